@@ -1,0 +1,357 @@
+"""The text kernels against Python's own split(), int() and float()."""
+
+import itertools
+import random
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import config
+
+from xmceval.kernels import text as kernels
+
+compiled_only = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="too much text for plain Python")
+CHUNK = int(kernels.CHUNK)
+
+
+def padded(text, before=b"", after=b"7:7#\n1,-\t "):
+    # What lies around the region must not matter.
+    stop = len(before) + len(text)
+    return np.frombuffer(before + text + after * 8, np.uint8), len(before), stop
+
+
+def pairs(text, before=b"", hard_room=None):
+    block, start, stop = padded(text, before)
+    indptr = np.full(text.count(b"\n") + 1, -1, np.int64)
+    indices = np.empty(len(text) // 4 + 8, np.int64)
+    values = np.empty(len(text) // 4 + 8)
+    hard = np.empty((len(text) if hard_room is None else hard_room, 3), np.int64)
+    status = np.full(8, 99, np.int64)
+    rows = kernels.parse_pairs(block, start, stop, indptr, indices, values, hard, status)
+    size = indptr[rows]
+    for position, begin, end in hard[: status[0]]:
+        if position < size:
+            values[position] = float(block[begin:end].tobytes())
+    error = (int(status[1]), int(status[2]) - start, int(status[3]), int(status[4]) - start) if status[1] else None
+    return indptr[: rows + 1], indices[:size], values[:size], error, int(status[0])
+
+
+def expected_pairs(text):
+    indptr, indices, values = [0], [], []
+    for line in text.split(b"\n")[:-1]:
+        if line.strip(b" \t\r").startswith(b"#"):
+            continue
+        for token in line.split(b"#")[0].split():
+            label, value = token.split(b":")
+            indices.append(int(label.lstrip(b"0") or b"0"))
+            values.append(float(value))
+        indptr.append(len(indices))
+    return indptr, indices, values
+
+
+def check_pairs(text, before=b""):
+    indptr, indices, values, error, _ = pairs(text, before)
+    expected = expected_pairs(text)
+    assert error is None
+    assert indptr.tolist() == expected[0]
+    assert indices.tolist() == expected[1]
+    same_bits(values, np.array(expected[2]))
+
+
+def same_bits(values, expected):
+    differ = np.flatnonzero(values.view(np.int64) != expected.view(np.int64))
+    assert differ.size == 0, (values[differ[:5]], expected[differ[:5]])
+
+
+def value_of(spelling):
+    _, _, values, error, _ = pairs(b"1:" + spelling.encode() + b"\n")
+    assert error is None
+    return values
+
+
+def labels(text, before=b""):
+    block, start, stop = padded(text, before)
+    indptr = np.full(text.count(b"\n") + 1, -1, np.int64)
+    indices = np.empty(len(text) // 2 + 8, np.int64)
+    status = np.full(8, 99, np.int64)
+    rows = kernels.parse_label_lists(block, start, stop, indptr, indices, status)
+    error = (int(status[1]), int(status[2]) - start, int(status[3]), int(status[4]) - start) if status[1] else None
+    indptr = indptr[: rows + 1].tolist()
+    return [indices[a:b].tolist() for a, b in itertools.pairwise(indptr)], error
+
+
+def spelled(x, style):
+    return repr(x) if style == "r" else style % x
+
+
+blanks = st.text(" \t\r", max_size=3)
+some_blanks = st.text(" \t\r", min_size=1, max_size=3) | st.just(" ")
+digits = st.text("0123456789", max_size=22)
+ids = st.integers(0, 2**63 - 1) | st.integers(0, 10**7)
+id_spellings = st.builds(lambda zeros, i: "0" * zeros + str(i), st.integers(0, 3), ids)
+exponents = st.builds("{}{}{}".format, st.sampled_from("eE"), st.sampled_from(["", "+", "-"]), st.integers(0, 400))
+decimals = st.builds(
+    lambda sign, whole, point, rest, exponent: sign + (whole + point + rest if whole + rest else "0") + exponent,
+    st.sampled_from(["", "", "-", "+"]),
+    digits,
+    st.sampled_from(["", "."]),
+    digits,
+    st.just("") | exponents,
+)
+formatted = st.builds(
+    spelled, st.floats(allow_nan=False), st.sampled_from(["r", "%.9g", "%.18e", "%.6f", "%.17g", "%.5g", "%.30g"])
+)
+names = st.sampled_from(["inf", "-inf", "+Infinity", "nan", "-NaN", "iNfInItY", "1.", "-.5", "-0", "0e9", "1E5"])
+spellings = decimals | formatted | names
+pair_texts = st.builds("{}:{}".format, id_spellings, spellings)
+pair_rows = st.builds(
+    lambda lead, tokens, gaps, comment: lead + "".join(t + g for t, g in zip(tokens, gaps, strict=False)) + comment,
+    blanks,
+    st.lists(pair_texts, max_size=8),
+    st.lists(some_blanks, min_size=8, max_size=8),
+    st.sampled_from(["", "", "", "#", "# 1:2", "\r"]),
+)
+
+
+@settings(deadline=None)
+@given(st.lists(pair_rows, max_size=8), st.binary(max_size=70))
+def test_pairs_are_what_split_int_and_float_read(lines, before):
+    check_pairs("".join(line + "\n" for line in lines).encode(), before)
+
+
+@settings(deadline=None, max_examples=300)
+@given(spellings)
+def test_every_value_has_the_bits_of_float(spelling):
+    same_bits(value_of(spelling), np.array([float(spelling)]))
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "9007199254740992",
+        "9007199254740993",
+        "9007199254740995",
+        "9007199254740993.0000000000000000001",
+        "2.2250738585072014e-308",
+        "2.2250738585072011e-308",
+        "5e-324",
+        "2.4703282292062327e-324",
+        "2.4703282292062328e-324",
+        "1.7976931348623157e308",
+        "1.7976931348623158e308",
+        "1.7976931348623159e308",
+        "1e309",
+        "1e-400",
+        "-1e-400",
+        "0e999999999999999999999999",
+        "1e999999999999999999999999",
+        "1e-99999999999999999999999",
+        "0." + "0" * 400 + "1e401",
+        "1" + "0" * 400 + "e-400",
+        "1" * 400 + "e-200",
+        "0." + "3" * 400,
+        "." + "9" * 400,
+        "00000000000000000000000000000000000001.5",
+        "0.1000000000000000055511151231257827021181583404541015625",
+        "0.5000000000000000000000000000",
+        "1.00000000000000011102230246251565404236316680908203125",
+        "1.00000000000000011102230246251565404236316680908203124",
+        "1.00000000000000011102230246251565404236316680908203126",
+        "12345678.12345678",
+        "99999999.99999999",
+        "9999999999999999999",
+        "99999999999999999999",
+        "18446744073709551615",
+        "18446744073709551616",
+        "8.5e22",
+        "1e22",
+        "1e23",
+        "-0",
+        "-0.000000",
+    ],
+)
+def test_rounding_is_exact_at_the_edges(spelling):
+    same_bits(value_of(spelling), np.array([float(spelling)]))
+
+
+@pytest.mark.parametrize("sign", ["", "-", "+"])
+def test_ids_and_values_of_every_length_are_read(sign):
+    for size in range(1, 26):
+        run = "9182736450918273645091827"[:size]
+        for value in [run, run + ".", "." + run, *(run[:i] + "." + run[i:] for i in range(1, size)), run + "e-7"]:
+            check_pairs(f"5:{sign}{value} 6:{value}\n".encode())
+        label = run if size < 19 else "0" * (size - 18) + run[:18]
+        check_pairs(f"{label}:{sign}0.5 7:1\n{label}:1\n".encode())
+
+
+def test_pairs_are_read_wherever_they_lie_in_a_block():
+    row = b"12:0.25 345:-1.5e-05 6:7 \n\n 8:nan\r\n# no\n9:12345678.875\n"
+    for shift in range(130):
+        check_pairs(row, b"5" * shift)
+        check_pairs(b" " * shift + row)
+        check_pairs(b"9:0." + b"1" * shift + b" " + row)
+        check_pairs(b"1:1" + b" " * shift + b"\n" + row)
+
+
+@compiled_only
+def test_pairs_are_read_across_the_borders_of_chunks():
+    tail = b"12345:0.25 345:-1.5e-05 6:7 7:0.1234567890123456\n\n8:2e+05\r\n# 9:9\n10:-3.25 11:1.00000"
+    for shift in range(-5, len(tail) + 5):
+        size = 2 * CHUNK - shift
+        check_pairs(b"1:0.500 " * (size // 8) + b" " * (size % 8) + tail + b"\n")
+        check_pairs(b"1:0.500\n" * (size // 8) + b" " * (size % 8) + tail + b"\n")
+    check_pairs(b"1:0." + b"1" * (3 * CHUNK) + b" 2:3\n4:5\n")
+    check_pairs(b"0" * (3 * CHUNK) + b"1:1 2:3\n4:5\n")
+    check_pairs(b"1:1 #" + b"1" * (3 * CHUNK) + b"\n4:5\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        (b"", 0),
+        (b"\n", 1),
+        (b"\n\n \n\t\r\n", 4),
+        (b"#\n", 0),
+        (b" \t# 1:2\n", 0),
+        (b"1:2#3:4\n", 1),
+        (b"1:2 # 3:4 x\n#\n\n", 2),
+        (b"1:1\r\n\r\n2:2 \r\n", 3),
+        (b"\t1:1\t\t2:2\t\n", 1),
+        (b"1:1 \r 2:2\n", 1),
+    ],
+)
+def test_blank_lines_are_rows_and_comment_lines_are_not(text, rows):
+    check_pairs(text)
+    block, start, stop = padded(text, b"abc")
+    assert kernels.count_rows(block, start, stop) == rows
+    assert len(pairs(text)[0]) == rows + 1
+
+
+@pytest.mark.parametrize(
+    ("token", "code"),
+    [
+        (b"12", kernels.NO_COLON),
+        (b"abc", kernels.BAD_ID),
+        (b":5", kernels.BAD_ID),
+        (b":-5", kernels.BAD_ID),
+        (b"1x:5", kernels.BAD_ID),
+        (b"-1:5", kernels.BAD_ID),
+        (b"+1:5", kernels.BAD_ID),
+        (b"1.0:5", kernels.BAD_ID),
+        (b"\x0b1:5", kernels.BAD_ID),
+        (b"\xd9\xa1:5", kernels.BAD_ID),
+        (b"9223372036854775808:5", kernels.ID_TOO_LARGE),
+        (b"99999999999999999999999:5", kernels.ID_TOO_LARGE),
+        (b"1:", kernels.NO_VALUE),
+        *(
+            (b"1:" + value, kernels.BAD_NUMBER)
+            for value in (
+                b"x - + . -. e5 1e 1e+ 1.e- 1_0 0x1 1:2 --1 +-1 1-2 1.2.3 1e5.0 1e5e5 1,5 infi nanx i in na "
+                b"infinityy -n 1\x00 0.5\xc2\xa0 123456789x 0.123456789012x 1/2 1;2 .e5"
+            ).split()
+        ),
+    ],
+)
+def test_an_error_tells_its_token_and_its_row(token, code):
+    for head, rows in (b"", 0), (b"1:1 2:2\n\n# c\n", 2), (b"1:1\n3:3 ", 1), (b"1:1\n 3:+3 \t", 1):
+        for tail in b"\n", b" 5:5\n", b"\r\n6:6\n", b"#\n":
+            indptr, _, _, error, _ = pairs(head + token + tail, b"xx 8:8 ")
+            assert error == (code, len(head), rows, len(head) + len(token))
+            assert len(indptr) == rows + 1
+
+
+def test_a_value_on_its_own_is_missing():
+    assert pairs(b"1: 0.5\n")[3] == (kernels.NO_VALUE, 0, 0, 2)
+
+
+def test_hard_values_without_room_are_told():
+    tie = b"1:1.00000000000000011102230246251565404236316680908203125\n"
+    *_, hard = pairs(tie)
+    assert hard == 1
+    indptr, indices, _, error, hard = pairs(b"4:4\n" + tie + tie, hard_room=1)
+    assert error == (kernels.HARD_FULL, 4 + len(tie), 2, 3 + 2 * len(tie))
+    assert indptr.tolist() == [0, 1, 2]
+    assert indices.tolist() == [4, 1]
+    assert hard == 1
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(["", " ", "1:2", "#", " # x", "1:2 # y", "z" * 70, "\r", "z" * 63]), max_size=12))
+def test_rows_are_counted_and_skipped_alike(lines):
+    text = "".join(line + "\n" for line in lines).encode()
+    block, start, stop = padded(text, b"#\n \n")
+    ends = [start]
+    ends += [start + line.end() for line in re.finditer(rb"(?m)^(?![ \t\r]*#).*\n", text)]
+    assert kernels.count_rows(block, start, stop) == len(ends) - 1
+    assert [kernels.skip_rows(block, start, stop, n) for n in range(len(ends))] == ends
+    assert kernels.skip_rows(block, start, stop, len(ends)) == stop
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.lists(ids, max_size=6),
+            st.sampled_from(["", " ", "\r", "\t3:4", " 1:0.5 x:y " + "7:1.5 " * 20, "#", " # 1,2"]),
+        ),
+        max_size=8,
+    )
+)
+def test_labels_are_read_and_features_are_not(rows):
+    lines = [",".join(map(str, row)) + (rest if row or not rest.startswith("#") else "") for row, rest in rows]
+    lines = [line for line in lines if not line.strip().startswith("#")]
+    text = "".join(line + "\n#c\n" for line in lines).encode()
+    found, error = labels(text, b"1,")
+    assert error is None
+    assert found == [[int(i) for i in re.split(r"[ \t\r#]", line)[0].split(",") if i] for line in lines]
+
+
+def test_a_first_feature_is_not_a_label():
+    assert labels(b"5:1 6:2\n 5:1\n5 6:2\n0:x\n") == ([[], [], [5], []], None)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "end"),
+    [
+        (b"1,\n", kernels.BAD_LABEL, 2),
+        (b"1, 2\n", kernels.BAD_LABEL, 2),
+        (b",1 2:3\n", kernels.BAD_LABEL, 2),
+        (b"1,,2#\n", kernels.BAD_LABEL, 4),
+        (b"1,2:3\n", kernels.BAD_LABEL, 5),
+        (b"a 1:2\n", kernels.BAD_LABEL, 1),
+        (b"-1\n", kernels.BAD_LABEL, 2),
+        (b"1.5\r\n", kernels.BAD_LABEL, 3),
+        (b"1,9223372036854775808\n", kernels.ID_TOO_LARGE, 21),
+    ],
+)
+def test_a_bad_label_list_is_told(text, code, end):
+    assert labels(b"7 1:1\n#\n\n" + text, b"z") == ([[7], []], (code, 9, 2, 9 + end))
+
+
+@compiled_only
+@pytest.mark.parametrize("style", ["r", "%.9g", "%.18e", "%.6f", "%.4f", "%.17g", "%.25f", "%.5e", "%d"])
+def test_many_random_floats_keep_their_bits(style):
+    rng = random.Random(style)
+    numbers = [rng.random() for _ in range(20_000)] + [rng.gauss(0, 9) for _ in range(20_000)]
+    numbers += [rng.random() * 10 ** rng.randint(-12, 12) for _ in range(20_000)]
+    if style not in ("%.25f", "%d"):
+        numbers += [float(np.uint64(rng.getrandbits(63)).view(np.float64)) for _ in range(40_000)]
+        numbers = [x for x in numbers if abs(x) < float("inf")]
+    tokens = [f"{rng.randrange(10 ** rng.randint(1, 9))}:{spelled(x, style)}" for x in numbers]
+    text = "".join(token + rng.choice("   \n") for token in tokens) + "\n"
+    check_pairs(text.encode())
+    assert pairs(text.encode())[4] < 5
+
+
+@compiled_only
+def test_many_random_mantissas_and_exponents_keep_their_bits():
+    rng = random.Random(5)
+    tokens = []
+    for _ in range(60_000):
+        run = str(rng.randrange(10 ** rng.randint(1, 24)))
+        cut = rng.randint(0, len(run))
+        exponent = rng.choice(["", f"e{rng.randint(-345, 310)}", f"E{rng.randint(-30, 30):+03d}"])
+        tokens.append(f"1:{rng.choice(['', '-'])}{run[:cut]}.{run[cut:]}{exponent}")
+    check_pairs((" ".join(tokens) + "\n").encode())

@@ -1,0 +1,41 @@
+"""xmceval: the evaluator for extreme multi-label classification."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+# Public names and where they live: loaded when first used, so that importing the package costs nothing.
+_HOME = {
+    "score": "api",
+    "precision_at_k": "api",
+    "recall_at_k": "api",
+    "f1_at_k": "api",
+    "hit_at_k": "api",
+    "ndcg_at_k": "api",
+    "psp_at_k": "api",
+    "psr_at_k": "api",
+    "psndcg_at_k": "api",
+    "inverse_propensity": "propensity",
+    "METRICS": "metrics",
+    "Result": "report.result",
+    "XmcevalError": "errors",
+    "DataError": "errors",
+    "UsageError": "errors",
+}
+
+__all__ = sorted(_HOME)  # noqa: PLE0605 - the one dict is the list
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("xmceval")
+    if name not in _HOME:
+        raise AttributeError(f"module 'xmceval' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"xmceval.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

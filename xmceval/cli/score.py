@@ -1,0 +1,54 @@
+"""``xmceval score``: one table of metrics for one or more systems."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from xmceval.cli import shared
+
+
+@click.command("score", short_help="Score predictions against the truth.")
+@click.argument("truth")
+@click.argument("preds", nargs=-1, required=True)
+@shared.scoring
+@click.option("-o", "form", type=click.Choice(["table", "json", "csv"]), default="table", help="Form of the output.")
+@click.option("--name", "names", multiple=True, help="Name of a system, in the order of PREDS; may be repeated.")
+@click.option("--places", type=click.IntRange(0, 12), default=2, show_default=True, help="Decimal places of the table.")
+@click.option("-q", "quiet", is_flag=True, help="No warnings and no progress.")
+@click.option("-v", "verbose", is_flag=True, help="Say what was inferred from the files.")
+def command(
+    truth: str,
+    preds: tuple[str, ...],
+    form: str,
+    names: tuple[str, ...],
+    places: int,
+    quiet: bool,
+    verbose: bool,
+    **options: object,
+) -> None:
+    """Score PREDS, one file a system, against TRUTH.
+
+    TRUTH is in one of XMLRepository's text formats or npz; PREDS are text with rows of idx:score, npz, or a pair
+    NAME-labels.npy and NAME-scores.npy. All may be gzipped.
+
+    \b
+    Example:
+      xmceval score tst_X_Y.txt score_mat.txt --train trn_X_Y.txt -k 1,3,5
+    """
+    from xmceval.api import prepare
+    from xmceval.errors import UsageError
+    from xmceval.report import FORMS
+
+    if len(names) > len(preds):
+        raise UsageError(f"{len(names)} names were given for {len(preds)} files of predictions")
+    called = [*names, *shared.short_names(preds)[len(names) :]]
+    shared.say_compilation(quiet)
+    setup = prepare(truth, **options)  # type: ignore[arg-type]
+    results = []
+    for path, name in zip(preds, called, strict=True):
+        with shared.progress(name, quiet) as told:
+            results.append(setup.score(Path(path), name=name, progress=told))
+    shared.say(results, quiet=quiet, verbose=verbose)
+    click.echo(FORMS[form](results, places), nl=False)

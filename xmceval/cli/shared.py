@@ -1,0 +1,126 @@
+"""What commands share: the options of scoring, names of systems, and what goes to stderr."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from xmceval.metrics import DEFAULT_CUTS, DEFAULT_NAMES, check_cut
+
+if TYPE_CHECKING:
+    from xmceval.report.result import Result
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def _cuts(_: click.Context, __: click.Parameter, value: str) -> list[int]:
+    return [check_cut(each.strip()) for each in value.split(",")]
+
+
+_SCORING = (
+    click.option(
+        "-k",
+        "k",
+        default=",".join(map(str, DEFAULT_CUTS)),
+        show_default=True,
+        callback=_cuts,
+        metavar="K,K...",
+        help="Cuts of the metrics that name none.",
+    ),
+    click.option(
+        "-m",
+        "metrics",
+        multiple=True,
+        default=DEFAULT_NAMES,
+        show_default=True,
+        metavar="METRIC",
+        help="A metric, such as PSP, P@1,3 or 'nDCG(gain=exp)@5'; may be repeated.",
+    ),
+    click.option("--train", metavar="FILE", help="Training labels: propensities come from their frequencies."),
+    click.option("--counts", metavar="FILE", help="Instead: training rows of each label, one number a line."),
+    click.option("--n-train", type=click.IntRange(min=1), help="Number of training rows, beside --counts."),
+    click.option("--inverse-propensities", metavar="FILE", help="Instead: 1/p of each label, one number a line."),
+    click.option("--dataset", metavar="NAME", help="A public data set, for its A and B."),
+    click.option("-A", "a", type=float, help="A of the propensity model.  [default: 0.55, or that of --dataset]"),
+    click.option("-B", "b", type=float, help="B of the propensity model.  [default: 1.5, or that of --dataset]"),
+    click.option("--n-labels", type=click.IntRange(min=1), help="Number of labels, where TRUTH has no header."),
+    click.option(
+        "--empty-rows",
+        type=click.Choice(["zero", "drop"]),
+        default="zero",
+        show_default=True,
+        help="Instances without a true label count as 0, or are left out.",
+    ),
+    click.option("--threads", type=click.IntRange(min=1), help="Number of threads.  [default: one per processor]"),
+)
+
+
+def scoring(function: Function) -> Function:
+    """Add the options of scoring to a command."""
+    for option in reversed(_SCORING):
+        function = option(function)
+    return function
+
+
+def short_names(paths: Sequence[str]) -> list[str]:
+    """Give each path its shortest ending that no other shares."""
+    parts = [Path(path).parts for path in paths]
+    names = []
+    for own in parts:
+        for length in range(1, len(own) + 1):
+            ending = own[-length:]
+            if sum(other[-length:] == ending for other in parts) == 1:
+                break
+        names.append(str(Path(*ending)))
+    return names
+
+
+def say(results: Sequence[Result], *, quiet: bool, verbose: bool) -> None:
+    """Write warnings, and with `verbose` what was inferred, to stderr: what systems share once."""
+    if quiet:
+        return
+    for kind, wanted in (("notes", verbose), ("warnings", True)):
+        seen: dict[str, list[str]] = {}
+        for result in results:
+            for line in getattr(result, kind):
+                seen.setdefault(line, []).append(result.name)
+        for line, names in seen.items() if wanted else ():
+            about = f"{', '.join(names)}: " if len(names) < len(results) else ""
+            click.echo(f"{kind[:-1]}: {about}{line}", err=True)
+
+
+def say_compilation(quiet: bool) -> None:
+    """Say on stderr when kernels have to be compiled first."""
+    from xmceval.kernels import tell_compilation
+
+    if not quiet:
+        tell_compilation(lambda: click.echo("compiling kernels: on the first run only, some seconds", err=True))
+
+
+@contextmanager
+def progress(name: str, quiet: bool) -> Iterator[Callable[[int], None] | None]:
+    """Show rows done on a terminal, from the first second on."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    lock, start, done, shown = threading.Lock(), time.monotonic(), 0, 0.0
+
+    def tell(n_rows: int) -> None:
+        nonlocal done, shown
+        with lock:
+            done += n_rows
+            now = time.monotonic() - start
+            if now > 1 and now - shown > 0.1:
+                shown = now
+                click.echo(f"\r{name}: {done:,} instances, {done / now:,.0f} a second", nl=False, err=True)
+
+    yield tell
+    if shown:
+        click.echo("\r\x1b[K", nl=False, err=True)

@@ -1,0 +1,63 @@
+"""Numba kernels: self-contained files that import numpy and numba only.
+
+Importing this package makes sure that numba finds a place for its cache: without one it refuses to compile at all.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core import dispatcher, event
+
+
+def _is_writable(directory: Path) -> bool:
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory):
+            return True
+    except OSError:
+        return False
+
+
+def _find_cache() -> None:
+    """Leave numba its own places (beside the files, then the user's cache); else use a temporary directory."""
+    if numba.config.CACHE_DIR or _is_writable(Path(__file__).parent / "__pycache__"):
+        return
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "numba"
+    if _is_writable(home):
+        return
+    try:
+        place = Path(tempfile.gettempdir()) / f"xmceval-cache-{getpass.getuser()}"
+    except (OSError, KeyError):
+        place = None
+    if place is not None and _is_writable(place) and place.stat().st_uid == os.getuid():
+        numba.config.CACHE_DIR = str(place)
+    else:
+        dispatcher.Dispatcher.enable_caching = lambda self: None  # nowhere to write: compile at each start
+
+
+class _Teller(event.Listener):  # type: ignore[misc]
+    def __init__(self, tell: Callable[[], None]) -> None:
+        self._tell: Callable[[], None] | None = tell
+
+    def on_start(self, event: Any) -> None:
+        if self._tell is not None:
+            tell, self._tell = self._tell, None
+            tell()
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+def tell_compilation(tell: Callable[[], None]) -> None:
+    """Call `tell` once, when a kernel has to be compiled: on the first run ever it takes seconds."""
+    event.register("numba:compile", _Teller(tell))
+
+
+_find_cache()

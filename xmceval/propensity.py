@@ -1,0 +1,221 @@
+"""Jain's propensity model: inverse propensities from label frequencies, and the constants of known data sets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xmceval.blocks import Float64, Int64
+from xmceval.errors import DataError, UsageError
+
+DEFAULT_A, DEFAULT_B = 0.55, 1.5
+LARGEST = 2.0**40
+DENSE_IDS = 1 << 27  # ids below are counted in one array, of which only the pages that are touched exist
+
+
+class LabelCounts:
+    """Rows counted, and for each label the rows in which it is true; counts of two parts add up."""
+
+    def __init__(self) -> None:
+        self.n_rows = 0
+        self.n_labels = 0  # the largest label seen + 1
+        self._dense = np.zeros(DENSE_IDS, dtype=np.int32)
+        self._ids: Int64 = np.empty(0, dtype=np.int64)
+        self._counts: Int64 = np.empty(0, dtype=np.int64)
+
+    def add(self, n_rows: int, indices: Int64) -> None:
+        """Count some rows, given the labels of all of them."""
+        from xmceval.kernels.counts import count_labels
+
+        self.n_rows += n_rows
+        if indices.size == 0:
+            return
+        largest = count_labels(indices, self._dense)
+        self.n_labels = max(self.n_labels, int(largest) + 1)
+        if largest >= DENSE_IDS:
+            self._merge(indices[indices >= DENSE_IDS])
+
+    def _merge(self, indices: Int64) -> None:
+        ids, counts = np.unique(indices, return_counts=True)
+        every = np.concatenate([self._ids, ids])
+        self._ids, where = np.unique(every, return_inverse=True)
+        self._counts = np.bincount(where, np.concatenate([self._counts, counts])).astype(np.int64)
+
+    def table(self) -> tuple[Int64, NDArray[np.integer[Any]]]:
+        """Return (ids, counts): ids is empty where counts is indexed by the label itself."""
+        dense = self._dense[: min(self.n_labels, DENSE_IDS)]
+        if self.n_labels <= DENSE_IDS and self.n_labels <= max(1 << 22, 64 * np.count_nonzero(dense)):
+            return np.empty(0, dtype=np.int64), dense
+        low = np.flatnonzero(dense)
+        return np.concatenate([low, self._ids]), np.concatenate([dense[low], self._counts])
+
+
+@dataclass(frozen=True)
+class Propensities:
+    """Inverse propensities of labels, and where they come from.
+
+    Attributes
+    ----------
+    inverse : float64 array
+        1/p, by label, or by place in `ids`.
+    ids : int64 array
+        Ascending labels; empty where `inverse` is indexed by the label itself.
+    unseen : float
+        1/p of every other label: one that has no training row.
+    a, b, n : float, float, int or None
+        Constants and number of rows of the model; None where inverse propensities were given.
+    source : str
+        Where they come from, for the report.
+    from_truth : bool
+        Whether the frequencies are those of the truth that is scored: such values are not comparable to published ones.
+    """
+
+    inverse: Float64
+    unseen: float
+    source: str
+    ids: Int64 = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    a: float | None = None
+    b: float | None = None
+    n: int | None = None
+    from_truth: bool = False
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A and B of a known set, and whether it is scored with a filter of reciprocal pairs."""
+
+    a: float = DEFAULT_A
+    b: float = DEFAULT_B
+    has_filter: bool = False
+
+
+_WIKI = Preset(0.5, 0.4)
+_AMAZON = Preset(0.6, 2.6)
+_LF_AMAZON = Preset(0.6, 2.6, has_filter=True)
+_SEE_ALSO = Preset(has_filter=True)
+
+# A, B: readme of the scripts of Jain et al. (2016), extended to later sets by what the deepxml family of programs uses.
+PRESETS: Mapping[str, Preset] = MappingProxyType(
+    {
+        "MM-AmazonTitles-300K": _LF_AMAZON,
+        "LF-AmazonTitles-131K": _LF_AMAZON,
+        "LF-Amazon-131K": _LF_AMAZON,
+        "LF-WikiSeeAlsoTitles-320K": _SEE_ALSO,
+        "LF-WikiSeeAlso-320K": _SEE_ALSO,
+        "LF-WikiTitles-500K": _WIKI,
+        "LF-Wikipedia-500K": _WIKI,
+        "LF-AmazonTitles-1.3M": _LF_AMAZON,
+        "AmazonCat-13K": Preset(),
+        "AmazonCat-14K": Preset(),
+        "WikiSeeAlsoTitles-350K": Preset(),
+        "WikiTitles-500K": _WIKI,
+        "Wikipedia-500K": _WIKI,
+        "AmazonTitles-670K": _AMAZON,
+        "Amazon-670K": _AMAZON,
+        "AmazonTitles-3M": _AMAZON,
+        "Amazon-3M": _AMAZON,
+        "Mediamill": Preset(),
+        "Bibtex": Preset(),
+        "Delicious": Preset(),
+        "RCV1-2K": Preset(),
+        "EURLex-4K": Preset(),
+        "EURLex-4.3K": Preset(),
+        "Wiki10-31K": Preset(),
+        "Delicious-200K": Preset(),
+        "WikiLSHTC-325K": _WIKI,
+    }
+)
+
+
+def preset(name: str) -> tuple[str, Preset]:
+    """Find a data set's constants by its name, in any case and with any dashes.
+
+    Raises
+    ------
+    UsageError
+        A name that is not in the catalogue.
+    """
+    plain = {_plain(each): each for each in PRESETS}
+    if _plain(name) not in plain:
+        raise UsageError(f"unknown data set {name!r}; known: {', '.join(PRESETS)}")
+    known = plain[_plain(name)]
+    return known, PRESETS[known]
+
+
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter.isalnum() or letter == ".")
+
+
+def inverse_propensity(counts: Any, n: int, a: float = DEFAULT_A, b: float = DEFAULT_B) -> Float64:
+    """Compute 1/p_l = 1 + C (N_l + B)^-A with C = (ln N - 1)(B + 1)^A.
+
+    Parameters
+    ----------
+    counts : array of int
+        N_l, the rows in which each label is true, of the training set.
+    n : int
+        N, the rows of the training set; at least 3.
+    a, b : float
+        A and B: 0.5, 0.4 for Wikipedia-500K and WikiLSHTC; 0.6, 2.6 for Amazon-670K, -3M and the LF-Amazon sets;
+        0.55, 1.5 otherwise.
+
+    Returns
+    -------
+    float64 array of the shape of `counts`
+
+    Raises
+    ------
+    DataError
+        Fewer than 3 rows, for which the model is not defined.
+
+    Notes
+    -----
+    Jain, Prabhu, Varma, Extreme Multi-label Loss Functions, KDD 2016, section 4.
+
+    Examples
+    --------
+    >>> inverse_propensity([100, 10, 0], n=1000).round(3)
+    array([1.77 , 3.552, 8.824])
+    """
+    if n < 3:
+        raise DataError(f"propensities need at least 3 rows of training labels, got {n}")
+    if not (math.isfinite(a) and math.isfinite(b)) or b <= 0 or a < 0:
+        raise UsageError(f"propensities need A of at least 0 and B above 0, got A={a}, B={b}")
+    constant = (math.log(n) - 1) * (b + 1) ** a
+    array = np.asarray(counts)
+    if array.size and array.dtype.kind in "iu" and 0 <= array.min() and array.max() < array.size:
+        # Labels outnumber the counts that occur: each power is taken once.
+        return (1 + constant * (np.arange(array.max() + 1) + b) ** -a)[array]
+    return 1 + constant * (array + b) ** -a
+
+
+def from_counts(counts: LabelCounts, source: str, a: float, b: float, *, from_truth: bool = False) -> Propensities:
+    """Estimate inverse propensities from counted labels."""
+    ids, table = counts.table()
+    inverse = inverse_propensity(table, counts.n_rows, a, b)
+    unseen = float(inverse_propensity([0], counts.n_rows, a, b)[0])
+    return Propensities(inverse, unseen, source, ids, a, b, counts.n_rows, from_truth)
+
+
+def given(values: Float64, source: str) -> Propensities:
+    """Take inverse propensities as they are, one a label.
+
+    Raises
+    ------
+    DataError
+        A value below 1, above 2^40 or NaN, with its place.
+    """
+    wrong = np.flatnonzero(~((values >= 1) & (values <= LARGEST)))
+    if wrong.size:
+        label = int(wrong[0])
+        raise DataError(
+            f"{source}:{label + 1}: the inverse propensity of label {label} is {values[label]:g}; "
+            "expected 1/p from 1 to 2^40 (is this p itself, or a count?)"
+        )
+    return Propensities(values, float("nan"), source)

@@ -1,0 +1,113 @@
+"""Totals: the mergeable sums of an evaluation, and the estimates that they come to.
+
+Sums are exact: each row's contribution is rounded once to a multiple of 2^-60 and added as an integer, so that totals
+are the same bits for any order of rows, any blocks, any number of threads, any split into shards.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xmceval.errors import DataError
+from xmceval.program import MOMENTS, Program
+
+WORD = 60
+CONFIDENCE = 0.95
+
+# Slots of `counts`, as in kernels/rows.py.
+ROWS, EMPTY_ROWS, TRUE_LABELS, PREDICTIONS, INSIDE_TIES, FIRST_CUT = range(6)
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Sums of some rows.
+
+    Attributes
+    ----------
+    sums : int64 array [n_outputs, MOMENTS, 3]
+        Words of 60 bits: fractions of 2^-60, ones, and multiples of 2^60.
+    counts : int64 array
+        Rows, rows without truth, true labels, predictions, rows whose ties lie within a cut only; then for each cut
+        the rows with fewer predictions and the rows with a tie across it.
+    explicit_zeros : int
+        Stored zeros of the truth, which are no labels.
+    """
+
+    sums: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    explicit_zeros: int = 0
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One number of a report: value, bounds of its interval (None where there is none), bounds over orders of ties."""
+
+    value: float
+    low: float | None
+    high: float | None
+    tie_low: float
+    tie_high: float
+    void: bool = False
+
+
+def empty(program: Program) -> Totals:
+    """Totals of no rows."""
+    return Totals(
+        np.zeros((len(program.measures), MOMENTS, 3), dtype=np.int64),
+        np.zeros(FIRST_CUT + 2 * len(program.cuts), dtype=np.int64),
+    )
+
+
+def merge(left: Totals, right: Totals) -> Totals:
+    """Add two totals of the same program; associative, and commutative."""
+    sums = left.sums + right.sums
+    for word in (0, 1):
+        sums[..., word + 1] += sums[..., word] >> WORD
+        sums[..., word] &= (1 << WORD) - 1
+    if np.any(np.abs(sums[..., 2]) >= 1 << 61):
+        raise DataError("a sum of squared weights left the range of exact sums: are the weights or grades too large?")
+    return Totals(sums, left.counts + right.counts, left.explicit_zeros + right.explicit_zeros)
+
+
+def finish(program: Program, totals: Totals) -> list[Estimate]:
+    """Divide: one estimate for each output of the program.
+
+    The interval of a mean is mean ± t s / sqrt(n); that of a ratio of sums comes from the delta method (Cochran,
+    Sampling Techniques, 1977, ch. 6): with e = num - R den, SE = sqrt(sum e^2 / (n (n - 1))) / mean(den).
+    """
+    n = int(totals.counts[ROWS])
+    ratio = program.outputs[:, 4] == 1
+    return [_estimate([_exact(words) for words in moments], n, bool(r)) for moments, r in zip(totals.sums, ratio)]
+
+
+def _exact(words: NDArray[np.int64]) -> Fraction:
+    low, middle, high = (int(word) for word in words)
+    return Fraction((((high << WORD) + middle) << WORD) + low, 1 << WORD)
+
+
+def _estimate(moments: list[Fraction], n: int, ratio: bool) -> Estimate:
+    num, den, num2, cross, den2, best, worst = moments
+    if not ratio:
+        den, cross, den2 = Fraction(n), num, Fraction(n)
+    if den == 0:
+        return Estimate(0.0, None, None, 0.0, 0.0, void=True)
+    value = num / den
+    ends = sorted(float((num + move) / den) for move in (best, worst))
+    if n < 2:
+        return Estimate(float(value), None, None, *ends)
+    squares = max(num2 - 2 * value * cross + value * value * den2, Fraction(0))
+    error = math.sqrt(squares / (n * (n - 1))) / float(den / n)
+    margin = t_quantile(n - 1) * error
+    return Estimate(float(value), float(value) - margin, float(value) + margin, *ends)
+
+
+def t_quantile(degrees: int, confidence: float = CONFIDENCE) -> float:
+    """Two-sided quantile of Student's t distribution."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(degrees, (1 + confidence) / 2))

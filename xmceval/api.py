@@ -15,7 +15,7 @@ from xmceval.evaluate import Progress, count_labels, evaluate
 from xmceval.matrices import as_scores, as_truth
 from xmceval.metrics import DEFAULT_CUTS, DEFAULT_NAMES, check_cut, parse
 from xmceval.program import Program, compile_program
-from xmceval.propensity import DEFAULT_A, DEFAULT_B, Propensities, from_counts, given, inverse_propensity, preset
+from xmceval.propensity import DEFAULT_A, DEFAULT_B, Propensities, from_counts, given, of_table, preset
 from xmceval.readers import open_scores, open_truth, read_numbers
 from xmceval.report.result import Result, make_result
 
@@ -235,15 +235,13 @@ class Model:
         """Estimate from counts by label."""
         if n_train is None:
             raise UsageError("counts need the number of training rows beside them: n_train (--n-train)")
-        wrong = np.flatnonzero(~((values >= 0) & (values <= n_train)))
+        wrong = np.flatnonzero(~((values >= 0) & (values <= n_train) & (values == np.floor(values))))
         if wrong.size:
             label = int(wrong[0])
             raise DataError(
-                f"{name}:{label + 1}: the count of label {label} is {values[label]:g}; expected 0 to {n_train:,} rows"
+                f"{name}:{label + 1}: the count of label {label} is {values[label]:g}; expected a whole number from 0 to {n_train:,}, the training rows"
             )
-        inverse = inverse_propensity(values, n_train, self.a, self.b)
-        unseen = float(inverse_propensity(0, n_train, self.a, self.b))
-        return Propensities(inverse, unseen, name, a=self.a, b=self.b, n=n_train)
+        return of_table(values.astype(np.int64), n_train, name, self.a, self.b)
 
     def of_matrix(
         self, truth: Source, train: Any, width: Width, threads: int | None, notes: list[str], warnings: list[str]

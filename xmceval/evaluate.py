@@ -14,7 +14,7 @@ import numpy as np
 from xmceval.blocks import UNKNOWN, Block, Rows, Scratch, Source, Width, checked_scores, settled_truth
 from xmceval.errors import DataError, Fault, UsageError, counted
 from xmceval.program import Program
-from xmceval.propensity import LabelCounts, Propensities
+from xmceval.propensity import NOT_NEEDED, LabelCounts, Propensities
 from xmceval.totals import Totals, empty, merge
 
 Progress = Callable[[int], None]
@@ -186,8 +186,8 @@ class _Worker:
     def __init__(self, program: Program, propensities: Propensities | None, width: Width, drop_empty: bool) -> None:
         self._program, self._width, self._drop_empty = program, width, drop_empty
         self._truth, self._scores = Scratch(), Scratch()
-        known = propensities or Propensities(np.empty(0), float("nan"), "none")
-        self._weights = (known.ids, known.inverse, known.unseen)
+        weights = propensities or NOT_NEEDED
+        self._weights = (weights.ids, weights.codes, weights.inverse)
         self._arrays = (program.cuts, program.curves, program.outputs, program.discounts, program.discount_sums)
         self.totals = empty(program)
         self.n_labels = 0
@@ -211,7 +211,9 @@ class _Worker:
         )
         top_k(*given, *ranking)
         block = empty(self._program)
-        add_rows(true, given, ranking, self._weights, self._arrays, self._drop_empty, block.sums, block.counts)
+        add_rows(
+            *true, *given, *ranking, *self._weights, *self._arrays, self._drop_empty, block.sums, block.counts
+        )
         self.totals = merge(self.totals, replace(block, explicit_zeros=zeros))
 
     def _see(self, rows: Rows) -> None:

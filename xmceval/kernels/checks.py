@@ -6,6 +6,7 @@ import numba
 import numpy as np
 
 kernel = numba.njit(nogil=True, cache=True, error_model="numpy")
+helper = numba.njit(nogil=True, error_model="numpy")  # compiled into the kernels that call it
 
 FINE, OUT_OF_RANGE, DUPLICATE, NOT_A_NUMBER, NEGATIVE, FRACTION, TOO_LARGE = 0, 1, 2, 3, 4, 5, 6
 LARGEST = 2.0**40
@@ -14,7 +15,7 @@ LARGEST = 2.0**40
 CODE, ROW, LABEL, ENTRY, ZEROS = 0, 1, 2, 3, 4
 
 
-@kernel
+@helper
 def _ascending(indices, start, stop):
     """Whether labels ascend strictly."""
     wrong = 0
@@ -23,7 +24,7 @@ def _ascending(indices, start, stop):
     return wrong == 0
 
 
-@kernel
+@helper
 def _duplicate(indices, start, stop, table):
     """Entry whose label stands earlier in the row, or -1. `table` is a hash table for the row, all -1 and left so."""
     size = 16
@@ -43,7 +44,7 @@ def _duplicate(indices, start, stop, table):
     return found
 
 
-@kernel
+@helper
 def _sort(indices, grades, start, stop):
     """Sort a row by its labels (Shell's sort: such rows are rare and short)."""
     gap = 1
@@ -61,57 +62,47 @@ def _sort(indices, grades, start, stop):
 
 
 @kernel
-def _fault(found, code, row, label, entry):
-    """Note the first fault."""
-    found[CODE], found[ROW], found[LABEL], found[ENTRY] = code, row, label, entry
-
-
-@kernel
 def check_scores(indptr, indices, scores, n_labels, found):
     """Check a block of scores: labels within 0..n_labels-1, each once in its row, no NaN."""
-    table = np.full(16, -1, dtype=np.int64)
+    longest = 4
+    for row in range(indptr.size - 1):
+        longest = max(longest, indptr[row + 1] - indptr[row])
+    table = np.empty(4 * longest, dtype=np.int64)
+    for i in range(table.size):
+        table[i] = -1
     for row in range(indptr.size - 1):
         start, stop = indptr[row], indptr[row + 1]
-        outside = 0
-        unordered = 0
+        wrong = 0
         for entry in range(start, stop):
-            outside += np.uint64(indices[entry]) >= np.uint64(n_labels)
-            unordered += scores[entry] != scores[entry]
-        if outside or unordered:
-            for entry in range(start, stop):
-                if indices[entry] < 0 or indices[entry] >= n_labels:
-                    _fault(found, OUT_OF_RANGE, row, indices[entry], entry)
-                    return
-                if scores[entry] != scores[entry]:
-                    _fault(found, NOT_A_NUMBER, row, indices[entry], entry)
-                    return
-        if not _ascending(indices, start, stop):
-            if table.size < 4 * (stop - start):
-                table = np.full(8 * (stop - start), -1, dtype=np.int64)
+            wrong += (indices[entry] < 0) | (indices[entry] >= n_labels) | (scores[entry] != scores[entry])
+        code, entry = FINE, start
+        if wrong > 0:
+            while 0 <= indices[entry] < n_labels and scores[entry] == scores[entry]:
+                entry += 1
+            code = NOT_A_NUMBER if 0 <= indices[entry] < n_labels else OUT_OF_RANGE
+        elif not _ascending(indices, start, stop):
             entry = _duplicate(indices, start, stop, table)
-            if entry >= 0:
-                _fault(found, DUPLICATE, row, indices[entry], entry)
-                return
+            code = DUPLICATE if entry >= 0 else FINE
+        if code != FINE:
+            found[CODE], found[ROW], found[LABEL], found[ENTRY] = code, row, indices[entry], entry
+            return
 
 
 @kernel
 def settle_truth(indptr, indices, grades, n_labels, found):
-    """Check a block of truth and bring it into order, in place: explicit zeros out, labels ascending.
-
-    A fault's entry counts as the entries were given.
-    """
-    kept = 0
+    """Check a block of truth and bring it into order, in place: explicit zeros out, labels ascending."""
+    kept = np.int64(0)
     start = indptr[0]
     for row in range(indptr.size - 1):
         stop = indptr[row + 1]
         first = kept
+        code, label, place = FINE, np.int64(0), start
         for entry in range(start, stop):
-            label, grade = indices[entry], grades[entry]
+            grade = grades[entry]
+            label, place = indices[entry], kept
             if label < 0 or label >= n_labels:
-                _fault(found, OUT_OF_RANGE, row, label, entry)
-                return
-            if grade != 1.0:
-                code = FINE
+                code = OUT_OF_RANGE
+            elif grade != 1.0:
                 if grade != grade:
                     code = NOT_A_NUMBER
                 elif grade < 0:
@@ -120,24 +111,21 @@ def settle_truth(indptr, indices, grades, n_labels, found):
                     code = FRACTION
                 elif grade > LARGEST:
                     code = TOO_LARGE
-                if code != FINE:
-                    _fault(found, code, row, label, entry)
-                    return
-            if kept > first and label == indices[kept - 1]:
-                _fault(found, DUPLICATE, row, label, entry)
-                return
-            if grade == 0.0:
-                found[ZEROS] += 1
-                continue
+            if code != FINE:
+                grades[place] = grade
+                break
             indices[kept] = label
             grades[kept] = grade
-            kept += 1
-        if not _ascending(indices, first, kept):
+            kept += grade != 0.0
+            found[ZEROS] += grade == 0.0
+        if code == FINE and not _ascending(indices, first, kept):
             _sort(indices, grades, first, kept)
             for entry in range(first + 1, kept):
                 if indices[entry] == indices[entry - 1]:
-                    _fault(found, DUPLICATE, row, indices[entry], -1)
-                    return
+                    code, label, place = DUPLICATE, indices[entry], entry
+        if code != FINE:
+            found[CODE], found[ROW], found[LABEL], found[ENTRY] = code, row, label, place
+            return
         start = stop
         indptr[row + 1] = kept
     indptr[0] = 0

@@ -8,11 +8,16 @@ import numba
 import numpy as np
 
 kernel = numba.njit(nogil=True, cache=True, error_model="numpy")
+helper = numba.njit(nogil=True, error_model="numpy")  # compiled into the kernels that call it
 
 HIT, PROPENSITY, GRADE, EXP_GRADE = 0, 1, 2, 3
 SUM, ANY, FIRST, PRECISION = 0, 1, 2, 3
 ONE, K, N, MIN_K_N, MEAN_K_N, D_K, D_MIN_K_N, IDEAL = 0, 1, 2, 3, 4, 5, 6, 7
 N_GAINS = 4
+MOMENTS = 7
+
+# Orders of the tied labels: by label, gains descending, gains ascending; and the ideal ranking.
+BY_LABEL, BEST, WORST, PERFECT = 0, 1, 2, 3
 
 # Slots of `counts`: these, then for each cut the rows with fewer predictions and the rows with a tie across it.
 ROWS, EMPTY_ROWS, TRUE_LABELS, PREDICTIONS, INSIDE_TIES, FIRST_CUT = 0, 1, 2, 3, 4, 5
@@ -20,6 +25,9 @@ ROWS, EMPTY_ROWS, TRUE_LABELS, PREDICTIONS, INSIDE_TIES, FIRST_CUT = 0, 1, 2, 3,
 WORD = 60  # bits of the two lower words of a sum
 MASK = (1 << WORD) - 1
 UNIT = float(1 << WORD)
+
+# Two habits that speed and compile time ask for: no helper is handed a slice (each counts references, at the price of
+# a dozen additions), nor a literal number (each compiles the helper anew).
 
 
 @kernel
@@ -52,95 +60,96 @@ def top_k(indptr, indices, scores, ranked, ranked_scores, n_ranked):
         n_ranked[row] = count
 
 
-@kernel
-def _add(sums, x):
-    """Add a number to an exact sum of three words: fractions of 2^-60, ones, and 2^60s."""
-    if x == 0.0:
-        return
-    whole = math.floor(x)
-    fraction = np.int64(np.rint((x - whole) * UNIT))
-    top = math.floor(whole / UNIT)
-    low = sums[0] + fraction
-    sums[0] = low & MASK
-    middle = sums[1] + np.int64(whole - top * UNIT) + (low >> WORD)
-    sums[1] = middle & MASK
-    sums[2] += np.int64(top) + (middle >> WORD)
-
-
-@kernel
+@helper
 def _position(indices, start, stop, label):
-    """Place of a label in a row's ascending labels, or -1."""
-    end = stop
-    while start < stop:
-        middle = (start + stop) >> 1
-        if indices[middle] < label:
-            start = middle + 1
-        else:
-            stop = middle
-    return start if start < end and indices[start] == label else -1
+    """Place of a label among ascending labels, or -1."""
+    length = stop - start
+    if length <= 0:
+        return -1
+    while length > 1:  # without a branch that depends on what is compared
+        half = length >> 1
+        start += half if indices[start + half] <= label else 0
+        length -= half
+    return start if indices[start] == label else -1
 
 
-@kernel
-def _weight(label, ids, inverse, unseen):
-    """Inverse propensity of a label; `ids` is empty where `inverse` is indexed by the label itself."""
-    if ids.size == 0:
-        return inverse[label] if label < inverse.size else unseen
-    place = _position(ids, 0, ids.size, label)
-    return inverse[place] if place >= 0 else unseen
+@helper
+def _code(label, ids, codes):
+    """Place of a label's inverse propensity in the table of their values; `ids` is empty where labels index codes."""
+    if ids.size > 0:
+        label = _position(ids, np.int64(0), ids.size, label)
+    return np.int64(codes[label]) if 0 <= label < codes.size else np.int64(0)
 
 
-@kernel
-def _gain(kind, grade, label, ids, inverse, unseen):
+@helper
+def _gain(kind, grade, label, ids, codes, inverse):
     """What a true label is worth."""
     if kind == HIT:
         return 1.0
     if kind == PROPENSITY:
-        return _weight(label, ids, inverse, unseen)
+        return inverse[_code(label, ids, codes)]
     return grade if kind == GRADE else 2.0**grade - 1.0
 
 
-@kernel
-def _insert(best, count, value, ascending):
-    """Insert a value into the first `count` of a sorted array, dropping what falls off its end; give the new count."""
-    depth = best.size
-    if count == depth:
-        last = best[depth - 1]
-        if (value >= last) if ascending else (value <= last):
+@helper
+def _insert(best, row, count, first, depth, value):
+    """Insert into the `count` ascending values of best[row, first:depth], dropping what falls off; give their number."""
+    j = first + count
+    if j == depth:
+        if value >= best[row, depth - 1]:
             return count
-        j = depth - 1
-    else:
-        j = count
-        count += 1
-    while j > 0 and ((value < best[j - 1]) if ascending else (value > best[j - 1])):
-        best[j] = best[j - 1]
         j -= 1
-    best[j] = value
-    return count
+        count -= 1
+    while j > first and value < best[row, j - 1]:
+        best[row, j] = best[row, j - 1]
+        j -= 1
+    best[row, j] = value
+    return count + 1
 
 
-@kernel
-def _run(fold, gains, count, discount, curve):
-    """Write the running sum of a fold over the gains at each rank."""
-    total = 0.0
-    hits = 0
-    for j in range(curve.size):
-        if j < count and gains[j] > 0:
-            hits += 1
-            if fold == SUM:
-                total += gains[j] * discount[j]
-            elif fold == PRECISION:
-                total += hits / (j + 1)
-            elif hits == 1:
-                total = 1.0 if fold == ANY else 1.0 / (j + 1)
-        curve[j] = total
+@helper
+def _least(keys, n, least):
+    """Write the least of the first `n` keys, ascending."""
+    filled = 0
+    bound = np.int64(np.iinfo(np.int64).max)
+    for i in range(n):
+        key = keys[i]
+        if key < bound:
+            j = min(filled, least.size - 1)
+            while j > 0 and key < least[j - 1]:
+                least[j] = least[j - 1]
+                j -= 1
+            least[j] = key
+            filled += 1
+            if filled >= least.size:
+                bound = least[least.size - 1]
 
 
-@kernel
-def _divisor(kind, k, n, discount_sum, ideal):
+@helper
+def _run(curves, discounts, gains, count, running, order):
+    """Write the running sum of every curve along the ranks."""
+    depth = gains.shape[1]
+    for c in range(curves.shape[0]):
+        g, d, fold = curves[c, 0], curves[c, 1], curves[c, 2]
+        total = 0.0
+        hits = 0
+        for j in range(depth):
+            if j < count:
+                if fold == SUM:
+                    total += gains[g, j] * discounts[d, j]
+                elif gains[g, j] > 0.0:
+                    hits += 1
+                    if fold == PRECISION:
+                        total += hits / (j + 1)
+                    elif hits == 1:
+                        total = 1.0 if fold == ANY else 1.0 / (j + 1)
+            running[order, c, j] = total
+
+
+@helper
+def _divisor(kind, k, n, d, discount_sums, ideal):
     """What a row's sum is divided by; 0 where the row is worth nothing."""
     least = min(k, n)
-    if kind == ONE:
-        return 1.0
     if kind == K:
         return float(k)
     if kind == N:
@@ -150,74 +159,67 @@ def _divisor(kind, k, n, discount_sum, ideal):
     if kind == MEAN_K_N:
         return (k + n) / 2
     if kind == D_K:
-        return discount_sum[k - 1]
+        return discount_sums[d, k - 1]
     if kind == D_MIN_K_N:
-        return discount_sum[least - 1] if least > 0 else 0.0
-    return ideal
+        return discount_sums[d, least - 1]
+    return ideal if kind == IDEAL else 1.0
 
 
-@kernel
-def _order_ties(row, kind, ascending, truth, predictions, ranking, weights, gains):
-    """Write the gains of a row in the worst (ascending) or best order of its tied labels."""
-    truth_indptr, truth_indices, grades = truth
-    pred_indptr, pred_indices, scores = predictions
-    ranked, ranked_scores, n_ranked = ranking
-    first, last = truth_indptr[row], truth_indptr[row + 1]
-    ids, inverse, unseen = weights
-    depth = gains.size
-    j = 0
-    while j < min(depth, n_ranked[row]):
-        score = ranked_scores[row, j]
-        # A group that ends before the last rank stands whole among the ranked; the last one may go on beyond them.
-        stop = j + 1
-        while stop < n_ranked[row] and ranked_scores[row, stop] == score:
+@helper
+def _order_ties(
+    row, g, sign, first, last, truth_indices, grades, pred_indptr, pred_indices, scores,
+    ranked, ranked_scores, n_ranked, ids, codes, inverse, gains,
+):  # fmt: skip
+    """Write a row's gains with each group of tied labels in the order of sign * gain, ascending."""
+    start, depth = 0, gains.shape[1]
+    while start < min(depth, n_ranked[row]):
+        stop = start + 1
+        while stop < n_ranked[row] and ranked_scores[row, stop] == ranked_scores[row, start]:
             stop += 1
-        group = gains[j : min(stop, depth)]
-        count = 0
-        if stop <= depth:
-            for place in range(j, stop):
-                at = _position(truth_indices, first, last, ranked[row, place])
-                gain = 0.0
-                if at >= 0:
-                    gain = _gain(kind, grades[at], ranked[row, place], ids, inverse, unseen)
-                count = _insert(group, count, gain, ascending)
-        else:
-            for entry in range(pred_indptr[row], pred_indptr[row + 1]):
-                if scores[entry] == score:
-                    at = _position(truth_indices, first, last, pred_indices[entry])
-                    gain = 0.0
-                    if at >= 0:
-                        gain = _gain(kind, grades[at], pred_indices[entry], ids, inverse, unseen)
-                    count = _insert(group, count, gain, ascending)
-        j = stop
+        # A group that goes beyond the cut is gathered from the whole row, another one from among the ranked.
+        beyond = stop > depth
+        begin = pred_indptr[row] if beyond else start
+        end = pred_indptr[row + 1] if beyond else stop
+        stop = min(stop, depth)
+        count = np.int64(0)
+        for place in range(begin, end):
+            label = pred_indices[place] if beyond else ranked[row, place]
+            if not beyond or scores[place] == ranked_scores[row, start]:
+                at = _position(truth_indices, first, last, label)
+                gain = _gain(g, grades[at], label, ids, codes, inverse) if at >= 0 else 0.0
+                count = _insert(gains, g, count, start, stop, sign * gain)
+        for j in range(start, stop):
+            gains[g, j] = sign * gains[g, j]
+        start = stop
 
 
 @kernel
-def add_rows(truth, predictions, ranking, weights, program, drop_empty, sums, counts):
+def add_rows(
+    truth_indptr, truth_indices, grades, pred_indptr, pred_indices, scores, ranked, ranked_scores, n_ranked,
+    ids, codes, inverse, cuts, curves, outputs, discounts, discount_sums, drop_empty, sums, counts,
+):  # fmt: skip
     """Add the rows of a block to the sums of every output.
 
-    `ranking` is one label deeper than the deepest cut, so that ties across that cut show.
+    The ranking is one label deeper than the deepest cut, so that ties across that cut show. `codes` ascend as the
+    inverse propensities that they stand for descend.
     """
-    truth_indptr, truth_indices, grades = truth
-    ranked, ranked_scores, n_ranked = ranking
-    pred_indptr, pred_indices, scores = predictions
-    ids, inverse, unseen = weights
-    cuts, curves, outputs, discounts, discount_sums = program
     depth = cuts[cuts.size - 1]
-    n_curves = curves.shape[0]
     used = np.zeros(N_GAINS, dtype=np.bool_)
-    for c in range(n_curves):  # c: curve, g: kind of gain, o: output
+    for c in range(curves.shape[0]):  # c: curve, g: kind of gain, o: output, m: moment, j: rank - 1
         used[curves[c, 0]] = True
     gains = np.zeros((N_GAINS, depth))
     ideals = np.zeros((N_GAINS, depth))
-    got = np.zeros((n_curves, depth))
-    best = np.zeros((n_curves, depth))
-    worst = np.zeros((n_curves, depth))
-    ideal = np.zeros((n_curves, depth))
+    least_keys = np.zeros(depth, dtype=np.int64)
+    running = np.zeros((4, curves.shape[0], depth))
+    longest = 0
+    for row in range(truth_indptr.size - 1):
+        longest = max(longest, truth_indptr[row + 1] - truth_indptr[row])
+    keys = np.empty(longest, dtype=np.int64)
+    moments = np.zeros(MOMENTS)
 
     for row in range(truth_indptr.size - 1):
         first, last = truth_indptr[row], truth_indptr[row + 1]
-        n = last - first
+        n, n_best = last - first, n_ranked[row]
         if n == 0:
             counts[EMPTY_ROWS] += 1
             if drop_empty:
@@ -225,79 +227,97 @@ def add_rows(truth, predictions, ranking, weights, program, drop_empty, sums, co
         counts[ROWS] += 1
         counts[TRUE_LABELS] += n
         counts[PREDICTIONS] += pred_indptr[row + 1] - pred_indptr[row]
-        n_best = n_ranked[row]
-        tied = False
-        for j in range(1, min(n_best, depth + 1)):
-            if ranked_scores[row, j] == ranked_scores[row, j - 1]:
-                tied = True
-        across = False
-        for i in range(cuts.size):
-            k = cuts[i]
-            counts[FIRST_CUT + 2 * i] += n_best < k
-            if tied and k < n_best and ranked_scores[row, k] == ranked_scores[row, k - 1]:
-                counts[FIRST_CUT + 2 * i + 1] += 1
-                across = True
-        counts[INSIDE_TIES] += tied and not across
 
-        least = min(depth, n)
-        if n > 0:
-            count = min(depth, n_best)
+        ties = 0
+        for j in range(1, min(n_best, depth + 1)):
+            ties += ranked_scores[row, j] == ranked_scores[row, j - 1]
+        if ties > 0 or n_best < depth:
+            across = False
+            for i in range(cuts.size):
+                k = cuts[i]
+                counts[FIRST_CUT + 2 * i] += n_best < k
+                if k < n_best and ranked_scores[row, k] == ranked_scores[row, k - 1]:
+                    counts[FIRST_CUT + 2 * i + 1] += 1
+                    across = True
+            counts[INSIDE_TIES] += ties > 0 and not across
+
+        count, least = min(depth, n_best), min(depth, n)
+        for j in range(count):
+            label = ranked[row, j]
+            at = _position(truth_indices, first, last, label)
             for g in range(N_GAINS):
                 if used[g]:
-                    gains[g, :] = 0.0
-            for j in range(count):
-                at = _position(truth_indices, first, last, ranked[row, j])
-                if at >= 0:
-                    for g in range(N_GAINS):
-                        if used[g]:
-                            gains[g, j] = _gain(g, grades[at], ranked[row, j], ids, inverse, unseen)
-            for g in range(N_GAINS):
-                if used[g]:
-                    if g == HIT:
-                        ideals[g, :least] = 1.0
-                    else:
-                        filled = 0
-                        for at in range(first, last):
-                            gain = _gain(g, grades[at], truth_indices[at], ids, inverse, unseen)
-                            if filled < depth or gain > ideals[g, depth - 1]:
-                                filled = _insert(ideals[g], filled, gain, False)
-            for c in range(n_curves):
-                g, discount, fold = curves[c, 0], discounts[curves[c, 1]], curves[c, 2]
-                _run(fold, gains[g], count, discount, got[c])
-                if fold == SUM:
-                    _run(fold, ideals[g], least, discount, ideal[c])
-            if tied:
-                for g in range(N_GAINS):
+                    gains[g, j] = _gain(g, grades[at], label, ids, codes, inverse) if at >= 0 else 0.0
+        others = 0
+        for i in range(n):
+            others += grades[first + i] != 1.0
+        for g in range(N_GAINS):
+            if not used[g]:
+                continue
+            if g == PROPENSITY:
+                # All are looked up before any is compared: look-ups that miss the cache then miss it together.
+                if ids.size > 0:
+                    for i in range(n):
+                        keys[i] = _code(truth_indices[first + i], ids, codes)
+                else:
+                    for i in range(n):
+                        label = truth_indices[first + i]
+                        keys[i] = codes[label] if label < codes.size else 0
+            elif g != HIT and others > 0:
+                for i in range(n):
+                    keys[i] = -np.int64(grades[first + i])
+            else:
+                for j in range(least):
+                    ideals[g, j] = 1.0
+                continue
+            _least(keys, n, least_keys)
+            for j in range(least):
+                key = least_keys[j]
+                ideals[g, j] = inverse[key] if g == PROPENSITY else _gain(g, -float(key), first, ids, codes, inverse)
+        for order in range(BY_LABEL, PERFECT + 1):
+            if order == PERFECT:
+                _run(curves, discounts, ideals, least, running, order)
+            elif order == BY_LABEL or ties > 0:
+                sign = -1.0 if order == BEST else 1.0
+                for g in range(N_GAINS if order > BY_LABEL else 0):
                     if used[g]:
-                        for low in range(2):
-                            _order_ties(row, g, low == 1, truth, predictions, ranking, weights, gains[g])
-                            for c in range(n_curves):
-                                if curves[c, 0] == g:
-                                    curve = best[c] if low == 0 else worst[c]
-                                    _run(curves[c, 2], gains[g], count, discounts[curves[c, 1]], curve)
+                        _order_ties(
+                            row, g, sign, first, last, truth_indices, grades, pred_indptr, pred_indices, scores,
+                            ranked, ranked_scores, n_ranked, ids, codes, inverse, gains,
+                        )  # fmt: skip
+                _run(curves, discounts, gains, count, running, order)
 
         for o in range(outputs.shape[0]):
-            c, k, kind = outputs[o, 0], outputs[o, 1], outputs[o, 2]
-            sums_o = sums[o]
-            if n == 0:
-                if outputs[o, 5] == 1:
-                    _add(sums_o[0], 1.0)
-                    _add(sums_o[2], 1.0)
-                continue
-            divisor = _divisor(kind, k, n, discount_sums[outputs[o, 3]], ideal[c, k - 1])
-            if divisor == 0.0:
-                continue
-            value = got[c, k - 1] / divisor
-            if outputs[o, 5] == 1:
-                value = 1.0 - value
-            _add(sums_o[0], value)
-            _add(sums_o[2], value * value)
+            c, j, complement = outputs[o, 0], outputs[o, 1] - 1, outputs[o, 5] == 1
+            got, ideal = running[BY_LABEL, c, j], running[PERFECT, c, j]
+            divisor = _divisor(outputs[o, 2], j + 1, n, outputs[o, 3], discount_sums, ideal) if n > 0 else 0.0
+            share = 1.0 / divisor if divisor > 0.0 else 0.0
+            value = got / divisor if divisor > 0.0 else 0.0
+            if complement:
+                value, share = 1.0 - value, -share
+            moments[0] = value
+            moments[2] = value * value
             if outputs[o, 4] == 1:
-                most = ideal[c, k - 1] / divisor
-                _add(sums_o[1], most)
-                _add(sums_o[3], value * most)
-                _add(sums_o[4], most * most)
-            if tied:
-                sign = -1.0 if outputs[o, 5] == 1 else 1.0
-                _add(sums_o[5], sign * (best[c, k - 1] - got[c, k - 1]) / divisor)
-                _add(sums_o[6], sign * (worst[c, k - 1] - got[c, k - 1]) / divisor)
+                most = ideal / divisor if divisor > 0.0 else 0.0
+                moments[1] = most
+                moments[3] = value * most
+                moments[4] = most * most
+            if ties > 0:
+                moments[5] = share * (running[BEST, c, j] - got)
+                moments[6] = share * (running[WORST, c, j] - got)
+            for m in range(MOMENTS if ties > 0 else 5 if outputs[o, 4] == 1 else 3):
+                x = moments[m]
+                if m == 1 and outputs[o, 4] == 0:
+                    continue
+                if 0.0 <= x < 4.0:
+                    low = sums[o, m, 0] + np.int64(x * UNIT)
+                    middle = sums[o, m, 1] + (low >> WORD)
+                else:
+                    whole = math.floor(x)
+                    top = math.floor(whole / UNIT)
+                    low = sums[o, m, 0] + np.int64((x - whole) * UNIT)
+                    middle = sums[o, m, 1] + np.int64(whole - top * UNIT) + (low >> WORD)
+                    sums[o, m, 2] += np.int64(top)
+                sums[o, m, 0] = low & MASK
+                sums[o, m, 1] = middle & MASK
+                sums[o, m, 2] += middle >> WORD

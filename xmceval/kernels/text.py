@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import config, njit, types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
@@ -29,16 +30,17 @@ UNDECIDED = -1
 
 HASH, NEWLINE, PLUS, COMMA, MINUS, POINT, DIGIT_0, COLON = b"#\n+,-.0:"
 LOWER, LOWER_A, LOWER_E, LOWER_Z = b" aez"  # a letter | LOWER is a small one
-DIGIT, SPACE, LINE_END, COMMENT = 1, 2, 3, 4  # kinds of bytes; SPACE and more end a token
-KINDS = np.zeros(256, np.int64)
+DIGIT, EXPONENT, SPACE, LINE_END, COMMENT = 1, 2, 3, 4, 5  # kinds of bytes; SPACE and more end a token
+KINDS = np.zeros(256, np.uint8)
+KINDS[[*b"eE"]] = EXPONENT
 KINDS[DIGIT_0:COLON] = DIGIT
 KINDS[[*b" \t\r"]] = SPACE
 KINDS[NEWLINE] = LINE_END
 KINDS[HASH] = COMMENT
 
 # Numba makes uint64 and an int literal int64, and signed indices pay for Python's negative ones.
-U0, U1, U3, U5, U8, U9, U10, U16, U19, U22, U24, U31, U32, U63, U64 = (
-    np.uint64(i) for i in (0, 1, 3, 5, 8, 9, 10, 16, 19, 22, 24, 31, 32, 63, 64)
+U0, U1, U2, U3, U5, U8, U9, U10, U15, U16, U17, U19, U24, U31, U32, U63, U64 = (
+    np.uint64(i) for i in (0, 1, 2, 3, 5, 8, 9, 10, 15, 16, 17, 19, 24, 31, 32, 63, 64)
 )
 ALL_BITS = np.uint64(2**64 - 1)
 TOO_LARGE = np.uint64(2**63)
@@ -47,9 +49,12 @@ HIDDEN_BIT = np.uint64(2**52)
 EXPONENT_MAX = 2**40  # beyond any that matters, and safe to multiply by ten
 
 CHUNK = np.uint64(8192)  # as much text as keeps its marks in the innermost cache
+PAIRS = CHUNK // np.uint64(4) + U8
 LOOKAHEAD = np.uint64(4)  # the marks a pair may have after its colon: point, e, sign, end
 POW10 = np.array([10**i for i in range(20)], np.uint64)
 EXACT_POW10 = np.array([float(10**i) for i in range(23)])
+
+SCALES = np.array([sign * float(10**i) for sign in (1, -1) for i in range(32)])
 
 LEAST_POWER, MOST_POWER = -342, 308
 
@@ -117,6 +122,59 @@ else:
             return builder.bitcast(builder.icmp_unsigned(">", shifted, _every(9)), ir.IntType(64))
 
         return types.uint64(_text, types.uint64), generate
+
+    def _compresses(context):
+        return "+avx512vbmi2" in str(context.codegen().magic_tuple())
+
+    @intrinsic
+    def _can_compress(_typing):
+        def generate(context, _builder, _signature, _args):
+            return ir.IntType(1)(int(_compresses(context)))
+
+        return types.boolean(), generate
+
+    @intrinsic
+    def _compress(_typing, _text, _at, _mask, _marks, _stops, _count):
+        # One instruction moves the marked bytes together, or their places, which are widened eight by eight.
+        def generate(context, builder, signature, args):
+            if not _compresses(context):
+                return context.get_dummy_value()
+            text, at, mask, marks, stops, count = args
+            text_type, _, _, marks_type, stops_type, _ = signature.args
+            byte, bit, lane = ir.IntType(8), ir.IntType(1), ir.IntType(64)
+            block, lanes = ir.VectorType(byte, 64), ir.VectorType(lane, 8)
+            flags = ir.VectorType(bit, 64)
+            compress = cgutils.get_or_insert_function(
+                builder.module,
+                ir.FunctionType(block, [block, block, flags]),
+                "llvm.x86.avx512.mask.compress.v64i8",
+            )
+            places = ir.Constant(block, list(range(64)))
+            zeros, mask_flags = ir.Constant(block, [0] * 64), builder.bitcast(mask, flags)
+            bytes_ = _block(context, builder, text_type, text, at)
+            slot = _address(context, builder, stops_type, stops, count)
+            packed = builder.call(compress, [bytes_, zeros, mask_flags])
+            builder.store(packed, builder.bitcast(slot, block.as_pointer())).align = 1
+            packed = builder.call(compress, [places, zeros, mask_flags])
+            base = builder.insert_element(ir.Constant(lanes, [0] * 8), at, ir.IntType(32)(0))
+            base = builder.shuffle_vector(base, base, ir.Constant(ir.VectorType(ir.IntType(32), 8), [0] * 8))
+            size = builder.ctpop(mask)
+
+            def store(first):
+                index = ir.Constant(ir.VectorType(ir.IntType(32), 8), list(range(first, first + 8)))
+                eight = builder.add(builder.zext(builder.shuffle_vector(packed, packed, index), lanes), base)
+                slot = _address(context, builder, marks_type, marks, builder.add(count, lane(first)))
+                builder.store(eight, builder.bitcast(slot, lanes.as_pointer())).align = 1
+
+            store(0)
+            store(8)
+            for first in (16, 32, 48):
+                with builder.if_then(builder.icmp_unsigned(">", size, lane(first))):
+                    store(first)
+                    store(first + 8)
+            return context.get_dummy_value()
+
+        return types.void(_text, types.uint64, types.uint64, _marks, _stops, types.uint64), generate
 
     @intrinsic
     def _word_at(_typing, _text, _offset):
@@ -431,8 +489,8 @@ def _parse_line(text, at, row, indptr, n, indices, values, hard, status):
 
 
 @kernel
-def _find_marks(text, at, end, marks):
-    """Write the offsets of the bytes that are not digits, without a minus after a colon; returns how many."""
+def _find_marks(text, at, end, marks, stops):
+    """Write offset and byte of all that is not a digit, without a minus after a colon; returns how many."""
     count = U0
     carry = U0
     while at < end:
@@ -442,16 +500,32 @@ def _find_marks(text, at, end, marks):
         colons = _equal_mask(text, at, COLON)
         mask &= ~(_equal_mask(text, at, MINUS) & (colons << U1 | carry))
         carry = colons >> U63
-        # Eight at a time, some of them too many: a branch per mark would be mispredicted.
         following = count + _count_ones(mask)
-        while count < following:
-            for i in range(8):
-                marks[count + np.uint64(i)] = at + _lowest_one(mask)
-                mask &= mask - U1
-            count += U8
+        if _can_compress():
+            _compress(text, at, mask, marks, stops, count)
+        else:
+            # Eight at a time, some of them too many: a branch per mark would be mispredicted.
+            while count < following:
+                for i in range(8):
+                    mark = at + (_lowest_one(mask) & U63)
+                    marks[count + np.uint64(i)] = mark
+                    stops[count + np.uint64(i)] = text[mark]
+                    mask &= mask - U1
+                count += U8
         count = following
         at += U64
     return count
+
+
+@kernel
+def _convert(heads, tails, shifts, scales, size, first, indices, values):
+    """Turn words of digits into ids and values, several at once by vector instructions."""
+    for i in range(size):
+        indices[first + i] = np.int64(_eight_digits(np.uint64(indices[first + i])))
+    for i in range(size):
+        mantissa = _eight_digits(heads[i]) * shifts[i] + _eight_digits(tails[i])
+        value = np.float64(np.int64(mantissa)) / scales[i]
+        values[first + i] = scales[i] if shifts[i] == U0 else value
 
 
 @kernel
@@ -470,100 +544,111 @@ def parse_pairs(
     row = U0
     n = U0
     marks = np.empty(CHUNK + U64, np.uint64)
+    stops = np.empty(CHUNK + U64, np.uint8)
+    heads = np.empty(PAIRS, np.uint64)
+    tails = np.empty(PAIRS, np.uint64)
+    shifts = np.empty(PAIRS, np.uint64)
+    scales = np.empty(PAIRS)
     mark = U0
     safe = U0
     while at < end:
         if FAST and mark >= safe:
             mark = U0
             if end - at <= CHUNK:
-                safe = _find_marks(text, at, end, marks)
+                safe = _find_marks(text, at, end, marks, stops)
             else:
-                safe = _find_marks(text, at, at + CHUNK, marks)
+                safe = _find_marks(text, at, at + CHUNK, marks, stops)
                 safe = safe - LOOKAHEAD if safe > LOOKAHEAD else U0
+        pending = U0
         while mark < safe:
             colon = marks[mark]
-            if text[colon] != COLON:
-                kind = KINDS[text[colon]]
-                if colon != at or (kind != SPACE and kind != LINE_END):
+            id_digits = colon - at
+            if stops[mark] != COLON:
+                kind = KINDS[stops[mark]]
+                if id_digits != U0 or (kind != SPACE and kind != LINE_END):
                     break
-                if kind == LINE_END:
-                    row += U1
-                    indptr[row] = np.int64(n)
                 at += U1
                 mark += U1
-                continue
-            id_digits = colon - at
-            begin = colon + U1
-            negative = text[begin] == MINUS
-            begin += np.uint64(negative)
-            mark_end = mark + U1
-            point = marks[mark_end]
-            whole = point - begin
-            token_end = point
-            fraction = U0
-            if text[point] == POINT:
-                mark_end += U1
+            else:
+                negative = np.uint64(text[colon + U1] == MINUS)
+                begin = colon + U1 + negative
+                mark_end = mark + U1
+                point = marks[mark_end]
+                pointed = U0
+                if stops[mark_end] == POINT:
+                    pointed = U1
+                    mark_end = mark + U2
                 token_end = marks[mark_end]
-                fraction = token_end - point - U1
-            digits = whole + fraction
-            if id_digits - U1 >= U8 or whole >= U8 or digits - U1 >= U24:
-                break
-            # The digits before the point and those after it, closed up.
-            before = (U1 << whole * U8) - U1
-            word = (_word_at(text, begin) & before) | (_word_at(text, begin + U1) & ~before)
-            if digits <= U8:
-                mantissa = _eight_digits(word << (U8 - digits) * U8)
-            else:
-                mantissa = _eight_digits(word)
-                begin += U9
-                rest = digits - U8
-                if rest > U8:
-                    mantissa = mantissa * POW10[U8] + _eight_digits(_word_at(text, begin))
-                    begin += U8
-                    rest -= U8
-                    if mantissa >= POW10[U19 - rest]:
-                        break
-                mantissa = mantissa * POW10[rest] + _eight_digits(_word_at(text, begin) << (U8 - rest) * U8)
-            scaled = text[token_end] | LOWER == LOWER_E
-            if mantissa <= EXACT_MAX and fraction <= U22 and not scaled:
-                value = np.float64(np.int64(mantissa)) / EXACT_POW10[fraction]
-            else:
-                power = -np.int64(fraction)
-                if scaled:
-                    mark_end += U1
-                    begin = token_end + U1
-                    below = text[begin] == MINUS
-                    if marks[mark_end] == begin and (below or text[begin] == PLUS):
-                        mark_end += U1
-                        begin += U1
-                    token_end = marks[mark_end]
-                    digits = token_end - begin
-                    if digits - U1 >= U8:
-                        break
-                    exponent = np.int64(_eight_digits(_word_at(text, begin) << (U8 - digits) * U8))
-                    power += -exponent if below else exponent
-                value = _to_float(mantissa, power)
-                if np.isnan(value):
+                whole = point - begin
+                digits = token_end - begin - pointed
+                kind = KINDS[stops[mark_end]]
+                if id_digits - U1 >= U8 or whole >= U8 or digits - U1 >= U24:
                     break
-            kind = KINDS[text[token_end]]
-            if kind != SPACE and kind != LINE_END:
-                break
-            indices[n] = np.int64(_eight_digits(_word_at(text, at) << (U8 - id_digits) * U8))
-            values[n] = -value if negative else value
-            n += U1
+                # The digits before the point and those after it, closed up.
+                before = (U1 << whole * U8) - U1
+                head = (_word_at(text, begin) & before) | (_word_at(text, begin + U1) & ~before)
+                if digits <= U15 and kind >= SPACE:
+                    if digits <= U8:
+                        heads[pending] = head << (U8 - digits) * U8
+                        tails[pending] = U0
+                        shifts[pending] = U1
+                    else:
+                        heads[pending] = head
+                        tails[pending] = _word_at(text, begin + U9) << (U16 - digits) * U8
+                        shifts[pending] = POW10[digits - U8]
+                    scales[pending] = SCALES[digits - whole + negative * U32]
+                else:
+                    mantissa = U0
+                    rest = digits
+                    if rest > U8:
+                        mantissa = _eight_digits(head)
+                        head = _word_at(text, begin + U9)
+                        rest -= U8
+                        if rest > U8:
+                            mantissa = mantissa * POW10[U8] + _eight_digits(head)
+                            head = _word_at(text, begin + U17)
+                            rest -= U8
+                            if mantissa >= POW10[U19 - rest]:
+                                break
+                    mantissa = mantissa * POW10[rest] + _eight_digits(head << (U8 - rest) * U8)
+                    power = np.int64(whole) - np.int64(digits)
+                    if kind == EXPONENT:
+                        begin = token_end + U1
+                        mark_end += U1
+                        below = text[begin] == MINUS
+                        if marks[mark_end] == begin and (below or text[begin] == PLUS):
+                            begin += U1
+                            mark_end += U1
+                        token_end = marks[mark_end]
+                        kind = KINDS[stops[mark_end]]
+                        digits = token_end - begin
+                        if digits - U1 >= U8:
+                            break
+                        exponent = np.int64(_eight_digits(_word_at(text, begin) << (U8 - digits) * U8))
+                        power += -exponent if below else exponent
+                    value = _to_float(mantissa, power)
+                    if np.isnan(value):
+                        break
+                    shifts[pending] = U0
+                    scales[pending] = value if negative == U0 else -value
+                if kind != SPACE and kind != LINE_END:
+                    break
+                indices[n] = np.int64(_word_at(text, at) << (U8 - id_digits) * U8)
+                pending += U1
+                n += U1
+                at = token_end + U1
+                mark = mark_end + U1
             if kind == LINE_END:
                 row += U1
                 indptr[row] = np.int64(n)
-            at = token_end + U1
-            mark = mark_end + U1
-        else:
-            if safe > U0:
-                continue
-        at, row, n = _parse_line(text, at, row, indptr, n, indices, values, hard, status)
-        if status[1] != 0:
-            break
-        while mark < safe and marks[mark] < at:
-            mark += U1
+        if pending > U0:
+            _convert(heads, tails, shifts, scales, pending, n - pending, indices, values)
+        if mark < safe or safe == U0:
+            at, row, n = _parse_line(text, at, row, indptr, n, indices, values, hard, status)
+            if status[1] != 0:
+                break
+            while mark < safe and marks[mark] < at:
+                mark += U1
     return np.int64(row)
 
 

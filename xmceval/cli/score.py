@@ -44,7 +44,7 @@ def command(
     if len(names) > len(preds):
         raise UsageError(f"{len(names)} names were given for {len(preds)} files of predictions")
     called = [*names, *shared.short_names(preds)[len(names) :]]
-    shared.say_compilation(quiet)
+    shared.start(quiet)
     setup = prepare(truth, **options)  # type: ignore[arg-type]
     results = []
     for path, name in zip(preds, called, strict=True):

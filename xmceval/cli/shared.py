@@ -96,10 +96,11 @@ def say(results: Sequence[Result], *, quiet: bool, verbose: bool) -> None:
             click.echo(f"{kind[:-1]}: {about}{line}", err=True)
 
 
-def say_compilation(quiet: bool) -> None:
-    """Say on stderr when kernels have to be compiled first."""
-    from xmceval.kernels import tell_compilation
+def start(quiet: bool) -> None:
+    """Load numba, and say on stderr when kernels have to be compiled first."""
+    from xmceval.kernels import start_quickly, tell_compilation
 
+    start_quickly()
     if not quiet:
         tell_compilation(lambda: click.echo("compiling kernels: on the first run only, some seconds", err=True))
 

@@ -31,11 +31,14 @@ class Scratch:
     def __init__(self) -> None:
         self._arrays: dict[str, NDArray[Any]] = {}
 
-    def array(self, name: str, size: int, dtype: type) -> NDArray[Any]:
-        """Return an array of exactly `size` elements whose content does not matter."""
+    def array(self, name: str, size: int, dtype: type, fill: int | None = None) -> NDArray[Any]:
+        """Return an array of exactly `size` elements: as they were left, or, in a fresh one, `fill` if it is given."""
         have = self._arrays.get(name)
         if have is None or have.size < size:
-            have = self._arrays[name] = np.empty(size + size // 4, dtype=dtype)
+            have = np.empty(size + size // 4, dtype=dtype)
+            if fill is not None:
+                have.fill(fill)
+            self._arrays[name] = have
         return have[:size]
 
     def rows(self, n_rows: int, n_entries: int) -> Rows:
@@ -69,11 +72,25 @@ class Block(Protocol):
 class Source(Protocol):
     """A matrix that comes as blocks of rows, in order."""
 
-    name: str
-    n_rows: int | None  # as announced before any row is read
-    n_labels: int | None  # likewise
-    is_exact: bool  # whether n_labels can only be the number of labels (a text header may also mean `rows k`)
-    warnings: list[str]  # what came to light while its blocks were read
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+
+    @property
+    def n_rows(self) -> int | None:
+        """The number of rows, if announced before any is read."""
+
+    @property
+    def n_labels(self) -> int | None:
+        """The number of columns, if announced before any row is read."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether that can only be the number of labels: a text header may also mean `rows k`."""
+
+    @property
+    def warnings(self) -> list[str]:
+        """What came to light while its blocks were read."""
 
     def blocks(self) -> Iterator[Block]:
         """Yield all blocks from the first row on, each time anew; one thread at a time may ask for the next."""
@@ -99,7 +116,8 @@ def checked_scores(block: Block, scratch: Scratch, width: Width) -> Rows:
 
     rows = block.rows(scratch)
     found = np.zeros(5, dtype=np.int64)
-    checks.check_scores(*rows, width.n_labels, found)
+    longest = int(np.max(np.diff(rows.indptr), initial=4))
+    checks.check_scores(*rows, width.n_labels, scratch.array("table", 4 * longest, np.int64, fill=-1), found)
     if found[checks.CODE]:
         raise _fault(block, rows, found, width, "score")
     return rows

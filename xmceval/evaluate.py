@@ -188,7 +188,15 @@ class _Worker:
         self._truth, self._scores = Scratch(), Scratch()
         weights = propensities or NOT_NEEDED
         self._weights = (weights.ids, weights.codes, weights.inverse)
-        self._arrays = (program.cuts, program.curves, program.outputs, program.discounts, program.discount_sums)
+        self._arrays = (
+            program.cuts,
+            program.curves,
+            program.discounts,
+            program.outputs,
+            program.slopes,
+            program.levels,
+        )
+        self._space = program.working_space()
         self.totals = empty(program)
         self.n_labels = 0
 
@@ -210,9 +218,11 @@ class _Worker:
             self._scores.array("n_ranked", n_rows, np.int64),
         )
         top_k(*given, *ranking)
+        keys = self._truth.array("keys", int(np.max(np.diff(true.indptr), initial=1)), np.int64)
         block = empty(self._program)
         add_rows(
-            *true, *given, *ranking, *self._weights, *self._arrays, self._drop_empty, block.sums, block.counts
+            *(*true, *given, *ranking, *self._weights, *self._arrays),
+            *(self._drop_empty, *self._space, keys, block.sums, block.counts),
         )
         self.totals = merge(self.totals, replace(block, explicit_zeros=zeros))
 

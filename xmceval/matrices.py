@@ -235,5 +235,3 @@ def _array(values: Any, name: str) -> AnyArray:
 def _check_dtype(dtype: np.dtype[Any], name: str) -> None:
     if dtype.kind not in "biuf":
         raise DataError(f"{name}: expected numbers, got dtype {dtype}")
-
-

@@ -82,8 +82,9 @@ def finish(program: Program, totals: Totals) -> list[Estimate]:
     Sampling Techniques, 1977, ch. 6): with e = num - R den, SE = sqrt(sum e^2 / (n (n - 1))) / mean(den).
     """
     n = int(totals.counts[ROWS])
-    ratio = program.outputs[:, 4] == 1
-    return [_estimate([_exact(words) for words in moments], n, bool(r)) for moments, r in zip(totals.sums, ratio)]
+    ratio = program.outputs[:, 2] == 1
+    sums = [[_exact(words) for words in moments] for moments in totals.sums]
+    return [_estimate(moments, n, bool(r)) for moments, r in zip(sums, ratio, strict=True)]
 
 
 def _exact(words: NDArray[np.int64]) -> Fraction:
@@ -92,19 +93,19 @@ def _exact(words: NDArray[np.int64]) -> Fraction:
 
 
 def _estimate(moments: list[Fraction], n: int, ratio: bool) -> Estimate:
-    num, den, num2, cross, den2, best, worst = moments
+    num, num2, den, cross, den2, best, worst = moments
     if not ratio:
         den, cross, den2 = Fraction(n), num, Fraction(n)
     if den == 0:
         return Estimate(0.0, None, None, 0.0, 0.0, void=True)
     value = num / den
-    ends = sorted(float((num + move) / den) for move in (best, worst))
+    low, high = sorted(float((num + move) / den) for move in (best, worst))
     if n < 2:
-        return Estimate(float(value), None, None, *ends)
+        return Estimate(float(value), None, None, low, high)
     squares = max(num2 - 2 * value * cross + value * value * den2, Fraction(0))
     error = math.sqrt(squares / (n * (n - 1))) / float(den / n)
     margin = t_quantile(n - 1) * error
-    return Estimate(float(value), float(value) - margin, float(value) + margin, *ends)
+    return Estimate(float(value), float(value) - margin, float(value) + margin, low, high)
 
 
 def t_quantile(degrees: int, confidence: float = CONFIDENCE) -> float:
@@ -125,4 +126,4 @@ def t_quantile(degrees: int, confidence: float = CONFIDENCE) -> float:
         (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
         (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
     )
-    return z + sum(term / degrees**power for power, term in enumerate(terms, 1))
+    return z + math.fsum(term / degrees**power for power, term in enumerate(terms, 1))

@@ -40,7 +40,8 @@ def _duplicate(indices, start, stop, table):
             found = entry
             break
         table[slot] = entry
-    table[:size] = -1
+    for slot in range(size):
+        table[slot] = -1
     return found
 
 
@@ -62,14 +63,11 @@ def _sort(indices, grades, start, stop):
 
 
 @kernel
-def check_scores(indptr, indices, scores, n_labels, found):
-    """Check a block of scores: labels within 0..n_labels-1, each once in its row, no NaN."""
-    longest = 4
-    for row in range(indptr.size - 1):
-        longest = max(longest, indptr[row + 1] - indptr[row])
-    table = np.empty(4 * longest, dtype=np.int64)
-    for i in range(table.size):
-        table[i] = -1
+def check_scores(indptr, indices, scores, n_labels, table, found):
+    """Check a block of scores: labels within 0..n_labels-1, each once in its row, no NaN.
+
+    `table` is working space: at least 16 elements and four times the longest row, all -1, and left so.
+    """
     for row in range(indptr.size - 1):
         start, stop = indptr[row], indptr[row + 1]
         wrong = 0

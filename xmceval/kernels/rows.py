@@ -12,9 +12,9 @@ helper = numba.njit(nogil=True, error_model="numpy")  # compiled into the kernel
 
 HIT, PROPENSITY, GRADE, EXP_GRADE = 0, 1, 2, 3
 SUM, ANY, FIRST, PRECISION = 0, 1, 2, 3
-ONE, K, N, MIN_K_N, MEAN_K_N, D_K, D_MIN_K_N, IDEAL = 0, 1, 2, 3, 4, 5, 6, 7
 N_GAINS = 4
 MOMENTS = 7
+LARGEST_KEY = 2**63 - 1
 
 # Orders of the tied labels: by label, gains descending, gains ascending; and the ideal ranking.
 BY_LABEL, BEST, WORST, PERFECT = 0, 1, 2, 3
@@ -46,8 +46,7 @@ def top_k(indptr, indices, scores, ranked, ranked_scores, n_ranked):
                 continue
             j = count if count < depth else depth - 1  # j: rank - 1
             while j > 0 and (
-                score > ranked_scores[row, j - 1]
-                or (score == ranked_scores[row, j - 1] and label < ranked[row, j - 1])
+                score > ranked_scores[row, j - 1] or (score == ranked_scores[row, j - 1] and label < ranked[row, j - 1])
             ):
                 ranked[row, j] = ranked[row, j - 1]
                 ranked_scores[row, j] = ranked_scores[row, j - 1]
@@ -111,11 +110,11 @@ def _insert(best, row, count, first, depth, value):
 def _least(keys, n, least):
     """Write the least of the first `n` keys, ascending."""
     filled = 0
-    bound = np.int64(np.iinfo(np.int64).max)
+    bound = LARGEST_KEY
     for i in range(n):
         key = keys[i]
         if key < bound:
-            j = min(filled, least.size - 1)
+            j = filled if filled < least.size else least.size - 1
             while j > 0 and key < least[j - 1]:
                 least[j] = least[j - 1]
                 j -= 1
@@ -147,32 +146,13 @@ def _run(curves, discounts, gains, count, running, order):
 
 
 @helper
-def _divisor(kind, k, n, d, discount_sums, ideal):
-    """What a row's sum is divided by; 0 where the row is worth nothing."""
-    least = min(k, n)
-    if kind == K:
-        return float(k)
-    if kind == N:
-        return float(n)
-    if kind == MIN_K_N:
-        return float(least)
-    if kind == MEAN_K_N:
-        return (k + n) / 2
-    if kind == D_K:
-        return discount_sums[d, k - 1]
-    if kind == D_MIN_K_N:
-        return discount_sums[d, least - 1]
-    return ideal if kind == IDEAL else 1.0
-
-
-@helper
 def _order_ties(
     row, g, sign, first, last, truth_indices, grades, pred_indptr, pred_indices, scores,
     ranked, ranked_scores, n_ranked, ids, codes, inverse, gains,
 ):  # fmt: skip
     """Write a row's gains with each group of tied labels in the order of sign * gain, ascending."""
     start, depth = 0, gains.shape[1]
-    while start < min(depth, n_ranked[row]):
+    while start < depth and start < n_ranked[row]:
         stop = start + 1
         while stop < n_ranked[row] and ranked_scores[row, stop] == ranked_scores[row, start]:
             stop += 1
@@ -180,7 +160,7 @@ def _order_ties(
         beyond = stop > depth
         begin = pred_indptr[row] if beyond else start
         end = pred_indptr[row + 1] if beyond else stop
-        stop = min(stop, depth)
+        stop = stop if stop < depth else depth
         count = np.int64(0)
         for place in range(begin, end):
             label = pred_indices[place] if beyond else ranked[row, place]
@@ -196,27 +176,17 @@ def _order_ties(
 @kernel
 def add_rows(
     truth_indptr, truth_indices, grades, pred_indptr, pred_indices, scores, ranked, ranked_scores, n_ranked,
-    ids, codes, inverse, cuts, curves, outputs, discounts, discount_sums, drop_empty, sums, counts,
+    ids, codes, inverse, cuts, curves, discounts, outputs, slopes, levels, drop_empty, used, gains, ideals, running, moments, least_keys, keys, sums, counts,
 ):  # fmt: skip
     """Add the rows of a block to the sums of every output.
 
     The ranking is one label deeper than the deepest cut, so that ties across that cut show. `codes` ascend as the
-    inverse propensities that they stand for descend.
+    inverse propensities that they stand for descend. An output's divisor is slope * n + level[min(k, n)], or the ideal
+    where the slope is negative. What stands between `drop_empty` and `sums` is working space, `keys` as long as the
+    longest row of truth.
     """
     depth = cuts[cuts.size - 1]
-    used = np.zeros(N_GAINS, dtype=np.bool_)
-    for c in range(curves.shape[0]):  # c: curve, g: kind of gain, o: output, m: moment, j: rank - 1
-        used[curves[c, 0]] = True
-    gains = np.zeros((N_GAINS, depth))
-    ideals = np.zeros((N_GAINS, depth))
-    least_keys = np.zeros(depth, dtype=np.int64)
-    running = np.zeros((4, curves.shape[0], depth))
-    longest = 0
-    for row in range(truth_indptr.size - 1):
-        longest = max(longest, truth_indptr[row + 1] - truth_indptr[row])
-    keys = np.empty(longest, dtype=np.int64)
-    moments = np.zeros(MOMENTS)
-
+    # c: curve, g: kind of gain, o: output, m: moment, j: rank - 1
     for row in range(truth_indptr.size - 1):
         first, last = truth_indptr[row], truth_indptr[row + 1]
         n, n_best = last - first, n_ranked[row]
@@ -229,7 +199,7 @@ def add_rows(
         counts[PREDICTIONS] += pred_indptr[row + 1] - pred_indptr[row]
 
         ties = 0
-        for j in range(1, min(n_best, depth + 1)):
+        for j in range(1, n_best):
             ties += ranked_scores[row, j] == ranked_scores[row, j - 1]
         if ties > 0 or n_best < depth:
             across = False
@@ -241,18 +211,19 @@ def add_rows(
                     across = True
             counts[INSIDE_TIES] += ties > 0 and not across
 
-        count, least = min(depth, n_best), min(depth, n)
+        count = n_best if n_best < depth else depth
+        least = n if n < depth else depth
         for j in range(count):
             label = ranked[row, j]
             at = _position(truth_indices, first, last, label)
             for g in range(N_GAINS):
-                if used[g]:
+                if used[g] > 0:
                     gains[g, j] = _gain(g, grades[at], label, ids, codes, inverse) if at >= 0 else 0.0
         others = 0
         for i in range(n):
             others += grades[first + i] != 1.0
         for g in range(N_GAINS):
-            if not used[g]:
+            if used[g] == 0:
                 continue
             if g == PROPENSITY:
                 # All are looked up before any is compared: look-ups that miss the cache then miss it together.
@@ -280,7 +251,7 @@ def add_rows(
             elif order == BY_LABEL or ties > 0:
                 sign = -1.0 if order == BEST else 1.0
                 for g in range(N_GAINS if order > BY_LABEL else 0):
-                    if used[g]:
+                    if used[g] > 0:
                         _order_ties(
                             row, g, sign, first, last, truth_indices, grades, pred_indptr, pred_indices, scores,
                             ranked, ranked_scores, n_ranked, ids, codes, inverse, gains,
@@ -288,27 +259,22 @@ def add_rows(
                 _run(curves, discounts, gains, count, running, order)
 
         for o in range(outputs.shape[0]):
-            c, j, complement = outputs[o, 0], outputs[o, 1] - 1, outputs[o, 5] == 1
+            c, j, is_ratio = outputs[o, 0], outputs[o, 1] - 1, outputs[o, 2] == 1
             got, ideal = running[BY_LABEL, c, j], running[PERFECT, c, j]
-            divisor = _divisor(outputs[o, 2], j + 1, n, outputs[o, 3], discount_sums, ideal) if n > 0 else 0.0
-            share = 1.0 / divisor if divisor > 0.0 else 0.0
-            value = got / divisor if divisor > 0.0 else 0.0
-            if complement:
+            divisor = ideal if slopes[o] < 0 else slopes[o] * n + levels[o, n if n <= j else j + 1]
+            share = 1.0 / divisor if divisor > 0.0 and n > 0 else 0.0
+            value, most = 0.0, 0.0
+            if share > 0.0:
+                value, most = got / divisor, ideal / divisor
+            if outputs[o, 3] == 1:
                 value, share = 1.0 - value, -share
-            moments[0] = value
-            moments[2] = value * value
-            if outputs[o, 4] == 1:
-                most = ideal / divisor if divisor > 0.0 else 0.0
-                moments[1] = most
-                moments[3] = value * most
-                moments[4] = most * most
+            moments[0], moments[1] = value, value * value
+            moments[2], moments[3], moments[4] = most, value * most, most * most
             if ties > 0:
                 moments[5] = share * (running[BEST, c, j] - got)
                 moments[6] = share * (running[WORST, c, j] - got)
-            for m in range(MOMENTS if ties > 0 else 5 if outputs[o, 4] == 1 else 3):
+            for m in range(MOMENTS if ties > 0 else 5 if is_ratio else 2):
                 x = moments[m]
-                if m == 1 and outputs[o, 4] == 0:
-                    continue
                 if 0.0 <= x < 4.0:
                     low = sums[o, m, 0] + np.int64(x * UNIT)
                     middle = sums[o, m, 1] + (low >> WORD)

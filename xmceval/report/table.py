@@ -17,14 +17,19 @@ def as_table(results: Sequence[Result], places: int = PLACES) -> str:
     heads = max(len(head) for block in cells for head in block)
     widths = [max(len(row[i]) for block in cells for row in block.values()) for i in range(len(cuts))]
     lines = [_read(results[0])]
-    lines.append(" " * heads + "".join(f"  {cut:>{_middle(width, places)}}".ljust(width + 2) for cut, width in zip(
-        cuts, widths, strict=True)).rstrip())
+    lines.append(
+        " " * heads
+        + "".join(
+            f"  {cut:>{_middle(width, places)}}".ljust(width + 2) for cut, width in zip(cuts, widths, strict=True)
+        ).rstrip()
+    )
     for result, block in zip(results, cells, strict=True):
         if len(results) > 1:
             lines.append(result.name)
         for head, row in block.items():
-            lines.append((head.ljust(heads) + "".join(f"  {cell:<{w}}" for cell, w in zip(row, widths, strict=True)))
-                         .rstrip())
+            lines.append(
+                (head.ljust(heads) + "".join(f"  {cell:<{w}}" for cell, w in zip(row, widths, strict=True))).rstrip()
+            )
         lines.extend(_below(result, places))
     return "\n".join(lines) + "\n"
 

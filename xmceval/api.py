@@ -88,7 +88,9 @@ def score(
     Examples
     --------
     >>> import numpy as np
-    >>> result = score(np.array([[1, 0, 1], [0, 1, 0]]), np.array([[.9, .8, .1], [.2, .7, .4]]), k=1, metrics=["P", "R"])
+    >>> y_true = np.array([[1, 0, 1], [0, 1, 0]])
+    >>> y_score = np.array([[0.9, 0.8, 0.1], [0.2, 0.7, 0.4]])
+    >>> result = score(y_true, y_score, k=1, metrics=["P", "R"])
     >>> result["P@1"], result["R@1"]
     (1.0, 0.75)
     """
@@ -239,7 +241,8 @@ class Model:
         if wrong.size:
             label = int(wrong[0])
             raise DataError(
-                f"{name}:{label + 1}: the count of label {label} is {values[label]:g}; expected a whole number from 0 to {n_train:,}, the training rows"
+                f"{name}:{label + 1}: the count of label {label} is {values[label]:g}; "
+                f"expected a whole number from 0 to {n_train:,}, the training rows"
             )
         return of_table(values.astype(np.int64), n_train, name, self.a, self.b)
 

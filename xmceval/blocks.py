@@ -1,4 +1,4 @@
-"""Blocks: runs of rows, the form in which every truth and every score goes along the street, and what makes them fair."""
+"""Blocks: runs of rows, the form in which truth and scores go along the street, and what makes a row valid."""
 
 from __future__ import annotations
 

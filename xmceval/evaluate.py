@@ -13,7 +13,7 @@ import numpy as np
 
 from xmceval.blocks import UNKNOWN, Block, Rows, Scratch, Source, Width, checked_scores, settled_truth
 from xmceval.errors import DataError, Fault, UsageError, counted
-from xmceval.program import Program
+from xmceval.program import MOMENTS, Program
 from xmceval.propensity import NOT_NEEDED, LabelCounts, Propensities
 from xmceval.totals import Totals, empty, merge
 
@@ -132,7 +132,7 @@ def each_block(
             for future in [pool.submit(run) for _ in range(n_threads)]:
                 try:
                     future.result()
-                except BaseException as error:  # noqa: BLE001 - a fault in an earlier row goes first, then this is raised
+                except BaseException as error:  # raised below: a fault in an earlier row goes first
                     stop.set()
                     trouble.append(error)
     if faults and all(isinstance(error, DataError) for error in trouble):
@@ -188,21 +188,17 @@ class _Worker:
         self._truth, self._scores = Scratch(), Scratch()
         weights = propensities or NOT_NEEDED
         self._weights = (weights.ids, weights.codes, weights.inverse)
-        self._arrays = (
-            program.cuts,
-            program.curves,
-            program.discounts,
-            program.outputs,
-            program.slopes,
-            program.levels,
-        )
+        self._arrays = (program.curves, program.discounts, program.outputs, program.slopes, program.levels)
         self._space = program.working_space()
+        self._n_outputs = len(program.measures)
+        self._ones, self._moments = np.empty(0), np.empty(MOMENTS)
         self.totals = empty(program)
         self.n_labels = 0
 
     def add(self, truth: Block, scores: Block, rows_width: int | None, announced: str) -> None:
         """Add the rows of two blocks."""
-        from xmceval.kernels.rows import add_rows, top_k
+        from xmceval.kernels import rows
+        from xmceval.kernels.sums import add_values
 
         true, zeros = settled_truth(truth, self._truth, self._width)
         given = checked_scores(scores, self._scores, self._width)
@@ -217,13 +213,16 @@ class _Worker:
             self._scores.array("ranked_scores", n_rows * depth, np.float64).reshape(n_rows, depth),
             self._scores.array("n_ranked", n_rows, np.int64),
         )
-        top_k(*given, *ranking)
+        rows.top_k(*given, *ranking)
         keys = self._truth.array("keys", int(np.max(np.diff(true.indptr), initial=1)), np.int64)
+        values = self._scores.array("outputs", n_rows * self._n_outputs * 4, np.float64).reshape(n_rows, -1, 4)
         block = empty(self._program)
-        add_rows(
+        rows.count_rows(true.indptr, given.indptr, *ranking[1:], self._program.cuts, self._drop_empty, block.counts)
+        rows.value_rows(
             *(*true, *given, *ranking, *self._weights, *self._arrays),
-            *(self._drop_empty, *self._space, keys, block.sums, block.counts),
+            *(self._drop_empty, *self._space, keys, values),
         )
+        add_values(values, self._ones, self._moments, block.sums)
         self.totals = merge(self.totals, replace(block, explicit_zeros=zeros))
 
     def _see(self, rows: Rows) -> None:

@@ -99,7 +99,7 @@ class _Dense:
     are_scores: bool
 
     def stop_after(self, start: int, entries: int) -> int:
-        return start + entries // max(self.values.shape[1], 1)
+        return start + entries // max(int(self.values.shape[1]), 1)
 
     def fill(self, start: int, stop: int, scratch: Scratch) -> Rows:
         values = self.values[start:stop]
@@ -116,7 +116,7 @@ class _Pairs:
     scores: AnyArray
 
     def stop_after(self, start: int, entries: int) -> int:
-        return start + entries // max(self.labels.shape[1], 1)
+        return start + entries // max(int(self.labels.shape[1]), 1)
 
     def fill(self, start: int, stop: int, scratch: Scratch) -> Rows:
         labels, scores = self.labels[start:stop], _comparable(self.scores[start:stop])

@@ -18,7 +18,7 @@ GAINS = {"hit": 0, "propensity": 1, "grade": 2, "exp": 3}
 FOLDS = {"sum": 0, "any": 1, "first": 2, "precision": 3}
 DISCOUNTS = ("none", "log2", "ln", "letor")
 
-MOMENTS = 7  # sums kept of an output: num, num^2, den, num den, den^2, best - num, worst - num
+MOMENTS = 7  # sums kept of an output: num, den, num^2, num den, den^2, best - num, worst - num
 MAX_CUT = 10_000
 
 # A row's divisor is slope * n + level, the level by m = min(k, n); where the slope is negative it is the ideal.
@@ -74,11 +74,11 @@ class Program:
         return int(self.cuts[-1])
 
     def working_space(self) -> tuple[NDArray[Any], ...]:
-        """Return what the row kernel writes between rows: used gains, gains, ideals, running sums, moments, keys."""
+        """Return what the row kernel writes between rows: used gains, gains, ideals, running sums, keys."""
         used = np.isin(np.arange(len(GAINS)), self.curves[:, 0]).astype(np.int64)
         gains, ideals = np.zeros((2, len(GAINS), self.deepest))
         running = np.zeros((4, len(self.curves), self.deepest))
-        return used, gains, ideals, running, np.zeros(MOMENTS), np.zeros(self.deepest, dtype=np.int64)
+        return used, gains, ideals, running, np.zeros(self.deepest, dtype=np.int64)
 
     @property
     def needs_propensities(self) -> bool:

@@ -36,8 +36,8 @@ class LabelCounts:
         self.n_rows += n_rows
         if indices.size == 0:
             return
-        largest = count_labels(indices, self._dense)
-        self.n_labels = max(self.n_labels, int(largest) + 1)
+        largest = int(count_labels(indices, self._dense))
+        self.n_labels = max(self.n_labels, largest + 1)
         if largest >= DENSE_IDS:
             self._merge(indices[indices >= DENSE_IDS])
 
@@ -50,7 +50,7 @@ class LabelCounts:
     def table(self) -> tuple[Int64, NDArray[np.integer[Any]]]:
         """Return (ids, counts): ids is empty where counts is indexed by the label itself."""
         dense = self._dense[: min(self.n_labels, DENSE_IDS)]
-        if self.n_labels <= DENSE_IDS and self.n_labels <= max(1 << 22, 64 * np.count_nonzero(dense)):
+        if self.n_labels <= DENSE_IDS and self.n_labels <= max(1 << 22, 64 * int(np.count_nonzero(dense))):
             return np.empty(0, dtype=np.int64), dense
         low = np.flatnonzero(dense)
         return np.concatenate([low, self._ids]), np.concatenate([dense[low], self._counts])
@@ -192,7 +192,8 @@ def inverse_propensity(counts: Any, n: int, a: float = DEFAULT_A, b: float = DEF
     if not (math.isfinite(a) and math.isfinite(b)) or b <= 0 or a < 0:
         raise UsageError(f"propensities need A of at least 0 and B above 0, got A={a}, B={b}")
     constant = (math.log(n) - 1) * (b + 1) ** a
-    return 1 + constant * (np.asarray(counts) + b) ** -a
+    inverse: Float64 = 1 + constant * (np.asarray(counts) + b) ** -a
+    return inverse
 
 
 def from_counts(counts: LabelCounts, source: str, a: float, b: float, *, from_truth: bool = False) -> Propensities:

@@ -75,16 +75,15 @@ def merge(left: Totals, right: Totals) -> Totals:
     return Totals(sums, left.counts + right.counts, left.explicit_zeros + right.explicit_zeros)
 
 
-def finish(program: Program, totals: Totals) -> list[Estimate]:
-    """Divide: one estimate for each output of the program.
+def finish(totals: Totals) -> list[Estimate]:
+    """Divide: one estimate for each output.
 
     The interval of a mean is mean ± t s / sqrt(n); that of a ratio of sums comes from the delta method (Cochran,
     Sampling Techniques, 1977, ch. 6): with e = num - R den, SE = sqrt(sum e^2 / (n (n - 1))) / mean(den).
     """
     n = int(totals.counts[ROWS])
-    ratio = program.outputs[:, 2] == 1
     sums = [[_exact(words) for words in moments] for moments in totals.sums]
-    return [_estimate(moments, n, bool(r)) for moments, r in zip(sums, ratio, strict=True)]
+    return [_estimate(moments, n) for moments in sums]
 
 
 def _exact(words: NDArray[np.int64]) -> Fraction:
@@ -92,10 +91,8 @@ def _exact(words: NDArray[np.int64]) -> Fraction:
     return Fraction((((high << WORD) + middle) << WORD) + low, 1 << WORD)
 
 
-def _estimate(moments: list[Fraction], n: int, ratio: bool) -> Estimate:
-    num, num2, den, cross, den2, best, worst = moments
-    if not ratio:
-        den, cross, den2 = Fraction(n), num, Fraction(n)
+def _estimate(moments: list[Fraction], n: int) -> Estimate:
+    num, den, num2, cross, den2, best, worst = moments
     if den == 0:
         return Estimate(0.0, None, None, 0.0, 0.0, void=True)
     value = num / den

@@ -41,20 +41,20 @@ def _find_cache() -> None:
     if place is not None and _is_writable(place) and place.stat().st_uid == os.getuid():
         numba.config.CACHE_DIR = str(place)
     else:
-        dispatcher.Dispatcher.enable_caching = lambda self: None  # nowhere to write: compile at each start
+        dispatcher.Dispatcher.enable_caching = lambda _: None  # nowhere to write: compile at each start
 
 
 class _Teller(event.Listener):  # type: ignore[misc]
     def __init__(self, tell: Callable[[], None]) -> None:
         self._tell: Callable[[], None] | None = tell
 
-    def on_start(self, event: Any) -> None:
+    def on_start(self, event: Any) -> None:  # noqa: ARG002
         if self._tell is not None:
             tell, self._tell = self._tell, None
             tell()
 
     def on_end(self, event: Any) -> None:
-        pass
+        """Do nothing: the start was told."""
 
 
 def tell_compilation(tell: Callable[[], None]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-kernel = numba.njit(nogil=True, cache=True, error_model="numpy")
+kernel = numba.njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
 
 
 @kernel

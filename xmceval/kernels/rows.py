@@ -1,19 +1,19 @@
-"""Row kernels: the k best labels of each row, and the sums of what they are worth."""
+"""Row kernels: the k best labels of each row, and what they are worth."""
 
 from __future__ import annotations
-
-import math
 
 import numba
 import numpy as np
 
-kernel = numba.njit(nogil=True, cache=True, error_model="numpy")
-helper = numba.njit(nogil=True, error_model="numpy")  # compiled into the kernels that call it
+kernel = numba.njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+# The wrappers that Python and C would call take longer to compile than a small function.
+helper = numba.njit(
+    nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True
+)
 
 HIT, PROPENSITY, GRADE, EXP_GRADE = 0, 1, 2, 3
 SUM, ANY, FIRST, PRECISION = 0, 1, 2, 3
 N_GAINS = 4
-MOMENTS = 7
 LARGEST_KEY = 2**63 - 1
 
 # Orders of the tied labels: by label, gains descending, gains ascending; and the ideal ranking.
@@ -21,10 +21,6 @@ BY_LABEL, BEST, WORST, PERFECT = 0, 1, 2, 3
 
 # Slots of `counts`: these, then for each cut the rows with fewer predictions and the rows with a tie across it.
 ROWS, EMPTY_ROWS, TRUE_LABELS, PREDICTIONS, INSIDE_TIES, FIRST_CUT = 0, 1, 2, 3, 4, 5
-
-WORD = 60  # bits of the two lower words of a sum
-MASK = (1 << WORD) - 1
-UNIT = float(1 << WORD)
 
 # Two habits that speed and compile time ask for: no helper is handed a slice (each counts references, at the price of
 # a dozen additions), nor a literal number (each compiles the helper anew).
@@ -92,7 +88,7 @@ def _gain(kind, grade, label, ids, codes, inverse):
 
 @helper
 def _insert(best, row, count, first, depth, value):
-    """Insert into the `count` ascending values of best[row, first:depth], dropping what falls off; give their number."""
+    """Insert into the `count` ascending values of best[row, first:depth], dropping what falls off; return `count`."""
     j = first + count
     if j == depth:
         if value >= best[row, depth - 1]:
@@ -174,22 +170,10 @@ def _order_ties(
 
 
 @kernel
-def add_rows(
-    truth_indptr, truth_indices, grades, pred_indptr, pred_indices, scores, ranked, ranked_scores, n_ranked,
-    ids, codes, inverse, cuts, curves, discounts, outputs, slopes, levels, drop_empty, used, gains, ideals, running, moments, least_keys, keys, sums, counts,
-):  # fmt: skip
-    """Add the rows of a block to the sums of every output.
-
-    The ranking is one label deeper than the deepest cut, so that ties across that cut show. `codes` ascend as the
-    inverse propensities that they stand for descend. An output's divisor is slope * n + level[min(k, n)], or the ideal
-    where the slope is negative. What stands between `drop_empty` and `sums` is working space, `keys` as long as the
-    longest row of truth.
-    """
-    depth = cuts[cuts.size - 1]
-    # c: curve, g: kind of gain, o: output, m: moment, j: rank - 1
+def count_rows(truth_indptr, pred_indptr, ranked_scores, n_ranked, cuts, drop_empty, counts):
+    """Count rows, labels and predictions, and by cut the rows with fewer predictions and with a tie across it."""
     for row in range(truth_indptr.size - 1):
-        first, last = truth_indptr[row], truth_indptr[row + 1]
-        n, n_best = last - first, n_ranked[row]
+        n, n_best = truth_indptr[row + 1] - truth_indptr[row], n_ranked[row]
         if n == 0:
             counts[EMPTY_ROWS] += 1
             if drop_empty:
@@ -197,20 +181,39 @@ def add_rows(
         counts[ROWS] += 1
         counts[TRUE_LABELS] += n
         counts[PREDICTIONS] += pred_indptr[row + 1] - pred_indptr[row]
-
         ties = 0
         for j in range(1, n_best):
             ties += ranked_scores[row, j] == ranked_scores[row, j - 1]
-        if ties > 0 or n_best < depth:
-            across = False
-            for i in range(cuts.size):
-                k = cuts[i]
-                counts[FIRST_CUT + 2 * i] += n_best < k
-                if k < n_best and ranked_scores[row, k] == ranked_scores[row, k - 1]:
-                    counts[FIRST_CUT + 2 * i + 1] += 1
-                    across = True
-            counts[INSIDE_TIES] += ties > 0 and not across
+        across = 0
+        for i in range(cuts.size):
+            k = cuts[i]
+            counts[FIRST_CUT + 2 * i] += n_best < k
+            if k < n_best and ranked_scores[row, k] == ranked_scores[row, k - 1]:
+                counts[FIRST_CUT + 2 * i + 1] += 1
+                across += 1
+        counts[INSIDE_TIES] += ties > 0 and across == 0
 
+
+@kernel
+def value_rows(
+    truth_indptr, truth_indices, grades, pred_indptr, pred_indices, scores, ranked, ranked_scores, n_ranked,
+    ids, codes, inverse, curves, discounts, outputs, slopes, levels, drop_empty,
+    used, gains, ideals, running, least_keys, keys, values,
+):  # fmt: skip
+    """Write the values of every output for each row: numerator, denominator, and how far ties could move the former.
+
+    The ranking is one label deeper than the deepest cut, so that ties across that cut show. `codes` ascend as the
+    inverse propensities that they stand for descend. An output's divisor is slope * n + level[min(k, n)], or the ideal
+    where the slope is negative. What stands between `drop_empty` and `values` is working space, `keys` as long as the
+    longest row of truth.
+    """
+    depth = gains.shape[1]
+    for row in range(truth_indptr.size - 1):  # g: kind of gain, c: curve, o: output, j: rank - 1
+        first, last = truth_indptr[row], truth_indptr[row + 1]
+        n, n_best = last - first, n_ranked[row]
+        ties = 0
+        for j in range(1, n_best):
+            ties += ranked_scores[row, j] == ranked_scores[row, j - 1]
         count = n_best if n_best < depth else depth
         least = n if n < depth else depth
         for j in range(count):
@@ -259,31 +262,20 @@ def add_rows(
                 _run(curves, discounts, gains, count, running, order)
 
         for o in range(outputs.shape[0]):
-            c, j, is_ratio = outputs[o, 0], outputs[o, 1] - 1, outputs[o, 2] == 1
+            c, j, is_ratio, is_complement = outputs[o, 0], outputs[o, 1] - 1, outputs[o, 2], outputs[o, 3]
             got, ideal = running[BY_LABEL, c, j], running[PERFECT, c, j]
             divisor = ideal if slopes[o] < 0 else slopes[o] * n + levels[o, n if n <= j else j + 1]
-            share = 1.0 / divisor if divisor > 0.0 and n > 0 else 0.0
-            value, most = 0.0, 0.0
-            if share > 0.0:
+            value, most, best, worst = 0.0, 0.0, 0.0, 0.0
+            if n > 0 and divisor > 0.0:
                 value, most = got / divisor, ideal / divisor
-            if outputs[o, 3] == 1:
-                value, share = 1.0 - value, -share
-            moments[0], moments[1] = value, value * value
-            moments[2], moments[3], moments[4] = most, value * most, most * most
-            if ties > 0:
-                moments[5] = share * (running[BEST, c, j] - got)
-                moments[6] = share * (running[WORST, c, j] - got)
-            for m in range(MOMENTS if ties > 0 else 5 if is_ratio else 2):
-                x = moments[m]
-                if 0.0 <= x < 4.0:
-                    low = sums[o, m, 0] + np.int64(x * UNIT)
-                    middle = sums[o, m, 1] + (low >> WORD)
-                else:
-                    whole = math.floor(x)
-                    top = math.floor(whole / UNIT)
-                    low = sums[o, m, 0] + np.int64((x - whole) * UNIT)
-                    middle = sums[o, m, 1] + np.int64(whole - top * UNIT) + (low >> WORD)
-                    sums[o, m, 2] += np.int64(top)
-                sums[o, m, 0] = low & MASK
-                sums[o, m, 1] = middle & MASK
-                sums[o, m, 2] += middle >> WORD
+                if ties > 0:
+                    best = (running[BEST, c, j] - got) / divisor
+                    worst = (running[WORST, c, j] - got) / divisor
+            if is_complement > 0:
+                value, best, worst = 1.0 - value, -best, -worst
+            if is_ratio == 0:
+                most = 1.0
+            if n == 0 and drop_empty:
+                value, most = 0.0, 0.0
+            values[row, o, 0], values[row, o, 1] = value, most
+            values[row, o, 2], values[row, o, 3] = best, worst

@@ -1,21 +1,28 @@
 """Kernels that turn bytes of text, rows of `id:value` pairs or of labels, into arrays."""
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import config, njit, types
 from numba.core import cgutils
+from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
-kernel: Callable[..., Any] = njit(nogil=True, cache=True, error_model="numpy")
+kernel: Callable[..., Any] = njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+# The wrappers that Python and C would call take longer to compile than a small function.
+inner: Callable[..., Any] = njit(
+    nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True
+)
 
 # status[1] after an error; status[2:5] are then the begin of the token, its row in the region, the end of the token.
 NO_COLON = 1  # an id without a colon
@@ -52,9 +59,7 @@ CHUNK = np.uint64(8192)  # as much text as keeps its marks in the innermost cach
 PAIRS = CHUNK // np.uint64(4) + U8
 LOOKAHEAD = np.uint64(4)  # the marks a pair may have after its colon: point, e, sign, end
 POW10 = np.array([10**i for i in range(20)], np.uint64)
-EXACT_POW10 = np.array([float(10**i) for i in range(23)])
-
-SCALES = np.array([sign * float(10**i) for sign in (1, -1) for i in range(32)])
+SCALES = np.array([sign * float(10**i) for sign in (1, -1) for i in range(32)])  # 10**22 is the last exact one
 
 LEAST_POWER, MOST_POWER = -342, 308
 
@@ -75,11 +80,91 @@ def _powers_of_five() -> np.ndarray[Any, np.dtype[np.uint64]]:
 
 POWERS_OF_FIVE = _powers_of_five()
 
-if config.DISABLE_JIT:
-    FAST = False  # words wrap around on purpose: as plain Python only the byte-by-byte path is taken
+FAST = not config.DISABLE_JIT  # plain Python goes byte by byte: there, words that wrap around are worth a warning
 
-    def _equal_mask(text, offset, byte):
-        return np.uint64(sum(int(b == byte) << i for i, b in enumerate(text[int(offset) : int(offset) + 64])))
+if FAST:
+    BYTE, HALF, WORD, WIDE = (ir.IntType(bits) for bits in (8, 32, 64, 128))
+    BLOCK, LANES = ir.VectorType(BYTE, 64), ir.VectorType(WORD, 8)
+    FLAGS = ir.VectorType(ir.IntType(1), 64)
+    COMPRESSES = "+avx512vbmi2" in str(cpu_target.target_context.codegen().magic_tuple())
+
+    def _instruction(emit, result=types.uint64):
+        """Make a function of arrays and uint64 from one that builds its code of pointers and words."""
+
+        def resolve(_typing, *arguments):
+            return result(*(a if isinstance(a, types.Array) else types.uint64 for a in arguments)), generate
+
+        def generate(context, builder, kinds, arguments):
+            value = emit(
+                builder,
+                *(
+                    context.make_array(kind)(context, builder, argument).data
+                    if isinstance(kind, types.Array)
+                    else argument
+                    for kind, argument in zip(kinds.args, arguments, strict=True)
+                ),
+            )
+            return context.get_dummy_value() if value is None else value
+
+        resolve.__signature__ = signature(emit)  # type: ignore[attr-defined]
+        return intrinsic(resolve)
+
+    def _place(builder, array, at, kind):
+        return builder.bitcast(builder.gep(array, [at]), kind.as_pointer())
+
+    def _load(builder, array, at, kind):
+        value = builder.load(_place(builder, array, at, kind))
+        value.align = 1
+        return value
+
+    def _store(builder, value, array, at):
+        builder.store(value, _place(builder, array, at, value.type)).align = 1
+
+    def _every(builder, value, kind):
+        one = builder.insert_element(ir.Constant(kind, [0] * kind.count), value, HALF(0))
+        return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(HALF, kind.count), [0] * kind.count))
+
+    def _emit_equal_mask(builder, text, at, byte):
+        wanted = _every(builder, builder.trunc(byte, BYTE), BLOCK)
+        return builder.bitcast(builder.icmp_unsigned("==", _load(builder, text, at, BLOCK), wanted), WORD)
+
+    def _emit_non_digit_mask(builder, text, at):
+        digits = builder.sub(_load(builder, text, at, BLOCK), ir.Constant(BLOCK, [DIGIT_0] * 64))
+        return builder.bitcast(builder.icmp_unsigned(">", digits, ir.Constant(BLOCK, [9] * 64)), WORD)
+
+    def _emit_high_product(builder, a, b):
+        product = builder.mul(builder.zext(a, WIDE), builder.zext(b, WIDE))
+        return builder.trunc(builder.lshr(product, WIDE(64)), WORD)
+
+    def _emit_compress(builder, text, at, mask, marks, stops, count):
+        # One instruction moves the marked bytes together, another their places, which are then widened by eights.
+        kind = ir.FunctionType(BLOCK, [BLOCK, BLOCK, FLAGS])
+        compress = cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.avx512.mask.compress.v64i8")
+        zeros, flags = ir.Constant(BLOCK, [0] * 64), builder.bitcast(mask, FLAGS)
+        _store(builder, builder.call(compress, [_load(builder, text, at, BLOCK), zeros, flags]), stops, count)
+        places = builder.call(compress, [ir.Constant(BLOCK, [*range(64)]), zeros, flags])
+        base = _every(builder, at, LANES)
+        size = builder.ctpop(mask)
+        for first in range(0, 64, 16):
+            with builder.if_then(builder.icmp_unsigned(">=", size, WORD(first))):
+                for lane in (first, first + 8):
+                    eight = ir.Constant(ir.VectorType(HALF, 8), [*range(lane, lane + 8)])
+                    eight = builder.zext(builder.shuffle_vector(places, places, eight), LANES)
+                    _store(builder, builder.add(eight, base), marks, builder.add(count, WORD(lane)))
+
+    _equal_mask = _instruction(_emit_equal_mask)
+    _non_digit_mask = _instruction(_emit_non_digit_mask)
+    _high_product = _instruction(_emit_high_product)
+    _compress = _instruction(_emit_compress, types.void)
+    _word_at = _instruction(lambda builder, text, at: _load(builder, text, at, WORD))
+    _count_ones = _instruction(lambda builder, word: builder.ctpop(word))
+    _lowest_one = _instruction(lambda builder, word: builder.cttz(word, ir.IntType(1)(0)))
+    _leading_zeros = _instruction(lambda builder, word: builder.ctlz(word, ir.IntType(1)(0)))
+    _as_float = _instruction(lambda builder, word: builder.bitcast(word, ir.DoubleType()), types.float64)
+else:
+
+    def _equal_mask(text, at, byte):
+        return np.uint64(sum(int(b == byte) << i for i, b in enumerate(text[int(at) : int(at) + 64])))
 
     def _count_ones(word):
         return np.uint64(int(word).bit_count())
@@ -87,141 +172,11 @@ if config.DISABLE_JIT:
     def _lowest_one(word):
         return np.uint64((int(word) & -int(word)).bit_length() - 1)
 
-    _non_digit_mask = _word_at = _high_product = _leading_zeros = _as_float = None
-else:
-    FAST = True
-
-    def _address(context, builder, text_type, text, offset):
-        return builder.gep(context.make_array(text_type)(context, builder, text).data, [offset])
-
-    def _block(context, builder, text_type, text, offset):
-        pointer = _address(context, builder, text_type, text, offset)
-        block = builder.load(builder.bitcast(pointer, ir.VectorType(ir.IntType(8), 64).as_pointer()))
-        block.align = 1
-        return block
-
-    def _every(byte):
-        return ir.Constant(ir.VectorType(ir.IntType(8), 64), [byte] * 64)
-
-    def _splat(builder, byte):
-        one = builder.insert_element(_every(0), builder.trunc(byte, ir.IntType(8)), ir.IntType(32)(0))
-        return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(ir.IntType(32), 64), [0] * 64))
-
-    @intrinsic
-    def _equal_mask(_typing, _text, _offset, _byte):
-        def generate(context, builder, signature, args):
-            block = _block(context, builder, signature.args[0], *args[:2])
-            return builder.bitcast(builder.icmp_unsigned("==", block, _splat(builder, args[2])), ir.IntType(64))
-
-        return types.uint64(_text, types.uint64, types.uint64), generate
-
-    @intrinsic
-    def _non_digit_mask(_typing, _text, _offset):
-        def generate(context, builder, signature, args):
-            shifted = builder.sub(_block(context, builder, signature.args[0], *args), _every(DIGIT_0))
-            return builder.bitcast(builder.icmp_unsigned(">", shifted, _every(9)), ir.IntType(64))
-
-        return types.uint64(_text, types.uint64), generate
-
-    def _compresses(context):
-        return "+avx512vbmi2" in str(context.codegen().magic_tuple())
-
-    @intrinsic
-    def _can_compress(_typing):
-        def generate(context, _builder, _signature, _args):
-            return ir.IntType(1)(int(_compresses(context)))
-
-        return types.boolean(), generate
-
-    @intrinsic
-    def _compress(_typing, _text, _at, _mask, _marks, _stops, _count):
-        # One instruction moves the marked bytes together, or their places, which are widened eight by eight.
-        def generate(context, builder, signature, args):
-            if not _compresses(context):
-                return context.get_dummy_value()
-            text, at, mask, marks, stops, count = args
-            text_type, _, _, marks_type, stops_type, _ = signature.args
-            byte, bit, lane = ir.IntType(8), ir.IntType(1), ir.IntType(64)
-            block, lanes = ir.VectorType(byte, 64), ir.VectorType(lane, 8)
-            flags = ir.VectorType(bit, 64)
-            compress = cgutils.get_or_insert_function(
-                builder.module,
-                ir.FunctionType(block, [block, block, flags]),
-                "llvm.x86.avx512.mask.compress.v64i8",
-            )
-            places = ir.Constant(block, list(range(64)))
-            zeros, mask_flags = ir.Constant(block, [0] * 64), builder.bitcast(mask, flags)
-            bytes_ = _block(context, builder, text_type, text, at)
-            slot = _address(context, builder, stops_type, stops, count)
-            packed = builder.call(compress, [bytes_, zeros, mask_flags])
-            builder.store(packed, builder.bitcast(slot, block.as_pointer())).align = 1
-            packed = builder.call(compress, [places, zeros, mask_flags])
-            base = builder.insert_element(ir.Constant(lanes, [0] * 8), at, ir.IntType(32)(0))
-            base = builder.shuffle_vector(base, base, ir.Constant(ir.VectorType(ir.IntType(32), 8), [0] * 8))
-            size = builder.ctpop(mask)
-
-            def store(first):
-                index = ir.Constant(ir.VectorType(ir.IntType(32), 8), list(range(first, first + 8)))
-                eight = builder.add(builder.zext(builder.shuffle_vector(packed, packed, index), lanes), base)
-                slot = _address(context, builder, marks_type, marks, builder.add(count, lane(first)))
-                builder.store(eight, builder.bitcast(slot, lanes.as_pointer())).align = 1
-
-            store(0)
-            store(8)
-            for first in (16, 32, 48):
-                with builder.if_then(builder.icmp_unsigned(">", size, lane(first))):
-                    store(first)
-                    store(first + 8)
-            return context.get_dummy_value()
-
-        return types.void(_text, types.uint64, types.uint64, _marks, _stops, types.uint64), generate
-
-    @intrinsic
-    def _word_at(_typing, _text, _offset):
-        def generate(context, builder, signature, args):
-            pointer = _address(context, builder, signature.args[0], *args)
-            word = builder.load(builder.bitcast(pointer, ir.IntType(64).as_pointer()))
-            word.align = 1
-            return word
-
-        return types.uint64(_text, types.uint64), generate
-
-    @intrinsic
-    def _count_ones(_typing, _word):
-        return types.uint64(types.uint64), lambda _context, builder, _signature, args: builder.ctpop(args[0])
-
-    @intrinsic
-    def _lowest_one(_typing, _word):
-        def generate(_context, builder, _signature, args):
-            return builder.cttz(args[0], ir.IntType(1)(0))
-
-        return types.uint64(types.uint64), generate
-
-    @intrinsic
-    def _leading_zeros(_typing, _word):
-        def generate(_context, builder, _signature, args):
-            return builder.ctlz(args[0], ir.IntType(1)(0))
-
-        return types.uint64(types.uint64), generate
-
-    @intrinsic
-    def _high_product(_typing, _a, _b):
-        def generate(_context, builder, _signature, args):
-            wide = ir.IntType(128)
-            product = builder.mul(builder.zext(args[0], wide), builder.zext(args[1], wide))
-            return builder.trunc(builder.lshr(product, wide(64)), ir.IntType(64))
-
-        return types.uint64(types.uint64, types.uint64), generate
-
-    @intrinsic
-    def _as_float(_typing, _bits):
-        def generate(_context, builder, _signature, args):
-            return builder.bitcast(args[0], ir.DoubleType())
-
-        return types.float64(types.uint64), generate
+    def _plain_float(mantissa, power):
+        return float(f"{mantissa}e{power}")
 
 
-@kernel
+@inner
 def _line_end(text, at):
     """Return the offset after the newline that ends the line."""
     mask = _equal_mask(text, at, NEWLINE)
@@ -231,7 +186,7 @@ def _line_end(text, at):
     return at + _lowest_one(mask) + U1
 
 
-@kernel
+@inner
 def _is_comment(text, at):
     """Whether the first byte that is no blank is a hash."""
     while KINDS[text[at]] == SPACE:
@@ -261,7 +216,7 @@ def count_rows(text: Bytes, start: int, stop: int) -> int:
             if not _is_comment(text, at):
                 rows += U1
             at = _line_end(text, at)
-    return np.int64(rows)
+    return int(rows)
 
 
 @kernel
@@ -282,7 +237,7 @@ def skip_rows(text: Bytes, start: int, stop: int, n: int) -> int:
                 mask &= mask - U1
                 left -= U1
             at += _lowest_one(mask) + U1
-            return np.int64(at) if at < end else stop
+            return int(at) if at < end else stop
         left -= rows
         at += U64
     if at >= end:
@@ -293,10 +248,10 @@ def skip_rows(text: Bytes, start: int, stop: int, n: int) -> int:
         if not _is_comment(text, at):
             left -= U1
         at = _line_end(text, at)
-    return np.int64(at)
+    return int(at)
 
 
-@kernel
+@inner
 def _parse_id(text, at):
     """Read digits; returns the number, no more than TOO_LARGE, and the offset after them."""
     number = U0
@@ -310,7 +265,7 @@ def _parse_id(text, at):
     return number, at
 
 
-@kernel
+@inner
 def _eight_digits(word):
     """Return the number spelled by eight ASCII bytes, the first one lowest; zero bytes are digits 0."""
     word &= np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -319,20 +274,13 @@ def _eight_digits(word):
     return word * np.uint64(10000 << 32 | 1) >> U32
 
 
-@kernel
+@inner
 def _to_float(mantissa, power):
     """Return mantissa * 10**power as float() rounds it, or nan if undecided."""
     if mantissa == U0 or power < LEAST_POWER:
         return 0.0
     if power > MOST_POWER:
         return np.inf
-    if mantissa <= EXACT_MAX and power >= -22 and power <= 22:
-        exact = np.float64(np.int64(mantissa))
-        if power < 0:
-            return exact / EXACT_POW10[np.uint64(-power)]
-        return exact * EXACT_POW10[np.uint64(power)]
-    if not FAST:
-        return np.nan
     # The method of Eisel and Lemire: 128 bits of the power decide, with exceedingly few exceptions.
     zeros = _leading_zeros(mantissa)
     scaled = mantissa << zeros
@@ -344,7 +292,7 @@ def _to_float(mantissa, power):
         low += carry
         if low < carry:
             high += U1
-    if low == ALL_BITS and (power < -27 or power > 55):
+    if low == ALL_BITS and not -27 <= power <= 55:
         return np.nan
     top = high >> U63
     fraction = high >> (top + U9)  # 54 bits, one of them to round by
@@ -354,7 +302,7 @@ def _to_float(mantissa, power):
             return 0.0
         fraction >>= np.uint64(1 - exponent)
         return _as_float((fraction + (fraction & U1)) >> U1)
-    if low <= U1 and power >= -4 and power <= 23 and fraction & U3 == U1 and fraction << (top + U9) == high:
+    if low <= U1 and -4 <= power <= 23 and fraction & U3 == U1 and fraction << (top + U9) == high:
         fraction -= U1  # exactly half way: to even
     fraction = (fraction + (fraction & U1)) >> U1
     if fraction == EXACT_MAX:
@@ -365,6 +313,10 @@ def _to_float(mantissa, power):
     return _as_float((fraction - HIDDEN_BIT) | np.uint64(exponent) << np.uint64(52))
 
 
+if not FAST:
+    _to_float = _plain_float
+
+
 def _name(letters):
     return np.uint64(sum((byte & 31) << 5 * i for i, byte in enumerate(reversed(letters))))
 
@@ -372,7 +324,7 @@ def _name(letters):
 INF, INFINITY, NAN = _name(b"inf"), _name(b"infinity"), _name(b"nan")
 
 
-@kernel
+@inner
 def _parse_number(text, at, end):
     """Read what float() reads; returns the number and 0, UNDECIDED or BAD_NUMBER."""
     negative = text[at] == MINUS
@@ -390,7 +342,7 @@ def _parse_number(text, at, end):
             at += U1
         if name == NAN:
             value = np.nan
-        elif name == INF or name == INFINITY:  # noqa: PLR1714  (a tuple takes longer to compile)
+        elif name == INF or name == INFINITY:
             value = np.inf
         else:
             return value, BAD_NUMBER
@@ -434,7 +386,7 @@ def _parse_number(text, at, end):
             if KINDS[text[at]] != DIGIT:
                 return value, BAD_NUMBER
             if exponent < EXPONENT_MAX:
-                exponent = exponent * 10 + np.int64(text[at] - DIGIT_0)
+                exponent = exponent * 10 + int(text[at] - DIGIT_0)
             at += U1
         power += -exponent if below else exponent
     value = _to_float(mantissa, power)
@@ -443,7 +395,7 @@ def _parse_number(text, at, end):
     return (-value if negative else value), 0
 
 
-@kernel
+@inner
 def _parse_line(text, at, row, indptr, n, indices, values, hard, status):
     """Read the rest of a line by the whole grammar and report its errors; returns what follows it, rows and pairs."""
     while True:
@@ -488,7 +440,7 @@ def _parse_line(text, at, row, indptr, n, indices, values, hard, status):
         n += U1
 
 
-@kernel
+@inner
 def _find_marks(text, at, end, marks, stops):
     """Write offset and byte of all that is not a digit, without a minus after a colon; returns how many."""
     count = U0
@@ -501,7 +453,7 @@ def _find_marks(text, at, end, marks, stops):
         mask &= ~(_equal_mask(text, at, MINUS) & (colons << U1 | carry))
         carry = colons >> U63
         following = count + _count_ones(mask)
-        if _can_compress():
+        if COMPRESSES:
             _compress(text, at, mask, marks, stops, count)
         else:
             # Eight at a time, some of them too many: a branch per mark would be mispredicted.
@@ -517,9 +469,12 @@ def _find_marks(text, at, end, marks, stops):
     return count
 
 
-@kernel
+@inner
 def _convert(heads, tails, shifts, scales, size, first, indices, values):
-    """Turn words of digits into ids and values, several at once by vector instructions."""
+    """Turn words of digits into ids and values: (head * shift + tail) / scale, or `scale` itself if `shift` is 0.
+
+    A loop without branches, which becomes vector instructions.
+    """
     for i in range(size):
         indices[first + i] = np.int64(_eight_digits(np.uint64(indices[first + i])))
     for i in range(size):
@@ -565,7 +520,7 @@ def parse_pairs(
             id_digits = colon - at
             if stops[mark] != COLON:
                 kind = KINDS[stops[mark]]
-                if id_digits != U0 or (kind != SPACE and kind != LINE_END):
+                if id_digits != U0 or not SPACE <= kind <= LINE_END:
                     break
                 at += U1
                 mark += U1
@@ -598,6 +553,7 @@ def parse_pairs(
                         shifts[pending] = POW10[digits - U8]
                     scales[pending] = SCALES[digits - whole + negative * U32]
                 else:
+                    # Not a function of its own: to be handed arrays costs it atomic reference counts, for each pair.
                     mantissa = U0
                     rest = digits
                     if rest > U8:
@@ -631,7 +587,7 @@ def parse_pairs(
                         break
                     shifts[pending] = U0
                     scales[pending] = value if negative == U0 else -value
-                if kind != SPACE and kind != LINE_END:
+                if not SPACE <= kind <= LINE_END:
                     break
                 indices[n] = np.int64(_word_at(text, at) << (U8 - id_digits) * U8)
                 pending += U1
@@ -649,7 +605,7 @@ def parse_pairs(
                 break
             while mark < safe and marks[mark] < at:
                 mark += U1
-    return np.int64(row)
+    return int(row)
 
 
 @kernel
@@ -684,7 +640,7 @@ def parse_label_lists(text: Bytes, start: int, stop: int, indptr: Ints, indices:
                 status[2] = np.int64(begin)
                 status[3] = np.int64(row)
                 status[4] = np.int64(at)
-                return np.int64(row)
+                return int(row)
             if not feature:
                 indices[n] = np.int64(label)
                 n += U1
@@ -692,4 +648,4 @@ def parse_label_lists(text: Bytes, start: int, stop: int, indptr: Ints, indices:
         row += U1
         indptr[row] = np.int64(n)
         at = _line_end(text, at)
-    return np.int64(row)
+    return int(row)

@@ -106,7 +106,7 @@ def make_result(
 ) -> Result:
     """Finish totals into a result."""
     measures = [str(measure) for measure in program.measures]
-    estimates = dict(zip(measures, finish(program, totals), strict=True))
+    estimates = dict(zip(measures, finish(totals), strict=True))
     definitions = {str(measure): measure.definition for measure in program.measures}
     slots = {int(k): FIRST_CUT + 2 * i for i, k in enumerate(program.cuts)}
     of = [int(count) for count in totals.counts]

@@ -137,7 +137,9 @@ class TextSource:
                 self._check_blank(block)
                 block = head
             row += block.n_rows
-            line += chunk.buffer.count(b"\n", chunk.start, chunk.stop)
+            # Counting newlines in Python takes as long as all the rest of reading: only comments make it necessary.
+            has_comments = chunk.buffer.find(b"#", chunk.start, chunk.stop) >= 0
+            line += chunk.buffer.count(b"\n", chunk.start, chunk.stop) if has_comments else n_rows
             if block.n_rows:
                 yield block
         if chunks.lacks_newline:

@@ -181,6 +181,21 @@ def psndcg(row: Seen) -> Pair:
     return (got / d, ideal / d) if row.n else (0, 0)
 
 
+def micro_precision(row: Seen) -> Pair:
+    """microP: hits / predictions within the cut, over all rows together."""
+    return row.hits, len(row.top)
+
+
+def micro_recall(row: Seen) -> Pair:
+    """microR: hits / n, over all rows together."""
+    return row.hits, row.n
+
+
+def micro_f1(row: Seen) -> Pair:
+    """microF1: hits / mean of predictions and n, over all rows together."""
+    return row.hits, (len(row.top) + row.n) / 2
+
+
 METRICS: dict[str, Callable[[Seen], Pair]] = {
     "P": precision,
     "R": recall,
@@ -196,6 +211,9 @@ METRICS: dict[str, Callable[[Seen], Pair]] = {
     "PSR": psr,
     "PSDCG": psdcg,
     "PSnDCG": psndcg,
+    "microP": micro_precision,
+    "microR": micro_recall,
+    "microF1": micro_f1,
 }
 PROPENSITY_SCORED = ("PSP", "PSR", "PSDCG", "PSnDCG")
 LOWER_IS_BETTER = ("Abandonment",)

@@ -9,13 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TypeVar
 
-import numpy as np
-
-from xmceval.blocks import UNKNOWN, Block, Rows, Scratch, Source, Width, checked_scores, settled_truth
+from xmceval.blocks import Block, Scratch, Source, Width, settled_truth
 from xmceval.errors import DataError, Fault, UsageError, counted
-from xmceval.program import MOMENTS, Program
-from xmceval.propensity import NOT_NEEDED, LabelCounts, Propensities
+from xmceval.labelwise import LabelCounters
+from xmceval.program import Program
+from xmceval.propensity import LabelCounts, Propensities
 from xmceval.totals import Totals, empty, merge
+from xmceval.worker import Terms, Worker
 
 Progress = Callable[[int], None]
 Item = TypeVar("Item")
@@ -35,7 +35,7 @@ def evaluate(
     *,
     width: Width,
     threads: int | None = None,
-    drop_empty: bool = False,
+    terms: Terms | None = None,
     progress: Progress | None = None,
 ) -> tuple[Totals, int]:
     """Score one system: return the totals, and the largest label seen + 1.
@@ -52,8 +52,8 @@ def evaluate(
         The number of labels, as far as it is known.
     threads : int, optional
         Default: one per processor.
-    drop_empty : bool
-        Leave rows without truth out instead of counting them as 0.
+    terms : Terms, optional
+        Sample weights, and how rows without truth and labels without a score count.
     progress : callable, optional
         Is told now and then how many rows are done.
 
@@ -62,24 +62,32 @@ def evaluate(
     DataError
         Anything wrong with a row of either matrix, or different numbers of rows.
     """
-    pairs = _Pairs(truth, scores)
+    terms = terms or Terms()
+    pairs = _Pairs(truth, scores, None if terms.weights is None else terms.weights.size)
     rows_width = None if scores.n_labels in {None, width.n_labels} else scores.n_labels
-    workers: list[_Worker] = []
+    workers: list[Worker] = []
+    counters = tuple(
+        LabelCounters(width.n_labels, max(part.cuts.size, 1), reach=part.reach, weighted=terms.weights is not None)
+        for part in program.labelwise
+    )
 
-    def start() -> _Worker:
-        worker = _Worker(program, propensities, width, drop_empty)
+    def start() -> Worker:
+        worker = Worker(program, propensities, width, terms, counters)
         workers.append(worker)
         return worker
 
-    def work(worker: _Worker, item: tuple[Block, Block]) -> None:
+    def work(worker: Worker, item: tuple[Block, Block]) -> None:
         worker.add(*item, rows_width, f"{scores.name} announces {rows_width} columns, {truth.name} {width.n_labels}")
         if progress is not None:
             progress(item[0].n_rows)
 
     each_block(iter(pairs), start, work, threads)
+    if terms.filter is not None:
+        terms.filter.check_rows(pairs.n_rows, truth.name)
     totals = empty(program)
     for worker in workers:
         totals = merge(totals, worker.totals)
+    totals = replace(totals, labels=tuple(each.totals() for each in counters))
     return totals, max((worker.n_labels for worker in workers), default=0)
 
 
@@ -144,8 +152,9 @@ def each_block(
 class _Pairs:
     """Truth and scores in step: pairs of blocks of the same rows."""
 
-    def __init__(self, truth: Source, scores: Source) -> None:
-        self._truth, self._scores = truth, scores
+    def __init__(self, truth: Source, scores: Source, n_weights: int | None) -> None:
+        self._truth, self._scores, self._n_weights = truth, scores, n_weights
+        self.n_rows = 0
 
     def __iter__(self) -> Iterator[tuple[Block, Block]]:
         truth_blocks, score_blocks = self._truth.blocks(), self._scores.blocks()
@@ -153,9 +162,12 @@ class _Pairs:
         done = 0
         while truth is not None and scores is not None:
             n_rows = min(truth.n_rows, scores.n_rows)
+            if self._n_weights is not None and done + n_rows > self._n_weights:
+                raise DataError(f"there are {counted(self._n_weights, 'sample weight')} for more rows than that")
+            done += n_rows
+            self.n_rows = done
             if n_rows:
                 yield truth.take(n_rows), scores.take(n_rows)
-            done += n_rows
             if truth.n_rows == 0:
                 truth = next(truth_blocks, None)
             if scores.n_rows == 0:
@@ -166,6 +178,11 @@ class _Pairs:
             raise DataError(
                 f"{self._truth.name} has {counted(done + more_truth, 'row')}, "
                 f"{self._scores.name} has {counted(done + more_scores, 'row')}; they must be of the same instances"
+            )
+        if self._n_weights not in {None, done}:
+            raise DataError(
+                f"there are {counted(self._n_weights or 0, 'sample weight')} for {counted(done, 'row')}; "
+                "expected one a row"
             )
 
 
@@ -178,65 +195,3 @@ def _rest(block: Block | None, blocks: Iterable[Block], *, blanks_count: bool) -
         total += block.n_rows
         block = next(iter(blocks), None)
     return filled
-
-
-class _Worker:
-    """One thread's scratch arrays and totals."""
-
-    def __init__(self, program: Program, propensities: Propensities | None, width: Width, drop_empty: bool) -> None:
-        self._program, self._width, self._drop_empty = program, width, drop_empty
-        self._truth, self._scores = Scratch(), Scratch()
-        weights = propensities or NOT_NEEDED
-        self._weights = (weights.ids, weights.codes, weights.inverse)
-        self._arrays = (program.curves, program.discounts, program.outputs, program.slopes, program.levels)
-        self._space = program.working_space()
-        self._n_outputs = len(program.measures)
-        self._ones, self._moments = np.empty(0), np.empty(MOMENTS)
-        self.totals = empty(program)
-        self.n_labels = 0
-
-    def add(self, truth: Block, scores: Block, rows_width: int | None, announced: str) -> None:
-        """Add the rows of two blocks."""
-        from xmceval.kernels import rows
-        from xmceval.kernels.sums import add_values
-
-        true, zeros = settled_truth(truth, self._truth, self._width)
-        given = checked_scores(scores, self._scores, self._width)
-        if rows_width is not None:
-            self._check_length(scores, given, rows_width, announced)
-        if self._width.n_labels == UNKNOWN:
-            self._see(true)
-            self._see(given)
-        n_rows, depth = scores.n_rows, self._program.deepest + 1
-        ranking = (
-            self._scores.array("ranked", n_rows * depth, np.int64).reshape(n_rows, depth),
-            self._scores.array("ranked_scores", n_rows * depth, np.float64).reshape(n_rows, depth),
-            self._scores.array("n_ranked", n_rows, np.int64),
-        )
-        rows.top_k(*given, *ranking)
-        keys = self._truth.array("keys", int(np.max(np.diff(true.indptr), initial=1)), np.int64)
-        values = self._scores.array("outputs", n_rows * self._n_outputs * 4, np.float64).reshape(n_rows, -1, 4)
-        block = empty(self._program)
-        rows.count_rows(true.indptr, given.indptr, *ranking[1:], self._program.cuts, self._drop_empty, block.counts)
-        rows.value_rows(
-            *(*true, *given, *ranking, *self._weights, *self._arrays),
-            *(self._drop_empty, *self._space, keys, values),
-        )
-        add_values(values, self._ones, self._moments, block.sums)
-        self.totals = merge(self.totals, replace(block, explicit_zeros=zeros))
-
-    def _see(self, rows: Rows) -> None:
-        used = rows.indices[: rows.indptr[-1]]
-        if used.size:
-            self.n_labels = max(self.n_labels, int(used.max()) + 1)
-
-    @staticmethod
-    def _check_length(block: Block, rows: Rows, most: int, announced: str) -> None:
-        lengths = np.diff(rows.indptr)
-        if lengths.size and lengths.max() > most:
-            row = int(np.argmax(lengths > most))
-            raise Fault(
-                block.first_row + row,
-                f"{block.place(row)}: {announced}, and this row has {counted(int(lengths[row]), 'prediction')}: "
-                "the header's second number is neither the number of labels nor of predictions a row",
-            )

@@ -17,7 +17,7 @@ BLOCK_ENTRIES = 1 << 17  # so many entries make a block, which then stays in the
 AnyArray = NDArray[Any]
 
 
-class _Matrix(Protocol):
+class Matrix(Protocol):
     """One kind of matrix: how many entries lie before a row, and how rows become CSR."""
 
     def stop_after(self, start: int, entries: int) -> int: ...
@@ -60,9 +60,10 @@ class MatrixSource:
     name: str
     n_rows: int
     n_labels: int | None
-    matrix: _Matrix
+    matrix: Matrix
     is_exact: bool = True
     warnings: list[str] = field(default_factory=list)
+    may_have_extra: bool = False  # whether one column more than there are labels is known of such files
 
     def blocks(self) -> Iterator[Block]:
         """Yield blocks of about BLOCK_ENTRIES entries."""
@@ -74,7 +75,9 @@ class MatrixSource:
 
 
 @dataclass(frozen=True)
-class _Csr:
+class Csr:
+    """The three arrays of a CSR matrix, or of some of its rows."""
+
     indptr: AnyArray
     indices: AnyArray
     values: AnyArray
@@ -84,6 +87,7 @@ class _Csr:
         return int(np.searchsorted(self.indptr, self.indptr[start] + entries, side="right")) - 1
 
     def fill(self, start: int, stop: int, scratch: Scratch) -> Rows:
+        """Copy some rows into the scratch arrays."""
         first, last = int(self.indptr[start]), int(self.indptr[stop])
         rows = scratch.rows(stop - start, last - first)
         np.subtract(self.indptr[start : stop + 1], first, out=rows.indptr, casting="unsafe")
@@ -94,7 +98,9 @@ class _Csr:
 
 
 @dataclass(frozen=True)
-class _Dense:
+class Dense:
+    """A dense matrix: in scores -inf is not predicted, in truth 0 is not true."""
+
     values: AnyArray
     are_scores: bool
 
@@ -111,7 +117,9 @@ class _Dense:
 
 
 @dataclass(frozen=True)
-class _Pairs:
+class Pairs:
+    """Labels and their scores, row by row; label -1 is padding."""
+
     labels: AnyArray
     scores: AnyArray
 
@@ -160,7 +168,7 @@ def as_truth(y_true: Any, name: str = "y_true") -> Source:
     if _is_sparse(y_true):
         return _sparse(y_true, name, are_scores=False)
     values = _array(y_true, name)
-    return MatrixSource(name, values.shape[0], values.shape[1], _Dense(values, are_scores=False))
+    return MatrixSource(name, values.shape[0], values.shape[1], Dense(values, are_scores=False))
 
 
 def as_scores(y_score: Any, name: str = "y_score") -> Source:
@@ -180,7 +188,7 @@ def as_scores(y_score: Any, name: str = "y_score") -> Source:
     if isinstance(y_score, tuple) and len(y_score) == 2:
         return pairs(y_score[0], y_score[1], f"{name}[0]", f"{name}[1]")
     values = _array(y_score, name)
-    return MatrixSource(name, values.shape[0], values.shape[1], _Dense(values, are_scores=True))
+    return MatrixSource(name, values.shape[0], values.shape[1], Dense(values, are_scores=True))
 
 
 def pairs(labels: Any, scores: Any, labels_name: str, scores_name: str) -> Source:
@@ -190,7 +198,7 @@ def pairs(labels: Any, scores: Any, labels_name: str, scores_name: str) -> Sourc
         raise DataError(f"{labels_name}: labels must be integers, got dtype {ids.dtype}")
     if ids.shape != values.shape:
         raise DataError(f"{labels_name} has shape {ids.shape} and {scores_name} {values.shape}; they must be the same")
-    return MatrixSource(labels_name, ids.shape[0], None, _Pairs(ids, values), is_exact=False)
+    return MatrixSource(labels_name, ids.shape[0], None, Pairs(ids, values), is_exact=False)
 
 
 def _is_sparse(matrix: Any) -> bool:
@@ -202,7 +210,17 @@ def _sparse(matrix: Any, name: str, are_scores: bool) -> Source:
         raise DataError(f"{name}: expected a matrix [n_rows, n_labels], got {matrix.ndim} dimension(s)")
     _check_dtype(matrix.dtype, name)
     csr = matrix.tocsr()  # scipy gives the matrix itself where it is CSR already; nothing here writes to it
+    if matrix.format == "coo" and csr.nnz < matrix.nnz:  # scipy adds duplicates up
+        _refuse_duplicates(matrix.row, matrix.col, name, "score" if are_scores else "truth")
     return csr_source(csr.indptr, csr.indices, csr.data, csr.shape, name, are_scores=are_scores)
+
+
+def _refuse_duplicates(rows: AnyArray, labels: AnyArray, name: str, what: str) -> None:
+    """Say where a label first stands twice in a row."""
+    order = np.lexsort((labels, rows))
+    rows, labels = rows[order], labels[order]
+    at = int(np.argmax((rows[1:] == rows[:-1]) & (labels[1:] == labels[:-1])))
+    raise DataError(f"{name} row {rows[at]}: label {labels[at]} stands twice in this row; a label has one {what}")
 
 
 def csr_source(
@@ -213,7 +231,7 @@ def csr_source(
     ends = indptr.size == shape[0] + 1 and indptr[0] == 0 and indptr[-1] <= min(indices.size, values.size)
     if not ends or np.any(indptr[1:] < indptr[:-1]):
         raise DataError(f"{name}: its indptr does not describe {shape[0]:,} rows of {indices.size:,} stored entries")
-    return MatrixSource(name, int(shape[0]), int(shape[1]), _Csr(indptr, indices, values, are_scores))
+    return MatrixSource(name, int(shape[0]), int(shape[1]), Csr(indptr, indices, values, are_scores))
 
 
 def _array(values: Any, name: str) -> AnyArray:

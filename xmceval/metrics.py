@@ -1,71 +1,23 @@
-"""METRICS, the table of every metric, and the grammar of their names (``PSP@5``, ``nDCG(gain=exp)@1,3``)."""
+"""METRICS: the table of every metric."""
 
 from __future__ import annotations
 
-import difflib
-import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Mapping
 from types import MappingProxyType
 
-from xmceval.errors import UsageError, listed
+from xmceval.entry import Metric, Norm, Number
+from xmceval.labelentries import DECISION_ENTRIES, LABEL_ENTRIES, MICRO_ENTRIES
 
 DEFAULT_CUTS = (1, 3, 5)
 DEFAULT_NAMES = ("P", "nDCG", "PSP", "PSnDCG")
+# Where a threshold is given and no metric.
+DECISION_NAMES = ("precision_score", "recall_score", "f1_score", "f1_score(average=macro)", "hamming_loss", "confusion")
 
 JAIN = "Jain, Prabhu, Varma, KDD 2016"
 MANNING = "Manning, Raghavan, Schuetze, Introduction to Information Retrieval, ch. 8"
 JARVELIN = "Jarvelin, Kekalainen, TOIS 2002"
 XMLREPO = "XMLRepository (manikvarma.org)"
-
-
-@dataclass(frozen=True)
-class Norm:
-    """How a row's sum becomes its value: what divides it, and how rows come together.
-
-    ``over`` is ``mean`` (mean of the rows' values) or ``ratio`` (sum of the rows' values over the sum of the ideal's).
-    """
-
-    divisor: str
-    over: str
-    formula: str
-
-
-@dataclass(frozen=True)
-class Metric:
-    """One entry of the table: all that a metric is, as data.
-
-    The row's sum runs over the first k ranked labels that are true (hits): ``fold`` says how gains add up along the
-    ranks, ``gain`` what a hit is worth, ``discounts`` what its rank multiplies it by; the first of each is the default.
-    """
-
-    name: str
-    title: str
-    norms: Mapping[str, Norm]
-    source: str
-    gain: str = "hit"
-    fold: str = "sum"
-    discounts: tuple[str, ...] = ("none",)
-    complement: bool = False
-    bounds: tuple[float, float] = (0.0, 1.0)
-    higher_is_better: bool = True
-    note: str = ""
-
-    @cached_property
-    def options(self) -> Mapping[str, tuple[str, ...]]:
-        """Option names and their choices, the default first."""
-        every = {
-            "norm": tuple(self.norms),
-            "discount": self.discounts,
-            "gain": ("linear", "exp") if self.gain == "grade" else (),
-        }
-        return MappingProxyType({name: choices for name, choices in every.items() if len(choices) > 1})
-
-    @property
-    def needs_propensities(self) -> bool:
-        """Whether hits are weighted by inverse propensities."""
-        return self.gain == "propensity"
+TSOUMAKAS = "Tsoumakas, Katakis, Vlahavas, Mining Multi-label Data, 2010; scikit-learn"
 
 
 def _mean(divisor: str, formula: str) -> dict[str, Norm]:
@@ -77,7 +29,7 @@ _UNBOUNDED = (0.0, float("inf"))
 
 _ENTRIES = (
     Metric("P", "precision", _mean("k", "hits / k"), MANNING, note="missing predictions are misses: k stays"),
-    Metric("R", "recall", _mean("n", "hits / n"), MANNING),
+    Metric("R", "recall", _mean("n", "hits / n"), MANNING, cut="optional"),
     Metric("RP", "R-precision at k", _mean("min(k,n)", "hits / min(k, n)"), "Chalkidis et al., ACL 2019"),
     Metric(
         "F1", "harmonic mean of precision and recall", _mean("(k+n)/2", "2 P R / (P + R) = 2 hits / (k + n)"), MANNING
@@ -101,6 +53,7 @@ _ENTRIES = (
         gain="grade",
         discounts=_LOGS,
         bounds=_UNBOUNDED,
+        cut="optional",
     ),
     Metric(
         "nDCG",
@@ -109,8 +62,16 @@ _ENTRIES = (
         JARVELIN,
         gain="grade",
         discounts=_LOGS,
+        cut="optional",
     ),
-    Metric("RR", "reciprocal rank", _mean("1", "1 / rank of the first hit, 0 without one"), "TREC-8", fold="first"),
+    Metric(
+        "RR",
+        "reciprocal rank",
+        _mean("1", "1 / rank of the first hit, 0 without one"),
+        "TREC-8",
+        fold="first",
+        cut="optional",
+    ),
     Metric(
         "AP",
         "average precision",
@@ -121,6 +82,7 @@ _ENTRIES = (
         },
         MANNING,
         fold="precision",
+        cut="optional",
     ),
     Metric(
         "PSP",
@@ -171,178 +133,116 @@ _ENTRIES = (
         note="row: pyxclib, napkinXC; sum: the original MATLAB scripts, AttentionXML; "
         "none: as printed on XMLRepository, can exceed 1",
     ),
+    Metric(
+        "RBP",
+        "rank-biased precision",
+        _mean("1", "(1 - p) sum of p^(rank - 1) over hits"),
+        "Moffat, Zobel, TOIS 2008",
+        discounts=("geometric",),
+        own_numbers={"p": Number(0.8, 0, 1, is_open=True)},
+        note="p: how likely a reader goes on to the next rank",
+    ),
+    Metric(
+        "ERR",
+        "expected reciprocal rank",
+        _mean("1", "sum over hits of s / rank times the product of 1 - s over earlier hits, s = (2^grade - 1) / 2^max"),
+        "Chapelle, Metzler, Zhang, Grinspan, CIKM 2009",
+        gain="stop",
+        fold="ERR",
+        family="row",
+        own_numbers={"max": Number(1, 1, 40, is_whole=True)},
+        note="max: the greatest grade of the scale; 1 for binary truth",
+    ),
+    Metric(
+        "AUC@k",
+        "area under the ROC curve within the top k",
+        _mean("h(k-h)", "ordered pairs / pairs of a hit and a miss among the first k ranks, 0 without a pair"),
+        "pyxclib",
+        fold="AUC@k",
+        family="row",
+        note="missing predictions are misses",
+    ),
+    Metric(
+        "R@n",
+        "recall at the number of true labels",
+        _mean("n", "hits among the first n ranks / n"),
+        MANNING,
+        fold="R@n",
+        family="row",
+        cut="none",
+        note="trec_eval's Rprec",
+    ),
+    Metric(
+        "microR@n",
+        "recall at the number of true labels, over all rows together",
+        {"ratio": Norm("1", "ratio", "sum over rows of hits among the first n ranks / sum over rows of n")},
+        "pyxclib",
+        fold="R@n",
+        family="row",
+        cut="none",
+    ),
+    Metric(
+        "LRAP",
+        "label ranking average precision",
+        _mean(
+            "n", "mean over true labels of true labels scored as high / labels scored as high; 1 if none or all true"
+        ),
+        TSOUMAKAS,
+        fold="LRAP",
+        family="row",
+        cut="none",
+        needs_labels=True,
+    ),
+    Metric(
+        "coverage_error",
+        "coverage error",
+        _mean("1", "labels scored as high as the lowest scored true label; 0 without one"),
+        TSOUMAKAS,
+        fold="coverage",
+        family="row",
+        cut="none",
+        bounds=_UNBOUNDED,
+        higher_is_better=False,
+        unit="count",
+        needs_labels=True,
+    ),
+    Metric(
+        "ranking_loss",
+        "label ranking loss",
+        _mean(
+            "n(L-n)", "pairs of a true label and another scored as high or higher / pairs; 0 if none or all are true"
+        ),
+        TSOUMAKAS,
+        fold="loss",
+        family="row",
+        cut="none",
+        higher_is_better=False,
+        needs_labels=True,
+    ),
+    Metric(
+        "AUC",
+        "area under the ROC curve of a row's labels",
+        _mean("n(L-n)", "pairs of a true label scored above another, ties one half / pairs"),
+        "Hanley, McNeil, Radiology 1982; scikit-learn",
+        fold="AUC",
+        family="row",
+        cut="none",
+        needs_labels=True,
+        left_out="none or all of its labels are true",
+    ),
+    Metric(
+        "GAUC",
+        "area under the ROC curve of a row's candidates",
+        {"ratio": Norm("1", "ratio", "mean over rows of AUC among labels with a score, weighted by their number")},
+        "Zhu et al., KDD 2017",
+        fold="GAUC",
+        family="row",
+        cut="none",
+        left_out="none or all of its candidates are true",
+        note="ties are one half; labels without a score take no part",
+    ),
 )
 
-METRICS: Mapping[str, Metric] = MappingProxyType({entry.name: entry for entry in _ENTRIES})
-
-# The same metric under the words of other tools.
-ALIASES: Mapping[str, str] = MappingProxyType(
-    {
-        "precision": "P",
-        "prec": "P",
-        "recall": "R",
-        "rprecision": "RP",
-        "f1score": "F1",
-        "hitrate": "Hit",
-        "success": "Hit",
-        "ndcg": "nDCG",
-        "n": "nDCG",
-        "ndcgcut": "nDCG",
-        "mrr": "RR",
-        "reciprank": "RR",
-        "map": "AP",
-        "mapcut": "AP",
-        "psprecision": "PSP",
-        "psrecall": "PSR",
-        "psn": "PSnDCG",
-        "psndcg": "PSnDCG",
-        "cg": "DCG(discount=none)",
-    }
+METRICS: Mapping[str, Metric] = MappingProxyType(
+    {entry.name: entry for entry in (*_ENTRIES, *MICRO_ENTRIES, *LABEL_ENTRIES, *DECISION_ENTRIES)}
 )
-
-_OPTION_SPELLINGS: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(
-    {("base", "2"): ("discount", "log2"), ("base", "e"): ("discount", "ln"), ("discount", "log"): ("discount", "ln")}
-)
-
-_NAME = re.compile(r"\s*([A-Za-z][A-Za-z0-9_ -]*?)\s*(?:\(([^()]*)\))?\s*(?:@\s*([^@]*?))?\s*\Z")
-
-
-@dataclass(frozen=True)
-class Measure:
-    """A metric with its options and its cut: what one number of a report is. Prints as its canonical name."""
-
-    metric: Metric
-    k: int
-    chosen: Mapping[str, str] = field(default_factory=dict, hash=False)
-
-    def option(self, name: str, default: str = "") -> str:
-        """Value of an option: as chosen, else the table's default."""
-        choices = self.metric.options.get(name, (default,))
-        return self.chosen.get(name, choices[0])
-
-    @property
-    def head(self) -> str:
-        """The name without its cut: metric and those options that are not the default, in the table's order."""
-        told = [
-            f"{name}={self.chosen[name]}"
-            for name, choices in self.metric.options.items()
-            if self.chosen.get(name, choices[0]) != choices[0]
-        ]
-        return self.metric.name + (f"({','.join(told)})" if told else "")
-
-    def __str__(self) -> str:
-        return f"{self.head}@{self.k}"
-
-    @property
-    def norm(self) -> Norm:
-        """The chosen way from a row's sum to its value."""
-        norms = self.metric.norms
-        return norms[self.chosen.get("norm", next(iter(norms)))]
-
-    @property
-    def discount(self) -> str:
-        """The chosen discount by rank."""
-        return self.option("discount", "none")
-
-    @property
-    def definition(self) -> str:
-        """The definition of this number in one line."""
-        parts = [self.norm.formula]
-        if len(self.metric.discounts) > 1:
-            parts.append(f"d = {_DISCOUNT_TEXT[self.discount]}")
-        if self.metric.needs_propensities:
-            parts.append("w = 1 / propensity of the label")
-        if self.metric.gain == "grade":
-            parts.append("g = " + ("2^grade - 1" if self.option("gain") == "exp" else "grade (1 in binary truth)"))
-        over = "mean over rows" if self.norm.over == "mean" else "ratio of sums over rows"
-        return f"{'; '.join(parts)}; {over}; k = {self.k}"
-
-
-_DISCOUNT_TEXT = {
-    "log2": "1 / log2(rank + 1)",
-    "ln": "1 / ln(rank + 1)",
-    "letor": "1 at ranks 1 and 2, then 1 / log2(rank)",
-    "none": "1",
-}
-
-
-def parse(names: str | Iterable[str], ks: Iterable[int] = DEFAULT_CUTS) -> list[Measure]:
-    """Read metric names into measures, each once, in the order given.
-
-    Parameters
-    ----------
-    names : str or iterable of str
-        Such as ``"P"``, ``"psp@1,3"``, ``"nDCG(discount=ln)@5"``; any case, and other tools' usual words.
-    ks : iterable of int
-        The cuts of names that give none.
-
-    Raises
-    ------
-    UsageError
-        An unknown name, option or choice, or a cut that is no whole number above 0.
-    """
-    cuts = [check_cut(k) for k in ks]
-    found: dict[str, Measure] = {}
-    for name in [names] if isinstance(names, str) else names:
-        for measure in _parse_one(name, cuts):
-            found.setdefault(str(measure), measure)
-    return list(found.values())
-
-
-def check_cut(k: object) -> int:
-    """Return a cut as int, or say why it is none."""
-    try:
-        value = int(k)  # type: ignore[call-overload]
-        fits = value == k or (isinstance(k, str) and k.strip().isdigit())
-    except (TypeError, ValueError, OverflowError):
-        fits = False
-    if not fits or isinstance(k, bool) or value < 1:
-        raise UsageError(f"k must be a whole number of at least 1, got {k!r}")
-    return int(value)
-
-
-def _parse_one(name: str, cuts: list[int]) -> list[Measure]:
-    match = _NAME.match(name)
-    if match is None:
-        raise UsageError(f"cannot read the metric name {name!r}: expected NAME, NAME@k or NAME(option=choice)@k,k")
-    word, options, at = match.groups()
-    word, at = _trailing_cut(word, at)
-    metric, chosen = _find(word, name)
-    for item in filter(None, (options or "").split(",")):
-        key, _, value = (part.strip().lower() for part in item.partition("="))
-        chosen = {**chosen, **_option(metric, key, value)}
-    ks = cuts if at is None else [check_cut(k) for k in at.split(",")]
-    return [Measure(metric, k, chosen) for k in ks]
-
-
-def _trailing_cut(word: str, at: str | None) -> tuple[str, str | None]:
-    """Read trec_eval's way of cuts, ``P_5`` and ``ndcg_cut_5``."""
-    head, _, tail = word.rpartition("_")
-    return (head, tail) if at is None and head and tail.isdigit() else (word, at)
-
-
-def _key(word: str) -> str:
-    return re.sub(r"[ _-]", "", word).lower().removesuffix("atk")
-
-
-def _find(word: str, name: str) -> tuple[Metric, dict[str, str]]:
-    key = _key(word)
-    by_key = {_key(each): each for each in METRICS}
-    if key in by_key:
-        return METRICS[by_key[key]], {}
-    if key in ALIASES:
-        measure = _parse_one(ALIASES[key], [1])[0]
-        return measure.metric, dict(measure.chosen)
-    near = difflib.get_close_matches(key, [*by_key, *ALIASES], 1)
-    hint = f"; did you mean {by_key.get(near[0], ALIASES.get(near[0]))}?" if near else ""
-    raise UsageError(f"unknown metric {name!r}{hint} Known: {listed(METRICS)}")
-
-
-def _option(metric: Metric, key: str, value: str) -> dict[str, str]:
-    key, value = _OPTION_SPELLINGS.get((key, value), (key, value))
-    if key not in metric.options:
-        known = listed(metric.options) if metric.options else "none"
-        raise UsageError(f"{metric.name} has no option {key!r}; its options: {known}")
-    if value not in metric.options[key]:
-        raise UsageError(f"{metric.name}({key}={value}): choose from {listed(metric.options[key])}")
-    return {key: value}

@@ -1,4 +1,4 @@
-"""Program: a list of measures as the arrays of numbers that the row kernel reads."""
+"""Program: a list of measures as the arrays of numbers that the row kernels read."""
 
 from __future__ import annotations
 
@@ -11,18 +11,33 @@ from numpy.typing import NDArray
 
 from xmceval.blocks import Float64
 from xmceval.errors import UsageError
-from xmceval.metrics import Measure
+from xmceval.names import Measure
+from xmceval.rates import RATIOS
 
-# The numbers below are those of kernels/rows.py; a test holds the two against each other.
+# The numbers below are those of kernels/rows.py and kernels/ranking.py; a test holds them against each other.
 GAINS = {"hit": 0, "propensity": 1, "grade": 2, "exp": 3}
 FOLDS = {"sum": 0, "any": 1, "first": 2, "precision": 3}
 DISCOUNTS = ("none", "log2", "ln", "letor")
+KINDS = {
+    "LRAP": 0, "coverage": 1, "loss": 2, "AUC": 3, "GAUC": 4, "AP": 5, "RR": 6, "R": 7, "R@n": 8, "DCG": 9, "nDCG": 10,
+    "ERR": 11, "AUC@k": 12,
+}  # fmt: skip
 
 MOMENTS = 7  # sums kept of an output: num, den, num^2, num den, den^2, best - num, worst - num
 MAX_CUT = 10_000
 
 # A row's divisor is slope * n + level, the level by m = min(k, n); where the slope is negative it is the ideal.
 _SLOPES = {"n": 1.0, "(k+n)/2": 0.5, "ideal": -1.0}
+
+# What metrics of the top-k family become over the whole list, by fold and divisor.
+_WHOLE = {
+    ("precision", "n"): "AP",
+    ("precision", "min(k,n)"): "AP",
+    ("first", "1"): "RR",
+    ("sum", "n"): "R",
+    ("sum", "1"): "DCG",
+    ("sum", "ideal"): "nDCG",
+}
 
 
 def _levels(divisor: str, k: int, discounts: Float64) -> Float64:
@@ -41,49 +56,136 @@ def _levels(divisor: str, k: int, discounts: Float64) -> Float64:
 
 
 @dataclass(frozen=True)
-class Program:
-    """What the row kernel computes.
+class TopK:
+    """What kernels/rows.py computes for measures with the same `rel`: the grade from which on a label is true.
 
     Attributes
     ----------
     measures : sequence of Measure
         One per output.
-    cuts : int64 array [n_cuts]
-        The distinct cuts, ascending; the last is the number of ranks looked at.
+    rel : int
     curves : int64 array [n_curves, 3]
         Gain, discount and fold of each running sum along the ranks.
-    discounts : float64 array [4, deepest cut]
+    discounts : float64 array [n_discounts, deepest cut]
         d at each rank.
     outputs : int64 array [n_outputs, 4]
         Curve, cut, 1 for a ratio of sums, 1 for a complement.
     slopes, levels : float64 array [n_outputs], [n_outputs, deepest cut + 1]
         The divisor of a row with n true labels is slope * n + level[min(k, n)], or the ideal where the slope is -1.
+    micro : sequence of (output, share of true labels, share of predictions)
+        Outputs that are sums of hits over sums of true labels and predictions within the cut.
     """
 
     measures: tuple[Measure, ...]
-    cuts: NDArray[np.int64]
+    rel: int
     curves: NDArray[np.int64]
     discounts: Float64
     outputs: NDArray[np.int64]
     slopes: Float64
     levels: Float64
-
-    @property
-    def deepest(self) -> int:
-        """The largest cut."""
-        return int(self.cuts[-1])
+    micro: tuple[tuple[int, float, float], ...] = ()
 
     def working_space(self) -> tuple[NDArray[Any], ...]:
         """Return what the row kernel writes between rows: used gains, gains, ideals, running sums, keys."""
+        depth = self.discounts.shape[1]
         used = np.isin(np.arange(len(GAINS)), self.curves[:, 0]).astype(np.int64)
-        gains, ideals = np.zeros((2, len(GAINS), self.deepest))
-        running = np.zeros((4, len(self.curves), self.deepest))
-        return used, gains, ideals, running, np.zeros(self.deepest, dtype=np.int64)
+        gains, ideals = np.zeros((2, len(GAINS), depth))
+        running = np.zeros((4, len(self.curves), depth))
+        return used, gains, ideals, running, np.zeros(depth, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class WholeRow:
+    """What kernels/ranking.py computes for measures with the same `rel`.
+
+    Attributes
+    ----------
+    measures : sequence of Measure
+        One per output.
+    rel : int
+    specs : int64 array [n_outputs, 5]
+        Kind, cut (0: none), discount, 1 for exponential gains, 1 for a ratio of sums.
+    params : float64 array [n_outputs]
+        The number that a kind takes: 2^max of ERR.
+    """
+
+    measures: tuple[Measure, ...]
+    rel: int
+    specs: NDArray[np.int64]
+    params: Float64
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """Measures of decisions, with the same `rel`, that are means or ratios over rows."""
+
+    measures: tuple[Measure, ...]
+    rel: int
+
+
+@dataclass(frozen=True)
+class Labelwise:
+    """Measures that come from counts by label, with the same `rel`, of the best labels or of decisions.
+
+    Attributes
+    ----------
+    measures : sequence of Measure
+    rel : int
+    cuts : int64 array
+        The distinct cuts, ascending; none for decisions.
+    reach : bool
+        Whether labels within the ideal rankings are counted too.
+    """
+
+    measures: tuple[Measure, ...]
+    rel: int
+    cuts: NDArray[np.int64]
+    reach: bool = False
+
+
+Part = TopK | WholeRow | Decisions
+
+
+@dataclass(frozen=True)
+class Program:
+    """What is computed: by which kernels, and at which cuts.
+
+    Attributes
+    ----------
+    measures : sequence of Measure
+        As asked for.
+    cuts : int64 array [n_cuts]
+        The distinct cuts, ascending; the last is the number of ranks looked at.
+    parts : sequence of TopK and WholeRow
+        Runs of a row kernel; their measures, one part after the other, are the program's outputs.
+    labelwise : sequence of Labelwise
+        Counts by label, from which the other measures come.
+    """
+
+    measures: tuple[Measure, ...]
+    cuts: NDArray[np.int64]
+    parts: tuple[Part, ...]
+    labelwise: tuple[Labelwise, ...] = ()
+
+    @property
+    def outputs(self) -> tuple[Measure, ...]:
+        """The measures that come from values of rows, in the order of their sums."""
+        return tuple(measure for part in self.parts for measure in part.measures)
+
+    @property
+    def deepest(self) -> int:
+        """The largest cut, 0 where there is none."""
+        return int(self.cuts[-1]) if self.cuts.size else 0
 
     @property
     def needs_propensities(self) -> bool:
         """Whether any measure weighs hits by inverse propensities."""
-        return any(measure.metric.needs_propensities for measure in self.measures)
+        return any(measure.needs_propensities for measure in self.measures)
+
+    @property
+    def needs_labels(self) -> bool:
+        """Whether any measure needs the number of labels."""
+        return any(measure.metric.needs_labels for measure in self.measures)
 
 
 def compile_program(measures: Sequence[Measure]) -> Program:
@@ -92,33 +194,102 @@ def compile_program(measures: Sequence[Measure]) -> Program:
     Raises
     ------
     UsageError
-        No measure at all, or a cut above 10,000.
+        No measure at all, a cut above 10,000, or a whole list where the metric needs a cut.
     """
     if not measures:
         raise UsageError("no metric was asked for")
-    cuts = sorted({measure.k for measure in measures})
-    if cuts[-1] > MAX_CUT:
+    cuts = sorted({measure.k for measure in measures if measure.k is not None})
+    if cuts and cuts[-1] > MAX_CUT:
         raise UsageError(f"k = {cuts[-1]:,} is above {MAX_CUT:,}, the deepest cut")
+    groups: dict[tuple[bool, int], list[Measure]] = {}
+    for measure in measures:
+        if measure.metric.family in {"top-k", "row"}:
+            is_whole = measure.metric.family == "row" or measure.k is None
+            groups.setdefault((is_whole, measure.rel), []).append(measure)
+    parts: list[Part] = [
+        _whole_row(tuple(group), rel) if is_whole else _top_k(tuple(group), rel)
+        for (is_whole, rel), group in sorted(groups.items(), key=lambda item: item[0])
+    ]
+    decided, labelwise = _counted(measures)
+    return Program(tuple(measures), np.array(cuts, dtype=np.int64), (*parts, *decided), labelwise)
+
+
+def _counted(measures: Sequence[Measure]) -> tuple[list[Decisions], tuple[Labelwise, ...]]:
+    """Sort measures made of counts of cells into those that rows add up to, and those that labels do."""
+    decided: dict[int, list[Measure]] = {}
+    by_label: dict[tuple[bool, int], list[Measure]] = {}
+    for measure in measures:
+        if measure.metric.family not in {"label", "confusion"}:
+            continue
+        average, is_decision = measure.average, measure.metric.family == "confusion"
+        if is_decision and measure.option("over", "all") != "all" and average != "macro":
+            raise UsageError(f"{measure}: over= names the labels of a macro average, add average=macro")
+        if is_decision and (average in {"samples", "rows"} or (average == "micro" and measure.metric.fold in RATIOS)):
+            decided.setdefault(measure.rel, []).append(measure)
+        else:
+            by_label.setdefault((is_decision, measure.rel), []).append(measure)
+    return (
+        [Decisions(tuple(group), rel) for rel, group in sorted(decided.items())],
+        tuple(
+            Labelwise(
+                tuple(group),
+                rel,
+                np.array(sorted({measure.k for measure in group if measure.k is not None}), dtype=np.int64),
+                reach=any(measure.option("over") == "ideal" for measure in group),
+            )
+            for (_, rel), group in sorted(by_label.items(), key=lambda item: item[0])
+        ),
+    )
+
+
+def _top_k(measures: tuple[Measure, ...], rel: int) -> TopK:
     curves: dict[tuple[int, int, int], int] = {}
     outputs = []
-    discounts = discount_table(cuts[-1])
-    slopes, levels = np.zeros(len(measures)), np.zeros((len(measures), cuts[-1] + 1))
+    micro = []
+    deepest = max(measure.k or 0 for measure in measures)
+    discounts = list(discount_table(deepest))
+    rows = {(name, 0.0): i for i, name in enumerate(DISCOUNTS)}
+    slopes, levels = np.zeros(len(measures)), np.zeros((len(measures), deepest + 1))
     for o, measure in enumerate(measures):
-        metric, discount, divisor = measure.metric, DISCOUNTS.index(measure.discount), measure.norm.divisor
+        metric, divisor, k = measure.metric, measure.norm.divisor, measure.k or 0
+        if measure.norm.over == "micro":
+            square = measure.number("beta") ** 2
+            of_true = {"predicted": 0.0, "n": 1.0, "F": square / (1 + square)}[divisor]
+            micro.append((o, of_true, 1 - of_true))
+            divisor = "1"
+        discount = (measure.discount, measure.number("p"))
+        if discount not in rows:
+            rows[discount] = len(discounts)
+            discounts.append((1 - discount[1]) * discount[1] ** np.arange(deepest))
         gain = "exp" if measure.option("gain") == "exp" else metric.gain
-        curve = curves.setdefault((GAINS[gain], discount, FOLDS[metric.fold]), len(curves))
-        outputs.append((curve, measure.k, int(measure.norm.over == "ratio"), int(metric.complement)))
+        curve = curves.setdefault((GAINS[gain], rows[discount], FOLDS[metric.fold]), len(curves))
+        outputs.append((curve, k, int(measure.norm.over == "ratio"), int(metric.complement)))
         slopes[o] = _SLOPES.get(divisor, 0.0)
-        levels[o, : measure.k + 1] = _levels(divisor, measure.k, discounts[discount])
-    return Program(
-        measures=tuple(measures),
-        cuts=np.array(cuts, dtype=np.int64),
+        levels[o, : k + 1] = _levels(divisor, k, discounts[rows[discount]])
+    return TopK(
+        measures,
+        rel,
         curves=np.array(list(curves), dtype=np.int64),
-        discounts=discounts,
+        discounts=np.stack(discounts),
         outputs=np.array(outputs, dtype=np.int64),
         slopes=slopes,
         levels=levels,
+        micro=tuple(micro),
     )
+
+
+def _whole_row(measures: tuple[Measure, ...], rel: int) -> WholeRow:
+    specs, params = [], []
+    for measure in measures:
+        metric = measure.metric
+        kind = metric.fold if metric.family == "row" else _WHOLE.get((metric.fold, measure.norm.divisor))
+        if kind is None:
+            raise UsageError(f"{measure} needs a cut: its divisor is {measure.norm.divisor}")
+        discount = DISCOUNTS.index(measure.discount)
+        is_exp, is_ratio = int(measure.option("gain") == "exp"), int(measure.norm.over == "ratio")
+        specs.append((KINDS[kind], measure.k or 0, discount, is_exp, is_ratio))
+        params.append(2.0 ** measure.number("max"))
+    return WholeRow(measures, rel, np.array(specs, dtype=np.int64), np.array(params))
 
 
 def discount_table(depth: int) -> Float64:

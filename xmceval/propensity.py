@@ -1,11 +1,9 @@
-"""Jain's propensity model: inverse propensities from label frequencies, and the constants of known data sets."""
+"""Jain's propensity model: inverse propensities from label frequencies."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -86,74 +84,19 @@ class Propensities:
     n: int | None = None
     from_truth: bool = False
 
+    def codes_of(self, labels: Int64) -> Int64:
+        """Return the code of each label; 0 for labels beyond the table."""
+        if self.ids.size:
+            places = np.searchsorted(self.ids, labels)
+            known = self.ids[np.minimum(places, self.ids.size - 1)] == labels
+        else:
+            places, known = labels, labels < self.codes.size
+        codes = np.zeros(labels.size, dtype=np.int64)
+        codes[known] = self.codes[places[known]]
+        return codes
+
 
 NOT_NEEDED = Propensities(np.ones(1), np.empty(0, dtype=np.int32), "")
-
-
-@dataclass(frozen=True)
-class Preset:
-    """A and B of a known set, and whether it is scored with a filter of reciprocal pairs."""
-
-    a: float = DEFAULT_A
-    b: float = DEFAULT_B
-    has_filter: bool = False
-
-
-_WIKI = Preset(0.5, 0.4)
-_AMAZON = Preset(0.6, 2.6)
-_LF_AMAZON = Preset(0.6, 2.6, has_filter=True)
-_SEE_ALSO = Preset(has_filter=True)
-
-# A, B: readme of the scripts of Jain et al. (2016), extended to later sets by what the deepxml family of programs uses.
-PRESETS: Mapping[str, Preset] = MappingProxyType(
-    {
-        "MM-AmazonTitles-300K": _LF_AMAZON,
-        "LF-AmazonTitles-131K": _LF_AMAZON,
-        "LF-Amazon-131K": _LF_AMAZON,
-        "LF-WikiSeeAlsoTitles-320K": _SEE_ALSO,
-        "LF-WikiSeeAlso-320K": _SEE_ALSO,
-        "LF-WikiTitles-500K": _WIKI,
-        "LF-Wikipedia-500K": _WIKI,
-        "LF-AmazonTitles-1.3M": _LF_AMAZON,
-        "AmazonCat-13K": Preset(),
-        "AmazonCat-14K": Preset(),
-        "WikiSeeAlsoTitles-350K": Preset(),
-        "WikiTitles-500K": _WIKI,
-        "Wikipedia-500K": _WIKI,
-        "AmazonTitles-670K": _AMAZON,
-        "Amazon-670K": _AMAZON,
-        "AmazonTitles-3M": _AMAZON,
-        "Amazon-3M": _AMAZON,
-        "Mediamill": Preset(),
-        "Bibtex": Preset(),
-        "Delicious": Preset(),
-        "RCV1-2K": Preset(),
-        "EURLex-4K": Preset(),
-        "EURLex-4.3K": Preset(),
-        "Wiki10-31K": Preset(),
-        "Delicious-200K": Preset(),
-        "WikiLSHTC-325K": _WIKI,
-    }
-)
-
-
-def preset(name: str) -> tuple[str, Preset]:
-    """Find a data set's constants by its name, in any case and with any dashes.
-
-    Raises
-    ------
-    UsageError
-        A name that is not in the catalogue.
-    """
-    plain = {_plain(each): each for each in PRESETS}
-    if _plain(name) not in plain:
-        raise UsageError(f"unknown data set {name!r}; known: {', '.join(PRESETS)}")
-    known = plain[_plain(name)]
-    return known, PRESETS[known]
-
-
-def _plain(name: str) -> str:
-    return "".join(letter for letter in name.lower() if letter.isalnum() or letter == ".")
 
 
 def inverse_propensity(counts: Any, n: int, a: float = DEFAULT_A, b: float = DEFAULT_B) -> Float64:

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError
+from xmceval.labelwise import LabelTotals
+from xmceval.labelwise import merge as merge_labels
 from xmceval.program import MOMENTS, Program
 
 WORD = 60
@@ -35,32 +37,46 @@ class Totals:
     counts : int64 array
         Rows, rows without truth, true labels, predictions, rows whose ties lie within a cut only; then for each cut
         the rows with fewer predictions and the rows with a tie across it.
+    left_out : int64 array [n_outputs]
+        Rows that have no value there.
     explicit_zeros : int
         Stored zeros of the truth, which are no labels.
+    labels : sequence of LabelTotals
+        Counts by label, one for each of the program's label-wise parts; none in the totals of one thread.
+    unlisted : int
+        True labels without a score; counted where whole rows are scored.
+    filtered : tuple of three int
+        Predictions that a filter took out, rows they stood in, true labels that are pairs of it.
     """
 
     sums: NDArray[np.int64]
     counts: NDArray[np.int64]
+    left_out: NDArray[np.int64]
     explicit_zeros: int = 0
+    unlisted: int = 0
+    filtered: tuple[int, int, int] = (0, 0, 0)
+    labels: tuple[LabelTotals, ...] = ()
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """One number of a report: value, bounds of its interval (None where there is none), bounds over orders of ties."""
+    """One number of a report: value, bounds of its interval, bounds over orders of ties; None where there are none."""
 
     value: float
     low: float | None
     high: float | None
-    tie_low: float
-    tie_high: float
+    tie_low: float | None
+    tie_high: float | None
     void: bool = False
 
 
 def empty(program: Program) -> Totals:
     """Totals of no rows."""
+    n_outputs = len(program.outputs)
     return Totals(
-        np.zeros((len(program.measures), MOMENTS, 3), dtype=np.int64),
+        np.zeros((n_outputs, MOMENTS, 3), dtype=np.int64),
         np.zeros(FIRST_CUT + 2 * len(program.cuts), dtype=np.int64),
+        np.zeros(n_outputs, dtype=np.int64),
     )
 
 
@@ -72,18 +88,33 @@ def merge(left: Totals, right: Totals) -> Totals:
         sums[..., word] &= (1 << WORD) - 1
     if np.any(np.abs(sums[..., 2]) >= 1 << 61):
         raise DataError("a sum of squared weights left the range of exact sums: are the weights or grades too large?")
-    return Totals(sums, left.counts + right.counts, left.explicit_zeros + right.explicit_zeros)
+    return Totals(
+        sums,
+        left.counts + right.counts,
+        left.left_out + right.left_out,
+        left.explicit_zeros + right.explicit_zeros,
+        left.unlisted + right.unlisted,
+        (
+            left.filtered[0] + right.filtered[0],
+            left.filtered[1] + right.filtered[1],
+            left.filtered[2] + right.filtered[2],
+        ),
+        tuple(map(merge_labels, left.labels, right.labels))
+        if left.labels and right.labels
+        else left.labels + right.labels,
+    )
 
 
 def finish(totals: Totals) -> list[Estimate]:
-    """Divide: one estimate for each output.
+    """Divide: one estimate for each of the program's outputs, in their order.
 
     The interval of a mean is mean ± t s / sqrt(n); that of a ratio of sums comes from the delta method (Cochran,
     Sampling Techniques, 1977, ch. 6): with e = num - R den, SE = sqrt(sum e^2 / (n (n - 1))) / mean(den).
+    With sample weights w, num and den are w times the row's: the delta method of the weighted mean.
     """
-    n = int(totals.counts[ROWS])
+    rows = int(totals.counts[ROWS]) - totals.left_out
     sums = [[_exact(words) for words in moments] for moments in totals.sums]
-    return [_estimate(moments, n) for moments in sums]
+    return [_estimate(moments, int(n)) for moments, n in zip(sums, rows, strict=True)]
 
 
 def _exact(words: NDArray[np.int64]) -> Fraction:

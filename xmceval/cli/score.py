@@ -16,6 +16,7 @@ from xmceval.cli import shared
 @click.option("-o", "form", type=click.Choice(["table", "json", "csv"]), default="table", help="Form of the output.")
 @click.option("--name", "names", multiple=True, help="Name of a system, in the order of PREDS; may be repeated.")
 @click.option("--places", type=click.IntRange(0, 12), default=2, show_default=True, help="Decimal places of the table.")
+@click.option("--published", is_flag=True, help="Say where these values would stand in the table of --dataset.")
 @click.option("-q", "quiet", is_flag=True, help="No warnings and no progress.")
 @click.option("-v", "verbose", is_flag=True, help="Say what was inferred from the files.")
 def command(
@@ -24,11 +25,12 @@ def command(
     form: str,
     names: tuple[str, ...],
     places: int,
+    published: bool,
     quiet: bool,
     verbose: bool,
     **options: object,
 ) -> None:
-    """Score PREDS, one file a system, against TRUTH.
+    r"""Score PREDS, one file a system, against TRUTH.
 
     TRUTH is in one of XMLRepository's text formats or npz; PREDS are text with rows of idx:score, npz, or a pair
     NAME-labels.npy and NAME-scores.npy. All may be gzipped.
@@ -38,17 +40,20 @@ def command(
       xmceval score tst_X_Y.txt score_mat.txt --train trn_X_Y.txt -k 1,3,5
     """
     from xmceval.api import prepare
-    from xmceval.errors import UsageError
+    from xmceval.errors import UsageError, counted
     from xmceval.report import FORMS
+    from xmceval.report.published import among
 
     if len(names) > len(preds):
-        raise UsageError(f"{len(names)} names were given for {len(preds)} files of predictions")
+        raise UsageError(f"{counted(len(names), 'name')} for {counted(len(preds), 'file')} of predictions")
     called = [*names, *shared.short_names(preds)[len(names) :]]
+    stand = among(options["dataset"]) if published else None  # type: ignore[arg-type]
     shared.start(quiet)
     setup = prepare(truth, **options)  # type: ignore[arg-type]
     results = []
     for path, name in zip(preds, called, strict=True):
         with shared.progress(name, quiet) as told:
-            results.append(setup.score(Path(path), name=name, progress=told))
+            result = setup.score(Path(path), name=name, progress=told)
+        results.append(stand(result) if stand else result)
     shared.say(results, quiet=quiet, verbose=verbose)
     click.echo(FORMS[form](results, places), nl=False)

@@ -7,12 +7,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from xmceval.metrics import DEFAULT_CUTS, DEFAULT_NAMES, check_cut
+from xmceval.metrics import DEFAULT_CUTS, DEFAULT_NAMES
+from xmceval.names import check_cut
 
 if TYPE_CHECKING:
     from xmceval.report.result import Result
@@ -38,19 +40,29 @@ _SCORING = (
         "-m",
         "metrics",
         multiple=True,
-        default=DEFAULT_NAMES,
-        show_default=True,
+        callback=lambda _, __, value: value or None,
         metavar="METRIC",
-        help="A metric, such as PSP, P@1,3 or 'nDCG(gain=exp)@5'; may be repeated.",
+        help="A metric, such as PSP, P@1,3 or 'nDCG(gain=exp)@5'; may be repeated.  "
+        f"[default: {', '.join(DEFAULT_NAMES)}; with --threshold those of decisions]",
     ),
     click.option("--train", metavar="FILE", help="Training labels: propensities come from their frequencies."),
     click.option("--counts", metavar="FILE", help="Instead: training rows of each label, one number a line."),
     click.option("--n-train", type=click.IntRange(min=1), help="Number of training rows, beside --counts."),
     click.option("--inverse-propensities", metavar="FILE", help="Instead: 1/p of each label, one number a line."),
-    click.option("--dataset", metavar="NAME", help="A public data set, for its A and B."),
+    click.option("--dataset", metavar="NAME", help="A public data set, for its A, B and sizes: see xmceval datasets."),
     click.option("-A", "a", type=float, help="A of the propensity model.  [default: 0.55, or that of --dataset]"),
     click.option("-B", "b", type=float, help="B of the propensity model.  [default: 1.5, or that of --dataset]"),
-    click.option("--n-labels", type=click.IntRange(min=1), help="Number of labels, where TRUTH has no header."),
+    click.option("--n-labels", type=click.IntRange(1, 2**63 - 2), help="Number of labels, where TRUTH has no header."),
+    click.option(
+        "--labels", metavar="FILE", help="Names of labels, one a line, for files that have names in place of ids."
+    ),
+    click.option(
+        "--duplicates",
+        type=click.Choice(["error", "max"]),
+        default="error",
+        show_default=True,
+        help="A label twice in a row is an error, or its greatest value counts.",
+    ),
     click.option(
         "--empty-rows",
         type=click.Choice(["zero", "drop"]),
@@ -58,6 +70,21 @@ _SCORING = (
         show_default=True,
         help="Instances without a true label count as 0, or are left out.",
     ),
+    click.option(
+        "--unscored",
+        type=click.Choice(["bottom", "zero"]),
+        default="bottom",
+        show_default=True,
+        help="Labels without a score stand below all others, or have score 0: for metrics of whole rows.",
+    ),
+    click.option(
+        "--threshold",
+        type=float,
+        help="Stored labels with a score of at least this are decisions: for f1_score, Jaccard, MCC and their like.",
+    ),
+    click.option("--filter", "filter", metavar="FILE", help="Pairs 'row label' taken out of the predictions."),
+    click.option("--filter-truth", is_flag=True, help="Take the pairs of --filter out of TRUTH too."),
+    click.option("--weights", "sample_weight", metavar="FILE", help="Sample weights, one number a line or npy."),
     click.option("--threads", type=click.IntRange(min=1), help="Number of threads.  [default: one per processor]"),
 )
 
@@ -74,11 +101,9 @@ def short_names(paths: Sequence[str]) -> list[str]:
     parts = [Path(path).parts for path in paths]
     names = []
     for own in parts:
-        for length in range(1, len(own) + 1):
-            ending = own[-length:]
-            if sum(other[-length:] == ending for other in parts) == 1:
-                break
-        names.append(str(Path(*ending)))
+        endings = [own[-length:] for length in range(1, len(own) + 1)]
+        alone = (ending for ending in endings if sum(other[-len(ending) :] == ending for other in parts) == 1)
+        names.append(str(Path(*next(alone, own))))
     return names
 
 
@@ -98,11 +123,18 @@ def say(results: Sequence[Result], *, quiet: bool, verbose: bool) -> None:
 
 def start(quiet: bool) -> None:
     """Load numba, and say on stderr when kernels have to be compiled first."""
-    from xmceval.kernels import start_quickly, tell_compilation
+    from xmceval.kernels import start_quickly
 
     start_quickly()
     if not quiet:
-        tell_compilation(lambda: click.echo("compiling kernels: on the first run only, some seconds", err=True))
+        _tell_compilation()
+
+
+@cache
+def _tell_compilation() -> None:
+    from xmceval.kernels import tell_compilation
+
+    tell_compilation(lambda: click.echo("compiling kernels: on the first run only, some seconds", err=True))
 
 
 @contextmanager
@@ -122,6 +154,8 @@ def progress(name: str, quiet: bool) -> Iterator[Callable[[int], None] | None]:
                 shown = now
                 click.echo(f"\r{name}: {done:,} instances, {done / now:,.0f} a second", nl=False, err=True)
 
-    yield tell
-    if shown:
-        click.echo("\r\x1b[K", nl=False, err=True)
+    try:
+        yield tell
+    finally:
+        if shown:
+            click.echo("\r\x1b[K", nl=False, err=True)

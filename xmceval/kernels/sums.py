@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numba
 import numpy as np
 
@@ -33,12 +31,13 @@ def add_values(values, weights, moments, sums):
                 x = moments[m]
                 if x == 0.0:
                     continue
-                if 0.0 <= x < 4.0:
+                if -4.0 < x < 4.0:
                     low = sums[o, m, 0] + np.int64(x * UNIT)
                     middle = sums[o, m, 1] + (low >> WORD)
                 else:
-                    whole = math.floor(x)
-                    top = math.floor(whole / UNIT)
+                    whole = np.floor(x)
+                    # Only what is that large can lose 2^60s without being rounded: -1.0 + 2^60 has no room for the 1.
+                    top = np.floor(whole / UNIT) if abs(whole) >= UNIT else 0.0
                     low = sums[o, m, 0] + np.int64((x - whole) * UNIT)
                     middle = sums[o, m, 1] + np.int64(whole - top * UNIT) + (low >> WORD)
                     sums[o, m, 2] += np.int64(top)

@@ -21,7 +21,7 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 kernel: Callable[..., Any] = njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
 # The wrappers that Python and C would call take longer to compile than a small function.
 inner: Callable[..., Any] = njit(
-    nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True
+    nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True
 )
 
 # status[1] after an error; status[2:5] are then the begin of the token, its row in the region, the end of the token.

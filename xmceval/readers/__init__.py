@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from xmceval.blocks import Float64, Source
 from xmceval.errors import DataError
-from xmceval.readers.arrays import is_pair, npz_source, pair_source
-from xmceval.readers.streams import first_bytes
-from xmceval.readers.text import TextSource, sniff
+from xmceval.readers import ranking
+from xmceval.readers.arrays import dense_source, is_pair, pair_source
+from xmceval.readers.grammars import GRAMMARS
+from xmceval.readers.layout import sniff
+from xmceval.readers.mat import Hints, mat_source
+from xmceval.readers.names import Names, read_names
+from xmceval.readers.npy import MAGIC as NPY_MAGIC
+from xmceval.readers.npy import read_array
+from xmceval.readers.npz import npz_source
+from xmceval.readers.streams import STDIN, UTF8_BOM, all_bytes, first_bytes, shown, stdin
+from xmceval.readers.text import TextSource
+
+__all__ = ["Hints", "Names", "Opened", "open_scores", "open_truth", "read_names", "read_numbers"]
+
+_SNIFFED = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -24,63 +36,141 @@ class Opened:
 
 
 @dataclass(frozen=True)
+class Request:
+    """What a file is opened for, and what is known from elsewhere."""
+
+    are_scores: bool
+    names: Names | None = None
+    truth: Source | None = None
+    hints: Hints = Hints()
+
+    @property
+    def role(self) -> str:
+        """The word of GRAMMARS."""
+        return "scores" if self.are_scores else "truth"
+
+
+@dataclass(frozen=True)
 class Binary:
     """A kind of file that its first bytes tell; `mend` says what to do where it is refused."""
 
     magic: bytes
     what: str
-    open: Callable[..., Source] | None = None
+    open: Callable[[Path, Request], tuple[Source, str]] | None = None
     mend: str = ""
 
 
+_SAVE = "write the matrix with scipy.sparse.save_npz"
+
 BINARIES = (
-    Binary(b"PK\x03\x04", "npz, scipy.sparse matrix", npz_source),
-    Binary(
-        b"\x93NUMPY", "npy, one array", mend="give the pair NAME-labels.npy and NAME-scores.npy, or NAME itself"
-    ),
-    Binary(b"\x80", "a pickle", mend="a pickle runs code when it is read; write it with scipy.sparse.save_npz"),
-    Binary(b"\x89HDF", "an HDF5 file", mend="write the matrix with scipy.sparse.save_npz"),
+    Binary(b"PK\x03\x04", "npz", lambda path, asked: npz_source(path, are_scores=asked.are_scores)),
+    Binary(NPY_MAGIC, "npy", lambda path, asked: dense_source(path, are_scores=asked.are_scores)),
+    Binary(b"MATLAB", "mat", lambda path, asked: mat_source(path, are_scores=asked.are_scores, hints=asked.hints)),
+    Binary(b"\x80", "a pickle", mend="a pickle runs code when it is read; " + _SAVE),
+    Binary(b"\x89HDF", "an HDF5 file", mend=_SAVE),
+    Binary(b"PK\x05\x06", "an empty zip archive", mend=_SAVE),
+    Binary(b"\xff\xfe", "UTF-16 text", mend="write it as UTF-8, such as with iconv"),
+    Binary(b"\xfe\xff", "UTF-16 text", mend="write it as UTF-8, such as with iconv"),
 )
 
 
-def open_truth(path: str | Path) -> Opened:
+def open_truth(path: str | Path, *, names: Names | None = None, hints: Hints = Hints()) -> Opened:
     """Open a truth file or a file of training labels.
 
+    Parameters
+    ----------
+    path : path
+        A file, or ``-`` for standard input, which is held whole, as truth may be read several times.
+    names : Names, optional
+        Names of the labels, where the file has them instead of numbers.
+    hints : Hints
+        What is known of its size from elsewhere.
+
     Raises
     ------
     DataError
         A missing, empty or unknown kind of file.
     """
-    return _open(Path(path), are_scores=False)
+    path = Path(path)
+    if path == STDIN:
+        stdin().claim()
+        stdin().hold()
+    opened = _open(path, Request(are_scores=False, names=names, hints=hints))
+    return replace(opened, description=f"{opened.description}, held whole") if path == STDIN else opened
 
 
-def open_scores(path: str | Path) -> Opened:
+def open_scores(
+    path: str | Path, *, names: Names | None = None, truth: Source | None = None, hints: Hints = Hints()
+) -> Opened:
     """Open a file of predictions, or a pair of files by either name or their stem.
 
+    Parameters
+    ----------
+    path : path
+        A file, or ``-`` for standard input.
+    names : Names, optional
+        Names of the labels, where the file has them instead of numbers.
+    truth : Source, optional
+        What runs of the ranking field are joined to.
+    hints : Hints
+        What is known of its size from elsewhere.
+
     Raises
     ------
     DataError
         A missing, empty or unknown kind of file.
     """
-    if is_pair(Path(path)):
-        return Opened(pair_source(Path(path)), "npy pair, labels and scores")
-    opened = _open(Path(path), are_scores=True)
-    if isinstance(opened.source, TextSource) and opened.source.layout.kind == "labels":
-        raise DataError(
-            f"{path}: rows of labels with features ({opened.description}); expected predictions as rows of idx:score"
-        )
-    return opened
+    path = Path(path)
+    if path == STDIN:
+        stdin().claim()
+    elif is_pair(path):
+        return Opened(*pair_source(path, names))
+    return _open(path, Request(are_scores=True, names=names, truth=truth, hints=hints))
 
 
-def _open(path: Path, *, are_scores: bool) -> Opened:
-    head = first_bytes(path, 64)
+def _open(path: Path, asked: Request) -> Opened:
+    head = first_bytes(path, _SNIFFED)
+    if not head:
+        raise DataError(f"{path}: the file is empty")
     for kind in BINARIES:
         if head.startswith(kind.magic):
             if kind.open is None:
                 raise DataError(f"{path}: this is {kind.what}; {kind.mend}")
-            return Opened(kind.open(path, are_scores=are_scores), kind.what)
-    layout = sniff(path)
-    return Opened(TextSource(path, layout), layout.description)
+            return Opened(*kind.open(path, asked))
+    return _ranking(path, asked, head) or _text(path, asked)
+
+
+def _ranking(path: Path, asked: Request, head: bytes) -> Opened | None:
+    """Open a file of the ranking field, if it is one."""
+    lines = head.removeprefix(UTF8_BOM).split(b"\n")
+    kind = ranking.marked(lines[:-1] if len(head) == _SNIFFED else lines, are_scores=asked.are_scores)
+    if kind == "letor":
+        return Opened(*ranking.letor_source(path, asked.truth, are_scores=asked.are_scores))
+    if kind == "qrels":
+        return Opened(*ranking.qrels_source(path, asked.names))
+    if kind == "run" and asked.are_scores:
+        return Opened(*ranking.run_source(path, asked.truth))
+    if kind == "run":
+        raise DataError(f"{path}: this is a TREC run, which is predictions; expected truth, such as qrels")
+    is_judged = isinstance(asked.truth, ranking.JudgedSource) and asked.truth.documents is None
+    if is_judged and isinstance(asked.truth, ranking.JudgedSource):
+        return Opened(*ranking.score_column(path, asked.truth))
+    return None
+
+
+def _text(path: Path, asked: Request) -> Opened:
+    layout = sniff(path, asked.names)
+    grammar = GRAMMARS[layout.kind]
+    if asked.role not in grammar.roles:
+        looks, wanted = ("truth", "predictions") if asked.are_scores else ("predictions", "truth")
+        raise DataError(
+            f"{path}: {layout.description}: this looks like {looks}; expected {wanted} as rows of "
+            + ("idx:score" if asked.are_scores else "idx:value")
+        )
+    said = layout.description
+    if asked.are_scores and layout.kind in {"ids", "names", "tabbed names"}:
+        said += "; in the order of their rank, best first"
+    return Opened(TextSource(path, layout, are_scores=asked.are_scores), said)
 
 
 def read_numbers(path: str | Path) -> Float64:
@@ -92,23 +182,19 @@ def read_numbers(path: str | Path) -> Float64:
         A line that is no number, with its place.
     """
     path = Path(path)
-    head = first_bytes(path, 64)
-    if head.startswith(b"\x93NUMPY"):
-        array = np.load(path, allow_pickle=False)
+    if path == STDIN:
+        stdin().claim()
+        stdin().hold()
+    if first_bytes(path, 6) == NPY_MAGIC:
+        array = read_array(path)
         if array.ndim != 1 or array.dtype.kind not in "iuf":
             raise DataError(f"{path}: expected one number a label, got shape {array.shape} of {array.dtype}")
         return array.astype(np.float64)
-    from xmceval.readers.streams import open_bytes
-
-    with open_bytes(path) as stream:
-        lines = stream.read().split(b"\n")
-    while lines and not lines[-1].strip():
-        lines.pop()
+    lines = all_bytes(path).removeprefix(UTF8_BOM).rstrip().split(b"\n")
     values = np.empty(len(lines))
     for i, line in enumerate(lines):
         try:
             values[i] = float(line)
         except ValueError:
-            shown = line.strip()[:40].decode(errors="backslashreplace")
-            raise DataError(f"{path}:{i + 1}: expected one number a line, found {shown!r}") from None
+            raise DataError(f"{path}:{i + 1}: expected one number a line, found {shown(line)}") from None
     return values

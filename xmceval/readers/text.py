@@ -1,4 +1,4 @@
-"""Text matrices: XMLRepository's two formats and ``idx:score`` files, streamed in chunks of whole lines."""
+"""Text files as sources of blocks: streamed in chunks of whole lines, each row a line."""
 
 from __future__ import annotations
 
@@ -11,99 +11,15 @@ import numpy as np
 
 from xmceval.blocks import Block, Rows, Scratch
 from xmceval.errors import DataError, Fault, counted
-from xmceval.readers.streams import Chunk, LineChunks, first_bytes
+from xmceval.readers.grammars import EXPECTED, GRAMMARS, Grammar
+from xmceval.readers.layout import Layout
+from xmceval.readers.names import Names, unknown_name
+from xmceval.readers.streams import Chunk, LineChunks, shown
 
-UTF8_BOM = b"\xef\xbb\xbf"
-_INTEGERS = re.compile(rb"[ \t]*\d+([ \t,]+\d+){1,2}[ \t\r]*\Z")
-
-
-@dataclass(frozen=True)
-class Layout:
-    """How a text file is laid out: where its rows start, and what its header announces.
-
-    ``kind`` is ``pairs`` (rows of ``idx:value``) or ``labels`` (rows of ``label,label feature:value ...``).
-    """
-
-    kind: str
-    start: int = 0
-    header_lines: int = 0
-    n_rows: int | None = None
-    n_labels: int | None = None
-    header: str = ""
-
-    @property
-    def description(self) -> str:
-        """What was inferred, for a reader."""
-        rows = {"pairs": "rows of idx:value", "labels": "rows of label,label feature:value"}[self.kind]
-        return f"text, {rows}, " + (f"header {self.header!r}" if self.header else "no header")
-
-
-def sniff(path: Path) -> Layout:
-    """Infer the layout of a text file from its first megabyte.
-
-    Raises
-    ------
-    DataError
-        Text of no known layout.
-    """
-    head = first_bytes(path)
-    if head[:2] in {b"\xff\xfe", b"\xfe\xff"}:
-        raise DataError(f"{path}: this is UTF-16 text; expected ASCII or UTF-8 (convert it, such as with iconv)")
-    start = len(UTF8_BOM) if head.startswith(UTF8_BOM) else 0
-    lines = head[start:].split(b"\n")
-    skipped = 0
-    for line in lines:
-        plain = line.strip()
-        is_comment = plain.startswith(b"#")
-        numbers = [int(n) for n in re.findall(rb"\d+", plain)] if _INTEGERS.match(plain.lstrip(b"# \t")) else []
-        below = lines[skipped + 1 :]
-        if is_comment and len(numbers) != 2:
-            start += len(line) + 1
-            skipped += 1
-            continue
-        if len(numbers) == 2 or (len(numbers) == 3 and any(b":" in each for each in below)):
-            kind = "labels" if len(numbers) == 3 else "pairs"
-            header = plain.decode()
-            return _checked(
-                path, Layout(kind, start + len(line) + 1, skipped + 1, numbers[0], numbers[-1], header), below
-            )
-        break
-    return _checked(path, Layout(_kind(lines[skipped:]), start, skipped), lines[skipped:])
-
-
-def _kind(lines: list[bytes]) -> str:
-    """Tell rows of labels with features from rows of pairs by the first row that has both or either."""
-    for line in lines:
-        words = line.split(b"#")[0].split(None, 1)
-        if words and b":" in words[0]:
-            return "pairs"
-        if len(words) == 2 and b":" in words[1]:
-            return "labels"
-    return "pairs"
-
-
-def _checked(path: Path, layout: Layout, lines: list[bytes]) -> Layout:
-    """Refuse text without a single pair in its rows, where rows have anything at all."""
-    filled = [(i, line) for i, line in enumerate(lines[:-1] or lines) if line.split(b"#")[0].strip()]
-    if filled and not any(b":" in line for _, line in filled):
-        number, line = filled[0]
-        shown = line.strip()[:40].decode(errors="backslashreplace")
-        raise DataError(
-            f"{path}:{layout.header_lines + number + 1}: expected rows of idx:value such as '12:0.5 90:0.25', "
-            f"found {shown!r}"
-        )
-    return layout
-
-
-# By the error codes of kernels/text.py.
-_EXPECTED = {
-    1: "expected idx:value",
-    2: "expected a label of digits before the colon",
-    3: "a label is beyond 2^63 - 1; expected a 0-based column number",
-    4: "expected a number after the colon",
-    5: "expected a number after the colon",
-    6: "expected labels of digits with single commas between",
-}
+NEWLINE = 0x0A
+UNKNOWN_NAME = 8  # the code of kernels/lists.py
+_FILLED = re.compile(rb"^[ \t\r]*[^ \t\r\n#]", re.MULTILINE)
+_NOT_BLANK = re.compile(rb"^[ \t\r]*[^ \t\r\n]", re.MULTILINE)
 
 
 @dataclass
@@ -112,6 +28,7 @@ class TextSource:
 
     path: Path
     layout: Layout
+    are_scores: bool = False
     name: str = ""
     is_exact: bool = False
     warnings: list[str] = field(default_factory=list)
@@ -120,17 +37,18 @@ class TextSource:
         self.name = self.name or str(self.path)
         self.n_rows, self.n_labels = self.layout.n_rows, self.layout.n_labels
         self.is_exact = self.layout.kind == "labels"
+        self.grammar = GRAMMARS[self.layout.kind]
+        self._doubts = [self.layout.doubt] if self.layout.doubt else []
+        self.warnings[:] = self._doubts
 
     def blocks(self) -> Iterator[Block]:
         """Yield one block a chunk."""
-        from xmceval.kernels.text import count_rows
-
         chunks = LineChunks(self.path)
-        row, line = 0, self.layout.header_lines + 1
-        for number, chunk in enumerate(chunks):
-            if number == 0:
-                chunk.start = min(self.layout.start, chunk.stop)
-            n_rows = int(count_rows(chunk.text, chunk.start, chunk.stop))
+        row, line, before = 0, self.layout.header_lines + 1, self.layout.start
+        for chunk in chunks:
+            chunk.start = min(before, chunk.stop)
+            before -= chunk.start
+            n_rows = _count_rows(self.grammar, chunk, chunk.start, chunk.stop)
             block = TextBlock(self, chunk, line, chunk.start, row, n_rows)
             if self.n_rows is not None and row + n_rows > self.n_rows:
                 head = block.take(self.n_rows - row)
@@ -138,13 +56,13 @@ class TextSource:
                 block = head
             row += block.n_rows
             # Counting newlines in Python takes as long as all the rest of reading: only comments make it necessary.
-            has_comments = chunk.buffer.find(b"#", chunk.start, chunk.stop) >= 0
+            has_comments = self.grammar.has_comments and chunk.buffer.find(b"#", chunk.start, chunk.stop) >= 0
             line += chunk.buffer.count(b"\n", chunk.start, chunk.stop) if has_comments else n_rows
             if block.n_rows:
                 yield block
         if chunks.lacks_newline:
             said = f"{self.name}: the last line has no newline; it was read (is the file cut short?)"
-            self.warnings[:] = [said]
+            self.warnings[:] = [*self._doubts, said]
         if self.n_rows is not None and row < self.n_rows:
             raise DataError(
                 f"{self.name}: its header {self.layout.header!r} announces {counted(self.n_rows, 'row')}, "
@@ -152,9 +70,10 @@ class TextSource:
             )
 
     def _check_blank(self, rest: TextBlock) -> None:
-        if rest.blank_from():
+        place = rest.first_filled()
+        if place:
             raise DataError(
-                f"{rest.place(0)}: a row beyond the {self.n_rows:,} that the header {self.layout.header!r} announces"
+                f"{place}: a row beyond the {self.n_rows:,} that the header {self.layout.header!r} announces"
             )
 
 
@@ -183,47 +102,70 @@ class TextBlock:
     def _after(self, n_rows: int) -> int:
         from xmceval.kernels.text import skip_rows
 
-        return int(skip_rows(self.chunk.text, self.start, self.stop, n_rows))
+        if self.source.grammar.has_comments:
+            return int(skip_rows(self.chunk.text, self.start, self.stop, n_rows))
+        return self.start + int(np.flatnonzero(self.chunk.text[self.start : self.stop] == NEWLINE)[n_rows - 1]) + 1
+
+    @property
+    def names(self) -> Names | None:
+        """The names of labels, where they are known."""
+        return self.source.layout.names
+
+    @property
+    def are_scores(self) -> bool:
+        """Whether these are predictions."""
+        return self.source.are_scores
 
     def rows(self, scratch: Scratch) -> Rows:
         """Parse the text."""
-        from xmceval.kernels import text as kernels
+        return self.source.grammar.parse(self, scratch)
 
-        most = (self.stop - self.start) // (4 if self.source.layout.kind == "pairs" else 2) + 8
-        indptr, indices, values = scratch.rows(self.n_rows, most)
-        status = scratch.array("status", 8, np.int64)
-        status[:] = 0
-        text = self.chunk.text
-        if self.source.layout.kind == "labels":
-            kernels.parse_label_lists(text, self.start, self.stop, indptr, indices, status)
-            values[: indptr[self.n_rows] if not status[1] else 0] = 1.0
-        else:
-            hard = scratch.array("hard", 3 * most, np.int64).reshape(most, 3)
-            kernels.parse_pairs(text, self.start, self.stop, indptr, indices, values, hard, status)
-            for position, first, last in hard[: status[0]].tolist():
-                values[position] = float(self.chunk.buffer[first:last])
-        if status[1]:
-            raise self._fault(*status[1:5].tolist())
-        return Rows(indptr, indices, values)
+    def fault(self, code: int, offset: int, row: int, end: int) -> Fault:
+        """Say what is wrong, by the code of a kernel."""
+        found = bytes(self.chunk.buffer[offset:end])
+        if code == UNKNOWN_NAME:
+            return self.wrong(row, unknown_name(found[:40].decode(errors="backslashreplace"), self.names))
+        return self.wrong(row, f"{EXPECTED[code]}, found {shown(found)}")
 
-    def _fault(self, code: int, offset: int, row: int, end: int) -> Fault:
-        found = bytes(self.chunk.buffer[offset : min(end, offset + 40)]).decode(errors="backslashreplace")
-        return Fault(self.first_row + row, f"{self.place(row)}: {_EXPECTED[code]}, found {found!r}")
+    def wrong(self, row: int, said: str) -> Fault:
+        """Say what is wrong with a row."""
+        return Fault(self.first_row + row, f"{self.place(row)}: {said}")
 
     def place(self, row: int) -> str:
         """Say file and line."""
         offset = self._after(row) if row else self.start
         line = self.first_line + self.chunk.buffer.count(b"\n", self.chunk.start, offset)
-        while self.chunk.buffer[offset : self.stop].lstrip(b" \t\r").startswith(b"#"):
+        while self.source.grammar.has_comments and self.chunk.buffer[offset : self.stop].lstrip(b" \t\r").startswith(
+            b"#"
+        ):
             offset = self.chunk.buffer.index(b"\n", offset) + 1
             line += 1
         return f"{self.source.name}:{line}"
 
     def blank_from(self) -> int:
         """Return the row from which on all rows are blank lines."""
-        from xmceval.kernels.text import count_rows
-
-        filled = len(bytes(self.chunk.buffer[self.start : self.stop]).rstrip(b" \t\r\n"))
-        if filled == 0:
+        last = max((match.end() for match in self._filled()), default=0)
+        if last == 0:
             return 0
-        return int(count_rows(self.chunk.text, self.start, self.chunk.buffer.index(b"\n", self.start + filled) + 1))
+        end = self.chunk.buffer.index(b"\n", self.start + last) + 1
+        return _count_rows(self.source.grammar, self.chunk, self.start, end)
+
+    def first_filled(self) -> str:
+        """Return the place of the first row that is no blank line, or nothing."""
+        for match in self._filled():
+            line = self.first_line + self.chunk.buffer.count(b"\n", self.chunk.start, self.start + match.end())
+            return f"{self.source.name}:{line}"
+        return ""
+
+    def _filled(self) -> Iterator[re.Match[bytes]]:
+        """Find the rows that are neither blank nor comments."""
+        pattern = _FILLED if self.source.grammar.has_comments else _NOT_BLANK
+        return pattern.finditer(bytes(self.chunk.buffer[self.start : self.stop]))
+
+
+def _count_rows(grammar: Grammar, chunk: Chunk, start: int, stop: int) -> int:
+    from xmceval.kernels.text import count_rows
+
+    if grammar.has_comments:
+        return int(count_rows(chunk.text, start, stop))
+    return int(np.count_nonzero(chunk.text[start:stop] == NEWLINE))

@@ -7,9 +7,11 @@ import io
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
+from xmceval.names import split
 from xmceval.propensity import Propensities
 from xmceval.report.result import Result
 
@@ -30,7 +32,7 @@ def as_json(results: Sequence[Result], places: int = 0) -> str:  # noqa: ARG001 
         "propensities": _propensities(first.propensities),
         "systems": [_system(result) for result in results],
     }
-    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
 
 def _propensities(known: Propensities | None) -> dict[str, Any] | None:
@@ -49,6 +51,9 @@ def _system(result: Result) -> dict[str, Any]:
             "rows_across_cut": {str(k): number for k, number in counts.tied_rows.items()},
             "rows_inside_only": counts.inside_ties,
         },
+        "left_out_rows": dict(counts.left_out),
+        "unscored_true": counts.unscored_true,
+        "filter": None if result.filtered is None else asdict(result.filtered),
         "metrics": {
             name: {
                 "value": _finite(estimate.value),
@@ -60,6 +65,7 @@ def _system(result: Result) -> dict[str, Any]:
             }
             for name, estimate in result.estimates.items()
         },
+        "published": None if result.published is None else result.published.as_dict(),
         "warnings": list(result.warnings),
         "notes": list(result.notes),
     }
@@ -76,7 +82,7 @@ def as_csv(results: Sequence[Result], places: int = 0) -> str:  # noqa: ARG001 -
     writer.writerow(["system", "metric", "k", "value", "low", "high"])
     for result in results:
         for name, estimate in result.estimates.items():
-            head, _, k = name.rpartition("@")
+            head, k = split(name)
             ends = ["" if end is None else repr(end) for end in (estimate.low, estimate.high)]
             writer.writerow([result.name, head, k, repr(estimate.value), *ends])
     return text.getvalue()

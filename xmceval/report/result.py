@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from xmceval.metrics import parse
-from xmceval.program import Program
-from xmceval.propensity import Propensities
+from xmceval.errors import listed
+from xmceval.filters import FilterReport
+from xmceval.labelmeans import Surroundings, label_values
+from xmceval.names import parse
+from xmceval.program import Program, WholeRow
+from xmceval.propensity import NOT_NEEDED, Propensities
+from xmceval.report.published import Standings
 from xmceval.totals import EMPTY_ROWS, FIRST_CUT, INSIDE_TIES, PREDICTIONS, ROWS, TRUE_LABELS, Estimate, Totals, finish
 
 
@@ -16,6 +20,8 @@ class Counts:
     """What was read: so that one sees at once whether these are the right files.
 
     ``short_rows`` and ``tied_rows`` are by cut: rows with fewer predictions than k, rows with a tie across it.
+    ``left_out`` is by metric: rows without a value. ``unscored_true`` are true labels without a score, None where no
+    metric looks at whole rows.
     """
 
     n_instances: int
@@ -27,6 +33,8 @@ class Counts:
     explicit_zeros: int
     short_rows: Mapping[int, int]
     tied_rows: Mapping[int, int]
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    unscored_true: int | None = None
 
 
 @dataclass(frozen=True)
@@ -45,10 +53,16 @@ class Result(Mapping[str, float]):
     propensities : Propensities or None
     empty_rows : str
         How rows without truth were treated: ``zero`` or ``drop``.
+    units : mapping of str to str
+        ``share`` or ``count`` by canonical name: people's reports show shares in percent.
     warnings : tuple of str
         What a reader must know before trusting the numbers.
     notes : tuple of str
         What was inferred from the files.
+    filtered : FilterReport or None
+        What a filter took out.
+    published : Standings or None
+        Where the values would stand among published ones.
     """
 
     name: str
@@ -59,6 +73,9 @@ class Result(Mapping[str, float]):
     empty_rows: str = "zero"
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=(), compare=False)
+    units: Mapping[str, str] = field(default_factory=dict)
+    filtered: FilterReport | None = None
+    published: Standings | None = None
 
     def __getitem__(self, name: str) -> float:
         return self.estimates[self._canonical(name)].value
@@ -74,10 +91,10 @@ class Result(Mapping[str, float]):
         estimate = self.estimates[self._canonical(name)]
         return None if estimate.low is None or estimate.high is None else (estimate.low, estimate.high)
 
-    def tie_bounds(self, name: str) -> tuple[float, float]:
-        """Return the least and greatest value over all orders of equally scored labels."""
+    def tie_bounds(self, name: str) -> tuple[float, float] | None:
+        """Return the least and greatest value over all orders of equally scored labels, or None where not known."""
         estimate = self.estimates[self._canonical(name)]
-        return estimate.tie_low, estimate.tie_high
+        return None if estimate.tie_low is None or estimate.tie_high is None else (estimate.tie_low, estimate.tie_high)
 
     def _canonical(self, name: str) -> str:
         if name in self.estimates:
@@ -103,10 +120,14 @@ def make_result(
     empty_rows: str = "zero",
     warnings: tuple[str, ...] = (),
     notes: tuple[str, ...] = (),
+    has_threshold: bool = True,
+    weight_unit: float = 1.0,
+    filtered: FilterReport | None = None,
 ) -> Result:
     """Finish totals into a result."""
-    measures = [str(measure) for measure in program.measures]
-    estimates = dict(zip(measures, finish(totals), strict=True))
+    around = Surroundings(n_labels, propensities or NOT_NEEDED, weight_unit)
+    finished = _estimates(program, totals, around)
+    estimates = {str(measure): finished[str(measure)] for measure in program.measures}
     definitions = {str(measure): measure.definition for measure in program.measures}
     slots = {int(k): FIRST_CUT + 2 * i for i, k in enumerate(program.cuts)}
     of = [int(count) for count in totals.counts]
@@ -120,15 +141,31 @@ def make_result(
         explicit_zeros=totals.explicit_zeros,
         short_rows={k: of[slot] for k, slot in slots.items()},
         tied_rows={k: of[slot + 1] for k, slot in slots.items()},
+        left_out={str(m): int(n) for m, n in zip(program.outputs, totals.left_out, strict=True) if n},
+        unscored_true=totals.unlisted if any(isinstance(part, WholeRow) for part in program.parts) else None,
     )
-    every = warnings + tuple(_warnings(counts, estimates, empty_rows))
-    return Result(name, estimates, definitions, counts, propensities, empty_rows, every, notes)
+    told = _decision_warnings(counts, program, has_threshold)
+    every = (*warnings, *_warnings(counts, estimates, empty_rows), *_row_warnings(counts, program), *told)
+    units = {str(measure): measure.metric.unit for measure in program.measures}
+    return Result(name, estimates, definitions, counts, propensities, empty_rows, every, notes, units, filtered)
+
+
+def _estimates(program: Program, totals: Totals, around: Surroundings) -> dict[str, Estimate]:
+    """Finish every part of the totals: estimates by name."""
+    finished = dict(zip(map(str, program.outputs), finish(totals), strict=True))
+    for part, counts in zip(program.labelwise, totals.labels, strict=True):
+        for name, value in label_values(part, counts, around).items():
+            finished[name] = Estimate(value or 0.0, None, None, None, None, void=value is None)
+    for measure in program.outputs:
+        if finished[str(measure)].void and measure.option("zero") == "1":
+            finished[str(measure)] = Estimate(1.0, None, None, None, None)
+    return finished
 
 
 def _warnings(counts: Counts, estimates: Mapping[str, Estimate], empty_rows: str) -> Iterator[str]:
     """What the counts say against the numbers."""
-    deepest = max(counts.short_rows)
-    short = counts.short_rows[deepest]
+    deepest = max(counts.short_rows, default=0)
+    short = counts.short_rows.get(deepest, 0)
     if short:
         yield (
             f"{short:,} of {counts.n_instances:,} instances have fewer than {deepest} predictions: "
@@ -142,5 +179,37 @@ def _warnings(counts: Counts, estimates: Mapping[str, Estimate], empty_rows: str
     if counts.explicit_zeros:
         yield f"{counts.explicit_zeros:,} stored zeros of the truth are no labels: they are ignored"
     void = [name for name, estimate in estimates.items() if estimate.void]
-    if void and counts.n_true:
-        yield f"the ideal of {', '.join(void)} sums to 0: given as 0"
+    ideal = [name for name in void if parse(name)[0].needs_propensities]
+    if ideal and counts.n_true:
+        yield f"the ideal of {', '.join(ideal)} sums to 0: given as 0"
+    other = [name for name in void if name not in ideal]
+    if other and counts.n_true:
+        yield f"nothing to divide by in {', '.join(other)}: given as 0"
+
+
+def _decision_warnings(counts: Counts, program: Program, has_threshold: bool) -> Iterator[str]:
+    """What speaks against taking all stored labels for decisions."""
+    cells = counts.n_instances * counts.n_labels
+    decided = [str(measure) for measure in program.measures if measure.metric.family == "confusion"]
+    if decided and not has_threshold and 0 < cells == counts.n_predictions:
+        yield (
+            f"every label of every instance has a score, so {listed(decided)} take all of them for decisions "
+            "(mend: threshold=, --threshold)"
+        )
+
+
+def _row_warnings(counts: Counts, program: Program) -> Iterator[str]:
+    """What metrics of whole rows could not see."""
+    for measure in program.outputs:
+        rows = counts.left_out.get(str(measure), 0)
+        if rows:
+            why = measure.metric.left_out or f"no label is of grade {measure.rel} or above"
+            yield f"{measure}: {rows:,} of {counts.n_instances:,} instances are left out, {why}"
+    if counts.unscored_true:
+        names = listed(
+            measure for measure in program.measures if measure.metric.needs_labels and measure.metric.family == "row"
+        )
+        yield (
+            f"{counts.unscored_true / counts.n_true:.1%} of the true labels have no score: "
+            f"for {names} they are tied with all other labels without one"
+        )

@@ -2,74 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from xmceval.errors import counted
+from xmceval.names import split
+from xmceval.report.published import below_table
 from xmceval.report.result import Result
-from xmceval.totals import Estimate
 
 PLACES = 2
 
+Cell = tuple[str, str]  # a value and the half width of its interval
+
 
 def as_table(results: Sequence[Result], places: int = PLACES) -> str:
-    """Write results as a table in percent, with what was read above and how it was weighted below."""
-    cuts = list(dict.fromkeys(_split(name)[1] for result in results for name in result))
-    cells = [_cells(result, cuts, places) for result in results]
-    heads = max(len(head) for block in cells for head in block)
-    widths = [max(len(row[i]) for block in cells for row in block.values()) for i in range(len(cuts))]
-    lines = [_read(results[0])]
-    lines.append(
-        " " * heads
-        + "".join(
-            f"  {cut:>{_middle(width, places)}}".ljust(width + 2) for cut, width in zip(cuts, widths, strict=True)
-        ).rstrip()
-    )
-    for result, block in zip(results, cells, strict=True):
-        if len(results) > 1:
-            lines.append(result.name)
-        for head, row in block.items():
-            lines.append(
-                (head.ljust(heads) + "".join(f"  {cell:<{w}}" for cell, w in zip(row, widths, strict=True))).rstrip()
-            )
-        lines.extend(_below(result, places))
+    """Write results as a table in percent: above it what was read, below it how it was weighted, and ties."""
+    blocks = [_cells(result, places) for result in results]
+    rows = [row for block in blocks for row in block.values()]
+    cuts = list(dict.fromkeys(cut for row in rows for cut in row))
+    indent = max(len(head) for block in blocks for head in block)
+    widths = {cut: _widths([row[cut] for row in rows if cut in row], cut, places) for cut in cuts}
+    is_one = len(results) == 1
+    predictions = [f"{_mean(result, result.counts.n_predictions)} predictions" for result in results]
+    are_alike = len(set(predictions)) == 1
+    lines = [_read(results[0]) + (f" and {predictions[0]}" if are_alike else "") + " per instance"]
+    lines.append(_line("", {cut: (cut, "") for cut in cuts}, indent, widths))
+    for result, block, predicted in zip(results, blocks, predictions, strict=True):
+        if not is_one:
+            lines.append(result.name + ("" if are_alike else f" · {predicted} per instance"))
+        lines.extend(_line(head, row, indent, widths) for head, row in block.items())
+        lines.extend(_ties(result, places) if not is_one else ())
+        lines.extend([str(result.filtered)] if result.filtered is not None and not is_one else ())
+    lines.extend(dict.fromkeys(said for result in results for said in _propensities(result)))
+    lines.extend(_ties(results[0], places) if is_one else ())
+    lines.extend([str(results[0].filtered)] if results[0].filtered is not None and is_one else ())
+    for result in results:
+        if result.published is not None:
+            lines.extend(["", *below_table(result.published, "" if len(results) == 1 else result.name)])
     return "\n".join(lines) + "\n"
 
 
-def _middle(width: int, places: int) -> int:
-    """Where a column's head ends: above the end of the value."""
-    return min(width, places + 4)
-
-
-def _split(name: str) -> tuple[str, str]:
-    head, _, cut = name.rpartition("@")
-    return head, f"@{cut}"
-
-
-def _cells(result: Result, cuts: list[str], places: int) -> dict[str, list[str]]:
-    block: dict[str, list[str]] = {}
+def _cells(result: Result, places: int) -> dict[str, dict[str, Cell]]:
+    """Return the cells of a system by head and cut."""
+    block: dict[str, dict[str, Cell]] = {}
     for name, estimate in result.estimates.items():
         head, cut = _split(name)
-        block.setdefault(head, [""] * len(cuts))[cuts.index(cut)] = _cell(estimate, places)
+        value = _number(result, name, estimate.value, places)
+        margin = None if estimate.high is None else _number(result, name, estimate.high - estimate.value, places)
+        block.setdefault(head, {})[cut] = value, "" if margin is None else f"±{margin}"
     return block
 
 
-def _cell(estimate: Estimate, places: int) -> str:
-    value = f"{100 * estimate.value:{places + 4}.{places}f}"
-    return value if estimate.high is None else f"{value} ±{100 * (estimate.high - estimate.value):.{places}f}"
+def _split(name: str) -> tuple[str, str]:
+    head, cut = split(name)
+    return head, f"@{cut}" if cut else ""
+
+
+def _number(result: Result, name: str, value: float, places: int) -> str:
+    unit = result.units.get(name)
+    if unit == "cells":
+        return f"{value:,.0f}"
+    scale = 1 if unit == "count" else 100
+    return f"{scale * value:.{places}f}"
+
+
+def _widths(cells: Sequence[Cell], cut: str, places: int) -> tuple[int, int]:
+    """Return the widths of a column's values, with room for 100 and for its head, and of its intervals."""
+    return max(places + 4, len(cut), *(len(value) for value, _ in cells)), max(len(margin) for _, margin in cells)
+
+
+def _line(head: str, row: Mapping[str, Cell], indent: int, widths: Mapping[str, tuple[int, int]]) -> str:
+    line = head.ljust(indent)
+    for cut, (wide, margin_wide) in widths.items():
+        value, margin = row.get(cut, ("", ""))
+        line += f"  {value:>{wide}} {margin:<{margin_wide}}"
+    return line.rstrip()
 
 
 def _read(result: Result) -> str:
     counts = result.counts
-    n = max(counts.n_instances, 1)
-    return (
-        f"{counts.n_instances:,} instances · {counts.n_labels:,} labels · "
-        f"{counts.n_true / n:.3g} true labels and {counts.n_predictions / n:.3g} predictions per instance"
-    )
+    read = counted(counts.n_instances, "instance"), counted(counts.n_labels, "label")
+    return f"{' · '.join(read)} · {_mean(result, counts.n_true)} true labels"
 
 
-def _below(result: Result, places: int) -> Iterator[str]:
-    parts = [*_propensities(result), *_ties(result, places)]
-    if parts:
-        yield " · ".join(parts)
+def _mean(result: Result, number: int) -> str:
+    return f"{number / max(result.counts.n_instances, 1):.3g}"
 
 
 def _propensities(result: Result) -> Iterator[str]:
@@ -79,19 +95,31 @@ def _propensities(result: Result) -> Iterator[str]:
     if known.n is None:
         yield f"inverse propensities from {known.source}"
     else:
-        where = f"{known.source} itself, not comparable" if known.from_truth else known.source
+        where = f"{known.source} itself: not comparable with published values" if known.from_truth else known.source
         yield f"propensities: A={known.a:g} B={known.b:g}, N={known.n:,} from {where}"
 
 
 def _ties(result: Result, places: int) -> Iterator[str]:
-    """Say at which cuts ties matter, each with the first metric that they move."""
-    for k, rows in result.counts.tied_rows.items():
-        if rows == 0:
+    """Say how many instances have ties that matter, and for each cut the metric that they can move furthest."""
+    counts = result.counts
+    across = [(k, rows) for k, rows in counts.tied_rows.items() if rows]
+    told = []
+    if across:
+        (k, rows), *others = across
+        numbers = [f"{counted(rows, 'instance')} @{k}", *(f"{n:,} @{c}" for c, n in others)]
+        told.append(f"ties across a cut: {', '.join(numbers)}")
+    if counts.inside_ties:
+        told.append(f"ties inside the cuts only: {counts.inside_ties:,}")
+    furthest = {_split(name)[1]: (0.0, "") for name in result}
+    for name, estimate in result.estimates.items():
+        if estimate.tie_low is None or estimate.tie_high is None:
             continue
-        told = f"{rows:,} instance{'s tie' if rows > 1 else ' ties'} across the cut at {k}"
-        for name, estimate in result.estimates.items():
-            low, high = (f"{100 * end:.{places}f}" for end in (estimate.tie_low, estimate.tie_high))
-            if _split(name)[1] == f"@{k}" and low != high:
-                told += f": {name} {low}..{high}"
-                break
-        yield told
+        low, high = (_number(result, name, end, places) for end in (estimate.tie_low, estimate.tie_high))
+        cut, move = _split(name)[1], estimate.tie_high - estimate.tie_low
+        if low != high and move > furthest[cut][0]:
+            furthest[cut] = move, f"{name} {low}..{high}"
+    moved = ", ".join(said for _, said in furthest.values() if said)
+    if moved:
+        told.append(moved if told else f"ties: {moved}")
+    if told:
+        yield " · ".join(told)

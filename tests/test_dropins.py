@@ -1,0 +1,361 @@
+"""Drop-in functions against scikit-learn itself: signatures, values, warnings, errors, and memory."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import math
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+import xmceval
+
+sklearn_metrics = pytest.importorskip("sklearn.metrics")
+
+RANKING = ("coverage_error", "label_ranking_average_precision_score", "label_ranking_loss")
+GAINS = ("ndcg_score", "dcg_score")
+CURVES = ("roc_auc_score", "average_precision_score")
+DECISIONS = ("precision_score", "recall_score", "f1_score", "jaccard_score", "precision_recall_fscore_support")
+DIFFERENCES = ("hamming_loss", "accuracy_score", "zero_one_loss")
+ALL = (*RANKING, *GAINS, *CURVES, *DECISIONS, "fbeta_score", *DIFFERENCES, "multilabel_confusion_matrix")
+AVERAGES = (None, "micro", "macro", "weighted", "samples")
+FORMS = {
+    "dense": np.asarray,
+    "list": lambda array: np.asarray(array).tolist(),
+    "csr": sparse.csr_matrix,
+    "csc": sparse.csc_matrix,
+    "coo": sparse.coo_matrix,
+    "lil": sparse.lil_matrix,
+    "array": sparse.csr_array,
+}
+EXACT = {"rtol": 1e-12, "atol": 1e-12, "equal_nan": True}
+
+
+def outcome(function, *args, **options):
+    """Values, or "error"; and whether it warned."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            value = function(*args, **options)
+        except (ValueError, ZeroDivisionError, TypeError):
+            return "error", False
+    return value, bool(told)
+
+
+def check(name, y_true, y_other, forms=("dense",), **options):
+    expected, warned = outcome(getattr(sklearn_metrics, name), y_true, y_other, **options)
+    if name == "label_ranking_average_precision_score" and isinstance(expected, float) and math.isnan(expected):
+        expected, warned = "error", False  # weights that sum to zero: scikit-learn divides by it
+    for form in forms:
+        took = FORMS[form]
+        value, also = outcome(getattr(xmceval, name), took(y_true), took(y_other), **options)
+        told = (name, form, options, expected, value)
+        assert (isinstance(value, str)) == (isinstance(expected, str)), told
+        if isinstance(expected, str):
+            continue
+        assert also == warned, told
+        pairs = zip(value, expected, strict=True) if isinstance(expected, tuple) else [(value, expected)]
+        for got, wanted in pairs:
+            assert (got is None) == (wanted is None), told
+            if wanted is None:
+                continue
+            np.testing.assert_allclose(got, wanted, **EXACT, err_msg=str(told))
+            assert np.shape(got) == np.shape(wanted), told
+            assert isinstance(got, np.ndarray) == isinstance(wanted, np.ndarray), told
+            if isinstance(got, np.ndarray):
+                assert got.dtype == wanted.dtype, told
+            else:
+                assert type(got) is float, told
+
+
+def made(seed, n_rows, n_labels, *, negative=True, density=0.3):
+    """An indicator and scores with ties, zeros, negative values, and rows and columns of one kind."""
+    rng = np.random.default_rng(seed)
+    truth = (rng.random((n_rows, n_labels)) < density).astype(int)
+    scores = np.round(rng.normal(size=(n_rows, n_labels)), 1) * (rng.random((n_rows, n_labels)) < 0.6)
+    if not negative:
+        scores = np.abs(scores)
+    for row, value in zip(range(0, n_rows, 7), itertools.cycle((0, 1)), strict=False):
+        truth[row] = value
+    scores[1::11] = 0
+    return truth, scores, rng.integers(0, 4, n_rows).astype(float), rng.random(n_rows)
+
+
+@st.composite
+def matrices(draw):
+    n_rows, n_labels = draw(st.integers(1, 6)), draw(st.integers(2, 5))
+    cells = n_rows * n_labels
+
+    def filled(values):
+        return np.array(draw(st.lists(values, min_size=cells, max_size=cells))).reshape(n_rows, n_labels)
+
+    weight = draw(st.none() | st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0]), min_size=n_rows, max_size=n_rows))
+    dtype = draw(st.sampled_from([int, bool, float, np.uint8]))
+    truth = filled(st.integers(0, 1)).astype(dtype)
+    scores = filled(st.sampled_from([-1.0, -0.5, 0.0, 0.5, 1.0, 1e300, 5e-324]))
+    return truth, filled(st.integers(0, 1)).astype(dtype), scores, weight
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_signature_is_scikit_learns(name):
+    ours = inspect.signature(getattr(xmceval, name)).parameters.values()
+    theirs = inspect.signature(getattr(sklearn_metrics, name)).parameters.values()
+    assert [(each.name, each.kind, each.default) for each in ours] == [
+        (each.name, each.kind, each.default) for each in theirs
+    ]
+
+
+@settings(max_examples=150, deadline=None)
+@given(matrices(), st.integers(1, 6) | st.none(), st.booleans())
+def test_rankings_of_small_matrices_are_scikit_learns(drawn, k, ignore_ties):
+    truth, _, scores, weight = drawn
+    for name in RANKING:
+        check(name, truth, scores, ("dense", "csr"), sample_weight=weight)
+    for name in GAINS:
+        check(name, truth, scores, ("dense", "csr"), sample_weight=weight, k=k)
+        if ignore_ties:  # equal scores have no order in scikit-learn
+            apart = scores + np.arange(scores.shape[1]) * 1e-3
+            check(name, truth, apart, ("dense", "csc"), sample_weight=weight, k=k, ignore_ties=True)
+
+
+@settings(max_examples=150, deadline=None)
+@given(matrices(), st.sampled_from(AVERAGES), st.sampled_from([None, 0.1, 0.5, 1.0]))
+def test_curves_of_small_matrices_are_scikit_learns(drawn, average, max_fpr):
+    truth, _, scores, weight = drawn
+    if weight is not None and not any(weight):
+        weight = None  # all zero is always refused here, by scikit-learn only where a label has both classes
+    if weight is not None and max_fpr not in (None, 1.0) and not np.all(weight):
+        max_fpr = None  # with one class left by weights scikit-learn fails on a curve of one point
+    check("roc_auc_score", truth, scores, ("dense", "coo"), average=average, sample_weight=weight, max_fpr=max_fpr)
+    check("average_precision_score", truth, scores, ("dense", "lil"), average=average, sample_weight=weight)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    matrices(),
+    st.sampled_from([*AVERAGES, "binary", "wrong"]),
+    st.sampled_from(["warn", 0, 1, math.nan, 0.5]),
+    st.none() | st.lists(st.integers(-1, 5), max_size=4),
+)
+def test_decisions_on_small_matrices_are_scikit_learns(drawn, average, zero_division, labels):
+    truth, other, _, weight = drawn
+    options = {"average": average, "sample_weight": weight, "labels": labels, "zero_division": zero_division}
+    for name in DECISIONS:
+        if name == "jaccard_score" and labels == []:
+            continue  # scikit-learn fails, or divides by zero, on no labels at all
+        check(name, truth, other, ("dense", "csr", "coo"), **options)
+    for name in DIFFERENCES:
+        check(name, truth, other, ("dense", "csc", "array"), sample_weight=weight)
+
+
+@pytest.mark.parametrize("samplewise", [False, True])
+@pytest.mark.parametrize("labels", [None, [2, 0], [1, 1], [5], [-1], [0, 1, 2, 3]])
+@pytest.mark.parametrize("weight", [None, [1, 2, 0, 3], [0.5, 2, 0, 1]])
+def test_the_confusion_matrix_is_scikit_learns(samplewise, labels, weight):
+    truth, scores, _, _ = made(0, 4, 4)
+    for kind in (int, bool, float):
+        forms = tuple(FORMS)
+        options = {"samplewise": samplewise, "labels": labels, "sample_weight": weight}
+        check("multilabel_confusion_matrix", truth.astype(kind), (scores > 0).astype(kind), forms, **options)
+    check("multilabel_confusion_matrix", truth[:, 0] + truth[:, 1], truth[:, 2], **{**options, "samplewise": False})
+
+
+@pytest.mark.parametrize(("seed", "n_labels"), [(1, 5), (2, 30), (3, 200)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_three_thousand_random_rows_have_scikit_learns_values(seed, n_labels, weighted):
+    truth, scores, whole, real = made(seed, 1000, n_labels)
+    for weight in (whole, real) if weighted else (None,):
+        for name in RANKING:
+            check(name, truth, scores, ("dense", "csr"), sample_weight=weight)
+        for name, k in itertools.product(GAINS, (None, 1, 3, n_labels + 5)):
+            check(name, truth * 3, scores, ("dense", "csr"), sample_weight=weight, k=k)
+            apart = scores + np.arange(n_labels) * 1e-6 * (scores != 0) + (scores == 0) * np.arange(n_labels) * 1e-9
+            check(name, truth * 2.5, apart, ("dense",), sample_weight=weight, k=k, ignore_ties=True)
+        for average in AVERAGES:
+            for name in CURVES:
+                check(name, truth, scores, ("dense", "csr"), average=average, sample_weight=weight)
+            for name, zero in itertools.product(DECISIONS, ("warn", 0, 1)):
+                options = {"average": average, "sample_weight": weight, "zero_division": zero}
+                check(name, truth, (scores > 0.5).astype(int), ("dense", "csc"), **options)
+        for name in DIFFERENCES:
+            check(name, truth, (scores > 0.5).astype(int), ("dense", "coo"), sample_weight=weight)
+
+
+def test_each_row_alone_has_scikit_learns_value():
+    truth, scores, _, _ = made(4, 300, 12)
+    for row, name in itertools.product(range(300), (*RANKING, *GAINS)):
+        check(name, truth[row : row + 1], scores[row : row + 1], ("csr",))
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+@pytest.mark.parametrize("max_fpr", [0.01, 0.3, 0.999, 1])
+def test_partial_areas_are_scikit_learns(average, max_fpr):
+    truth, scores, _, real = made(5, 200, 9)
+    for weight in (None, real):
+        check("roc_auc_score", truth, scores, ("dense", "csr"), average=average, max_fpr=max_fpr, sample_weight=weight)
+
+
+@pytest.mark.parametrize("log_base", [2, math.e, 10, 0.5, 0, -1])
+def test_the_base_of_the_logarithm_is_scikit_learns(log_base):
+    truth, scores, _, _ = made(6, 50, 8)
+    check("dcg_score", truth * 1.5 - 0.25, scores, log_base=log_base)
+    check("dcg_score", truth, scores, ("csr", "coo"), log_base=log_base, k=3)
+
+
+@pytest.mark.parametrize("beta", [0, 0.5, 2, math.inf, -1])
+def test_every_beta_is_scikit_learns(beta):
+    truth, scores, _, _ = made(7, 60, 6)
+    for average, zero in itertools.product(AVERAGES, ("warn", 0, math.nan)):
+        check("fbeta_score", truth, (scores > 0).astype(int), ("csr",), average=average, beta=beta, zero_division=zero)
+
+
+@pytest.mark.parametrize("average", ["binary", None, "micro", "macro", "weighted", "samples"])
+@pytest.mark.parametrize("pos_label", [1, 0, 7, "b", None])
+def test_classes_are_scikit_learns(average, pos_label):
+    rng = np.random.default_rng(8)
+    targets = [rng.integers(0, 2, (2, 40)), rng.integers(0, 4, (2, 40)), np.array([["a", "b", "a"], ["b", "b", "a"]])]
+    targets += [targets[0].astype(float), targets[0].astype(bool), np.ones((2, 5), dtype=int), targets[1] - 2]
+    for (one, two), name in itertools.product(targets, DECISIONS):
+        if pos_label is None and average == "binary":
+            continue
+        for labels in (None, [1], [3, 0]):
+            options = {"average": average, "pos_label": pos_label, "labels": labels}
+            if (one.dtype.kind == "U") != isinstance(pos_label, str) or (labels and one.dtype.kind == "U"):
+                continue
+            check(name, one, two, **options)
+            check(name, one.reshape(-1, 1), two, **options)
+    for (one, two), name in itertools.product(targets, DIFFERENCES):
+        weight = rng.random(one.size)
+        check(name, one, two)
+        check(name, one, two, sample_weight=weight)
+
+
+@pytest.mark.parametrize("normalize", [True, False])
+def test_accuracy_is_scikit_learns(normalize):
+    truth, scores, whole, _ = made(9, 30, 3)
+    for name, weight in itertools.product(("accuracy_score", "zero_one_loss"), (None, whole)):
+        options = {"normalize": normalize, "sample_weight": weight}
+        expected = getattr(sklearn_metrics, name)(truth, (scores > 0).astype(int), **options)
+        assert getattr(xmceval, name)(sparse.csr_matrix(truth), sparse.coo_matrix(scores > 0), **options) == (
+            pytest.approx(expected, abs=1e-12)
+        )
+
+
+@pytest.mark.parametrize(
+    "y_true", [[0, 1, 1, 0, 1], [-1, 1, 1, -1, 1], [3, 7, 7, 3, 3], list("abbab"), [1] * 5, [0] * 5]
+)
+def test_curves_of_two_classes_are_scikit_learns(y_true):
+    scores = np.array([0.1, 0.7, 0.1, 0.4, 0.4])
+    for weight in (None, [1, 2, 0, 1, 0.5], [0] * 5, [1, 2]):
+        if weight in ([0] * 5, [1, 2]) and len(set(y_true)) == 1:
+            continue  # refused here; scikit-learn does not look at weights then
+        for max_fpr in (None, 0.4, 0, 2, 1):
+            check("roc_auc_score", y_true, scores, sample_weight=weight, max_fpr=max_fpr)
+            check("roc_auc_score", y_true, scores.reshape(-1, 1), sample_weight=weight, max_fpr=max_fpr)
+        for pos_label in (1, 0, 7, "b"):
+            if isinstance(pos_label, str) == isinstance(y_true[0], str):
+                check("average_precision_score", y_true, scores, sample_weight=weight, pos_label=pos_label)
+
+
+def test_one_class_is_nan_with_our_warning():
+    with pytest.warns(xmceval.UndefinedMetricWarning, match="one class"):
+        assert math.isnan(xmceval.roc_auc_score([1, 1], [0.2, 0.3]))
+    with pytest.warns(xmceval.UndefinedMetricWarning, match="no positive"):
+        assert xmceval.average_precision_score([0, 0], [0.2, 0.3]) == 0
+    with pytest.warns(xmceval.UndefinedMetricWarning, match="zero_division") as told:
+        xmceval.precision_score([[1, 0], [0, 1]], [[0, 0], [0, 1]], average="macro")
+    assert told[0].filename == __file__
+
+
+WRONG = [
+    ("roc_auc_score", [0, 1, 2], [0.1, 0.2, 0.3], "multiclass .* is not supported"),
+    ("average_precision_score", [0, 1, 2], [0.1, 0.2, 0.3], "multiclass is not supported"),
+    ("roc_auc_score", [0.5, 1.2, 2], [0.1, 0.2, 0.3], "continuous is not supported"),
+    ("roc_auc_score", [0, 1], [0.1, math.inf], "infinity"),
+    ("roc_auc_score", [0, 1], [0.1, math.nan], "NaN at row 1"),
+    ("roc_auc_score", [0, 1], [0.1], "2 rows, but y_score 1 row"),
+    ("roc_auc_score", [0, 1], [[0.1, 0.2], [0.2, 0.1]], "two classes"),
+    ("roc_auc_score", [[0, 2], [2, 0]], [[0.1, 0.2], [0.2, 0.1]], "holds 0 and 2"),
+    ("coverage_error", [[1], [0]], [[1], [2]], "two columns or more"),
+    ("label_ranking_loss", [[1, 2], [0, 1]], [[1, 2], [0, 1]], "one whole value"),
+    ("label_ranking_loss", [[1, 0], [0, 1]], [[1, 2, 3], [0, 1, 3]], "must be the same"),
+    ("ndcg_score", [[1, -1], [0, 1]], [[1, 2], [0, 1]], "negative value -1"),
+    ("dcg_score", [[1], [0]], [[1], [2]], "two labels or more"),
+    ("f1_score", [[1, 0], [0, 1]], [0, 1], "a mix is not supported"),
+    ("f1_score", [[1, 0], [0, 1]], [[1, 0], [0, 1]], "average='binary' needs two classes"),
+    ("f1_score", [0, 1, 2], [0, 1, 2], "more than two classes"),
+    ("f1_score", ["a", "b"], [0, 1], "strings"),
+    ("hamming_loss", [], [], "no rows"),
+    ("hamming_loss", [[1, -1], [0, 1]], [[1, 0], [0, 1]], "one whole value"),
+    ("hamming_loss", sparse.csr_matrix([[1], [0]]), sparse.csr_matrix([[1], [0]]), "two columns or more"),
+]
+
+
+@pytest.mark.parametrize(("name", "y_true", "y_other", "said"), WRONG)
+def test_mistakes_are_told(name, y_true, y_other, said):
+    with pytest.raises(xmceval.XmcevalError, match=said):
+        getattr(xmceval, name)(y_true, y_other)
+
+
+def test_labels_of_equal_score_are_in_descending_order_where_ties_are_ignored():
+    truth = sparse.csr_matrix([[0, 0, 0, 1, 0, 0], [1, 0, 0, 0, 0, 1], [0, 1, 0, 0, 0, 0]])
+    scores = sparse.csr_matrix([[0.5, 0, 0, 0, 0, -1], [0, 0, 3, 0, 0, 0], [0, 0, 0, 0, -1, -2]])
+    expected = [np.log(2) / np.log(4), np.log(2) / np.log(3) + np.log(2) / np.log(7), np.log(2) / np.log(4)]
+    for row, value in enumerate(expected):
+        got = [
+            xmceval.dcg_score(take(truth[[row]]), take(scores[[row]]), ignore_ties=True)
+            for take in (lambda m: m, lambda m: m.toarray())
+        ]
+        assert got == pytest.approx([value, value], abs=1e-12)
+
+
+def test_duplicates_and_explicit_zeros_mean_what_densifying_makes_of_them_and_nothing_is_written():
+    data, indices, indptr = np.array([0.5, 0.25, 0.0, -0.5, 0.5]), np.array([2, 2, 0, 1, 1]), np.array([0, 3, 5])
+    scores = sparse.csr_matrix((data.copy(), indices.copy(), indptr.copy()), shape=(2, 3))
+    truth = sparse.csr_matrix((np.array([1, 0, 1]), np.array([2, 0, 1]), np.array([0, 2, 3])), shape=(2, 3))
+    dense = scores.toarray()
+    for name in (*RANKING, *GAINS):
+        expected = getattr(sklearn_metrics, name)(truth.toarray(), dense)
+        assert getattr(xmceval, name)(truth, scores) == pytest.approx(expected, abs=1e-12)
+    assert scores.nnz == 5
+    np.testing.assert_array_equal(scores.data, data)
+    np.testing.assert_array_equal(scores.indices, indices)
+
+
+def test_wide_integers_are_compared_as_integers():
+    scores = np.array([[2**62 + 1, 2**62, 0, -5]])
+    assert xmceval.label_ranking_loss([[1, 0, 0, 0]], scores) == 0
+    assert xmceval.label_ranking_loss([[0, 1, 0, 0]], sparse.csr_matrix(scores)) == pytest.approx(1 / 3)
+
+
+def test_200k_rows_of_a_million_labels_take_memory_by_what_is_stored():
+    n_rows, n_labels, per_row = 200_000, 1_000_000, 5
+    rng = np.random.default_rng(0)
+    indptr = np.arange(n_rows + 1) * per_row
+    indices = np.sort(
+        rng.integers(0, n_labels // per_row, (n_rows, per_row)) + np.arange(per_row) * (n_labels // per_row)
+    )
+    shape = (n_rows, n_labels)
+    truth = sparse.csr_matrix((np.ones(indices.size, dtype=np.int8), indices.ravel(), indptr), shape=shape)
+    scores = sparse.csr_matrix((rng.random(indices.size) + 0.1, (indices + 1).ravel() % n_labels, indptr), shape=shape)
+    xmceval.coverage_error(truth[:2], scores[:2])
+    tracemalloc.start()
+    for name in (*RANKING, *GAINS):
+        getattr(xmceval, name)(truth, scores)
+    for average in ("micro", "samples"):
+        xmceval.roc_auc_score(truth, scores, average=average)
+        xmceval.average_precision_score(truth, scores, average=average)
+    found = scores > 0.5
+    for average in ("micro", "macro", "weighted", "samples"):
+        xmceval.f1_score(truth, found, average=average, zero_division=0)
+        xmceval.jaccard_score(truth, found, average=average, zero_division=0)
+    xmceval.hamming_loss(truth, found)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 500e6  # dense it would be 1.6e12

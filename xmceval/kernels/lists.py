@@ -1,0 +1,224 @@
+"""Kernels that turn rows of ids or of names, without values, into arrays, and look names up."""
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+kernel = numba.njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+# The wrappers that Python and C would call take longer to compile than a small function.
+inner = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True)
+
+# status[1] after an error; status[2:5] are then the begin of the token, its row in the region, the end of the token.
+ID_TOO_LARGE, BAD_LABEL, UNKNOWN_NAME = 3, 6, 8
+
+HASH, NEWLINE, COMMA, DIGIT_0 = b"#\n,0"
+DIGIT, SEPARATOR, SPACE, LINE_END, COMMENT = 1, 2, 3, 4, 5  # kinds of bytes
+KINDS = np.zeros(256, np.uint8)
+KINDS[DIGIT_0 : DIGIT_0 + 10] = DIGIT
+KINDS[COMMA] = SEPARATOR
+KINDS[[*b" \t\r"]] = SPACE
+KINDS[NEWLINE] = LINE_END
+KINDS[HASH] = COMMENT
+TAB, RETURN = b"\t\r"
+
+# Numba makes uint64 and an int literal int64, and signed indices pay for Python's negative ones.
+U0, U1, U2, U6, U7, U10, U12, U63 = (np.uint64(i) for i in (0, 1, 2, 6, 7, 10, 12, 63))
+TOO_LARGE = np.uint64(2**63)
+FNV_START, FNV_PRIME, MIX = np.uint64(14695981039346656037), np.uint64(1099511628211), np.uint64(32)
+FREE = -1
+
+
+@inner
+def _skip_line(text, at):
+    while text[at] != NEWLINE:
+        at += U1
+    return at + U1
+
+
+@kernel
+def parse_ids(text, start, stop, indptr, indices, values, status):
+    """Read rows of ids between blanks or single commas; values are the ranks from behind: the first has the most."""
+    status[0] = 0
+    status[1] = 0
+    indptr[0] = 0
+    at, end = np.uint64(start), np.uint64(stop)
+    row, n = U0, U0
+    while at < end:
+        while KINDS[text[at]] == SPACE:
+            at += U1
+        if text[at] == HASH:
+            at = _skip_line(text, at)
+            continue
+        first = n
+        owed = False  # whether a comma stands before: an id has to follow
+        code = 0
+        begin = at
+        while KINDS[text[at]] < LINE_END:
+            begin = at
+            label = U0
+            while KINDS[text[at]] == DIGIT:
+                digit = np.uint64(text[at] - DIGIT_0)
+                if label <= (TOO_LARGE - U1 - digit) // U10:
+                    label = label * U10 + digit
+                else:
+                    label = TOO_LARGE
+                at += U1
+            if at == begin or KINDS[text[at]] == 0:
+                code = BAD_LABEL
+                break
+            if label == TOO_LARGE:
+                code = ID_TOO_LARGE
+                break
+            indices[n] = np.int64(label)
+            n += U1
+            while KINDS[text[at]] == SPACE:
+                at += U1
+            owed = text[at] == COMMA
+            if owed:
+                at += U1
+                while KINDS[text[at]] == SPACE:
+                    at += U1
+        if owed and code == 0:
+            code = BAD_LABEL
+        if code != 0:
+            while KINDS[text[at]] < SPACE:
+                at += U1
+            status[1] = code
+            status[2] = np.int64(begin)
+            status[3] = np.int64(row)
+            status[4] = np.int64(at)
+            return int(row)
+        for entry in range(first, n):
+            values[entry] = np.float64(n - entry)
+        row += U1
+        indptr[row] = np.int64(n)
+        at = _skip_line(text, at)
+    return int(row)
+
+
+@inner
+def _hash(text, begin, end):
+    code = FNV_START
+    for at in range(begin, end):
+        code = (code ^ np.uint64(text[at])) * FNV_PRIME
+    return code ^ code >> MIX
+
+
+@inner
+def _find(text, begin, end, blob, offsets, table):
+    """Return the slot of a name, or the free one in which it would stand."""
+    mask = np.uint64(table.size) - U1
+    slot = _hash(text, begin, end) & mask
+    size = np.int64(end) - np.int64(begin)
+    while table[slot] != FREE:
+        name = table[slot]
+        if offsets[name + 1] - offsets[name] == size:
+            place = np.uint64(offsets[name])
+            at = begin
+            while at < end and text[at] == blob[place]:
+                at += U1
+                place += U1
+            if at == end:
+                break
+        slot = (slot + U1) & mask
+    return slot
+
+
+@kernel
+def index_names(blob, offsets, table, found):
+    """Fill the hash table, all FREE, with names; found becomes two numbers of the same name, if there are any."""
+    for name in range(offsets.size - 1):
+        begin, end = np.uint64(offsets[name]), np.uint64(offsets[name + 1])
+        slot = _find(blob, begin, end, blob, offsets, table)
+        if table[slot] != FREE:
+            found[0], found[1] = table[slot], name
+            return
+        table[slot] = name
+
+
+@kernel
+def parse_names(text, start, stop, only_tabs, prefix, blob, offsets, table, indptr, indices, values, status):
+    """Read rows of names between blanks, or between tabs only; values are the ranks from behind.
+
+    With a `prefix`, names are the words that begin with it, up to the first one that does not.
+    """
+    status[0] = 0
+    status[1] = 0
+    indptr[0] = 0
+    at, end = np.uint64(start), np.uint64(stop)
+    length = np.uint64(prefix.size)
+    row, n = U0, U0
+    while at < end:
+        first = n
+        while True:
+            while KINDS[text[at]] == SPACE:
+                at += U1
+            begin = at
+            while text[at] != NEWLINE and (text[at] != TAB if only_tabs else KINDS[text[at]] != SPACE):
+                at += U1
+            last = at
+            while last > begin and KINDS[text[last - U1]] == SPACE:
+                last -= U1
+            if last == begin:
+                break
+            if length > U0:
+                size = U0
+                while size < length and begin + size < last and text[begin + size] == prefix[size]:
+                    size += U1
+                if size < length:
+                    break
+            name = table[_find(text, begin + length, last, blob, offsets, table)]
+            if name == FREE:
+                status[1] = UNKNOWN_NAME
+                status[2] = np.int64(begin)
+                status[3] = np.int64(row)
+                status[4] = np.int64(last)
+                return int(row)
+            indices[n] = name
+            n += U1
+        for entry in range(first, n):
+            values[entry] = np.float64(n - entry)
+        row += U1
+        indptr[row] = np.int64(n)
+        at = _skip_line(text, at)
+    return int(row)
+
+
+@kernel
+def find_unicode(letters, blob, offsets, table, space, labels):
+    """Look up names of four bytes a letter [n, width], padded with 0: their labels, -1 for unknown ones and no name.
+
+    `space` has four bytes a letter of one name. Returns the place of the first unknown name, or -1.
+    """
+    unknown = -1
+    for i in range(letters.shape[0]):
+        size = U0
+        width = letters.shape[1]
+        while width > 0 and letters[i, width - 1] == 0:
+            width -= 1
+        for j in range(width):
+            letter = np.uint64(letters[i, j])
+            if letter < np.uint64(0x80):
+                space[size] = np.uint8(letter)
+                size += U1
+            elif letter < np.uint64(0x800):
+                space[size] = np.uint8(np.uint64(0xC0) | letter >> U6)
+                space[size + U1] = np.uint8(np.uint64(0x80) | (letter & U63))
+                size += U2
+            elif letter < np.uint64(0x10000):
+                space[size] = np.uint8(np.uint64(0xE0) | letter >> U12)
+                space[size + U1] = np.uint8(np.uint64(0x80) | (letter >> U6 & U63))
+                space[size + U2] = np.uint8(np.uint64(0x80) | (letter & U63))
+                size += U2 + U1
+            else:
+                space[size] = np.uint8(np.uint64(0xF0) | (letter >> (U12 + U6) & U7))
+                space[size + U1] = np.uint8(np.uint64(0x80) | (letter >> U12 & U63))
+                space[size + U2] = np.uint8(np.uint64(0x80) | (letter >> U6 & U63))
+                space[size + U2 + U1] = np.uint8(np.uint64(0x80) | (letter & U63))
+                size += U2 + U2
+        labels[i] = table[_find(space, U0, size, blob, offsets, table)] if size > U0 else FREE
+        if size > U0 and labels[i] == FREE and unknown < 0:
+            unknown = i
+    return unknown

@@ -1,0 +1,329 @@
+"""Writers: a source of rows as a file of another form, streamed; what is read back is the same bit for bit."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, BinaryIO, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xmceval.blocks import UNKNOWN, Block, Rows, Scratch, Source, Width, checked_scores, settled_truth
+from xmceval.errors import DataError, UsageError, listed
+from xmceval.evaluate import each_block
+from xmceval.sinks import NpzSink, PairSink, Sink, TextSink
+
+NUMBERS = 1 << 16  # so many are formatted at a time
+ORDERS = ("score", "label")
+LABELS, SCORES = "-labels.npy", "-scores.npy"
+Payload = TypeVar("Payload")
+
+
+@dataclass(frozen=True)
+class Form:
+    """One form of file; text has `colon` between label and value and `blank` between entries.
+
+    Without a colon only labels are written.
+    """
+
+    name: str
+    summary: str
+    colon: bytes = b""
+    blank: bytes = b""
+    has_header: bool = False
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is text, which may be compressed."""
+        return bool(self.blank)
+
+
+_FORMS = (
+    Form("xmc", "XMLRepository's text: header 'rows cols', rows of idx:value", b":", b" ", has_header=True),
+    Form("plain", "the same without a header, as napkinXC writes it", b":", b" "),
+    Form("omikuji", "rows of 'label value' with tabs between", b" ", b"\t"),
+    Form("lists", "truth only: rows of labels with commas between", b"", b","),
+    Form("npz", "scipy.sparse.save_npz, CSR"),
+    Form("npy", "predictions only: the pair NAME-labels.npy and NAME-scores.npy"),
+)
+FORMS: Mapping[str, Form] = MappingProxyType({form.name: form for form in _FORMS})
+
+
+def _zstd(text: bytes) -> bytes:
+    try:
+        import zstandard
+    except ImportError:
+        raise UsageError("writing .zst needs the package zstandard (mend: pip install 'xmceval[zstd]')") from None
+    compressed: bytes = zstandard.compress(text)
+    return compressed
+
+
+# Each block becomes a member of its own, in its thread: all four formats are read as their members one after the other.
+COMPRESSIONS: Mapping[str, Callable[[bytes], bytes]] = MappingProxyType(
+    {
+        ".gz": lambda text: gzip.compress(text, 6, mtime=0),
+        ".bz2": bz2.compress,
+        ".xz": lzma.compress,
+        ".zst": _zstd,
+    }
+)
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written."""
+
+    n_rows: int
+    n_labels: int
+    n_entries: int
+    notes: tuple[str, ...] = ()
+
+
+def form_of(dst: str | Path, name: str | None = None) -> Form:
+    """Find the form by its name, or by the ending of the file's name.
+
+    Raises
+    ------
+    UsageError
+        An unknown name, or a compression where there is none.
+    """
+    if name is not None and name not in FORMS:
+        raise UsageError(f"unknown form {name!r}; known: {listed(FORMS)}")
+    ending = Path(dst).suffix
+    inner = Path(Path(dst).stem).suffix if ending in COMPRESSIONS else ending
+    form = FORMS[name or inner.removeprefix(".")] if name or inner in {".npz", ".npy"} else FORMS["xmc"]
+    if ending in COMPRESSIONS and not form.is_text:
+        raise UsageError(f"{dst}: {form.name} is written as it is, not compressed")
+    if form.name == "npy" and name is None and not str(dst).endswith((LABELS, SCORES)):
+        raise UsageError(f"{dst}: predictions are written as a pair of npy files: expected NAME{LABELS}")
+    return form
+
+
+def convert(
+    source: Source,
+    dst: str | Path | BinaryIO,
+    *,
+    form: str | None = None,
+    are_scores: bool = True,
+    top: int | None = None,
+    order: str | None = None,
+    n_labels: int | None = None,
+    force: bool = False,
+    threads: int | None = None,
+) -> Written:
+    """Write a source of rows as a file, or as text into an open stream.
+
+    Parameters
+    ----------
+    source : Source
+        Truth or predictions.
+    dst : path or binary stream
+        A text may end in .gz, .bz2, .xz or .zst.
+    form : str, optional
+        One of FORMS; default by the ending of `dst`, text with a header where it says nothing.
+    are_scores : bool
+        Whether these are predictions: then stored zeros are kept.
+    top : int, optional
+        Only so many best labels of each row, best first; equal scores in the order of the labels.
+    order : {"score", "label"}, optional
+        Order within each row; default as it was.
+    n_labels : int, optional
+        The number of labels; default what the source announces, else the largest label + 1.
+    force : bool
+        Overwrite `dst`.
+    threads : int, optional
+        Default: one per processor; the bytes are the same for any number.
+
+    Returns
+    -------
+    Written
+
+    Raises
+    ------
+    DataError
+        Anything wrong with the source; nothing is left at `dst` then.
+    UsageError
+        A form that cannot hold it, or a file that is there already.
+    """
+    to_path = isinstance(dst, (str, Path))
+    kind = form_of(dst, form) if to_path else FORMS[form or "xmc"]  # type: ignore[arg-type]
+    if kind.name == "lists" and are_scores:
+        raise UsageError("lists of labels cannot hold scores (mend: --truth if these are true labels)")
+    if kind.name == "npy" and not are_scores:
+        raise UsageError("a pair of npy files holds predictions, not truth (mend: npz)")
+    if order not in {None, *ORDERS}:
+        raise UsageError(f"order must be one of {listed(ORDERS)}, got {order!r}")
+    if top is not None and top < 1:
+        raise UsageError(f"top must be at least 1, got {top}")
+    if not to_path:
+        if not kind.is_text:
+            raise UsageError(f"{kind.name} is not written to a stream (mend: xmc, plain, omikuji)")
+        with tempfile.TemporaryFile() as spool:
+            text = _text(kind, spool, source)
+            written = _stream(source, text, are_scores, top, order, n_labels, threads)
+            text.copy(dst)  # type: ignore[arg-type]
+        return written
+    path = Path(dst)  # type: ignore[arg-type]
+    targets = _targets(path, kind)
+    there = [str(each) for each in targets if each.exists()]
+    if there and not force:
+        raise UsageError(f"{' and '.join(there)}: is there already (mend: --force)")
+    with _beside(targets) as files, tempfile.TemporaryDirectory(dir=targets[0].parent, prefix=".xmceval-") as place:
+        sink: Sink
+        if kind.is_text:
+            sink = _text(kind, files[0], source, COMPRESSIONS.get(path.suffix))
+        elif kind.name == "npz":
+            sink = NpzSink(files[0], Path(place))
+        else:
+            sink = PairSink(files, Path(place))
+        return _stream(source, sink, are_scores, top, order, n_labels, threads)
+
+
+def _text(form: Form, file: BinaryIO, source: Source, compress: Callable[[bytes], bytes] | None = None) -> TextSink:
+    """Begin a text with what is announced."""
+    header = (source.n_rows or 0, source.n_labels or 0) if form.has_header else None
+    return TextSink(file, form.colon, form.blank, header, compress)
+
+
+def _targets(path: Path, kind: Form) -> list[Path]:
+    if kind.name != "npy":
+        return [path]
+    stem = str(path).removesuffix(LABELS).removesuffix(SCORES)
+    return [Path(stem + LABELS), Path(stem + SCORES)]
+
+
+@contextmanager
+def _beside(targets: list[Path]) -> Iterator[list[BinaryIO]]:
+    """Open files beside the targets, which take their names if all goes well, and go away if not."""
+    names = [each.with_name(f".{each.name}.{os.getpid()}.part") for each in targets]
+    files: list[BinaryIO] = []
+    try:
+        files.extend(name.open("w+b") for name in names)
+        yield files
+        for file in files:
+            file.close()
+        for name, target in zip(names, targets, strict=True):
+            name.replace(target)
+    except OSError as error:
+        raise DataError(f"{targets[0]}: {error.strerror or error}") from None
+    finally:
+        for file in files:
+            file.close()
+        for name in names:
+            name.unlink(missing_ok=True)
+
+
+class _Seen:
+    """What has gone by, added up in order."""
+
+    def __init__(self) -> None:
+        self.n_rows = self.n_entries = 0
+        self.largest = -1
+
+
+def _stream(
+    source: Source,
+    sink: Sink,
+    are_scores: bool,
+    top: int | None,
+    order: str | None,
+    n_labels: int | None,
+    threads: int | None,
+) -> Written:
+    """Take every block through the sink: in threads, but put in order."""
+    seen = _Seen()
+    width = Width(n_labels, "n_labels is") if n_labels is not None else Width()
+    if width.n_labels == UNKNOWN and source.is_exact and source.n_labels is not None:
+        width = Width(source.n_labels, f"{source.name} has")
+
+    def ready(scratch: Scratch, block: Block) -> tuple[int, int, int, object]:
+        rows = checked_scores(block, scratch, width) if are_scores else settled_truth(block, scratch, width)[0]
+        if top is not None or order is not None:
+            _order(rows, top, order)
+        used = rows.indices[: rows.indptr[-1]]
+        largest = int(used.max()) if used.size else -1
+        return rows.indptr.size - 1, used.size, largest, sink.ready(block, rows, scratch)
+
+    def put(payload: tuple[int, int, int, object]) -> None:
+        seen.n_rows += payload[0]
+        seen.n_entries += payload[1]
+        seen.largest = max(seen.largest, payload[2])
+        sink.put(payload[3])
+
+    in_order(source.blocks(), ready, put, threads)
+    notes = list(source.warnings)
+    known = width.n_labels
+    if known == UNKNOWN and source.n_labels is not None and source.n_labels > seen.largest:
+        known = source.n_labels
+    if known == UNKNOWN:
+        known = seen.largest + 1
+        notes.append(f"nothing announces the number of labels: the largest label + 1 is {known:,} (mend: --n-labels)")
+    sink.finish(seen.n_rows, known)
+    return Written(seen.n_rows, known, seen.n_entries, tuple(notes))
+
+
+def in_order(
+    blocks: Iterator[Block],
+    ready: Callable[[Scratch, Block], Payload],
+    put: Callable[[Payload], None],
+    threads: int | None,
+) -> None:
+    """Make blocks ready in threads, and put what comes of it one after the other, in their order."""
+    turn, state = threading.Condition(), {"next": 0, "failed": 0}
+
+    def work(scratch: Scratch, item: tuple[int, Block]) -> None:
+        try:
+            payload = ready(scratch, item[1])
+            with turn:
+                turn.wait_for(lambda: state["next"] == item[0] or state["failed"])
+            if state["failed"]:
+                return
+            put(payload)
+            with turn:
+                state["next"] += 1
+                turn.notify_all()
+        except BaseException:
+            with turn:
+                state["failed"] = 1
+                turn.notify_all()
+            raise
+
+    each_block(iter(enumerate(blocks)), Scratch, work, threads)
+
+
+def _order(rows: Rows, top: int | None, order: str | None) -> None:
+    from xmceval.kernels.write import order_rows
+
+    by_score = order == "score" or (order is None and top is not None)
+    order_rows(*rows, UNKNOWN if top is None else top, by_score, order == "label")
+
+
+def write_numbers(dst: str | Path, values: NDArray[Any], *, force: bool = False) -> None:
+    """Write one number a line, or an npy array where the name ends in .npy: the shortest text that reads back the same.
+
+    Raises
+    ------
+    UsageError
+        A file that is there already.
+    """
+    path = Path(dst)
+    if path.exists() and not force:
+        raise UsageError(f"{path}: is there already (mend: --force)")
+    with _beside([path]) as files:
+        if path.suffix == ".npy":
+            np.save(files[0], values)
+            return
+        compress = COMPRESSIONS.get(path.suffix)
+        for start in range(0, values.size, NUMBERS):
+            text = "".join(f"{value!r}\n" for value in values[start : start + NUMBERS].tolist()).encode()
+            files[0].write(compress(text) if compress else text)

@@ -15,7 +15,6 @@ from xmceval.door import DUPLICATES, Door
 from xmceval.errors import DataError, UsageError, counted, listed
 from xmceval.evaluate import Progress, count_labels, evaluate
 from xmceval.filters import Filter, FilterReport, as_filter
-from xmceval.matrices import as_scores, as_truth
 from xmceval.metrics import DECISION_NAMES, DEFAULT_CUTS, DEFAULT_NAMES
 from xmceval.names import check_cut, parse
 from xmceval.program import Program, compile_program
@@ -177,7 +176,7 @@ def prepare(
     threads: int | None = None,
 ) -> Setup:
     """Do once what several systems on the same truth share; the parameters are those of `score`."""
-    cuts = list(k) if isinstance(k, Iterable) and not isinstance(k, str) and np.ndim(k) else [check_cut(k)]
+    cuts = list(k) if isinstance(k, Iterable) and not isinstance(k, str) and getattr(k, "ndim", 1) else [check_cut(k)]
     names = (DEFAULT_NAMES if threshold is None else DECISION_NAMES) if metrics is None else metrics
     program = compile_program(parse(names, cuts))
     if empty_rows not in EMPTY_ROWS:
@@ -231,6 +230,7 @@ def prepare(
         filter=pairs,
         filter_truth=filter_truth,
         entry=entry,
+        door=door,
     )
 
 

@@ -63,7 +63,7 @@ def evaluate(
         Anything wrong with a row of either matrix, or different numbers of rows.
     """
     terms = terms or Terms()
-    pairs = _Pairs(truth, scores, None if terms.weights is None else terms.weights.size)
+    pairs = Pairs(truth, scores, None if terms.weights is None else terms.weights.size)
     rows_width = None if scores.n_labels in {None, width.n_labels} else scores.n_labels
     workers: list[Worker] = []
     counters = tuple(
@@ -149,7 +149,7 @@ def each_block(
         raise trouble[0]
 
 
-class _Pairs:
+class Pairs:
     """Truth and scores in step: pairs of blocks of the same rows."""
 
     def __init__(self, truth: Source, scores: Source, n_weights: int | None) -> None:

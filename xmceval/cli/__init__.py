@@ -13,6 +13,7 @@ import click
 COMMANDS = {
     "score": "Score predictions against the truth.",
     "auc": "AUC of a CSV of group,label,score.",
+    "inspect": "Tell what files are, and whether they are sound.",
     "convert": "Write truth or predictions in another form.",
     "propensity": "Write the inverse propensities of training labels.",
     "metrics": "List the metrics, or explain some of them.",

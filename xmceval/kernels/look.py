@@ -7,13 +7,13 @@ import numpy as np
 
 kernel = numba.njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
 # The wrappers that Python and C would call take longer to compile than a small function.
-helper = numba.njit(
-    nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True
-)
+helper = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True)
 
 # Slots of `found`: rows without entries, with labels ascending, with scores descending, with equal scores; entries
 # whose label stands earlier in the row, that are 0, 1, negative, fractions, NaN, infinite; labels below 0 or beyond.
-EMPTY, BY_LABEL, BY_SCORE, TIED, DUPLICATES, ZEROS, ONES, NEGATIVE, FRACTIONS, NANS, INFINITE, OUTSIDE, LARGEST = range(13)
+EMPTY, BY_LABEL, BY_SCORE, TIED, DUPLICATES, ZEROS, ONES, NEGATIVE, FRACTIONS, NANS, INFINITE, OUTSIDE, LARGEST = range(
+    13
+)
 N_FOUND = 13
 
 

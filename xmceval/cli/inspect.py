@@ -1,0 +1,63 @@
+"""``xmceval inspect``: what files are, and whether they are sound."""
+
+from __future__ import annotations
+
+import click
+
+from xmceval.cli import shared
+
+
+@click.command("inspect", short_help="Tell what files are, and whether they are sound.")
+@click.argument("files", nargs=-1, required=True)
+@click.option("--as", "kind", type=click.Choice(["truth", "scores"]), help="What FILES are.  [default: by content]")
+@click.option("--filter", "pairs", metavar="FILE", help="Pairs 'row label' that the predictions should not hold.")
+@click.option("--train", metavar="FILE", help="Training labels, to hold against the truth.")
+@click.option("--n-labels", type=click.IntRange(min=1), help="Number of labels, where a file does not tell it.")
+@click.option("-o", "form", type=click.Choice(["table", "json"]), default="table", help="Form of the output.")
+@click.option("--threads", type=click.IntRange(min=1), help="Number of threads.  [default: one per processor]")
+def command(
+    files: tuple[str, ...],
+    kind: str | None,
+    pairs: str | None,
+    train: str | None,
+    n_labels: int | None,
+    form: str,
+    threads: int | None,
+) -> None:
+    r"""Tell of each file its form, its size, how its rows and labels are spread, and why score would refuse it.
+
+    Of a truth (the first of FILES that is one) and predictions it also tells the usual mistakes: labels counted from 1,
+    shuffled rows, a transposed matrix, labels of the training set, a filter that was not applied. Exit 1 if score would
+    refuse any of it.
+
+    \b
+    Example:
+      xmceval inspect tst_X_Y.txt score_mat.txt --train trn_X_Y.txt
+    """
+    from xmceval.comparison import compare_files
+    from xmceval.inspection import inspect
+    from xmceval.readers.either import open_either
+    from xmceval.readers.filters import read_filter
+    from xmceval.report import soundness
+    from xmceval.training import count_training
+
+    shared.start(quiet=False)
+    found = [inspect(each, kind=kind, n_labels=n_labels, threads=threads) for each in files]
+    truth = next((each for each in found if each.kind == "truth"), None)
+    known = None if pairs is None else read_filter(pairs)
+    training = None if train is None else count_training(train, threads=threads)
+    together = [
+        compare_files(
+            (open_either(truth.path, "truth")[0].source, truth),
+            (open_either(each.path, "scores")[0].source, each),
+            pairs=known,
+            training=training,
+            threads=threads,
+        )
+        for each in found
+        if truth is not None and each is not truth
+    ]
+    forms = {"table": soundness.as_table, "json": soundness.as_json}
+    click.echo(forms[form](found, together), nl=False)
+    if any(each.faults for each in (*found, *together)):
+        raise click.exceptions.Exit(1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -92,7 +92,7 @@ class Source(Protocol):
     def warnings(self) -> list[str]:
         """What came to light while its blocks were read."""
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Generator[Block, None, None]:
         """Yield all blocks from the first row on, each time anew; one thread at a time may ask for the next."""
 
 

@@ -19,9 +19,8 @@ from xmceval.training import Training
 DEPTH = 5
 SHIFTS = (-1, 0, 1)
 FAR_ABOVE = 3.0  # so many times the hits make another reading of the labels the likelier one
-NEAR_CHANCE = 1.5  # below so many times the hits of any shuffled order, the order tells nothing
-FEW_HITS = 0.2  # precision above which nobody suspects the order of the rows
-MOST_UNSEEN = 0.5  # share of the true labels that never occur in training, from which on the file is suspect
+NEAR_CHANCE = 1.2  # below so many times the hits of any other order of the rows, this order tells nothing
+MOST_CHANCE_ROWS = 20  # of so few rows nothing can be said
 LABEL_BITS = 40
 
 
@@ -37,7 +36,9 @@ class Comparison:
         P@5; None where the rows could not be read side by side.
     chance : float or None
         P@1 that the same predictions would have for rows in another order, on average.
-    shifted : dict
+    precision_at_1 : float or None
+        P@1.
+    shifted : pair of float or None
         P@5 with the predicted labels moved by -1 and by +1.
     filter_pairs : int or None
         Predictions that are pairs of the filter.
@@ -173,10 +174,11 @@ def _mistakes(
             )
             return
     first = sums.first_hits / n
-    if n > 1 and scores.n_entries and truth.n_entries and first < FEW_HITS and first < NEAR_CHANCE * chance + 2 / n:
+    noise = 2 * (chance / n) ** 0.5 + 2 / n
+    if n > MOST_CHANCE_ROWS and scores.n_entries and truth.n_entries and first < NEAR_CHANCE * chance + noise:
         yield (
-            f"P@1 is {first:.2%}, and {chance:.2%} for rows in any order: are the rows shuffled, or the labels numbered "
-            "in another way?"
+            f"P@1 is {first:.2%}, and {chance:.2%} for rows in any order: are the rows shuffled, or the labels "
+            "numbered in another way?"
         )
     if precision > 0 and first == 1.0 and scores.n_entries == truth.n_entries:
         yield f"{scores.path} has the labels of {truth.path} itself: is it the truth?"
@@ -187,12 +189,13 @@ def _chance(sums: _Sums, n: int) -> float:
     (ids, ranked), (true_ids, true) = sums.ranked.table(), sums.true.table()
     labels = ids if ids.size else np.flatnonzero(ranked)
     ranked = ranked if ids.size else ranked[labels]
+    counts = np.zeros(labels.size)
     if true_ids.size:
         at = np.minimum(np.searchsorted(true_ids, labels), true_ids.size - 1)
-        counts = np.where(true_ids[at] == labels, true[at], 0)
-    else:
-        counts = np.where(labels < true.size, true[np.minimum(labels, max(true.size - 1, 0))], 0) if true.size else 0
-    return float((ranked * np.asarray(counts, dtype=np.float64)).sum() / n / n)
+        counts[:] = np.where(true_ids[at] == labels, true[at], 0)
+    elif true.size:
+        counts[:] = np.where(labels < true.size, true[np.minimum(labels, true.size - 1)], 0)
+    return float((ranked * counts).sum() / n / n)
 
 
 def _sum(truth: Source, scores: Source, pairs: Filter | None, threads: int | None) -> _Sums:

@@ -21,7 +21,7 @@ class UsageError(XmcevalError):
 class Fault(Exception):  # noqa: N818 - it is caught on its way and becomes a DataError
     """A mistake found at one row of one input, before its place is known by name.
 
-    Blocks are worked on in threads, so several faults may be found at once: the one in the earliest row is told.
+    Blocks are worked on in threads, so several faults may be found at once: they are told in the order of their rows.
     """
 
     row: int

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from typing import TypeVar
 
 from xmceval.blocks import Block, Scratch, Source, Width, settled_truth
 from xmceval.errors import DataError, Fault, UsageError, counted
+from xmceval.faults import COUNTED, further_faults, told
 from xmceval.labelwise import LabelCounters
 from xmceval.program import Program
 from xmceval.propensity import LabelCounts, Propensities
@@ -65,6 +67,11 @@ def evaluate(
     terms = terms or Terms()
     pairs = Pairs(truth, scores, None if terms.weights is None else terms.weights.size)
     rows_width = None if scores.n_labels in {None, width.n_labels} else scores.n_labels
+    if rows_width is not None and rows_width > width.n_labels:
+        raise DataError(
+            f"{scores.name} announces {counted(rows_width, 'label')}, "
+            f"but {width.said_by} {counted(width.n_labels, 'label')}"
+        )
     workers: list[Worker] = []
     counters = tuple(
         LabelCounters(width.n_labels, max(part.cuts.size, 1), reach=part.reach, weighted=terms.weights is not None)
@@ -81,10 +88,10 @@ def evaluate(
         if progress is not None:
             progress(item[0].n_rows)
 
-    each_block(iter(pairs), start, work, threads)
+    each_block(iter(pairs), start, work, threads, all_faults=True)
     if terms.filter is not None:
         terms.filter.check_rows(pairs.n_rows, truth.name)
-    totals = empty(program)
+    totals = empty(program, 0 if terms.bins is None else len(terms.bins))
     for worker in workers:
         totals = merge(totals, worker.totals)
     totals = replace(totals, labels=tuple(each.totals() for each in counters))
@@ -100,14 +107,19 @@ def count_labels(truth: Source, *, width: Width, threads: int | None = None) -> 
         with lock:
             counts.add(block.n_rows, rows.indices[: rows.indptr[-1]])
 
-    each_block(truth.blocks(), Scratch, work, threads)
+    each_block(truth.blocks(), Scratch, work, threads, all_faults=True)
     return counts
 
 
 def each_block(
-    items: Iterator[Item], start: Callable[[], State], work: Callable[[State, Item], None], threads: int | None
+    items: Generator[Item, None, None],
+    start: Callable[[], State],
+    work: Callable[[State, Item], None],
+    threads: int | None,
+    *,
+    all_faults: bool = False,
 ) -> None:
-    """Work on items in threads, each with a state of its own; raise the fault of the earliest row.
+    """Work on items in threads, each with a state of its own; raise the fault of the earliest row, or all of them.
 
     Items are drawn in order, one at a time, so every item before a faulty one has been worked on when this ends.
     """
@@ -126,25 +138,29 @@ def each_block(
                     return
                 work(state, item)
             except Fault as fault:
-                stop.set()
                 faults.append(fault)
+                if all_faults:
+                    faults.extend(further_faults(state, item, work, fault))
+                if not all_faults or len(faults) >= COUNTED:
+                    stop.set()
             except BaseException:
                 stop.set()
                 raise
 
     trouble: list[BaseException] = []
-    if n_threads == 1:
-        run()
-    else:
-        with ThreadPoolExecutor(n_threads) as pool:
-            for future in [pool.submit(run) for _ in range(n_threads)]:
-                try:
-                    future.result()
-                except BaseException as error:  # raised below: a fault in an earlier row goes first
-                    stop.set()
-                    trouble.append(error)
+    with closing(items) if isinstance(items, Generator) else nullcontext():
+        if n_threads == 1:
+            run()
+        else:
+            with ThreadPoolExecutor(n_threads) as pool:
+                for future in [pool.submit(run) for _ in range(n_threads)]:
+                    try:
+                        future.result()
+                    except BaseException as error:  # raised below: a fault in an earlier row goes first
+                        stop.set()
+                        trouble.append(error)
     if faults and all(isinstance(error, DataError) for error in trouble):
-        raise DataError(min(faults, key=lambda fault: fault.row).message)
+        raise told(faults if all_faults else [min(faults, key=lambda fault: fault.row)])
     if trouble:
         raise trouble[0]
 
@@ -156,8 +172,11 @@ class Pairs:
         self._truth, self._scores, self._n_weights = truth, scores, n_weights
         self.n_rows = 0
 
-    def __iter__(self) -> Iterator[tuple[Block, Block]]:
-        truth_blocks, score_blocks = self._truth.blocks(), self._scores.blocks()
+    def __iter__(self) -> Generator[tuple[Block, Block], None, None]:
+        with closing(self._truth.blocks()) as truth_blocks, closing(self._scores.blocks()) as score_blocks:
+            yield from self._pairs(truth_blocks, score_blocks)
+
+    def _pairs(self, truth_blocks: Iterator[Block], score_blocks: Iterator[Block]) -> Iterator[tuple[Block, Block]]:
         truth, scores = next(truth_blocks, None), next(score_blocks, None)
         done = 0
         while truth is not None and scores is not None:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.blocks import UNKNOWN, Block, Int64, Scratch, Source, Width, checked_scores, settled_truth
+from xmceval.blocks import Block, Int64, Scratch, Source, Width, checked_scores, settled_truth
 from xmceval.errors import DataError, Fault, counted
 from xmceval.evaluate import each_block
 from xmceval.propensity import LabelCounts
 from xmceval.readers.either import open_either
 
 MOST_FAULTS = 10
+MOST_GRADE = 10
 LONG_ROW = 1 << 16  # rows of more entries are counted as if they had so many, in the histogram only
 
 
@@ -142,7 +144,7 @@ def inspect(
     width = width_of(source, n_labels)
     tally, faults = tally_up(source, width, threads)
     of = dict(zip(_NAMES, tally.found.tolist(), strict=True))
-    taken, why = _kind(kind, as_scores, of, source)
+    taken, why = _kind(kind, as_scores, of, tally)
     if taken == "truth":
         faults += _refused(source, tally, of)
     n_rows, largest = tally.counts.n_rows, of["largest"]
@@ -163,7 +165,7 @@ def inspect(
         n_entries=tally.n_entries,
         labels_seen=by_label.size,
         largest_label=largest,
-        per_row=_spread(tally.lengths, tally.longest) if n_rows else None,
+        per_row=_spread(tally.lengths, tally.longest) if tally.lengths.any() else None,  # of rows that could be read
         per_label=_label_spread(by_label),
         head_share=_share(by_label[by_label.size - -(-by_label.size // 100) :], by_label),
         tail_share=_share(by_label[: by_label.size // 2], by_label),
@@ -250,7 +252,7 @@ def tally_up(source: Source, width: Width, threads: int | None) -> tuple[Tally, 
     return tally, [fault.message for fault in tally.faults] + last
 
 
-def _kind(kind: str | None, as_scores: bool, of: dict[str, int], source: Source) -> tuple[str, str]:
+def _kind(kind: str | None, as_scores: bool, of: dict[str, int], tally: Tally) -> tuple[str, str]:
     """Tell truth from predictions."""
     if kind is not None:
         return kind, "as said"
@@ -258,25 +260,25 @@ def _kind(kind: str | None, as_scores: bool, of: dict[str, int], source: Source)
         return "truth", "its layout holds nothing else"
     if of["negative"] or of["fractions"] or of["infinite"]:
         return "scores", "it has values that are no whole numbers from 0"
-    if of["by_score"] and of["tied"] < source_rows(of, source):
-        return "scores", "its values are not all 1 and descend along the rows"
-    return ("truth", "every value is 1") if of["ones"] or of["zeros"] else ("truth", "it has no entry")
-
-
-def source_rows(of: dict[str, int], source: Source) -> int:
-    """Return the rows that have an entry, as far as they are announced."""
-    return (source.n_rows or 0) - of["empty"]
+    if tally.ends[1] > MOST_GRADE:
+        return "scores", f"it has values above {MOST_GRADE}, which are hardly grades"
+    if of["ones"] + of["zeros"] < tally.n_entries:
+        return "truth", f"its values are whole numbers from 0 to {tally.ends[1]:g}, as grades are"
+    return "truth", (
+        "every value is 1" if of["ones"] else "it has no entry but zeros" if of["zeros"] else "it is empty"
+    )
 
 
 def _refused(source: Source, tally: Tally, of: dict[str, int]) -> list[str]:
     """Return why a truth is refused where scores would not be."""
     if tally.faults or not (of["negative"] or of["fractions"] or of["infinite"]):
         return []
-    for block in source.blocks():
-        try:
-            settled_truth(block, Scratch(), Width())
-        except Fault as fault:
-            return [fault.message]
+    with closing(source.blocks()) as blocks:
+        for block in blocks:
+            try:
+                settled_truth(block, Scratch(), Width())
+            except Fault as fault:
+                return [fault.message]
     return []
 
 

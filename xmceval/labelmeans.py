@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.blocks import Int64
+from xmceval.frequency import Bins
 from xmceval.labelwise import FIRST_SPAN, TRUE, LabelTotals
 from xmceval.names import Measure
 from xmceval.program import Labelwise
@@ -21,6 +22,20 @@ COUNTS = ("tp", "fp", "fn", "tn")
 def label_values(part: Labelwise, totals: LabelTotals, around: Surroundings) -> dict[str, float | None]:
     """Return the value of each measure of a part by its name, None where it is the mean of nothing."""
     return {str(measure): _value(part, measure, totals, around) for measure in part.measures}
+
+
+def bin_values(part: Labelwise, totals: LabelTotals, around: Surroundings, bins: Bins) -> list[dict[str, float | None]]:
+    """Return the values of each measure within each bin of labels; `over=largest` has none there."""
+    codes, training = around.training.codes_of(totals.labels), around.training
+    measures = tuple(measure for measure in part.measures if measure.option("over") != "largest")
+    found = []
+    for number, each in enumerate(bins.bins):
+        known = np.where(bins.by_code[training.codes] == number, training.codes, 0).astype(np.int32)
+        inside = replace(around, n_labels=each.n_labels, training=replace(training, codes=known))
+        found.append(
+            label_values(replace(part, measures=measures), totals.where(bins.by_code[codes] == number), inside)
+        )
+    return found
 
 
 def _value(part: Labelwise, measure: Measure, totals: LabelTotals, around: Surroundings) -> float | None:

@@ -64,6 +64,11 @@ class LabelTotals:
         """The labels that the columns are of."""
         return np.concatenate([np.arange(len(self.dense), dtype=np.int64), self.ids])
 
+    def where(self, kept: NDArray[np.bool_]) -> LabelTotals:
+        """Return the counts of some labels only."""
+        counts = np.concatenate([self.dense.astype(np.int64), self.sparse])
+        return LabelTotals(self.dense[:0], self.labels[kept], counts[kept], self.rows, self.bits)
+
 
 def n_slots(n_spans: int, reach: bool = False) -> int:
     """How many counts a label has."""

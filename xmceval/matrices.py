@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -65,7 +65,7 @@ class MatrixSource:
     warnings: list[str] = field(default_factory=list)
     may_have_extra: bool = False  # whether one column more than there are labels is known of such files
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Generator[Block, None, None]:
         """Yield blocks of about BLOCK_ENTRIES entries."""
         start = 0
         while start < self.n_rows:

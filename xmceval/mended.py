@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -35,11 +35,11 @@ class MendedSource:
         gone = [f"{self.name}: {counted(self._gone, 'entry').replace('entrys', 'entries')} {self.said}"]
         return [*self.source.warnings, *(gone if self._gone else [])]
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Generator[Block, None, None]:
         """Yield the blocks of the source."""
         self._gone = 0
         for block in self.source.blocks():
-            yield _MendedBlock(block, self)
+            yield cast(Block, _MendedBlock(block, self))
 
     def count(self, gone: int) -> None:
         """Add to what went; from any thread."""

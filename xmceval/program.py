@@ -23,7 +23,8 @@ KINDS = {
     "ERR": 11, "AUC@k": 12,
 }  # fmt: skip
 
-MOMENTS = 7  # sums kept of an output: num, den, num^2, num den, den^2, best - num, worst - num
+MOMENTS = 8  # sums kept of an output: num, den, num^2, num den, den^2, best - num, worst - num, ceiling
+SLOTS = 5  # numbers of a row for an output: num, den, best - num, worst - num, ceiling
 MAX_CUT = 10_000
 
 # A row's divisor is slope * n + level, the level by m = min(k, n); where the slope is negative it is the ideal.
@@ -86,12 +87,12 @@ class TopK:
     micro: tuple[tuple[int, float, float], ...] = ()
 
     def working_space(self) -> tuple[NDArray[Any], ...]:
-        """Return what the row kernel writes between rows: used gains, gains, ideals, running sums, keys."""
+        """Return what the row kernel writes between rows: used gains, gains, ideals, running sums, keys, bins."""
         depth = self.discounts.shape[1]
         used = np.isin(np.arange(len(GAINS)), self.curves[:, 0]).astype(np.int64)
         gains, ideals = np.zeros((2, len(GAINS), depth))
         running = np.zeros((4, len(self.curves), depth))
-        return used, gains, ideals, running, np.zeros(depth, dtype=np.int64)
+        return used, gains, ideals, running, *np.zeros((2, depth), dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -171,6 +172,11 @@ class Program:
     def outputs(self) -> tuple[Measure, ...]:
         """The measures that come from values of rows, in the order of their sums."""
         return tuple(measure for part in self.parts for measure in part.measures)
+
+    @property
+    def top_k_outputs(self) -> tuple[Measure, ...]:
+        """Those of them that kernels/rows.py computes: they come first."""
+        return tuple(measure for part in self.parts if isinstance(part, TopK) for measure in part.measures)
 
     @property
     def deepest(self) -> int:

@@ -134,7 +134,10 @@ def inverse_propensity(counts: Any, n: int, a: float = DEFAULT_A, b: float = DEF
         raise DataError(f"propensities need at least 3 rows of training labels, got {n}")
     if not (math.isfinite(a) and math.isfinite(b)) or b <= 0 or a < 0:
         raise UsageError(f"propensities need A of at least 0 and B above 0, got A={a}, B={b}")
-    constant = (math.log(n) - 1) * (b + 1) ** a
+    try:
+        constant = (math.log(n) - 1) * (b + 1) ** a
+    except OverflowError:
+        raise UsageError(f"propensities leave the range of numbers with A={a:g}, B={b:g}") from None
     inverse: Float64 = 1 + constant * (np.asarray(counts) + b) ** -a
     return inverse
 

@@ -30,6 +30,9 @@ class Sink(Protocol):
     def finish(self, n_rows: int, n_labels: int) -> None:
         """Write what is known at the end only."""
 
+    def close(self) -> None:
+        """Let go of what was needed on the way."""
+
 
 class TextSink:
     """A text file, compressed block by block; its header is known for certain at the end only."""
@@ -85,6 +88,9 @@ class TextSink:
             shutil.copyfileobj(rest, self._file, 1 << 20)
             self._file.truncate()
 
+    def close(self) -> None:
+        """Do nothing: the file is the caller's."""
+
     def copy(self, stream: BinaryIO) -> None:
         """Copy all of it into another stream."""
         self._file.seek(0)
@@ -95,7 +101,7 @@ class _Arrays:
     """Rows as three files of plain numbers, from which arrays of the right type and shape are made at the end."""
 
     def __init__(self, place: Path) -> None:
-        self._parts = [(place / name).open("w+b", buffering=0) for name in ("lengths", "labels", "values")]
+        self._parts = [tempfile.TemporaryFile(dir=place, buffering=0) for _ in range(3)]  # noqa: SIM115 - close() closes them
         self._n_entries = self._longest = 0
         self._is_single = True  # float32 holds every value
 
@@ -123,6 +129,7 @@ class _Arrays:
             yield np.frombuffer(text, dtype=dtype)
 
     def close(self) -> None:
+        """Close the files of numbers, which are then gone."""
         for file in self._parts:
             file.close()
 
@@ -144,7 +151,6 @@ class NpzSink(_Arrays):
             self._member(archive, "format", np.dtype("S3"), None, iter([np.array(b"csr")]))
             self._member(archive, "shape", np.dtype(np.int64), 2, iter([np.array([n_rows, n_labels])]))
             self._member(archive, "data", value, self._n_entries, self._read(2, np.float64))
-        self.close()
 
     def _ends(self) -> Iterator[NDArray[Any]]:
         end = 0
@@ -184,7 +190,6 @@ class PairSink(_Arrays):
                 cells = np.full((lengths.size, width), padding, dtype=dtype)
                 cells[np.arange(width) < lengths[:, None]] = np.frombuffer(text, np.int64 if part == 1 else np.float64)
                 file.write(cells.data)
-        self.close()
 
 
 def _write_head(file: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:

@@ -7,7 +7,7 @@ are the same bits for any order of rows, any blocks, any number of threads, any 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from statistics import NormalDist
 
@@ -41,6 +41,8 @@ class Totals:
         Rows that have no value there.
     explicit_zeros : int
         Stored zeros of the truth, which are no labels.
+    shares : int64 array [n_top_k_outputs * n_bins, MOMENTS, 3]
+        Sums of the shares that bins of labels have, bin by bin for each output of the top-k parts.
     labels : sequence of LabelTotals
         Counts by label, one for each of the program's label-wise parts; none in the totals of one thread.
     unlisted : int
@@ -55,12 +57,16 @@ class Totals:
     explicit_zeros: int = 0
     unlisted: int = 0
     filtered: tuple[int, int, int] = (0, 0, 0)
+    shares: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, MOMENTS, 3), dtype=np.int64))
     labels: tuple[LabelTotals, ...] = ()
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """One number of a report: value, bounds of its interval, bounds over orders of ties; None where there are none."""
+    """One number of a report: value, bounds of its interval, bounds over orders of ties; None where there are none.
+
+    ``ceiling`` is the best value that any ranking could reach on the same truth, for metrics at a cut.
+    """
 
     value: float
     low: float | None
@@ -68,28 +74,25 @@ class Estimate:
     tie_low: float | None
     tie_high: float | None
     void: bool = False
+    ceiling: float | None = None
 
 
-def empty(program: Program) -> Totals:
+def empty(program: Program, n_bins: int = 0) -> Totals:
     """Totals of no rows."""
     n_outputs = len(program.outputs)
+    n_shares = n_bins * len(program.top_k_outputs)
     return Totals(
         np.zeros((n_outputs, MOMENTS, 3), dtype=np.int64),
         np.zeros(FIRST_CUT + 2 * len(program.cuts), dtype=np.int64),
         np.zeros(n_outputs, dtype=np.int64),
+        shares=np.zeros((n_shares, MOMENTS, 3), dtype=np.int64),
     )
 
 
 def merge(left: Totals, right: Totals) -> Totals:
     """Add two totals of the same program; associative, and commutative."""
-    sums = left.sums + right.sums
-    for word in (0, 1):
-        sums[..., word + 1] += sums[..., word] >> WORD
-        sums[..., word] &= (1 << WORD) - 1
-    if np.any(np.abs(sums[..., 2]) >= 1 << 61):
-        raise DataError("a sum of squared weights left the range of exact sums: are the weights or grades too large?")
     return Totals(
-        sums,
+        _added(left.sums, right.sums),
         left.counts + right.counts,
         left.left_out + right.left_out,
         left.explicit_zeros + right.explicit_zeros,
@@ -99,10 +102,22 @@ def merge(left: Totals, right: Totals) -> Totals:
             left.filtered[1] + right.filtered[1],
             left.filtered[2] + right.filtered[2],
         ),
+        _added(left.shares, right.shares),
         tuple(map(merge_labels, left.labels, right.labels))
         if left.labels and right.labels
         else left.labels + right.labels,
     )
+
+
+def _added(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Add exact sums, and carry what is above 60 bits into the next word."""
+    sums: NDArray[np.int64] = left + right
+    for word in (0, 1):
+        sums[..., word + 1] += sums[..., word] >> WORD
+        sums[..., word] &= (1 << WORD) - 1
+    if np.any(np.abs(sums[..., 2]) >= 1 << 61):
+        raise DataError("a sum of squared weights left the range of exact sums: are the weights or grades too large?")
+    return sums
 
 
 def finish(totals: Totals) -> list[Estimate]:
@@ -117,23 +132,30 @@ def finish(totals: Totals) -> list[Estimate]:
     return [_estimate(moments, int(n)) for moments, n in zip(sums, rows, strict=True)]
 
 
+def finish_shares(totals: Totals, n_bins: int) -> list[list[Estimate]]:
+    """Divide: for each output of the program's top-k parts, one estimate for each bin of labels."""
+    n = int(totals.counts[ROWS])
+    shares = [_estimate([_exact(words) for words in moments], n) for moments in totals.shares]
+    return [shares[at : at + n_bins] for at in range(0, len(shares), n_bins)]
+
+
 def _exact(words: NDArray[np.int64]) -> Fraction:
     low, middle, high = (int(word) for word in words)
     return Fraction((((high << WORD) + middle) << WORD) + low, 1 << WORD)
 
 
 def _estimate(moments: list[Fraction], n: int) -> Estimate:
-    num, den, num2, cross, den2, best, worst = moments
+    num, den, num2, cross, den2, best, worst, most = moments
     if den == 0:
         return Estimate(0.0, None, None, 0.0, 0.0, void=True)
-    value = num / den
+    value, ceiling = num / den, float(most / den)
     low, high = sorted(float((num + move) / den) for move in (best, worst))
     if n < 2:
-        return Estimate(float(value), None, None, low, high)
+        return Estimate(float(value), None, None, low, high, ceiling=ceiling)
     squares = max(num2 - 2 * value * cross + value * value * den2, Fraction(0))
     error = math.sqrt(squares / (n * (n - 1))) / float(den / n)
     margin = t_quantile(n - 1) * error
-    return Estimate(float(value), float(value) - margin, float(value) + margin, low, high)
+    return Estimate(float(value), float(value) - margin, float(value) + margin, low, high, ceiling=ceiling)
 
 
 def t_quantile(degrees: int, confidence: float = CONFIDENCE) -> float:

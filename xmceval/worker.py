@@ -13,8 +13,9 @@ from xmceval.blocks import UNKNOWN, Block, Float64, Int64, Rows, Scratch, Width,
 from xmceval.decisions import value_decisions
 from xmceval.errors import Fault, counted
 from xmceval.filters import Filter
+from xmceval.frequency import Bins
 from xmceval.labelwise import LabelCounters
-from xmceval.program import MOMENTS, Decisions, Labelwise, Program, TopK, WholeRow
+from xmceval.program import GAINS, MOMENTS, SLOTS, Decisions, Labelwise, Program, TopK, WholeRow
 from xmceval.propensity import NOT_NEEDED, Propensities
 from xmceval.totals import empty, merge
 
@@ -37,6 +38,10 @@ class Terms:
         Take them out of the truth too.
     threshold : float
         Stored labels whose score reaches it are decisions.
+    ties : str
+        What counts where labels have equal scores: the order by label, the mean over all orders, the best or the worst.
+    bins : Bins, optional
+        Bins of labels of which each has its share of every number.
     """
 
     drop_empty: bool = False
@@ -45,6 +50,8 @@ class Terms:
     filter: Filter | None = None
     filter_truth: bool = False
     threshold: float = -np.inf
+    ties: str = "label"
+    bins: Bins | None = None
 
 
 class Ranking(NamedTuple):
@@ -74,7 +81,9 @@ class Worker:
         self._spaces = [part.working_space() if isinstance(part, TopK) else () for part in program.parts]
         self._ones, self._moments = np.empty(0), np.empty(MOMENTS)
         self._kept_at: NDArray[np.intp] | None = None  # rows that are left of the block, where some have weight 0
-        self.totals = empty(program)
+        self._n_bins = 0 if terms.bins is None else len(terms.bins)
+        self._by_code = np.zeros(1, dtype=np.int64) if terms.bins is None else terms.bins.by_code
+        self.totals = empty(program, self._n_bins)
         self.n_labels = 0
 
     def add(self, truth: Block, scores: Block, rows_width: int | None, announced: str) -> None:
@@ -98,17 +107,19 @@ class Worker:
             self._scores.array("n_ranked", n_rows, np.int64),
         )
         rows.top_k(*given, *ranking)
-        drop_empty, block = self._terms.drop_empty, empty(self._program)
+        drop_empty, block = self._terms.drop_empty, empty(self._program, self._n_bins)
         rows.count_rows(true.indptr, given.indptr, *ranking[1:], self._program.cuts, drop_empty, block.counts)
         start, unlisted = 0, 0
         for part, space in zip(self._program.parts, self._spaces, strict=True):
             stop = start + len(part.measures)
             relevant, n_dropped = self._relevant(true, part.rel)
             block.left_out[start:stop] = n_dropped
-            shape = (n_rows, stop - start, 4)
-            values = self._scores.array("outputs", n_rows * (stop - start) * 4, np.float64).reshape(shape)
+            values = self._slots("outputs", n_rows, stop - start)
             if isinstance(part, TopK):
-                self._value_top_k(part, space, relevant, given, ranking, values)
+                shares = self._slots("shares", n_rows if self._n_bins else 0, (stop - start) * self._n_bins)
+                self._value_top_k(part, space, relevant, given, ranking, values, shares)
+                at = slice(start * self._n_bins, stop * self._n_bins)
+                add_values(shares, weights, self._moments, block.shares[at])
             elif isinstance(part, Decisions):
                 self._value_decisions(part, relevant, given, values)
             else:
@@ -152,20 +163,50 @@ class Worker:
         emptied = np.count_nonzero((np.diff(ends) == 0) & (np.diff(true.indptr) > 0)) if self._terms.drop_empty else 0
         return Rows(ends, true.indices[:n_entries][kept], true.values[:n_entries][kept]), int(emptied)
 
+    def _slots(self, name: str, n_rows: int, n_outputs: int) -> Float64:
+        """Return an array for the numbers of rows, all zeros."""
+        array = self._scores.array(name, n_rows * n_outputs * SLOTS, np.float64).reshape(n_rows, n_outputs, SLOTS)
+        array[...] = 0.0
+        return array
+
     def _value_top_k(
-        self, part: TopK, space: tuple[NDArray[Any], ...], true: Rows, given: Rows, ranking: Ranking, values: Float64
+        self,
+        part: TopK,
+        space: tuple[NDArray[Any], ...],
+        true: Rows,
+        given: Rows,
+        ranking: Ranking,
+        values: Float64,
+        shares: Float64,
     ) -> None:
         from xmceval.kernels import rows
 
         keys = self._truth.array("keys", _longest(true), np.int64)
+        expected = self._expected(part, true, given, ranking)
         rows.value_rows(
             *(*true, *given, *ranking, *self._inverse),
             *(part.curves, part.discounts, part.outputs, part.slopes, part.levels),
-            *(self._terms.drop_empty, *space, keys, values),
+            *(self._terms.drop_empty, expected, self._by_code, *space, keys, values, shares),
         )
+        if self._terms.ties in {"best", "worst"}:
+            moved = values[:, :, 2 if self._terms.ties == "best" else 3].copy()
+            values[:, :, 0] += moved
+            values[:, :, 2] -= moved
+            values[:, :, 3] -= moved
         for o, of_true, of_predicted in part.micro:
             n_true, n_predicted = np.diff(true.indptr), np.minimum(ranking.n_ranked, part.outputs[o, 1])
             values[:, o, 1] = (of_true * n_true + of_predicted * n_predicted) * self._kept_rows(true)
+
+    def _expected(self, part: TopK, true: Rows, given: Rows, ranking: Ranking) -> Float64:
+        """Return the mean running sums over the orders of tied labels, or no rows where their order by label counts."""
+        if self._terms.ties != "expected":
+            return np.empty((0, 1, 1))
+        from xmceval.kernels.ties import expect_rows
+
+        expected = np.empty((ranking.n_ranked.size, len(part.curves), part.discounts.shape[1]))
+        gain_sums = np.empty(len(GAINS))
+        expect_rows(*true, *given, *ranking, *self._inverse, part.curves, part.discounts, gain_sums, expected)
+        return expected
 
     def _kept_rows(self, true: Rows) -> NDArray[np.bool_]:
         """Which rows are not left out."""

@@ -8,8 +8,8 @@ import lzma
 import os
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -156,15 +156,8 @@ def convert(
         A form that cannot hold it, or a file that is there already.
     """
     to_path = isinstance(dst, (str, Path))
-    kind = form_of(dst, form) if to_path else FORMS[form or "xmc"]  # type: ignore[arg-type]
-    if kind.name == "lists" and are_scores:
-        raise UsageError("lists of labels cannot hold scores (mend: --truth if these are true labels)")
-    if kind.name == "npy" and not are_scores:
-        raise UsageError("a pair of npy files holds predictions, not truth (mend: npz)")
-    if order not in {None, *ORDERS}:
-        raise UsageError(f"order must be one of {listed(ORDERS)}, got {order!r}")
-    if top is not None and top < 1:
-        raise UsageError(f"top must be at least 1, got {top}")
+    kind = form_of(dst if to_path else "-", form)  # type: ignore[arg-type]
+    _check(kind, are_scores, top, order)
     if not to_path:
         if not kind.is_text:
             raise UsageError(f"{kind.name} is not written to a stream (mend: xmc, plain, omikuji)")
@@ -174,19 +167,30 @@ def convert(
             text.copy(dst)  # type: ignore[arg-type]
         return written
     path = Path(dst)  # type: ignore[arg-type]
-    targets = _targets(path, kind)
-    there = [str(each) for each in targets if each.exists()]
-    if there and not force:
-        raise UsageError(f"{' and '.join(there)}: is there already (mend: --force)")
-    with _beside(targets) as files, tempfile.TemporaryDirectory(dir=targets[0].parent, prefix=".xmceval-") as place:
-        sink: Sink
-        if kind.is_text:
-            sink = _text(kind, files[0], source, COMPRESSIONS.get(path.suffix))
-        elif kind.name == "npz":
-            sink = NpzSink(files[0], Path(place))
-        else:
-            sink = PairSink(files, Path(place))
-        return _stream(source, sink, are_scores, top, order, n_labels, threads)
+    with _beside(_targets(path, kind), force=force) as files:
+        sink = _sink(kind, path, files, source)
+        try:
+            return _stream(source, sink, are_scores, top, order, n_labels, threads)
+        finally:
+            sink.close()
+
+
+def _check(kind: Form, are_scores: bool, top: int | None, order: str | None) -> None:
+    """Refuse what cannot be."""
+    if kind.name == "lists" and are_scores:
+        raise UsageError("lists of labels cannot hold scores (mend: --truth if these are true labels)")
+    if kind.name == "npy" and not are_scores:
+        raise UsageError("a pair of npy files holds predictions, not truth (mend: npz)")
+    if order not in {None, *ORDERS}:
+        raise UsageError(f"order must be one of {listed(ORDERS)}, got {order!r}")
+    if top is not None and top < 1:
+        raise UsageError(f"top must be at least 1, got {top}")
+
+
+def _sink(kind: Form, path: Path, files: list[BinaryIO], source: Source) -> Sink:
+    if kind.is_text:
+        return _text(kind, files[0], source, COMPRESSIONS.get(path.suffix))
+    return NpzSink(files[0], path.parent) if kind.name == "npz" else PairSink(files, path.parent)
 
 
 def _text(form: Form, file: BinaryIO, source: Source, compress: Callable[[bytes], bytes] | None = None) -> TextSink:
@@ -203,8 +207,15 @@ def _targets(path: Path, kind: Form) -> list[Path]:
 
 
 @contextmanager
-def _beside(targets: list[Path]) -> Iterator[list[BinaryIO]]:
+def _beside(targets: list[Path], *, force: bool) -> Iterator[list[BinaryIO]]:
     """Open files beside the targets, which take their names if all goes well, and go away if not."""
+    there = [each for each in targets if each.exists()]
+    for each in there:
+        if not each.is_file():
+            raise UsageError(f"{each}: is no file that could be overwritten (standard output is -)")
+    if there and not force:
+        raise UsageError(f"{' and '.join(map(str, there))}: is there already (mend: --force)")
+    targets = [each.resolve() for each in targets]  # what a link points to is overwritten, not the link
     names = [each.with_name(f".{each.name}.{os.getpid()}.part") for each in targets]
     files: list[BinaryIO] = []
     try:
@@ -273,7 +284,7 @@ def _stream(
 
 
 def in_order(
-    blocks: Iterator[Block],
+    blocks: Generator[Block, None, None],
     ready: Callable[[Scratch, Block], Payload],
     put: Callable[[Payload], None],
     threads: int | None,
@@ -298,7 +309,12 @@ def in_order(
                 turn.notify_all()
             raise
 
-    each_block(iter(enumerate(blocks)), Scratch, work, threads)
+    each_block(_numbered(blocks), Scratch, work, threads)
+
+
+def _numbered(blocks: Generator[Block, None, None]) -> Generator[tuple[int, Block], None, None]:
+    with closing(blocks):
+        yield from enumerate(blocks)
 
 
 def _order(rows: Rows, top: int | None, order: str | None) -> None:
@@ -317,9 +333,7 @@ def write_numbers(dst: str | Path, values: NDArray[Any], *, force: bool = False)
         A file that is there already.
     """
     path = Path(dst)
-    if path.exists() and not force:
-        raise UsageError(f"{path}: is there already (mend: --force)")
-    with _beside([path]) as files:
+    with _beside([path], force=force) as files:
         if path.suffix == ".npy":
             np.save(files[0], values)
             return

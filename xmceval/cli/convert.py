@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from xmceval.cli import shared
@@ -60,7 +62,7 @@ def command(
     opened, are_scores = open_either(src, "truth" if truth else None)
     written = convert(
         opened.source,
-        click.get_binary_stream("stdout") if dst == "-" else dst,
+        sys.stdout.buffer if dst == "-" else dst,
         form=form,
         are_scores=are_scores,
         top=top,

@@ -59,5 +59,5 @@ def command(
     ]
     forms = {"table": soundness.as_table, "json": soundness.as_json}
     click.echo(forms[form](found, together), nl=False)
-    if any(each.faults for each in (*found, *together)):
+    if any(each.faults for each in found) or any(each.faults for each in together):
         raise click.exceptions.Exit(1)

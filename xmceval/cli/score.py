@@ -17,6 +17,7 @@ from xmceval.cli import shared
 @click.option("--name", "names", multiple=True, help="Name of a system, in the order of PREDS; may be repeated.")
 @click.option("--places", type=click.IntRange(0, 12), default=2, show_default=True, help="Decimal places of the table.")
 @click.option("--published", is_flag=True, help="Say where these values would stand in the table of --dataset.")
+@click.option("--strict", is_flag=True, help="Warnings are errors.")
 @click.option("-q", "quiet", is_flag=True, help="No warnings and no progress.")
 @click.option("-v", "verbose", is_flag=True, help="Say what was inferred from the files.")
 def command(
@@ -26,14 +27,17 @@ def command(
     names: tuple[str, ...],
     places: int,
     published: bool,
+    strict: bool,
     quiet: bool,
     verbose: bool,
     **options: object,
 ) -> None:
     r"""Score PREDS, one file a system, against TRUTH.
 
-    TRUTH is in one of XMLRepository's text formats or npz; PREDS are text with rows of idx:score, npz, or a pair
-    NAME-labels.npy and NAME-scores.npy. All may be gzipped.
+    TRUTH is in one of XMLRepository's text formats, lists of labels or of their names, fastText, JSON lines, npz, npy,
+    mat or qrels; PREDS are text with rows of idx:score, pairs between tabs, ranked lists, JSON lines, npz, npy, mat, a
+    TREC run, or a pair NAME-labels.npy and NAME-scores.npy. All may be compressed (gz, xz, bz2, zst), one may be -,
+    standard input. What a file is, is told by its content.
 
     \b
     Example:
@@ -55,5 +59,7 @@ def command(
         with shared.progress(name, quiet) as told:
             result = setup.score(Path(path), name=name, progress=told)
         results.append(stand(result) if stand else result)
+    if strict:
+        shared.refuse_warnings(results)
     shared.say(results, quiet=quiet, verbose=verbose)
     click.echo(FORMS[form](results, places), nl=False)

@@ -78,6 +78,19 @@ _SCORING = (
         help="Labels without a score stand below all others, or have score 0: for metrics of whole rows.",
     ),
     click.option(
+        "--ties",
+        type=click.Choice(["label", "expected", "best", "worst"]),
+        default="label",
+        show_default=True,
+        help="Equal scores at a cut: the order by label, the mean over all orders, or the best or worst of them.",
+    ),
+    click.option(
+        "--by-frequency",
+        metavar="BINS",
+        help="Shares by training frequency: a number of bins, names such as head,torso,tail, or counts.",
+    ),
+    click.option("--ceiling", is_flag=True, help="Add the best value that any ranking could reach on TRUTH."),
+    click.option(
         "--threshold",
         type=float,
         help="Stored labels with a score of at least this are decisions: for f1_score, Jaccard, MCC and their like.",
@@ -119,6 +132,21 @@ def say(results: Sequence[Result], *, quiet: bool, verbose: bool) -> None:
         for line, names in seen.items() if wanted else ():
             about = f"{', '.join(names)}: " if len(names) < len(results) else ""
             click.echo(f"{kind[:-1]}: {about}{line}", err=True)
+
+
+def refuse_warnings(results: Sequence[Result]) -> None:
+    """Turn warnings into an error.
+
+    Raises
+    ------
+    DataError
+        All of them.
+    """
+    from xmceval.errors import DataError
+
+    warnings = dict.fromkeys(line for result in results for line in result.warnings)
+    if warnings:
+        raise DataError("\n".join([*warnings, "with --strict warnings are errors"]))
 
 
 def start(quiet: bool) -> None:

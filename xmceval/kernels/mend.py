@@ -24,8 +24,8 @@ def count_entries(rows, indptr):
 
 
 @kernel
-def order_entries(rows, indptr, following, order):
-    """Write the entries in the order of their rows; `following` is a copy of indptr and is used up."""
+def order_entries(rows, following, order):
+    """Write the entries in the order of their rows; `following` is a copy of indptr, and is used up."""
     for entry in range(rows.size):
         row = rows[entry]
         order[following[row]] = entry

@@ -197,17 +197,23 @@ def count_rows(truth_indptr, pred_indptr, ranked_scores, n_ranked, cuts, drop_em
 @kernel
 def value_rows(
     truth_indptr, truth_indices, grades, pred_indptr, pred_indices, scores, ranked, ranked_scores, n_ranked,
-    ids, codes, inverse, curves, discounts, outputs, slopes, levels, drop_empty,
-    used, gains, ideals, running, least_keys, keys, values,
+    ids, codes, inverse, curves, discounts, outputs, slopes, levels, drop_empty, expected, bins,
+    used, gains, ideals, running, least_keys, rank_bins, keys, values, shares,
 ):  # fmt: skip
-    """Write the values of every output for each row: numerator, denominator, and how far ties could move the former.
+    """Write the values of every output for each row, and their shares.
+
+    Values are numerator, denominator, how far ties could move the numerator up and down, and the ideal ranking's
+    numerator. `shares` has the same for the part that labels of each bin have in the numerator, bin by bin for each
+    output, or no rows; `bins` is the bin of a label by its code. `expected` has mean running sums over the orders of
+    tied labels, or no rows where their order by label counts.
 
     The ranking is one label deeper than the deepest cut, so that ties across that cut show. `codes` ascend as the
     inverse propensities that they stand for descend. An output's divisor is slope * n + level[min(k, n)], or the ideal
-    where the slope is negative. What stands between `drop_empty` and `values` is working space, `keys` as long as the
+    where the slope is negative. What stands between `bins` and `values` is working space, `keys` as long as the
     longest row of truth.
     """
     depth = gains.shape[1]
+    n_bins = shares.shape[1] // outputs.shape[0] if shares.shape[0] > 0 else 0
     for row in range(truth_indptr.size - 1):  # g: kind of gain, c: curve, o: output, j: rank - 1
         first, last = truth_indptr[row], truth_indptr[row + 1]
         n, n_best = last - first, n_ranked[row]
@@ -222,6 +228,8 @@ def value_rows(
             for g in range(N_GAINS):
                 if used[g] > 0:
                     gains[g, j] = _gain(g, grades[at], label, ids, codes, inverse) if at >= 0 else 0.0
+            if n_bins > 0:
+                rank_bins[j] = bins[_code(label, ids, codes)]
         others = 0
         for i in range(n):
             others += grades[first + i] != 1.0
@@ -265,17 +273,30 @@ def value_rows(
             c, j, is_ratio, is_complement = outputs[o, 0], outputs[o, 1] - 1, outputs[o, 2], outputs[o, 3]
             got, ideal = running[BY_LABEL, c, j], running[PERFECT, c, j]
             divisor = ideal if slopes[o] < 0 else slopes[o] * n + levels[o, n if n <= j else j + 1]
+            if expected.shape[0] > 0 and ties > 0:
+                got = expected[row, c, j]
             value, most, best, worst = 0.0, 0.0, 0.0, 0.0
             if n > 0 and divisor > 0.0:
                 value, most = got / divisor, ideal / divisor
                 if ties > 0:
                     best = (running[BEST, c, j] - got) / divisor
                     worst = (running[WORST, c, j] - got) / divisor
+            ceiling = most
             if is_complement > 0:
-                value, best, worst = 1.0 - value, -best, -worst
+                value, best, worst, ceiling = 1.0 - value, -best, -worst, 1.0 - most
             if is_ratio == 0:
                 most = 1.0
             if n == 0 and drop_empty:
-                value, most = 0.0, 0.0
+                value, most, ceiling = 0.0, 0.0, 0.0
             values[row, o, 0], values[row, o, 1] = value, most
-            values[row, o, 2], values[row, o, 3] = best, worst
+            values[row, o, 2], values[row, o, 3], values[row, o, 4] = best, worst, ceiling
+            if n_bins > 0:
+                for b in range(o * n_bins, (o + 1) * n_bins):
+                    for i in range(shares.shape[2]):
+                        shares[row, b, i] = most if i == 1 else 0.0
+                before = 0.0
+                for i in range(j + 1 if j < count else count):
+                    step = running[BY_LABEL, c, i] - before
+                    before = running[BY_LABEL, c, i]
+                    if step > 0.0 and divisor > 0.0:
+                        shares[row, o * n_bins + rank_bins[i], 0] += step / divisor

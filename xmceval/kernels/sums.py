@@ -7,7 +7,7 @@ import numpy as np
 
 kernel = numba.njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
 
-MOMENTS = 7  # num, den, num^2, num den, den^2, best - num, worst - num
+MOMENTS = 8  # num, den, num^2, num den, den^2, best - num, worst - num, ceiling
 WORD = 60  # bits of the two lower words of a sum
 MASK = (1 << WORD) - 1
 UNIT = float(1 << WORD)
@@ -27,6 +27,7 @@ def add_values(values, weights, moments, sums):
             moments[0], moments[1] = num, den
             moments[2], moments[3], moments[4] = num * num, num * den, den * den
             moments[5], moments[6] = weight * values[row, o, 2], weight * values[row, o, 3]
+            moments[7] = weight * values[row, o, 4]
             for m in range(MOMENTS):
                 x = moments[m]
                 if x == 0.0:

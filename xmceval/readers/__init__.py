@@ -25,6 +25,7 @@ from xmceval.readers.text import TextSource
 __all__ = ["Hints", "Names", "Opened", "open_scores", "open_truth", "read_names", "read_numbers"]
 
 _SNIFFED = 1 << 16
+NOTHING_KNOWN = Hints()
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Request:
     are_scores: bool
     names: Names | None = None
     truth: Source | None = None
-    hints: Hints = Hints()
+    hints: Hints = NOTHING_KNOWN
 
     @property
     def role(self) -> str:
@@ -74,7 +75,7 @@ BINARIES = (
 )
 
 
-def open_truth(path: str | Path, *, names: Names | None = None, hints: Hints = Hints()) -> Opened:
+def open_truth(path: str | Path, *, names: Names | None = None, hints: Hints = NOTHING_KNOWN) -> Opened:
     """Open a truth file or a file of training labels.
 
     Parameters
@@ -100,7 +101,7 @@ def open_truth(path: str | Path, *, names: Names | None = None, hints: Hints = H
 
 
 def open_scores(
-    path: str | Path, *, names: Names | None = None, truth: Source | None = None, hints: Hints = Hints()
+    path: str | Path, *, names: Names | None = None, truth: Source | None = None, hints: Hints = NOTHING_KNOWN
 ) -> Opened:
     """Open a file of predictions, or a pair of files by either name or their stem.
 

@@ -39,7 +39,7 @@ def dense_source(path: Path, *, are_scores: bool) -> tuple[Source, str]:
             yield piece.shape[0], Dense(piece, are_scores)
 
     what = f"npy, dense {header.dtype} matrix [{header.shape[0]:,} rows, {header.shape[1]:,} labels]"
-    return PieceSource(str(path), *header.shape, pieces), what
+    return PieceSource(str(path), header.shape[0], header.shape[1], pieces), what
 
 
 def is_pair(path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Grammars of rows of text: each turns the lines of a block into arrays, or says what is wrong with the first bad row."""
+"""Grammars of rows of text: each turns the lines of a block into arrays, or tells its first bad row."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def sniff(path: Path, names: Names | None = None) -> Layout:
             if kind in {"", "pairs", "labels"}:
                 if layout.kind == "pairs" or _has_labels(path, layout, below):
                     return _checked(path, layout, below)
-            elif _counts(path, layout):
+            elif _fits(layout, kind, below) and _counts(path, layout):
                 return _named(path, replace(layout, kind=kind), below, names)
         is_name = is_comment and names is not None and names.has_all(line.split())
         if not is_comment or is_name:
@@ -123,10 +123,18 @@ def _has_labels(path: Path, layout: Layout, below: list[bytes]) -> bool:
         if any(words and b":" not in words[0] for line in below if (words := line.split(b"#")[0].split(None, 1))):
             return True
         raise DataError(
-            f"{path}:{layout.header_lines}: the header {layout.header!r} announces points, features and labels, but the "
-            "rows below begin with no labels; before rows of idx:value it is 'rows cols'"
+            f"{path}:{layout.header_lines}: the header {layout.header!r} announces points, features and labels, but "
+            "the rows below begin with no labels; before rows of idx:value it is 'rows cols'"
         )
     return _counts(path, layout)
+
+
+def _fits(layout: Layout, kind: str, below: list[bytes]) -> bool:
+    """Whether the labels of the first rows are within what a header would announce."""
+    words = (word for line in below for word in line.split(b"#")[0].replace(b",", b" ").split())
+    return kind != "ids" or all(
+        len(word) < 20 and int(word) < (layout.n_labels or 0) for word in words if word.isdigit()
+    )
 
 
 def _counts(path: Path, layout: Layout) -> bool:
@@ -148,15 +156,15 @@ def _kind(lines: Sequence[bytes]) -> str:
             return "pairs"
         if len(words) == 2 and words[0].replace(b",", b"").isdigit() and _FEATURE.match(words[1]):
             return "labels"
-        if kind in {"", "ids"} and words:
+        if not kind and words:
             if _LIST.match(plain):
                 kind = "ids"
             elif _SCORED.match(plain):
-                kind = "scored"
-            elif _WITH_TEXT.match(plain):
-                kind = "labels"
+                return "scored"
             else:
-                kind = "names"
+                kind = "labels" if _WITH_TEXT.match(plain) else "names"
+        elif kind == "ids" and words and not _LIST.match(plain) and _SCORED.match(plain):
+            return "scored"
     return kind
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -53,8 +54,7 @@ class Names:
     def numbers(self) -> dict[str, int]:
         """Each name's label, for readers that have strings."""
         blob, offsets = self.blob.tobytes(), self.offsets.tolist()
-        pieces = zip(offsets[:-1], offsets[1:], strict=True)
-        return {blob[a:b].decode(errors="surrogateescape"): i for i, (a, b) in enumerate(pieces)}
+        return {blob[a:b].decode(errors="surrogateescape"): i for i, (a, b) in enumerate(pairwise(offsets))}
 
     def has_all(self, words: Iterable[bytes]) -> bool:
         """Whether every word is a name."""

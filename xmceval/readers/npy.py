@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError
-from xmceval.readers.strings import RefusedError, load_strings
 from xmceval.readers.streams import is_plain, open_bytes
+from xmceval.readers.strings import RefusedError, load_strings
 
 AnyArray = NDArray[Any]
 
@@ -45,11 +45,11 @@ class ArrayStream:
 
     def __post_init__(self) -> None:
         try:
-            version = np.lib.format.read_magic(self.stream)  # type: ignore[no-untyped-call]
+            version = np.lib.format.read_magic(self.stream)
             if version not in {(1, 0), (2, 0)}:
                 raise ValueError(f"version {version} of the npy format")
             read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            self.header = Header(*read(self.stream))  # type: ignore[no-untyped-call]
+            self.header = Header(*read(self.stream))
         except Exception as error:  # numpy raises nearly anything over damaged bytes
             raise _damaged(self.name, error) from None
         if any(type(n) is not int or n < 0 for n in self.header.shape):
@@ -194,7 +194,10 @@ def row_pieces(path: Path, entries: int) -> Iterator[AnyArray]:
     n_rows, width = header.shape
     n_piece = max(entries // max(width, 1), 1)
     if header.is_fortran:
-        whole = np.load(path, mmap_mode="r", allow_pickle=False) if is_plain(path) else read_array(path)
+        try:
+            whole = np.load(path, mmap_mode="r", allow_pickle=False) if is_plain(path) else read_array(path)
+        except ValueError as error:
+            raise error if isinstance(error, DataError) else _damaged(str(path), error) from None
         yield from (whole[i : i + n_piece] for i in range(0, n_rows, n_piece))
         return
     array = open_array(path)

@@ -100,13 +100,15 @@ def npz_source(path: Path, *, are_scores: bool) -> tuple[Source, str]:
             held = {part: archive.whole(opened, part) for part in _FORMATS[form]}
             indptr, indices, values = by_rows(str(path), form, held, shape)
             matrix = Csr(indptr, indices, values, are_scores)
-            source = MatrixSource(str(path), *shape, matrix, may_have_extra=are_scores)
+            source = MatrixSource(str(path), shape[0], shape[1], matrix, may_have_extra=are_scores)
             return source, f"npz, scipy.sparse {form} matrix, held whole"
     n_stored = min(sizes["indices"], sizes["data"])
     if sizes["indptr"] != shape[0] + 1:
         raise DataError(f"{path}: its indptr does not describe {shape[0]:,} rows of {n_stored:,} stored entries")
     csr = _StreamedCsr(archive, shape[0], n_stored, are_scores)
-    return PieceSource(str(path), *shape, csr.pieces, may_have_extra=are_scores), "npz, scipy.sparse csr matrix"
+    return PieceSource(
+        str(path), shape[0], shape[1], csr.pieces, may_have_extra=are_scores
+    ), "npz, scipy.sparse csr matrix"
 
 
 def _format(archive: Archive, opened: zipfile.ZipFile) -> str:
@@ -169,25 +171,28 @@ class _StreamedCsr:
 
     def _wrong(self) -> DataError:
         return DataError(
-            f"{self.archive.path}: its indptr does not describe {self.n_rows:,} rows of {self.n_stored:,} stored entries"
+            f"{self.archive.path}: its indptr does not describe {self.n_rows:,} rows of {self.n_stored:,} stored "
+            "entries"
         )
 
 
-def by_rows(name: str, form: str, arrays: Mapping[str, AnyArray], shape: list[int]) -> tuple[AnyArray, ...]:
+def by_rows(
+    name: str, form: str, arrays: Mapping[str, AnyArray], shape: list[int]
+) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Return indptr, indices and values of the rows; unlike scipy's conversions this adds no duplicates up."""
     from xmceval.kernels.mend import count_entries, order_entries
 
     if form == "coo":
         rows, columns = arrays["row"], arrays["col"]
     else:
-        rows, lengths = arrays["indices"], np.diff(arrays["indptr"].astype(np.int64))
+        rows, lengths = arrays["indices"], _lengths(arrays["indptr"])
         ends = arrays["indptr"][:1].tolist() == [0] and arrays["indptr"][-1:].tolist() == [rows.size]
         if lengths.size != shape[1] or np.any(lengths < 0) or not ends:
             raise DataError(f"{name}: its indptr does not describe {shape[1]:,} columns")
         columns = np.repeat(np.arange(shape[1]), lengths)
     if not rows.size == columns.size == arrays["data"].size:
         raise DataError(f"{name}: its arrays of rows, columns and data have different lengths")
-    if shape[0] > max(rows.size, 1) * 2**10 and shape[0] > 2**27:
+    if shape[0] > max(rows.size * 2**10, 2**22):
         raise DataError(f"{name}: its shape announces {shape[0]:,} rows for {rows.size:,} stored entries")
     rows = rows.astype(np.int64, copy=False)
     indptr = np.zeros(shape[0] + 1, dtype=np.int64)
@@ -195,5 +200,11 @@ def by_rows(name: str, form: str, arrays: Mapping[str, AnyArray], shape: list[in
     if wrong >= 0:
         raise DataError(f"{name}: a stored entry is in row {rows[wrong]}; its shape has {shape[0]:,} rows")
     order = np.empty(rows.size, dtype=np.int64)
-    order_entries(rows, indptr, indptr.copy(), order)
+    order_entries(rows, indptr.copy(), order)
     return indptr, columns[order], arrays["data"][order]
+
+
+def _lengths(indptr: AnyArray) -> AnyArray:
+    ends = indptr.astype(np.int64)
+    lengths: AnyArray = ends[1:] - ends[:-1]
+    return lengths

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 
 from xmceval.blocks import Block, Rows, Scratch
@@ -52,7 +52,7 @@ class PieceSource:
     warnings: list[str] = field(default_factory=list)
     may_have_extra: bool = False  # whether one column more than there are labels is known of such files
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Generator[Block, None, None]:
         """Yield one block a piece."""
         row = 0
         for n_rows, piece in self.pieces():

@@ -110,7 +110,7 @@ def run_source(path: Path, truth: Source | None) -> tuple[Source, str]:
 
 
 def letor_source(path: Path, truth: Source | None, *, are_scores: bool) -> tuple[Source, str]:
-    """Read ``grade qid:7 1:0.5 ...`` lines; label l is the l-th document of its query. In scores the grade is the score.
+    """Read ``grade qid:7 1:0.5 ...`` lines; label l is the l-th document of its query, the grade may be a score.
 
     Raises
     ------
@@ -167,7 +167,7 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
 def _entry(path: Path, number: int, words: list[str], n_words: int, of_value: int) -> Entry:
     if len(words) != n_words:
         said = "query 0 document grade" if n_words == 4 else "query Q0 document rank score tag"
-        raise DataError(f"{path}:{number}: expected {said!r}, found {ascii(' '.join(words)[:40])}")
+        raise DataError(f"{path}:{number}: expected {said!r}, found {' '.join(words)[:40]!a}")
     return words[0], words[2], _value(path, number, words[of_value])
 
 

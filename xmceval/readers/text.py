@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -41,7 +41,7 @@ class TextSource:
         self._doubts = [self.layout.doubt] if self.layout.doubt else []
         self.warnings[:] = self._doubts
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Generator[Block, None, None]:
         """Yield one block a chunk."""
         chunks = LineChunks(self.path)
         row, line, before = 0, self.layout.header_lines + 1, self.layout.start

@@ -61,10 +61,21 @@ def _system(result: Result) -> dict[str, Any]:
                 "high": _finite(estimate.high),
                 "tie_low": _finite(estimate.tie_low),
                 "tie_high": _finite(estimate.tie_high),
+                "ceiling": _finite(estimate.ceiling),
                 "definition": result.definitions[name],
             }
             for name, estimate in result.estimates.items()
         },
+        "slices": [
+            {
+                **asdict(each.bin),
+                "metrics": {
+                    name: {"value": _finite(e.value), "low": _finite(e.low), "high": _finite(e.high)}
+                    for name, e in each.estimates.items()
+                },
+            }
+            for each in result.slices
+        ],
         "published": None if result.published is None else result.published.as_dict(),
         "warnings": list(result.warnings),
         "notes": list(result.notes),

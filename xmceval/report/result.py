@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from xmceval.errors import listed
 from xmceval.filters import FilterReport
-from xmceval.labelmeans import Surroundings, label_values
+from xmceval.frequency import Bin, Bins
+from xmceval.labelmeans import Surroundings, bin_values, label_values
 from xmceval.names import parse
 from xmceval.program import Program, WholeRow
 from xmceval.propensity import NOT_NEEDED, Propensities
 from xmceval.report.published import Standings
-from xmceval.totals import EMPTY_ROWS, FIRST_CUT, INSIDE_TIES, PREDICTIONS, ROWS, TRUE_LABELS, Estimate, Totals, finish
+from xmceval.totals import (
+    EMPTY_ROWS,
+    FIRST_CUT,
+    INSIDE_TIES,
+    PREDICTIONS,
+    ROWS,
+    TRUE_LABELS,
+    Estimate,
+    Totals,
+    finish,
+    finish_shares,
+)
 
 
 @dataclass(frozen=True)
@@ -35,6 +47,14 @@ class Counts:
     tied_rows: Mapping[int, int]
     left_out: Mapping[str, int] = field(default_factory=dict)
     unscored_true: int | None = None
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The numbers of one bin of labels."""
+
+    bin: Bin
+    estimates: Mapping[str, Estimate]
 
 
 @dataclass(frozen=True)
@@ -61,6 +81,8 @@ class Result(Mapping[str, float]):
         What was inferred from the files.
     filtered : FilterReport or None
         What a filter took out.
+    slices : tuple of Slice
+        By bins of labels: their shares of metrics at a cut, and label-wise metrics within them.
     published : Standings or None
         Where the values would stand among published ones.
     """
@@ -76,6 +98,7 @@ class Result(Mapping[str, float]):
     units: Mapping[str, str] = field(default_factory=dict)
     filtered: FilterReport | None = None
     published: Standings | None = None
+    slices: tuple[Slice, ...] = ()
 
     def __getitem__(self, name: str) -> float:
         return self.estimates[self._canonical(name)].value
@@ -123,11 +146,15 @@ def make_result(
     has_threshold: bool = True,
     weight_unit: float = 1.0,
     filtered: FilterReport | None = None,
+    bins: Bins | None = None,
+    ceiling: bool = False,
 ) -> Result:
     """Finish totals into a result."""
     around = Surroundings(n_labels, propensities or NOT_NEEDED, weight_unit)
     finished = _estimates(program, totals, around)
     estimates = {str(measure): finished[str(measure)] for measure in program.measures}
+    at_cuts = {str(measure) for measure in program.top_k_outputs} if ceiling else set()
+    estimates = {name: each if name in at_cuts else replace(each, ceiling=None) for name, each in estimates.items()}
     definitions = {str(measure): measure.definition for measure in program.measures}
     slots = {int(k): FIRST_CUT + 2 * i for i, k in enumerate(program.cuts)}
     of = [int(count) for count in totals.counts]
@@ -147,7 +174,10 @@ def make_result(
     told = _decision_warnings(counts, program, has_threshold)
     every = (*warnings, *_warnings(counts, estimates, empty_rows), *_row_warnings(counts, program), *told)
     units = {str(measure): measure.metric.unit for measure in program.measures}
-    return Result(name, estimates, definitions, counts, propensities, empty_rows, every, notes, units, filtered)
+    slices = () if bins is None else tuple(_slices(program, totals, around, bins))
+    return Result(
+        *(name, estimates, definitions, counts, propensities, empty_rows, every, notes, units, filtered), slices=slices
+    )
 
 
 def _estimates(program: Program, totals: Totals, around: Surroundings) -> dict[str, Estimate]:
@@ -160,6 +190,22 @@ def _estimates(program: Program, totals: Totals, around: Surroundings) -> dict[s
         if finished[str(measure)].void and measure.option("zero") == "1":
             finished[str(measure)] = Estimate(1.0, None, None, None, None)
     return finished
+
+
+def _slices(program: Program, totals: Totals, around: Surroundings, bins: Bins) -> Iterator[Slice]:
+    """Finish what each bin of labels has."""
+    shares = dict(zip(map(str, program.top_k_outputs), finish_shares(totals, len(bins)), strict=True))
+    by_label: list[dict[str, Estimate]] = [{} for _ in bins.bins]
+    for part, counts in zip(program.labelwise, totals.labels, strict=True):
+        for found, values in zip(by_label, bin_values(part, counts, around, bins), strict=True):
+            for name, value in values.items():
+                found[name] = Estimate(value or 0.0, None, None, None, None, void=value is None)
+    for number, each in enumerate(bins.bins):
+        found = {name: replace(estimates[number], ceiling=None) for name, estimates in shares.items()} | by_label[
+            number
+        ]
+        names = [str(measure) for measure in program.measures if not measure.metric.complement]
+        yield Slice(each, {name: found[name] for name in names if name in found})
 
 
 def _warnings(counts: Counts, estimates: Mapping[str, Estimate], empty_rows: str) -> Iterator[str]:

@@ -8,6 +8,7 @@ from xmceval.errors import counted
 from xmceval.names import split
 from xmceval.report.published import below_table
 from xmceval.report.result import Result
+from xmceval.totals import Estimate
 
 PLACES = 2
 
@@ -16,8 +17,9 @@ Cell = tuple[str, str]  # a value and the half width of its interval
 
 def as_table(results: Sequence[Result], places: int = PLACES) -> str:
     """Write results as a table in percent: above it what was read, below it how it was weighted, and ties."""
-    blocks = [_cells(result, places) for result in results]
-    rows = [row for block in blocks for row in block.values()]
+    blocks = [_cells(result, result.estimates, places) for result in results]
+    slices = [[_cells(result, each.estimates, places) for each in result.slices] for result in results]
+    rows = [row for block in [*blocks, *(each for some in slices for each in some)] for row in block.values()]
     cuts = list(dict.fromkeys(cut for row in rows for cut in row))
     indent = max(len(head) for block in blocks for head in block)
     widths = {cut: _widths([row[cut] for row in rows if cut in row], cut, places) for cut in cuts}
@@ -26,10 +28,13 @@ def as_table(results: Sequence[Result], places: int = PLACES) -> str:
     are_alike = len(set(predictions)) == 1
     lines = [_read(results[0]) + (f" and {predictions[0]}" if are_alike else "") + " per instance"]
     lines.append(_line("", {cut: (cut, "") for cut in cuts}, indent, widths))
-    for result, block, predicted in zip(results, blocks, predictions, strict=True):
+    for result, block, parts, predicted in zip(results, blocks, slices, predictions, strict=True):
         if not is_one:
             lines.append(result.name + ("" if are_alike else f" · {predicted} per instance"))
         lines.extend(_line(head, row, indent, widths) for head, row in block.items())
+        for each, part in zip(result.slices, parts, strict=True):
+            lines.append(str(each.bin))
+            lines.extend(_line(head, row, indent, widths) for head, row in part.items())
         lines.extend(_ties(result, places) if not is_one else ())
         lines.extend([str(result.filtered)] if result.filtered is not None and not is_one else ())
     lines.extend(dict.fromkeys(said for result in results for said in _propensities(result)))
@@ -41,14 +46,16 @@ def as_table(results: Sequence[Result], places: int = PLACES) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _cells(result: Result, places: int) -> dict[str, dict[str, Cell]]:
-    """Return the cells of a system by head and cut."""
+def _cells(result: Result, estimates: Mapping[str, Estimate], places: int) -> dict[str, dict[str, Cell]]:
+    """Return the cells of a system, or of one of its bins, by head and cut."""
     block: dict[str, dict[str, Cell]] = {}
-    for name, estimate in result.estimates.items():
+    for name, estimate in estimates.items():
         head, cut = _split(name)
         value = _number(result, name, estimate.value, places)
         margin = None if estimate.high is None else _number(result, name, estimate.high - estimate.value, places)
         block.setdefault(head, {})[cut] = value, "" if margin is None else f"±{margin}"
+        if estimate.ceiling is not None:
+            block.setdefault(f"{head} ceiling", {})[cut] = _number(result, name, estimate.ceiling, places), ""
     return block
 
 

@@ -10,6 +10,7 @@ from scipy import stats
 
 from xmceval.errors import DataError
 from xmceval.kernels.sums import add_values
+from xmceval.program import SLOTS
 from xmceval.totals import FIRST_CUT, MOMENTS, ROWS, Totals, finish, merge, t_quantile
 
 QUANTUM = Fraction(1, 1 << 60)
@@ -31,16 +32,16 @@ def exact(words):
     return low * QUANTUM + middle + (high << 60)
 
 
-def moments(num, den, best, worst):
+def moments(num, den, best, worst, ceiling):
     """The floats that are summed, moment by moment."""
-    return [num, den, num * num, num * den, den * den, best, worst]
+    return [num, den, num * num, num * den, den * den, best, worst, ceiling]
 
 
 def rows(rng, scale):
-    """One output: value, ideal, and how far ties move the value, up and down."""
+    """One output: value, ideal, how far ties move the value up and down, and the ceiling."""
     num = rng.random(N) * scale
     den = num + rng.random(N) * scale
-    return np.stack([num, den, (den - num) * rng.random(N), -num * rng.random(N)], axis=1)[:, None, :]
+    return np.stack([num, den, (den - num) * rng.random(N), -num * rng.random(N), den], axis=1)[:, None, :]
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1e-9, 1.0, 3.0, 5.0, 1e6, 2.0**40])
@@ -54,8 +55,8 @@ def test_sums_are_exact_but_for_one_quantum_a_row(rng, scale):
 
 @pytest.mark.parametrize("x", [-1.0, -0.25, -1e-18, -3.5, -(2.0**40), -(2.0**70), 0.0, 2.0**-60, 4.0, 2.0**60, 2.0**80])
 def test_one_value_of_any_sign_and_size_is_itself(x):
-    values = np.zeros((1, 1, 4))
-    values[0, 0, 3] = x
+    values = np.zeros((1, 1, SLOTS))
+    values[0, 0, SLOTS - 1] = x
     assert abs(exact(added(values)[0, MOMENTS - 1]) - Fraction(x)) < QUANTUM
 
 
@@ -100,19 +101,19 @@ def test_a_mean_has_the_interval_of_t(rng):
 
 def test_tie_bounds_are_the_value_moved(rng):
     values = rows(rng, 1.0)
-    num, den, best, worst = values[:, 0, :].T
+    num, den, best, worst, _ = values[:, 0, :].T
     [estimate] = finish(totals_of(values))
     assert estimate.tie_low == pytest.approx((num + worst).sum() / den.sum())
     assert estimate.tie_high == pytest.approx((num + best).sum() / den.sum())
 
 
 def test_one_row_has_no_interval():
-    [estimate] = finish(totals_of(np.array([[[0.5, 1.0, 0.0, 0.0]]])))
+    [estimate] = finish(totals_of(np.array([[[0.5, 1.0, 0.0, 0.0, 0.0]]])))
     assert (estimate.value, estimate.low, estimate.high, estimate.void) == (0.5, None, None, False)
 
 
 def test_an_ideal_of_0_is_void():
-    [estimate] = finish(totals_of(np.zeros((3, 1, 4))))
+    [estimate] = finish(totals_of(np.zeros((3, 1, SLOTS))))
     assert (estimate.value, estimate.low, estimate.high, estimate.void) == (0.0, None, None, True)
 
 

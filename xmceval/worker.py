@@ -196,6 +196,7 @@ class Worker:
         for o, of_true, of_predicted in part.micro:
             n_true, n_predicted = np.diff(true.indptr), np.minimum(ranking.n_ranked, part.outputs[o, 1])
             values[:, o, 1] = (of_true * n_true + of_predicted * n_predicted) * self._kept_rows(true)
+            shares[:, o * self._n_bins : (o + 1) * self._n_bins, 1] = values[: len(shares), o, 1:2]
 
     def _expected(self, part: TopK, true: Rows, given: Rows, ranking: Ranking) -> Float64:
         """Return the mean running sums over the orders of tied labels, or no rows where their order by label counts."""

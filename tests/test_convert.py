@@ -246,3 +246,34 @@ def test_real_truth_of_every_layout_comes_back(tmp_path, realdata):
         for target in ("a.npz", "b.txt"):
             convert(open_truth(realdata / name).source, tmp_path / target, are_scores=False, force=True)
             assert rows_of(open_truth(tmp_path / target).source) == expected, name
+
+
+@pytest.mark.parametrize("ending", ["gz", "bz2", "xz", "zst"])
+def test_compressed_text_comes_back(tmp_path, rng, monkeypatch, ending):
+    if ending == "zst":
+        pytest.importorskip("zstandard")
+    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 100)
+    scores = as_scores(rng.standard_normal((60, 20)))
+    convert(scores, tmp_path / f"a.txt.{ending}")
+    assert rows_of(open_scores(tmp_path / f"a.txt.{ending}").source) == rows_of(scores)
+
+
+def test_omikuji_and_lists_come_back(tmp_path, rng):
+    scores = csr_matrix(rng.random((30, 9)) * (rng.random((30, 9)) < 0.5))
+    convert(as_scores(scores), tmp_path / "o.txt", form="omikuji")
+    assert rows_of(open_scores(tmp_path / "o.txt").source) == rows_of(as_scores(scores))
+    truth = (scores != 0).astype(float)
+    convert(as_truth(truth), tmp_path / "l.txt", form="lists", are_scores=False)
+    assert rows_of(open_truth(tmp_path / "l.txt").source) == rows_of(as_scores(truth))
+
+
+def test_real_files_of_names_are_converted_untouched(tmp_path, realdata):
+    folder = realdata / "eurlex_attentionxml"
+    options = ["--labels", folder / "labels.txt", "-q"]
+    assert run("convert", folder / "EUR-Lex_test_labels.txt", tmp_path / "t.txt", "--truth", *options) == 0
+    assert run("convert", folder / "AttentionXML-EUR-Lex-Tree-0-labels.npy", tmp_path / "p.npz", *options) == 0
+    expected = rows_of(open_truth(folder / "tst_X_Y.txt.gz").source)
+    assert [sorted(row) for row in rows_of(open_truth(tmp_path / "t.txt").source)] == [sorted(row) for row in expected]
+    got = xmceval.score(tmp_path / "t.txt", tmp_path / "p.npz", k=[1, 5], metrics="P")
+    same = xmceval.score(folder / "tst_X_Y.txt.gz", folder / "attentionxml_tree0.txt.gz", k=[1, 5], metrics="P")
+    assert dict(got) == dict(same)

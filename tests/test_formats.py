@@ -59,8 +59,8 @@ def save_pair(labels, scores=SCORES):
     return "m"
 
 
-def mat(name, **arrays):
-    scipy.io.savemat(name, arrays)
+def mat(name, *, packed=False, **arrays):
+    scipy.io.savemat(name, arrays, do_compression=packed)
     return name
 
 
@@ -109,6 +109,10 @@ TRUTHS = {
     "npy in Fortran's order": (lambda: saved("x.npy", np.asfortranarray(dense())), {}),
     "mat, sparse": (lambda: mat("x.mat", lblMat=sp.csc_matrix(dense().astype(float))), {"n_labels": 5}),
     "mat, labels x points": (lambda: mat("x.mat", lblMat=sp.csc_matrix(dense().T.astype(float))), {"n_labels": 5}),
+    "mat, compressed": (
+        lambda: mat("x.mat", packed=True, lblMat=sp.csc_matrix(dense().astype(float))),
+        {"n_labels": 5},
+    ),
     "mat, dense beside another": (lambda: mat("x.mat", y_test=dense(), ft=np.ones((4, 9))), {"n_labels": 5}),
 }
 
@@ -308,6 +312,18 @@ def test_faults_are_told_together_the_first_ten_and_the_count():
     told = str(caught.value).split("\n")
     assert [line.split(":")[1] for line in told[:-1]] == [str(i) for i in range(3, 13)]
     assert told[-1] == "12 rows are wrong; these are the first 10"
+
+
+def test_strict_makes_warnings_errors():
+    from click.testing import CliRunner
+
+    from xmceval.cli.score import command
+
+    runner = CliRunner()
+    assert runner.invoke(command, ["t.txt", "p.txt", "-k", "1"]).exit_code == 0
+    strict = runner.invoke(command, ["t.txt", "p.txt", "-k", "1", "--strict"])
+    assert isinstance(strict.exception, xmceval.DataError)
+    assert "with --strict warnings are errors" in str(strict.exception)
 
 
 def test_a_name_stands_once():

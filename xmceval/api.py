@@ -26,7 +26,7 @@ from xmceval.inputs import (
     without_propensities,
 )
 from xmceval.metrics import DECISION_NAMES, DEFAULT_CUTS, DEFAULT_NAMES
-from xmceval.names import check_cut, parse
+from xmceval.names import parse
 from xmceval.program import Program, compile_program
 from xmceval.propensity import Propensities
 from xmceval.readers import read_names
@@ -199,8 +199,8 @@ def prepare(
     threads: int | None = None,
 ) -> Setup:
     """Do once what several systems on the same truth share; the parameters are those of `score`."""
-    is_one = isinstance(k, str) or not isinstance(k, Iterable) or getattr(k, "ndim", 1) == 0
-    cuts = [k] if is_one else list(k)  # type: ignore[arg-type, list-item]
+    is_several = isinstance(k, Iterable) and not isinstance(k, str) and getattr(k, "ndim", 1) > 0
+    cuts: list[Any] = list(k) if is_several else [k]  # type: ignore[arg-type]
     names = (DEFAULT_NAMES if threshold is None else DECISION_NAMES) if metrics is None else metrics
     program = compile_program(parse(names, cuts))
     check_choices(empty_rows=empty_rows, unscored=unscored, duplicates=duplicates, ties=ties)

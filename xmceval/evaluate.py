@@ -139,7 +139,7 @@ def each_block(
                 work(state, item)
             except Fault as fault:
                 faults.append(fault)
-                if all_faults:
+                if all_faults and item is not None:
                     faults.extend(further_faults(state, item, work, fault))
                 if not all_faults or len(faults) >= COUNTED:
                     stop.set()

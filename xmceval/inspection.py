@@ -16,6 +16,7 @@ from xmceval.errors import DataError, Fault, counted
 from xmceval.evaluate import each_block
 from xmceval.propensity import LabelCounts
 from xmceval.readers.either import open_either
+from xmceval.readers.names import Names
 
 MOST_FAULTS = 10
 MOST_GRADE = 10
@@ -119,7 +120,12 @@ class Tally:
 
 
 def inspect(
-    path: str | Path, *, kind: str | None = None, n_labels: int | None = None, threads: int | None = None
+    path: str | Path,
+    *,
+    kind: str | None = None,
+    n_labels: int | None = None,
+    names: Names | None = None,
+    threads: int | None = None,
 ) -> Inspection:
     """Look at all rows of a file.
 
@@ -131,6 +137,8 @@ def inspect(
         What it is; default by its content.
     n_labels : int, optional
         The number of labels, where the file does not tell it.
+    names : Names, optional
+        Names of the labels, where the file has them instead of numbers.
     threads : int, optional
         Default: one per processor.
 
@@ -139,7 +147,7 @@ def inspect(
     DataError
         A missing file, or one of no known form.
     """
-    opened, as_scores = open_either(path, kind)
+    opened, as_scores = open_either(path, kind, names=names)
     source = opened.source
     width = width_of(source, n_labels)
     tally, faults = tally_up(source, width, threads)

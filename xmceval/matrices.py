@@ -20,9 +20,11 @@ AnyArray = NDArray[Any]
 class Matrix(Protocol):
     """One kind of matrix: how many entries lie before a row, and how rows become CSR."""
 
-    def stop_after(self, start: int, entries: int) -> int: ...
+    def stop_after(self, start: int, entries: int) -> int:
+        """Return the row before which about so many entries lie."""
 
-    def fill(self, start: int, stop: int, scratch: Scratch) -> Rows: ...
+    def fill(self, start: int, stop: int, scratch: Scratch) -> Rows:
+        """Copy some rows into the scratch arrays."""
 
 
 @dataclass
@@ -84,6 +86,7 @@ class Csr:
     are_scores: bool
 
     def stop_after(self, start: int, entries: int) -> int:
+        """Return the row before which about so many entries lie."""
         return int(np.searchsorted(self.indptr, self.indptr[start] + entries, side="right")) - 1
 
     def fill(self, start: int, stop: int, scratch: Scratch) -> Rows:
@@ -105,9 +108,11 @@ class Dense:
     are_scores: bool
 
     def stop_after(self, start: int, entries: int) -> int:
+        """Return the row before which about so many entries lie."""
         return start + entries // max(int(self.values.shape[1]), 1)
 
     def fill(self, start: int, stop: int, scratch: Scratch) -> Rows:
+        """Copy some rows into the scratch arrays."""
         values = self.values[start:stop]
         if self.are_scores:
             kept, values = values != -np.inf, _comparable(values)
@@ -124,9 +129,11 @@ class Pairs:
     scores: AnyArray
 
     def stop_after(self, start: int, entries: int) -> int:
+        """Return the row before which about so many entries lie."""
         return start + entries // max(int(self.labels.shape[1]), 1)
 
     def fill(self, start: int, stop: int, scratch: Scratch) -> Rows:
+        """Copy some rows into the scratch arrays."""
         labels, scores = self.labels[start:stop], _comparable(self.scores[start:stop])
         kept = labels != -1
         return _masked(scratch, kept, labels[kept], scores[kept])

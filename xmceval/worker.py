@@ -15,7 +15,9 @@ from xmceval.errors import Fault, counted
 from xmceval.filters import Filter
 from xmceval.frequency import Bins
 from xmceval.labelwise import LabelCounters
-from xmceval.program import GAINS, MOMENTS, SLOTS, Decisions, Labelwise, Program, TopK, WholeRow
+from xmceval.metrics import DEFAULT_NAMES
+from xmceval.names import parse
+from xmceval.program import GAINS, MOMENTS, SLOTS, Decisions, Labelwise, Program, TopK, WholeRow, compile_program
 from xmceval.propensity import NOT_NEEDED, Propensities
 from xmceval.totals import empty, merge
 
@@ -295,3 +297,21 @@ def _check_length(block: Block, rows: Rows, most: int, announced: str) -> None:
             f"{block.place(row)}: {announced}, and this row has {counted(int(lengths[row]), 'prediction')}: "
             "the header's second number is neither the number of labels nor of predictions a row",
         )
+
+
+def compile_ahead() -> None:
+    """Compile the row kernels of the default metrics into numba's cache, by a run over no rows."""
+    from xmceval.kernels import rows as kernels
+    from xmceval.kernels.sums import add_values
+
+    program = compile_program(parse(DEFAULT_NAMES))
+    worker = Worker(program, None, Width(), Terms())
+    [part], [space], block = program.parts, worker._spaces, empty(program)
+    nothing = Rows(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
+    depth = program.deepest + 1
+    ranking = Ranking(np.empty((0, depth), dtype=np.int64), np.empty((0, depth)), np.empty(0, dtype=np.int64))
+    values, shares = np.empty((0, len(part.measures), SLOTS)), np.empty((0, 0, SLOTS))
+    if isinstance(part, TopK):
+        worker._value_top_k(part, space, nothing, nothing, ranking, values, shares)
+    add_values(values, np.empty(0), np.empty(MOMENTS), block.sums)
+    kernels.count_rows(nothing.indptr, nothing.indptr, *ranking[1:], program.cuts, False, block.counts)

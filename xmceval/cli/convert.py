@@ -21,6 +21,7 @@ from xmceval.cli import shared
     "--sort", "order", type=click.Choice(["score", "label"]), help="Order within each row.  [default: as it is]"
 )
 @click.option("--n-labels", type=click.IntRange(min=1), help="Number of labels, where SRC does not tell it.")
+@click.option("--labels", metavar="FILE", help="Names of labels, one a line, where SRC has names in place of ids.")
 @click.option("--force", is_flag=True, help="Overwrite DST.")
 @click.option("--threads", type=click.IntRange(min=1), help="Number of threads.  [default: one per processor]")
 @click.option("-q", "quiet", is_flag=True, help="No warnings.")
@@ -33,6 +34,7 @@ def command(
     top: int | None,
     order: str | None,
     n_labels: int | None,
+    labels: str | None,
     force: bool,
     threads: int | None,
     quiet: bool,
@@ -56,10 +58,14 @@ def command(
       xmceval convert score_mat.npz score_mat.txt.gz --top 100
     """
     from xmceval.readers.either import open_either
+    from xmceval.readers.names import read_names
     from xmceval.writers import convert
 
     shared.start(quiet)
-    opened, are_scores = open_either(src, "truth" if truth else None)
+    names = None if labels is None else read_names(labels)
+    opened, are_scores = open_either(src, "truth" if truth else None, names=names)
+    if n_labels is None and names is not None:
+        n_labels = len(names)
     written = convert(
         opened.source,
         sys.stdout.buffer if dst == "-" else dst,

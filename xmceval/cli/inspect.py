@@ -13,6 +13,7 @@ from xmceval.cli import shared
 @click.option("--filter", "pairs", metavar="FILE", help="Pairs 'row label' that the predictions should not hold.")
 @click.option("--train", metavar="FILE", help="Training labels, to hold against the truth.")
 @click.option("--n-labels", type=click.IntRange(min=1), help="Number of labels, where a file does not tell it.")
+@click.option("--labels", metavar="FILE", help="Names of labels, one a line, for files with names in place of ids.")
 @click.option("-o", "form", type=click.Choice(["table", "json"]), default="table", help="Form of the output.")
 @click.option("--threads", type=click.IntRange(min=1), help="Number of threads.  [default: one per processor]")
 def command(
@@ -21,6 +22,7 @@ def command(
     pairs: str | None,
     train: str | None,
     n_labels: int | None,
+    labels: str | None,
     form: str,
     threads: int | None,
 ) -> None:
@@ -38,18 +40,25 @@ def command(
     from xmceval.inspection import inspect
     from xmceval.readers.either import open_either
     from xmceval.readers.filters import read_filter
+    from xmceval.readers.names import read_names
     from xmceval.report import soundness
     from xmceval.training import count_training
 
     shared.start(quiet=False)
-    found = [inspect(each, kind=kind, n_labels=n_labels, threads=threads) for each in files]
+    names = None if labels is None else read_names(labels)
+    if n_labels is None and names is not None:
+        n_labels = len(names)
+    found = [inspect(each, kind=kind, n_labels=n_labels, names=names, threads=threads) for each in files]
+    if kind is None and len(found) > 1 and not any(each.kind == "truth" for each in found):
+        # Lists of labels may be either: of several files the first is the truth, as with score.
+        found[0] = inspect(files[0], kind="truth", n_labels=n_labels, names=names, threads=threads)
     truth = next((each for each in found if each.kind == "truth"), None)
     known = None if pairs is None else read_filter(pairs)
     training = None if train is None else count_training(train, threads=threads)
     together = [
         compare_files(
-            (open_either(truth.path, "truth")[0].source, truth),
-            (open_either(each.path, "scores")[0].source, each),
+            (open_either(truth.path, "truth", names=names)[0].source, truth),
+            (open_either(each.path, "scores", names=names)[0].source, each),
             pairs=known,
             training=training,
             threads=threads,

@@ -54,6 +54,7 @@ def command(
     stand = among(options["dataset"]) if published else None  # type: ignore[arg-type]
     shared.start(quiet)
     setup = prepare(truth, **options)  # type: ignore[arg-type]
+    shared.wait_for_kernels()
     results = []
     for path, name in zip(preds, called, strict=True):
         with shared.progress(name, quiet) as told:

@@ -7,9 +7,7 @@ import numpy as np
 
 kernel = numba.njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
 # The wrappers that Python and C would call take longer to compile than a small function.
-helper = numba.njit(
-    nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True
-)
+helper = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True)
 
 HIT, PROPENSITY, GRADE, EXP_GRADE = 0, 1, 2, 3
 SUM, ANY, FIRST, PRECISION = 0, 1, 2, 3

@@ -165,6 +165,7 @@ class _NamedPairs:
     first_row: int
 
     def stop_after(self, start: int, entries: int) -> int:
+        """Return the row before which about so many entries lie."""
         return start + entries // max(int(self.words.shape[1]), 1)
 
     def fill(self, start: int, stop: int, scratch: Scratch) -> Rows:

@@ -11,7 +11,8 @@ from xmceval.blocks import UNKNOWN, Float64, Int64, Width
 from xmceval.catalogue import find
 from xmceval.errors import DataError, counted
 from xmceval.evaluate import count_labels
-from xmceval.propensity import DEFAULT_A, DEFAULT_B, inverse_propensity
+from xmceval.inputs import Model
+from xmceval.propensity import inverse_propensity
 from xmceval.readers import open_truth
 
 
@@ -47,10 +48,8 @@ class Training:
     @staticmethod
     def constants(dataset: str | None, a: float | None, b: float | None) -> tuple[float, float]:
         """Return A and B: as given, or of a data set, or the usual ones."""
-        entry = None if dataset is None else find(dataset)
-        known_a = DEFAULT_A if entry is None or entry.a is None else entry.a
-        known_b = DEFAULT_B if entry is None or entry.b is None else entry.b
-        return known_a if a is None else a, known_b if b is None else b
+        model = Model.of(None if dataset is None else find(dataset), a, b)
+        return model.a, model.b
 
 
 def count_training(path: str | Path, *, n_labels: int | None = None, threads: int | None = None) -> Training:

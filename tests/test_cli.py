@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from files import A_ALONE
+from scipy.sparse import csr_matrix, save_npz
 
-from xmceval.cli import main, shared
+from xmceval.cli import COMMANDS, main, shared
 
 SAMPLE = Path(__file__).parent.parent / "datasets" / "sample"
 TRUTH, MODEL_A, MODEL_B, TRAIN = (f"{name}.txt" for name in ("tst_X_Y", "model_a", "model_b", "trn_X_Y"))
@@ -64,9 +65,7 @@ P   55.00 ±4.38
 ties across a cut: 1 instance @1 · P@1 55.00..55.20
 """
     )
-    assert (
-        err == "warning: 2 of 500 instances have fewer than 1 predictions: the missing ones count as misses\n" + EMPTY
-    )
+    assert err == "warning: 2 of 500 instances have fewer than 1 prediction: the missing ones count as misses\n" + EMPTY
 
 
 def test_facts_that_differ_stand_at_each_system(run, tmp_path):
@@ -202,7 +201,7 @@ def test_systems_are_named(run):
 
     assert names(MODEL_A, f"../sample/{MODEL_B}") == [MODEL_A, MODEL_B]
     assert names(MODEL_A, MODEL_B, "--name", "ours") == ["ours", MODEL_B]
-    assert names(MODEL_A, MODEL_A) == [MODEL_A, MODEL_A]
+    assert names(MODEL_A, MODEL_A) == [f"{MODEL_A} (1)", f"{MODEL_A} (2)"]
     assert run("score", TRUTH, MODEL_A, "--name", "a", "--name", "b")[::2] == (
         2,
         "Error: 2 names for 1 file of predictions\n",
@@ -298,3 +297,98 @@ def test_interruption_ends_with_130(run, monkeypatch):
 
     monkeypatch.setattr("xmceval.api.prepare", interrupt)
     assert run("score", TRUTH, MODEL_A) == (130, "", "\ninterrupted\n")
+
+
+# What a review found.
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_texts_keep_their_layout(run, command):
+    code, out, _ = run(command, "-h")
+    assert code == 0
+    assert "\\b" not in out
+    assert "\b" not in out
+    if "Example:" in out:
+        assert "\n  Example:\n    xmceval " in out
+
+
+def test_published_values_are_not_lost_in_csv(run):
+    code, out, err = run("score", TRUTH, MODEL_A, "--dataset", "EURLex-4K", "--published", "-o", "csv")
+    assert (code, out) == (2, "")
+    assert "-o table or -o json" in err
+
+
+def test_quiet_leaves_the_notes_that_were_asked_for(run):
+    _, _, err = run("score", TRUTH, MODEL_A, "-m", "P@1", "-q", "-v")
+    assert err.startswith("note: ")
+    assert "warning" not in err
+
+
+def test_bins_of_the_truth_do_not_speak_of_training(run):
+    _, out, _ = run("score", TRUTH, MODEL_A, "-m", "P@1", "--by-frequency", 2)
+    assert "bin 1: 14 labels with 20 to 211 rows of tst_X_Y.txt itself, 50.1% of its positives" in out
+    assert "training" not in out
+
+
+def test_propensities_go_to_standard_output(run, tmp_path, monkeypatch, capfdbinary):
+    train = SAMPLE / TRAIN
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        main(["propensity", str(train), "kept.txt", "-q"])
+    capfdbinary.readouterr()
+    with pytest.raises(SystemExit):
+        main(["propensity", str(train), "-", "-q"])
+    assert capfdbinary.readouterr().out == Path("kept.txt").read_bytes()
+    assert [each.name for each in tmp_path.iterdir()] == ["kept.txt"]
+
+
+@pytest.mark.parametrize("name", ["q.mat", "q.zip", "q.pkl", "q.h5", "q.MAT"])
+def test_binary_endings_do_not_become_text(run, tmp_path, name):
+    code, _, err = run("convert", MODEL_A, tmp_path / name)
+    assert code == 2
+    assert "mend: a name in .npz or .txt, or --to " in err
+    assert run("propensity", TRAIN, tmp_path / name)[0] == 2
+    assert not list(tmp_path.iterdir())
+    assert run("convert", MODEL_A, tmp_path / name, "--to", "xmc")[0] == 0
+
+
+def test_convert_drops_the_extra_column_that_score_drops(run, tmp_path):
+    save_npz(tmp_path / "p.npz", csr_matrix([[0.5, 0, 1], [0, 1, 0], [0, 0, 2]]))
+    code, _, err = run("convert", tmp_path / "p.npz", tmp_path / "p.txt", "--n-labels", 2)
+    assert code == 0
+    assert "2 entries of the extra last column, 2, were dropped" in err
+    assert (tmp_path / "p.txt").read_text() == "3 2\n0:0.5\n1:1\n\n"
+
+
+BROKEN = {
+    "bz2": (b"BZh9xxxx", b"2 5\n0:1\n1:1\n", "the compressed file is damaged or cut short"),
+    "omikuji": (b"0 0.9\t1 0.5\n4 0.3\t1\n", b"2 5\n0:1\n1:1\n", "p:2: expected 'label score' between tabs, found '1'"),
+    "run's score": (
+        b"q1 Q0 d1 1 x me\n",
+        b"q1 0 d1 1\nq2 0 d2 1\n",
+        "as the score of 'query Q0 document rank score tag'",
+    ),
+    "run's fields": (
+        b"q1 Q0 d1 1 3 me\nq1 Q0 d2 2 me\nq2 Q0 d2 1 3 me\n",
+        b"q1 0 d1 1\nq2 0 d2 1\n",
+        "p:2: expected 'query Q0 document rank score tag', found 'q1 Q0 d2 2 me'",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_fault_is_told_in_the_words_of_its_format(run, tmp_path, monkeypatch, case):
+    monkeypatch.chdir(tmp_path)
+    preds, truth, said = BROKEN[case]
+    Path("p").write_bytes(preds)
+    Path("t").write_bytes(truth)
+    code, _, err = run("score", "t", "p", "-m", "P@1")
+    assert code == 1
+    assert said in err
+
+
+@pytest.mark.parametrize("header", ["3 5 # c", "# 3 5 # c", "3 5\t#c # d", "# about\n3 5 # c"])
+def test_a_comment_may_stand_behind_the_header(run, tmp_path, header):
+    (tmp_path / "p").write_text(f"{header}\n0:.5\n2:1\n1:1.e2\n")
+    assert run("convert", tmp_path / "p", tmp_path / "q")[0] == 0
+    assert (tmp_path / "q").read_text() == "3 5\n0:0.5\n2:1\n1:100\n"

@@ -293,7 +293,7 @@ WRONG = [
     ("f1_score", ["a", "b"], [0, 1], "strings"),
     ("hamming_loss", [], [], "no rows"),
     ("hamming_loss", [[1, -1], [0, 1]], [[1, 0], [0, 1]], "one whole value"),
-    ("hamming_loss", sparse.csr_matrix([[1], [0]]), sparse.csr_matrix([[1], [0]]), "two columns or more"),
+    ("hamming_loss", sparse.csr_matrix((2, 0)), sparse.csr_matrix((2, 0)), "two columns or more"),
 ]
 
 
@@ -359,3 +359,15 @@ def test_200k_rows_of_a_million_labels_take_memory_by_what_is_stored():
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 500e6  # dense it would be 1.6e12
+
+
+@pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.csc_array, sparse.coo_matrix])
+def test_one_sparse_column_is_taken_as_the_dense_one_is(form):
+    truth, pred, scores = [[1], [0], [0], [1], [1]], [[1], [1], [0], [0], [1]], [[0.5], [0.0], [-1.0], [0.25], [2.0]]
+    for name in ("hamming_loss", "accuracy_score", "f1_score", "jaccard_score"):
+        function = getattr(xmceval, name)
+        assert function(form(truth), form(pred)) == function(truth, pred), name
+        assert function(form(truth), np.ravel(pred)) == function(truth, pred), name
+    for name in ("roc_auc_score", "average_precision_score"):
+        function = getattr(xmceval, name)
+        assert function(form(truth), form(scores)) == function(truth, scores) == function(np.ravel(truth), form(scores))

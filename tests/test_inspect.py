@@ -19,16 +19,16 @@ TRUTH_REPORT = """\
 t.txt
   text, rows of idx:value, header '4 6'; taken as truth: every value is 1
   4 rows · 6 labels, announced · 5 entries
-  4 labels have an entry, the largest is 5 · 1 rows have none
+  4 labels have an entry, the largest is 5 · 1 row has none
   values from 1 to 1
   order: all rows by label
   entries of a row: 0 to 2, median 1, mean 1.25
-      0  ############              1 rows, 0.0% of the entries
-      1  ############              1 rows, 20.0% of the entries
+      0  ############              1 row, 0.0% of the entries
+      1  ############              1 row, 20.0% of the entries
     2-3  ########################  2 rows, 80.0% of the entries
   entries of a label: 1 to 2, median 1, mean 1.25
       1  ########################  3 labels, 60.0% of the entries
-    2-3  ########                  1 labels, 40.0% of the entries
+    2-3  ########                  1 label, 40.0% of the entries
   head: 1% of these labels have 40.0% of the entries; tail: the rarer half 40.0%
   sound: score takes it
 """
@@ -175,3 +175,41 @@ def test_real_files_are_sound_and_belong_together(realdata, capsys):
     assert [each["kind"] for each in document["files"]] == ["truth", "scores"]
     assert document["together"][0]["precision_at_1"] == pytest.approx(0.814)
     assert document["together"][0]["warnings"] == []
+
+
+def test_json_truth_with_a_bad_line_is_told_as_score_tells_it(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "js").write_text('{"target_ind":[0,2]}\n{"target_ind":[]}\n{"target_ind":["x"]}\n')
+    assert run("js") == 1
+    told = capsys.readouterr().out.splitlines()
+    assert told[1] == "  text, JSON lines, no header; nothing was read"
+    assert told[2].startswith("  error: js:3: 'x' is a name, not a number of a label")
+    assert len(told) == 4
+
+
+def test_what_cannot_be_parsed_has_no_statistics(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bad").write_text("0:1 x\n")
+    assert run("bad") == 1
+    told = capsys.readouterr().out
+    assert "nothing was read" in told
+    assert "empty" not in told
+    assert "rows ·" not in told
+
+
+def test_the_same_file_twice_is_told(made, capsys):
+    code, faults, warnings = warnings_of(capsys, "t.txt", "./t.txt")
+    assert (code, faults) == (0, [])
+    assert warnings == ["t.txt and ./t.txt are the same file"]
+
+
+def test_ranks_are_not_called_values(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "l").write_text("0,1,2\n1,2\n3\n")
+    assert run("l", "--as", "scores") == 0
+    assert "no values but ranks from 1 to 3, the first label of a row has the most" in capsys.readouterr().out
+    assert run("l") == 0
+    told = capsys.readouterr().out
+    assert "taken as truth: lists may be either" in told
+    assert "no values: each label of a list counts 1" in told
+    assert "best first" not in told

@@ -263,6 +263,36 @@ def test_labels_above_the_array_count_as_those_below(rng, monkeypatch):
     assert xmceval.score(truth, scores, metrics=SAME_BITS, threshold=0.0).estimates == expected
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("limit", [1 << 27, 16])
+def test_counts_kept_by_ids_are_those_of_the_array(rng, monkeypatch, weighted, limit):
+    truth, scores = (csr_matrix(each[:60]) for each in random_problem(rng))
+    spread = [csr_matrix((each.data, each.indices * 31, each.indptr), shape=(60, 1240)) for each in (truth, scores)]
+    given = {"metrics": [*SAME_BITS, "macroP(over=largest)", "macroR(over=train)"], "threshold": 0.0, "by_frequency": 3}
+    given |= {"counts": np.arange(1240) % 7, "n_train": 900, "sample_weight": rng.random(60) if weighted else None}
+    expected = xmceval.score(*spread, **given)
+    monkeypatch.setattr(labelwise, "DENSE_IDS", limit)
+    monkeypatch.setattr(labelwise, "COMPACT_ABOVE", 5)
+    monkeypatch.setattr(labelwise, "CHUNK", 100)
+    found = xmceval.score(*spread, **given)
+    assert found.estimates == expected.estimates
+    assert [each.estimates for each in found.slices] == [each.estimates for each in expected.slices]
+    totals = counted(*spread)
+    assert len(totals.dense) == 0
+    assert totals.sparse.any(axis=1).all()
+    assert not (totals.ids % 31).any()
+
+
+def test_totals_by_ids_add_up_with_arrays(rng, monkeypatch):
+    truth, scores = (csr_matrix(each[:60]) for each in random_problem(rng))
+    whole = counted(truth, scores).compact(always=True)
+    parts = [counted(truth[p], scores[p]) for p in (slice(0, 3), slice(3, 12), slice(12, 60))]
+    for which in range(8):
+        a, b, c = (part.compact(always=True) if which >> i & 1 else part for i, part in enumerate(parts))
+        for added in (labelwise.merge(labelwise.merge(a, b), c), labelwise.merge(a, labelwise.merge(c, b))):
+            assert same(added.compact(always=True), whole)
+
+
 def test_counters_grow_past_the_largest_label_where_nothing_announces_it():
     rows = Rows(np.array([0, 1]), np.array([3_000_000]), np.ones(1))
     counters = labelwise.LabelCounters(UNKNOWN, 1)
@@ -288,9 +318,10 @@ def test_over_is_refused_where_it_says_nothing():
         xmceval.score(np.ones((5, 1)), np.ones((5, 1)), metrics="Jaccard(over=truth)")
 
 
-def test_dense_scores_without_a_threshold_are_told():
+def test_decisions_without_a_threshold_are_told():
     result = xmceval.score(np.ones((5, 2)), np.ones((5, 2)), metrics="Jaccard")
-    assert any("every label of every instance has a score" in line for line in result.warnings)
+    assert "Jaccard: all labels with a score are taken for decisions (mend: threshold=, --threshold)" in result.warnings
+    assert not xmceval.score(np.ones((5, 2)), np.ones((5, 2)), metrics="Jaccard", threshold=0.5).warnings
 
 
 def test_means_over_labels_have_no_interval_and_micro_ones_have():

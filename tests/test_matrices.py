@@ -387,3 +387,36 @@ def test_threads_must_be_at_least_1(truth, scores, threads):
 def test_empty_rows_has_two_choices(truth, scores):
     with pytest.raises(UsageError, match="empty_rows must be one of zero, drop, got 'skip'"):
         xmceval.score(truth, scores, empty_rows="skip")
+
+
+WIDE = np.array([[-(2**60) - 1, -(2**60), -5, 0], [2**60 + 1, 2**60, 0, 5]], np.int64)
+
+
+def test_wide_integers_keep_their_sign():
+    y_true, y_score = np.array([[0, 1, 0, 1], [1, 0, 0, 0]]), sp.csr_array(WIDE)
+    result = xmceval.score(y_true, y_score, metrics=["LRAP", "coverage_error"], unscored="zero")
+    assert (result["LRAP"], result["coverage_error"]) == pytest.approx((11 / 12, 2.0))
+
+
+def test_a_threshold_is_not_held_against_rounded_scores():
+    with pytest.raises(DataError, match="values that float64 would round .int64., so no threshold"):
+        xmceval.score(np.ones((2, 4)), WIDE, threshold=5)
+
+
+def test_grades_whose_gain_leaves_the_range_are_refused():
+    y_true, y_score = np.array([[41, 1], [1, 0]]), np.ones((2, 2))
+    assert xmceval.score(y_true, y_score, k=1, metrics="DCG")["DCG@1"] == 21.0
+    with pytest.raises(DataError, match="row 0: the truth value of label 0 is 41; .* with gain=exp above 40"):
+        xmceval.score(y_true, y_score, k=1, metrics="nDCG(gain=exp)")
+
+
+def test_arguments_that_would_be_of_no_account_are_refused():
+    with pytest.raises(UsageError, match="n_train .--n-train. goes with counts"):
+        xmceval.score(np.eye(3), np.eye(3), k=1, n_train=5)
+    with pytest.raises(UsageError, match="A and B are of no account"):
+        xmceval.score(np.eye(3), np.eye(3), k=1, inverse_propensities=np.ones(3), a=0.5)
+
+
+def test_weights_too_unequal_for_exact_sums_are_told():
+    result = xmceval.score(np.eye(3), np.eye(3), k=1, metrics="P", sample_weight=[1, 1e-10, 1])
+    assert any("the smallest weight is 1e-10 of the largest" in said for said in result.warnings)

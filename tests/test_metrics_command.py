@@ -22,6 +22,7 @@ PSP@k: propensity-scored precision
                  the label; ratio of sums over rows; k = 5
   where          k is the cut
                  w is 1 / propensity of the label
+                 ideal is the ranking of the row's true labels that reaches the most
   over rows      ratio: ratio of sums over rows; none: mean over rows
   from           the best labels of a row
   range          0..1, higher is better
@@ -101,7 +102,9 @@ def test_words_of_other_tools_mean_the_canonical_name_and_it_is_printed(alias, c
 @pytest.mark.parametrize("alias", ALIASES)
 def test_every_alias_stands_with_its_metric(alias):
     metric = parse(ALIASES[alias], [1])[0].metric
-    assert alias == metric.name.lower() or any(word.split()[0] == alias for word in definitions.aliases(metric))
+    assert alias == metric.name.lower() or any(
+        word.split()[0].replace("_", "") == alias for word in definitions.aliases(metric)
+    )
 
 
 def test_the_misnomer_of_other_tools_is_told():
@@ -126,6 +129,27 @@ def test_options_and_cuts_that_are_asked_for_are_defined():
     assert "  nDCG(gain=exp)@5  " in text
     assert "g = 2^grade - 1" in text
     assert "nDCG@1" not in run("nDCG").stdout
+
+
+def test_every_symbol_of_a_formula_is_explained():
+    text = squeezed(run("nDCG").stdout)
+    assert "definition sum of g d over hits / the same of the ideal ranking" in text
+    assert all(f" {letter} is " in text for letter in ("g", "d", "ideal"))
+
+
+@pytest.mark.parametrize("name", ["AUC@k", "ERR"])
+def test_a_cut_says_that_only_so_many_ranks_are_looked_at(name):
+    assert "from the first k ranks of a row range" in squeezed(run(name).stdout)
+
+
+def test_aliases_stand_as_people_write_them():
+    assert "ndcg_cut (in any case" in squeezed(run("nDCG").stdout)
+    assert "ndcgcut" not in run("nDCG").stdout
+
+
+@pytest.mark.parametrize("name", ["P", "R", "nDCG", "AP", "RR", "Hit", "LRAP", "coverage_error", "ranking_loss", "AUC"])
+def test_what_other_tools_do_is_told(name):
+    assert any(tool in METRICS[name].note for tool in ("trec_eval", "scikit-learn"))
 
 
 def test_several_metrics_are_separated_by_a_blank_line_and_told_once():

@@ -129,3 +129,12 @@ def test_bins_need_training_counts(zipf):
         xmceval.score(y_true, y_score, metrics="P", inverse_propensities=np.ones(40), by_frequency=3)
     with pytest.raises(UsageError, match="do not go with ties=best"):
         xmceval.score(y_true, y_score, metrics="P", by_frequency=3, ties="best")
+
+
+def test_what_has_no_ceiling_and_no_share_is_told(zipf):
+    train, y_true, y_score = zipf
+    names = ["P@3", "microP@3", "microR@3", "LRAP"]
+    result = xmceval.score(y_true, y_score, train=train, metrics=names, by_frequency=2, ceiling=True)
+    assert "there is no ceiling of microP@3, LRAP" in result.warnings
+    assert "there is no share by frequency of LRAP" in result.warnings
+    assert 0 < result.estimates["microR@3"].ceiling <= 1

@@ -78,3 +78,24 @@ def test_real_predictions_have_the_recorded_bounds_and_means(realdata, folder):
                 for ties, end in (("worst", "min"), ("expected", "expected"), ("best", "max")):
                     assert of[ties][f"{metric}{cut}"] == pytest.approx(values[f"{metric}_{end}"], abs=1e-12)
             assert of["best"].counts.tied_rows[int(cut[1:])] == values["rows_with_tie_at_cut"]
+
+
+TIED = np.array([[0, 1, 0, 1]] * 3), np.ones((3, 4))
+
+
+@pytest.mark.parametrize("metric", ["AP@all", "RR@all", "nDCG@all", "R@n", "ERR@2", "AUC@2", "macroP@2", "coverage@2"])
+def test_a_mean_over_orders_that_is_not_to_be_had_is_refused(metric):
+    with pytest.raises(UsageError, match=f"ties=expected .* is not to be had for {metric}"):
+        xmceval.score(*TIED, ties="expected", metrics=metric)
+
+
+def test_best_and_worst_of_metrics_along_the_list_are_their_bounds():
+    names = ["AP@all", "RR@all", "R@n", "microR@n", "ERR@2"]
+    plain, best, worst = (xmceval.score(*TIED, metrics=names, ties=ties) for ties in ("label", "best", "worst"))
+    assert {name: (worst[name], best[name]) for name in names} == {name: plain.tie_bounds(name) for name in names}
+    assert best["AP@all"] == 1.0
+
+
+def test_what_settles_ties_itself_stands_and_what_has_no_bounds_says_so():
+    assert xmceval.score(*TIED, metrics="LRAP", ties="best") == xmceval.score(*TIED, metrics="LRAP")
+    assert xmceval.score(*TIED, metrics="AUC@2").tie_bounds("AUC@2") is None

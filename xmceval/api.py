@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,12 @@ from xmceval.frequency import as_bins
 from xmceval.inputs import (
     Model,
     check_choices,
+    check_narrow,
+    check_ties,
     check_training,
     filter_of,
     fit,
+    weight_warnings,
     weights_of,
     width_of,
     without_propensities,
@@ -206,6 +210,7 @@ def prepare(
     check_choices(empty_rows=empty_rows, unscored=unscored, duplicates=duplicates, ties=ties)
     if by_frequency is not None and ties != "label":
         raise UsageError(f"shares by frequency follow the order by label; they do not go with ties={ties}")
+    check_ties(program, ties)
     entry = None if dataset is None else find(dataset)
     notes, warnings = list[str](), list[str]()
     if threshold is not None:
@@ -213,6 +218,10 @@ def prepare(
             raise UsageError("the threshold is NaN; expected a number")
         if not any(measure.metric.family == "confusion" for measure in program.measures):
             warnings.append("the threshold is of no account: no metric of decisions was asked for")
+    if n_train is not None and counts is None:
+        raise UsageError("n_train (--n-train) goes with counts (--counts), and there are none")
+    if inverse_propensities is not None and (a is not None or b is not None):
+        raise UsageError("A and B are of no account for inverse propensities that are given: leave one of them out")
     door = Door(None if labels is None else read_names(labels), duplicates, n_labels, notes)
     truth = door.truth(y_true, "y_true")
     width = width_of(truth, n_labels)
@@ -229,6 +238,7 @@ def prepare(
     if program.deepest > width.n_labels:
         raise DataError(f"k = {program.deepest} is above the number of labels: {width.said_by} {width.n_labels:,}")
     weights, weight_unit = (None, 1.0) if sample_weight is None else weights_of(sample_weight, truth)
+    warnings.extend(weight_warnings(weights))
     pairs = filter_of(filter, filter_truth, truth, width)
     return Setup(
         *(truth, width, program, propensities, empty_rows, threads, tuple(notes), tuple(warnings)),
@@ -287,6 +297,8 @@ class Setup:
             raise DataError(
                 f"{listed(names)}: nothing announces the number of labels, which is needed (mend: n_labels, --n-labels)"
             )
+        if self.threshold is not None and not isinstance(y_score, (str, Path)):
+            check_narrow(y_score)
         if self.by_frequency is not None and width.n_labels == UNKNOWN:
             raise DataError("bins by frequency need the number of labels (mend: n_labels, --n-labels)")
         bins = None

@@ -14,6 +14,8 @@ from xmceval.errors import Fault, counted
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
+LARGEST = 2.0**40  # the largest grade
+LARGEST_EXPONENT = 40.0  # likewise, where gains are 2^grade - 1
 UNKNOWN = np.iinfo(np.int64).max  # stands for a number of labels that nothing announces
 
 
@@ -123,8 +125,10 @@ def checked_scores(block: Block, scratch: Scratch, width: Width) -> Rows:
     return rows
 
 
-def settled_truth(block: Block, scratch: Scratch, width: Width) -> tuple[Rows, int]:
+def settled_truth(block: Block, scratch: Scratch, width: Width, largest: float = LARGEST) -> tuple[Rows, int]:
     """Parse a block of truth, check it and order its rows; also return how many explicit zeros it had.
+
+    Grades above `largest` are refused.
 
     Raises
     ------
@@ -135,7 +139,7 @@ def settled_truth(block: Block, scratch: Scratch, width: Width) -> tuple[Rows, i
 
     rows = block.rows(scratch)
     found = np.zeros(5, dtype=np.int64)
-    checks.settle_truth(*rows, width.n_labels, found)
+    checks.settle_truth(*rows, width.n_labels, largest, found)
     if found[checks.CODE]:
         raise _fault(block, rows, found, width, "truth")
     return rows, int(found[checks.ZEROS])
@@ -162,5 +166,5 @@ _FAULTS = {
     4: "the truth value of label {label} is {value:g}, negative; expected 0, 1 or a whole grade",
     5: "the truth value of label {label} is {value:g}, a fraction; expected 1 or a whole grade "
     "(are truth and predictions swapped?)",
-    6: "the truth value of label {label} is {value:g}; grades above 2^40 are refused",
+    6: "the truth value of label {label} is {value:g}; grades above 2^40 are refused, with gain=exp above 40",
 }

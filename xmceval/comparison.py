@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -95,7 +96,9 @@ def compare_files(
     (true, about_truth), (given, about) = truth, scores
     names = about_truth.path, about.path
     faults = [*_sizes(about_truth, about, training)]
-    warnings = [*_training(about_truth, training)]
+    are_same = names[0] == names[1] or Path(names[0]).resolve() == Path(names[1]).resolve()
+    warnings = [f"{names[0]} and {names[1]} are the same file"] if are_same else []
+    warnings += _training(about_truth, training)
     if faults or about_truth.faults or about.faults:
         return Comparison(*names, faults=tuple(faults), warnings=tuple(warnings))
     try:
@@ -105,7 +108,7 @@ def compare_files(
     n = max(sums.n_rows, 1)
     chance = _chance(sums, n)
     below, precision, above = (int(hits) / (DEPTH * n) for hits in sums.hits)
-    warnings += _mistakes(sums, precision, below, above, chance, about_truth, about)
+    warnings += () if are_same else _mistakes(sums, precision, below, above, chance, about_truth, about)
     if sums.filtered:
         warnings.append(
             f"the filter is not applied: {counted(sums.filtered, 'prediction')} of {about.path} are pairs of it "

@@ -35,4 +35,5 @@ def listed(choices: object) -> str:
 
 def counted(number: int, noun: str) -> str:
     """Say a number with its noun: ``1 row``, ``12,345 rows``."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    several = f"{noun[:-1]}ies" if noun.endswith("ry") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else several}"

@@ -34,9 +34,14 @@ class Bin:
     mass: float
 
     def __str__(self) -> str:
+        return self.told()
+
+    def told(self, truth: str = "") -> str:
+        """Say it in one line; `truth` is the file whose own rows were counted, where there are no training labels."""
+        rows, positives = (f"rows of {truth} itself", "its") if truth else ("training rows", "the training")
         return (
-            f"{self.name}: {counted(self.n_labels, 'label')} with {self.low:,} to {self.high:,} training rows, "
-            f"{self.mass:.1%} of the training positives"
+            f"{self.name}: {counted(self.n_labels, 'label')} with {self.low:,} to {self.high:,} {rows}, "
+            f"{self.mass:.1%} of {positives} positives"
         )
 
 

@@ -15,6 +15,7 @@ from xmceval.door import DUPLICATES, Door
 from xmceval.errors import DataError, UsageError, counted, listed
 from xmceval.evaluate import count_labels
 from xmceval.filters import Filter, as_filter
+from xmceval.matrices import is_wide
 from xmceval.program import Program, compile_program
 from xmceval.propensity import DEFAULT_A, DEFAULT_B, Propensities, from_counts, given, of_table
 from xmceval.readers import read_numbers
@@ -33,6 +34,31 @@ def check_choices(**chosen: str) -> None:
     for name, value in chosen.items():
         if value not in CHOICES[name]:
             raise UsageError(f"{name} must be one of {listed(CHOICES[name])}, got {value!r}")
+
+
+def check_ties(program: Program, ties: str) -> None:
+    """Refuse a treatment of ties for metrics that have none; where a definition settles ties itself, it stands."""
+    if ties == "label":
+        return
+    along = {"AP", "RR", "R@n", "DCG", "nDCG", "ERR", "AUC@k"} if ties == "expected" else {"AUC@k"}
+    without = [str(measure) for measure, kind in program.whole_row_outputs if kind in along]
+    without += [str(measure) for part in program.labelwise for measure in part.measures if measure.k is not None]
+    if without:
+        raise UsageError(
+            f"ties={ties} is for metrics of the k best labels; it is not to be had for {listed(without)}, "
+            "which follow the order by label"
+        )
+
+
+def check_narrow(y_score: Any) -> None:
+    """Refuse scores that a threshold cannot be held against, because float64 would round them."""
+    values = getattr(y_score, "data", y_score) if hasattr(y_score, "tocsr") else y_score
+    values = y_score[1] if isinstance(y_score, tuple) else values
+    if isinstance(values, np.ndarray) and is_wide(values):
+        raise DataError(
+            f"y_score has values that float64 would round ({values.dtype}), so no threshold can be held against them "
+            "(mend: scale them, or give float64)"
+        )
 
 
 @dataclass(frozen=True)
@@ -95,6 +121,11 @@ class Model:
             )
         elif matrix.n_labels is not None:
             width = fit(width, matrix.n_labels, matrix.name)
+        is_truth = train is None or (isinstance(train, (str, Path)) and _is_same(train, truth.name))
+        if is_truth and train is not None:
+            warnings.append(
+                f"the training labels are {truth.name} itself: such values are not comparable with published ones"
+            )
         counts = count_labels(matrix, width=width, threads=threads)
         warnings.extend(said for said in matrix.warnings if train is not None)
         if counts.n_rows < 3:
@@ -104,7 +135,11 @@ class Model:
             )
             return width, None
         source = Path(matrix.name).name
-        return width, from_counts(counts, source, self.a, self.b, from_truth=train is None)
+        return width, from_counts(counts, source, self.a, self.b, from_truth=is_truth)
+
+
+def _is_same(first: str | Path, second: str) -> bool:
+    return Path(second).exists() and Path(first).exists() and Path(first).samefile(second)
 
 
 def numbers(values: Any, name: str, what: str = "label") -> tuple[Float64, str]:
@@ -140,6 +175,18 @@ def weights_of(values: Any, truth: Source) -> tuple[Float64, float]:
     return np.ldexp(weights, -exponent), float(np.ldexp(1.0, exponent))
 
 
+def weight_warnings(weights: Float64 | None) -> list[str]:
+    """Say where weights are so unequal that the small ones leave the range of exact sums."""
+    some = np.empty(0) if weights is None else weights[weights > 0]
+    if some.size == 0 or some.min() >= 2.0**-30 * some.max():
+        return []
+    said = (
+        f"the smallest weight is {some.min() / some.max():.1g} of the largest: sums are exact to 2^-60 of the largest "
+        "(counts by label to 2^-40), which leaves few digits of so small ones, and no true interval"
+    )
+    return [said]
+
+
 def filter_of(pairs: Any, filter_truth: bool, truth: Source, width: Width) -> Filter | None:
     """Take the pairs of a filter and hold them against the truth, as far as its size is known."""
     if pairs is None:
@@ -156,9 +203,9 @@ def filter_of(pairs: Any, filter_truth: bool, truth: Source, width: Width) -> Fi
 def width_of(truth: Source, n_labels: int | None) -> Width:
     """Settle the number of labels from the truth and the caller."""
     if truth.n_labels is None:
-        return Width() if n_labels is None else Width(n_labels, "n_labels is")
+        return Width() if n_labels is None else Width(n_labels, "n_labels (--n-labels) announces")
     width = Width(truth.n_labels, f"{truth.name} has")
-    return width if n_labels is None else fit(width, n_labels, "n_labels")
+    return width if n_labels is None else fit(width, n_labels, "n_labels (--n-labels)")
 
 
 def fit(width: Width, n_labels: int, name: str) -> Width:

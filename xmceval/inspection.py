@@ -15,11 +15,13 @@ from xmceval.blocks import Block, Int64, Scratch, Source, Width, checked_scores,
 from xmceval.errors import DataError, Fault, counted
 from xmceval.evaluate import each_block
 from xmceval.propensity import LabelCounts
+from xmceval.readers import BY_RANK
 from xmceval.readers.either import open_either
 from xmceval.readers.names import Names
 
 MOST_FAULTS = 10
 MOST_GRADE = 10
+RANKED = frozenset({"ids", "names", "tabbed names"})  # lists, whose order tells the rank of predictions
 LONG_ROW = 1 << 16  # rows of more entries are counted as if they had so many, in the histogram only
 
 
@@ -67,6 +69,8 @@ class Inspection:
         Why ``score`` would refuse it: the first ten.
     warnings : tuple of str
         What came to light beside.
+    are_ranks : bool
+        Whether its values are ranks: those of lists, counted from behind, so that the first label has the most.
     """
 
     path: str
@@ -99,6 +103,12 @@ class Inspection:
     greatest: float | None
     faults: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    are_ranks: bool = False
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether not one row could be read, so that there is nothing to tell of them."""
+        return self.per_row is None and bool(self.faults)
 
     @property
     def is_sound(self) -> bool:
@@ -152,7 +162,8 @@ def inspect(
     width = width_of(source, n_labels)
     tally, faults = tally_up(source, width, threads)
     of = dict(zip(_NAMES, tally.found.tolist(), strict=True))
-    taken, why = _kind(kind, as_scores, of, tally)
+    are_ranks = as_scores and getattr(getattr(source, "layout", None), "kind", "") in RANKED
+    taken, why = _kind(kind, as_scores, are_ranks, of, tally, bool(faults))
     if taken == "truth":
         faults += _refused(source, tally, of)
     n_rows, largest = tally.counts.n_rows, of["largest"]
@@ -164,7 +175,7 @@ def inspect(
     by_label = np.sort(table[table > 0]).astype(np.int64)
     return Inspection(
         path=str(path),
-        description=opened.description,
+        description=opened.description.removesuffix(BY_RANK if taken == "truth" else ""),
         kind=taken,
         why=why,
         n_rows=n_rows,
@@ -193,6 +204,7 @@ def inspect(
         greatest=float(tally.ends[1]) if tally.ends[0] <= tally.ends[1] else None,
         faults=tuple(faults[:MOST_FAULTS]),
         warnings=tuple(source.warnings),
+        are_ranks=are_ranks,
     )
 
 
@@ -260,12 +272,20 @@ def tally_up(source: Source, width: Width, threads: int | None) -> tuple[Tally, 
     return tally, [fault.message for fault in tally.faults] + last
 
 
-def _kind(kind: str | None, as_scores: bool, of: dict[str, int], tally: Tally) -> tuple[str, str]:
+def _kind(
+    kind: str | None, as_scores: bool, are_ranks: bool, of: dict[str, int], tally: Tally, is_faulty: bool
+) -> tuple[str, str]:
     """Tell truth from predictions."""
     if kind is not None:
         return kind, "as said"
     if not as_scores:
         return "truth", "its layout holds nothing else"
+    if is_faulty and not tally.lengths.any():
+        return "scores", "nothing was read"
+    if are_ranks and tally.longest > MOST_GRADE:
+        return "scores", f"lists may be either, and it has some of more than {MOST_GRADE} labels"
+    if are_ranks and tally.n_entries:
+        return "truth", f"lists may be either, and none has more than {MOST_GRADE} labels (mend: --as scores)"
     if of["negative"] or of["fractions"] or of["infinite"]:
         return "scores", "it has values that are no whole numbers from 0"
     if tally.ends[1] > MOST_GRADE:

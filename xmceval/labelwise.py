@@ -18,6 +18,9 @@ from xmceval.errors import DataError
 from xmceval.propensity import DENSE_IDS, Propensities
 
 FIRST_ROOM = 1 << 16
+CHUNK = 1 << 20
+COMPACT_ABOVE = 1 << 22  # labels; arrays beyond it that are mostly zeros are kept by ids
+COMPACT_SHARE = 8  # an array is mostly zeros where fewer than one label in so many has a count
 MOST_ROWS = (1 << 31) - 1  # of 32-bit counters
 
 # Sample weights, of which the largest lies in [1, 2), are counted in units of 2^-40: exact for sums below 2^22.
@@ -40,7 +43,7 @@ class LabelTotals:
         Counts of labels 0..n-1: true, then for each span of ranks predicted, hit, and with ``reach`` in an ideal
         ranking.
     ids, sparse : int64 arrays [m], [m, n_slots]
-        Labels from 2^27 on, ascending, and their counts.
+        Further labels, ascending from n or above, and their counts; labels that are in neither have none.
     rows : int
         The rows, those left out not counted.
     bits : int
@@ -66,8 +69,26 @@ class LabelTotals:
 
     def where(self, kept: NDArray[np.bool_]) -> LabelTotals:
         """Return the counts of some labels only."""
-        counts = np.concatenate([self.dense.astype(np.int64), self.sparse])
-        return LabelTotals(self.dense[:0], self.labels[kept], counts[kept], self.rows, self.bits)
+        low, high = kept[: len(self.dense)], kept[len(self.dense) :]
+        ids = np.concatenate([np.flatnonzero(low), self.ids[high]])
+        counts = np.concatenate([self.dense[low].astype(np.int64), self.sparse[high]])
+        return LabelTotals(self.dense[:0], ids, counts, self.rows, self.bits)
+
+    def compact(self, *, always: bool = False) -> LabelTotals:
+        """Return the same counts by ids alone, where the array is long and mostly zeros."""
+        n_labels = len(self.dense)
+        if n_labels <= COMPACT_ABOVE and not always:
+            return self
+        used = np.concatenate([np.empty(0, dtype=np.int64), *map(self._used, range(0, n_labels, CHUNK))])
+        if used.size * COMPACT_SHARE >= n_labels and not always:
+            return self
+        counts = np.concatenate([self.dense[used].astype(np.int64), self.sparse])
+        return LabelTotals(self.dense[:0].copy(), np.concatenate([used, self.ids]), counts, self.rows, self.bits)
+
+    def _used(self, start: int) -> Int64:
+        """Return the labels of a chunk of the array that have a count."""
+        chunk = self.dense[start : start + CHUNK]
+        return start + np.unique(np.flatnonzero(chunk.reshape(-1)) // chunk.shape[1])
 
 
 def n_slots(n_spans: int, reach: bool = False) -> int:
@@ -87,6 +108,11 @@ def merge(left: LabelTotals, right: LabelTotals) -> LabelTotals:
     """Add two totals with the same slots; associative, and commutative."""
     if left.bits != right.bits:
         raise DataError("totals with and without sample weights cannot be added")
+    first_id = min((int(each.ids[0]) for each in (left, right) if each.ids.size), default=DENSE_IDS)
+    if first_id < max(
+        len(left.dense), len(right.dense)
+    ):  # a label may stand in the array of one, by its id in the other
+        left, right = left.compact(always=True), right.compact(always=True)
     short, long = sorted((left.dense, right.dense), key=len)
     dense: Counts = long.astype(np.int64)
     dense[: len(short)] += short
@@ -228,4 +254,5 @@ class LabelCounters:
 
     def totals(self) -> LabelTotals:
         """Return the counts of all rows so far; the counters must not be used afterwards."""
-        return LabelTotals(self._dense[: self._n_labels], self._ids, self._sparse, self._rows, self._bits)
+        totals = LabelTotals(self._dense[: self._n_labels], self._ids, self._sparse, self._rows, self._bits)
+        return totals.compact()

@@ -151,17 +151,20 @@ def _masked(scratch: Scratch, kept: AnyArray, indices: AnyArray, values: AnyArra
 def _comparable(values: AnyArray) -> AnyArray:
     """Return values that float64 holds without loss of order.
 
-    Wide integers and long doubles that float64 would round become their order within the block.
+    Wide integers and long doubles that float64 would round become their order within the block, 0 staying 0.
     """
+    if not is_wide(values) or (values.dtype.kind == "f" and np.isnan(values).any()):
+        return values
+    every, order = np.unique(np.append(values.ravel(), values.dtype.type(0)), return_inverse=True)
+    zero = int(np.searchsorted(every, values.dtype.type(0)))
+    return (order[:-1] - zero).reshape(values.shape)
+
+
+def is_wide(values: AnyArray) -> bool:
+    """Whether float64 would round some of these numbers."""
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and values.size:
-        wide = bool(np.max(values) > 2**53) or bool(np.min(values) < -(2**53))
-    else:
-        wide = values.dtype.kind == "f" and values.dtype.itemsize > 8
-    if not wide:
-        return values
-    if values.dtype.kind == "f" and np.isnan(values).any():
-        return values
-    return np.unique(values, return_inverse=True)[1].reshape(values.shape)
+        return bool(np.max(values) > 2**53) or bool(np.min(values) < -(2**53))
+    return values.dtype.kind == "f" and values.dtype.itemsize > 8
 
 
 def as_truth(y_true: Any, name: str = "y_true") -> Source:

@@ -19,6 +19,15 @@ JARVELIN = "Jarvelin, Kekalainen, TOIS 2002"
 XMLREPO = "XMLRepository (manikvarma.org)"
 TSOUMAKAS = "Tsoumakas, Katakis, Vlahavas, Mining Multi-label Data, 2010; scikit-learn"
 
+# Which other tools share a definition, and where they differ.
+TREC_NOTE = "trec_eval leaves out rows without truth, the other tools count them as 0"
+P_NOTE = (
+    "missing predictions are misses: k stays; the same in XMLRepository's scripts, napkinXC, pyxclib and PECOS; "
+    + TREC_NOTE
+)
+HIT_NOTE = f"trec_eval's success; napkinXC and xCOLUMNs call it abandonment; {TREC_NOTE}"
+ZERO_NOTE = "labels without a score are below all others, in scikit-learn's dense copy at 0 (--unscored zero)"
+
 
 def _mean(divisor: str, formula: str) -> dict[str, Norm]:
     return {"mean": Norm(divisor, "mean", formula)}
@@ -28,13 +37,13 @@ _LOGS = ("log2", "ln", "letor", "none")
 _UNBOUNDED = (0.0, float("inf"))
 
 _ENTRIES = (
-    Metric("P", "precision", _mean("k", "hits / k"), MANNING, note="missing predictions are misses: k stays"),
-    Metric("R", "recall", _mean("n", "hits / n"), MANNING, cut="optional"),
+    Metric("P", "precision", _mean("k", "hits / k"), MANNING, note=P_NOTE),
+    Metric("R", "recall", _mean("n", "hits / n"), MANNING, cut="optional", note=TREC_NOTE),
     Metric("RP", "R-precision at k", _mean("min(k,n)", "hits / min(k, n)"), "Chalkidis et al., ACL 2019"),
     Metric(
         "F1", "harmonic mean of precision and recall", _mean("(k+n)/2", "2 P R / (P + R) = 2 hits / (k + n)"), MANNING
     ),
-    Metric("Hit", "hit rate", _mean("1", "1 if any hit, else 0"), MANNING, fold="any"),
+    Metric("Hit", "hit rate", _mean("1", "1 if any hit, else 0"), MANNING, fold="any", note=HIT_NOTE),
     Metric(
         "Abandonment",
         "rate of rows without a hit",
@@ -58,11 +67,12 @@ _ENTRIES = (
     Metric(
         "nDCG",
         "normalised discounted cumulative gain",
-        _mean("ideal", "DCG / DCG of the ideal ranking"),
+        _mean("ideal", "sum of g d over hits / the same of the ideal ranking"),
         JARVELIN,
         gain="grade",
         discounts=_LOGS,
         cut="optional",
+        note=f"pyxclib sums in 32-bit floats, which moves it by 2e-8; {TREC_NOTE}",
     ),
     Metric(
         "RR",
@@ -71,6 +81,7 @@ _ENTRIES = (
         "TREC-8",
         fold="first",
         cut="optional",
+        note=f"RR@all is trec_eval's recip_rank; {TREC_NOTE}",
     ),
     Metric(
         "AP",
@@ -83,6 +94,7 @@ _ENTRIES = (
         MANNING,
         fold="precision",
         cut="optional",
+        note=f"AP@all is trec_eval's map; {TREC_NOTE}",
     ),
     Metric(
         "PSP",
@@ -192,6 +204,7 @@ _ENTRIES = (
         family="row",
         cut="none",
         needs_labels=True,
+        note=f"as scikit-learn, where a row without truth counts 1 too; {ZERO_NOTE}",
     ),
     Metric(
         "coverage_error",
@@ -205,6 +218,7 @@ _ENTRIES = (
         higher_is_better=False,
         unit="count",
         needs_labels=True,
+        note=f"definition and ties of scikit-learn; {ZERO_NOTE}",
     ),
     Metric(
         "ranking_loss",
@@ -218,6 +232,7 @@ _ENTRIES = (
         cut="none",
         higher_is_better=False,
         needs_labels=True,
+        note=f"a tie is an error, as in scikit-learn; torchmetrics breaks ties by order; {ZERO_NOTE}",
     ),
     Metric(
         "AUC",
@@ -229,6 +244,7 @@ _ENTRIES = (
         cut="none",
         needs_labels=True,
         left_out="none or all of its labels are true",
+        note=f"definition and ties of scikit-learn; {ZERO_NOTE}",
     ),
     Metric(
         "GAUC",

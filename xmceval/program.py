@@ -179,6 +179,13 @@ class Program:
         return tuple(measure for part in self.parts if isinstance(part, TopK) for measure in part.measures)
 
     @property
+    def whole_row_outputs(self) -> tuple[tuple[Measure, str], ...]:
+        """Those that kernels/ranking.py computes, each with its kind."""
+        return tuple(
+            (measure, _kind(measure)) for part in self.parts if isinstance(part, WholeRow) for measure in part.measures
+        )
+
+    @property
     def deepest(self) -> int:
         """The largest cut, 0 where there is none."""
         return int(self.cuts[-1]) if self.cuts.size else 0
@@ -287,15 +294,21 @@ def _top_k(measures: tuple[Measure, ...], rel: int) -> TopK:
 def _whole_row(measures: tuple[Measure, ...], rel: int) -> WholeRow:
     specs, params = [], []
     for measure in measures:
-        metric = measure.metric
-        kind = metric.fold if metric.family == "row" else _WHOLE.get((metric.fold, measure.norm.divisor))
-        if kind is None:
-            raise UsageError(f"{measure} needs a cut: its divisor is {measure.norm.divisor}")
+        kind = _kind(measure)
         discount = DISCOUNTS.index(measure.discount)
         is_exp, is_ratio = int(measure.option("gain") == "exp"), int(measure.norm.over == "ratio")
         specs.append((KINDS[kind], measure.k or 0, discount, is_exp, is_ratio))
         params.append(2.0 ** measure.number("max"))
     return WholeRow(measures, rel, np.array(specs, dtype=np.int64), np.array(params))
+
+
+def _kind(measure: Measure) -> str:
+    """What a measure is over a whole row."""
+    metric = measure.metric
+    kind = metric.fold if metric.family == "row" else _WHOLE.get((metric.fold, measure.norm.divisor))
+    if kind is None:
+        raise UsageError(f"{measure} needs a cut: its divisor is {measure.norm.divisor}")
+    return kind
 
 
 def discount_table(depth: int) -> Float64:

@@ -9,7 +9,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.blocks import UNKNOWN, Block, Float64, Int64, Rows, Scratch, Width, checked_scores, settled_truth
+from xmceval.blocks import (
+    LARGEST,
+    LARGEST_EXPONENT,
+    UNKNOWN,
+    Block,
+    Float64,
+    Int64,
+    Rows,
+    Scratch,
+    Width,
+    checked_scores,
+    settled_truth,
+)
 from xmceval.decisions import value_decisions
 from xmceval.errors import Fault, counted
 from xmceval.filters import Filter
@@ -83,6 +95,8 @@ class Worker:
         self._spaces = [part.working_space() if isinstance(part, TopK) else () for part in program.parts]
         self._ones, self._moments = np.empty(0), np.empty(MOMENTS)
         self._kept_at: NDArray[np.intp] | None = None  # rows that are left of the block, where some have weight 0
+        is_exp = any(measure.option("gain") == "exp" for measure in program.measures)
+        self._largest = LARGEST_EXPONENT if is_exp else LARGEST
         self._n_bins = 0 if terms.bins is None else len(terms.bins)
         self._by_code = np.zeros(1, dtype=np.int64) if terms.bins is None else terms.bins.by_code
         self.totals = empty(program, self._n_bins)
@@ -93,7 +107,7 @@ class Worker:
         from xmceval.kernels import rows
         from xmceval.kernels.sums import add_values
 
-        true, zeros = settled_truth(truth, self._truth, self._width)
+        true, zeros = settled_truth(truth, self._truth, self._width, self._largest)
         given = checked_scores(scores, self._scores, self._width)
         if rows_width is not None:
             _check_length(scores, given, rows_width, announced)
@@ -127,6 +141,10 @@ class Worker:
             else:
                 found = self._value_whole_rows(part, truth, relevant, given, block.left_out[start:stop], values)
                 unlisted = max(unlisted, found)
+            if self._terms.ties in {"best", "worst"}:
+                moved = values[:, :, 2 if self._terms.ties == "best" else 3].copy()
+                values[:, :, 0] += moved
+                values[:, :, 2:4] -= moved[:, :, None]
             add_values(values, weights, self._moments, block.sums[start:stop])
             start = stop
         for by_label, counters in zip(self._program.labelwise, self._counters, strict=True):
@@ -190,11 +208,6 @@ class Worker:
             *(part.curves, part.discounts, part.outputs, part.slopes, part.levels),
             *(self._terms.drop_empty, expected, self._by_code, *space, keys, values, shares),
         )
-        if self._terms.ties in {"best", "worst"}:
-            moved = values[:, :, 2 if self._terms.ties == "best" else 3].copy()
-            values[:, :, 0] += moved
-            values[:, :, 2] -= moved
-            values[:, :, 3] -= moved
         for o, of_true, of_predicted in part.micro:
             n_true, n_predicted = np.diff(true.indptr), np.minimum(ranking.n_ranked, part.outputs[o, 1])
             values[:, o, 1] = (of_true * n_true + of_predicted * n_predicted) * self._kept_rows(true)

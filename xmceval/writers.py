@@ -21,11 +21,19 @@ from numpy.typing import NDArray
 from xmceval.blocks import UNKNOWN, Block, Rows, Scratch, Source, Width, checked_scores, settled_truth
 from xmceval.errors import DataError, UsageError, listed
 from xmceval.evaluate import each_block
+from xmceval.mended import without_extra_column
 from xmceval.sinks import NpzSink, PairSink, Sink, TextSink
 
 NUMBERS = 1 << 16  # so many are formatted at a time
 ORDERS = ("score", "label")
 LABELS, SCORES = "-labels.npy", "-scores.npy"
+# Endings that promise a form which is not written.
+FOREIGN = frozenset(
+    {
+        *(".mat", ".zip", ".tar", ".tgz", ".7z", ".pkl", ".pickle", ".joblib", ".h5", ".hdf5", ".parquet", ".feather"),
+        *(".arrow", ".pt", ".pth", ".bin", ".safetensors"),
+    }
+)
 Payload = TypeVar("Payload")
 
 
@@ -95,13 +103,17 @@ def form_of(dst: str | Path, name: str | None = None) -> Form:
     Raises
     ------
     UsageError
-        An unknown name, or a compression where there is none.
+        An unknown name, an ending of some other binary form, or a compression where there is none.
     """
     if name is not None and name not in FORMS:
         raise UsageError(f"unknown form {name!r}; known: {listed(FORMS)}")
     ending = Path(dst).suffix
     inner = Path(Path(dst).stem).suffix if ending in COMPRESSIONS else ending
     form = FORMS[name or inner.removeprefix(".")] if name or inner in {".npz", ".npy"} else FORMS["xmc"]
+    if name is None and inner.lower() in FOREIGN:
+        raise UsageError(
+            f"{dst}: {inner} is not among what is written (mend: a name in .npz or .txt, or --to {listed(FORMS)})"
+        )
     if ending in COMPRESSIONS and not form.is_text:
         raise UsageError(f"{dst}: {form.name} is written as it is, not compressed")
     if form.name == "npy" and name is None and not str(dst).endswith((LABELS, SCORES)):
@@ -155,6 +167,8 @@ def convert(
     UsageError
         A form that cannot hold it, or a file that is there already.
     """
+    if are_scores and n_labels is not None and getattr(source, "may_have_extra", False):
+        source = without_extra_column(source, n_labels) if source.n_labels == n_labels + 1 else source
     to_path = isinstance(dst, (str, Path))
     kind = form_of(dst if to_path else "-", form)  # type: ignore[arg-type]
     _check(kind, are_scores, top, order)
@@ -324,20 +338,30 @@ def _order(rows: Rows, top: int | None, order: str | None) -> None:
     order_rows(*rows, UNKNOWN if top is None else top, by_score, order == "label")
 
 
-def write_numbers(dst: str | Path, values: NDArray[Any], *, force: bool = False) -> None:
+def write_numbers(dst: str | Path | BinaryIO, values: NDArray[Any], *, force: bool = False) -> None:
     """Write one number a line, or an npy array where the name ends in .npy: the shortest text that reads back the same.
 
     Raises
     ------
     UsageError
-        A file that is there already.
+        A file that is there already, or an ending of another form.
     """
+    if not isinstance(dst, (str, Path)):
+        dst.writelines(_lines(values))
+        return
     path = Path(dst)
+    if path.suffix.lower() in FOREIGN | {".npz"}:
+        raise UsageError(f"{path}: numbers are not written as {path.suffix} (mend: a name in .txt or .npy)")
     with _beside([path], force=force) as files:
         if path.suffix == ".npy":
             np.save(files[0], values)
             return
         compress = COMPRESSIONS.get(path.suffix)
-        for start in range(0, values.size, NUMBERS):
-            text = "".join(f"{value!r}\n" for value in values[start : start + NUMBERS].tolist()).encode()
+        for text in _lines(values):
             files[0].write(compress(text) if compress else text)
+
+
+def _lines(values: NDArray[Any]) -> Iterator[bytes]:
+    """Yield lines of one number, many at a time."""
+    for start in range(0, values.size, NUMBERS):
+        yield "".join(f"{value!r}\n" for value in values[start : start + NUMBERS].tolist()).encode()

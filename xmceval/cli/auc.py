@@ -19,7 +19,7 @@ SCHEMA = "xmceval-auc/1"
 @click.option("-o", "form", type=click.Choice(["table", "json"]), default="table", help="Form of the output.")
 @click.option("-q", "quiet", is_flag=True, help="No warnings and no progress.")
 def command(file: str, form: str, quiet: bool) -> None:
-    r"""Compute AUC of FILE, a CSV of group,label,score, with or without a header, also gzipped.
+    """Compute AUC of FILE, a CSV of group,label,score, with or without a header, also gzipped.
 
     GAUC is the mean of the AUC within each group, weighted by the groups' sizes; groups of one class are left out and
     counted. A tie is one half.

@@ -40,7 +40,7 @@ def command(
     quiet: bool,
     verbose: bool,
 ) -> None:
-    r"""Write SRC, truth or predictions, as DST.
+    """Write SRC, truth or predictions, as DST.
 
     DST ending in .npz is scipy's CSR, in -labels.npy a pair of npy files, else text with a header 'rows cols'; text may
     end in .gz, .bz2, .xz or .zst, and - is standard output. Numbers are the shortest that read back as the same double.

@@ -26,7 +26,7 @@ def command(
     form: str,
     threads: int | None,
 ) -> None:
-    r"""Tell of each file its form, its size, how its rows and labels are spread, and why score would refuse it.
+    """Tell of each file its form, its size, how its rows and labels are spread, and why score would refuse it.
 
     Of a truth (the first of FILES that is one) and predictions it also tells the usual mistakes: labels counted from 1,
     shuffled rows, a transposed matrix, labels of the training set, a filter that was not applied. Exit 1 if score would

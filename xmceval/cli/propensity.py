@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from xmceval.cli import shared
@@ -30,9 +32,9 @@ def command(
     threads: int | None,
     quiet: bool,
 ) -> None:
-    r"""Write 1/p of each label of TRAIN to DST, one number a line, or an npy array where DST ends in .npy.
+    """Write 1/p of each label of TRAIN to DST, one number a line, or an npy array where DST ends in .npy.
 
-    score --inverse-propensities DST then gives the same bits as score --train TRAIN.
+    DST may be -, standard output. score --inverse-propensities DST then gives the same bits as score --train TRAIN.
 
     \b
     Example:
@@ -43,7 +45,8 @@ def command(
 
     shared.start(quiet)
     training = count_training(train, n_labels=n_labels, threads=threads)
-    write_numbers(dst, training.counts if counts else training.inverse(dataset, a, b), force=force)
+    values = training.counts if counts else training.inverse(dataset, a, b)
+    write_numbers(sys.stdout.buffer if dst == "-" else dst, values, force=force)
     if quiet:
         return
     for said in training.warnings:

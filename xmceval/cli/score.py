@@ -32,7 +32,7 @@ def command(
     verbose: bool,
     **options: object,
 ) -> None:
-    r"""Score PREDS, one file a system, against TRUTH.
+    """Score PREDS, one file a system, against TRUTH.
 
     TRUTH is in one of XMLRepository's text formats, lists of labels or of their names, fastText, JSON lines, npz, npy,
     mat or qrels; PREDS are text with rows of idx:score, pairs between tabs, ranked lists, JSON lines, npz, npy, mat, a
@@ -50,7 +50,9 @@ def command(
 
     if len(names) > len(preds):
         raise UsageError(f"{counted(len(names), 'name')} for {counted(len(preds), 'file')} of predictions")
-    called = [*names, *shared.short_names(preds)[len(names) :]]
+    if published and form == "csv":
+        raise UsageError("published values are not part of the CSV (mend: -o table or -o json)")
+    called = shared.numbered([*names, *shared.short_names(preds)[len(names) :]])
     stand = among(options["dataset"]) if published else None  # type: ignore[arg-type]
     shared.start(quiet)
     setup = prepare(truth, **options)  # type: ignore[arg-type]

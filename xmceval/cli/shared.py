@@ -121,11 +121,14 @@ def short_names(paths: Sequence[str]) -> list[str]:
     return names
 
 
+def numbered(names: Sequence[str]) -> list[str]:
+    """Number names that stand there more than once: ``a.txt (1)``, ``a.txt (2)``."""
+    return [f"{name} ({names[: i + 1].count(name)})" if names.count(name) > 1 else name for i, name in enumerate(names)]
+
+
 def say(results: Sequence[Result], *, quiet: bool, verbose: bool) -> None:
     """Write warnings, and with `verbose` what was inferred, to stderr: what systems share once."""
-    if quiet:
-        return
-    for kind, wanted in (("notes", verbose), ("warnings", True)):
+    for kind, wanted in (("notes", verbose), ("warnings", not quiet)):
         seen: dict[str, list[str]] = {}
         for result in results:
             for line in getattr(result, kind):

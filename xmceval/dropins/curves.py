@@ -192,9 +192,9 @@ def _follow(cells: Cells, weights: Float64, spare: Float64, max_fpr: float) -> F
 def _binary(metric: Metric, positive: Any, y_score: Any, sample_weight: Any) -> float:
     """Compute the metric of one list."""
     scores = as_scores(y_score)
-    if len(scores.shape) == 2 and (scores.shape[1] != 1 or sparse.issparse(scores)):
-        raise DataError(f"y_score: has shape {scores.shape}, but y_true two classes; expected one dense score a row")
-    scores = scores.reshape(-1).astype(np.float64)
+    if len(scores.shape) == 2 and scores.shape[1] != 1:
+        raise DataError(f"y_score: has shape {scores.shape}, but y_true two classes; expected one score a row")
+    scores = (scores.toarray() if sparse.issparse(scores) else scores).reshape(-1).astype(np.float64)
     check_shapes(positive, scores, "y_score")
     weight = as_weight(sample_weight, positive.size)
     weight = np.ones(positive.size) if weight is None else weight.astype(np.float64)

@@ -121,7 +121,8 @@ def dcg_score(
     sample_weight : array [n_rows], optional
         Weights of the rows.
     ignore_ties : bool
-        Whether equal scores are put in order (the larger label first) rather than averaged over all their orders.
+        Whether equal scores are put in an order rather than averaged over all their orders: the larger label first.
+        Scikit-learn leaves that order open, so its value may be another wherever scores are tied.
 
     Returns
     -------
@@ -155,7 +156,8 @@ def ndcg_score(
 ) -> float:
     """Compute the mean of DCG over the best possible DCG of the row, as scikit-learn's; a row without gain is 0.
 
-    See `dcg_score` for the arguments; gains are not negative.
+    See `dcg_score` for the arguments; gains are not negative. With ``ignore_ties=True`` tied scores stand with the
+    larger label first, an order that scikit-learn leaves open.
     """
     gains, scores, weight = _graded(y_true, y_score, k, sample_weight)
     if gains.data.size and gains.data.min() < 0:

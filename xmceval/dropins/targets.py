@@ -139,9 +139,14 @@ def as_indicator(values: Any, name: str, *, one_column: bool = False) -> Indicat
 
 
 def as_classes(values: Any, name: str) -> AnyArray:
-    """Take one class a row: whole numbers, bools or strings, also as one column."""
+    """Take one class a row: whole numbers, bools or strings, also as one column, dense or sparse."""
     if is_sparse(values):
-        raise DataError(f"{name}: sparse input is only supported for indicator matrices of two columns or more")
+        csr = as_csr(values, name)
+        if csr.shape[1] != 1:
+            raise DataError(
+                f"{name}: expected one column or an indicator matrix of two columns or more, got shape {csr.shape}"
+            )
+        values = csr.toarray()
     array = as_array(values, name)
     if array.ndim == 2 and array.shape[1] != 1:
         raise DataError(f"{name}: expected one class a row, got shape {array.shape}")

@@ -10,7 +10,6 @@ kernel = numba.njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrappe
 helper = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True)
 
 FINE, OUT_OF_RANGE, DUPLICATE, NOT_A_NUMBER, NEGATIVE, FRACTION, TOO_LARGE = 0, 1, 2, 3, 4, 5, 6
-LARGEST = 2.0**40
 
 # Slots of `found`: the code of the first fault, its row, label and entry; then the explicit zeros left out.
 CODE, ROW, LABEL, ENTRY, ZEROS = 0, 1, 2, 3, 4
@@ -88,7 +87,7 @@ def check_scores(indptr, indices, scores, n_labels, table, found):
 
 
 @kernel
-def settle_truth(indptr, indices, grades, n_labels, found):
+def settle_truth(indptr, indices, grades, n_labels, largest, found):
     """Check a block of truth and bring it into order, in place: explicit zeros out, labels ascending."""
     kept = np.int64(0)
     start = indptr[0]
@@ -108,7 +107,7 @@ def settle_truth(indptr, indices, grades, n_labels, found):
                     code = NEGATIVE
                 elif grade != np.floor(grade):
                     code = FRACTION
-                elif grade > LARGEST:
+                elif grade > largest:
                     code = TOO_LARGE
             if code != FINE:
                 grades[place] = grade

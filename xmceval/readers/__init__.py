@@ -22,10 +22,11 @@ from xmceval.readers.npz import npz_source
 from xmceval.readers.streams import STDIN, UTF8_BOM, all_bytes, first_bytes, shown, stdin
 from xmceval.readers.text import TextSource
 
-__all__ = ["Hints", "Names", "Opened", "open_scores", "open_truth", "read_names", "read_numbers"]
+__all__ = ["BY_RANK", "Hints", "Names", "Opened", "open_scores", "open_truth", "read_names", "read_numbers"]
 
 _SNIFFED = 1 << 16
 NOTHING_KNOWN = Hints()
+BY_RANK = "; in the order of their rank, best first"  # what a list of labels means as predictions
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,7 @@ def _text(path: Path, asked: Request) -> Opened:
         )
     said = layout.description
     if asked.are_scores and layout.kind in {"ids", "names", "tabbed names"}:
-        said += "; in the order of their rank, best first"
+        said += BY_RANK
     return Opened(TextSource(path, layout, are_scores=asked.are_scores), said)
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from xmceval.errors import DataError
 from xmceval.readers import Opened, open_scores, open_truth
 from xmceval.readers.names import Names
+from xmceval.readers.streams import UTF8_BOM, first_bytes
+
+_SNIFFED = 1 << 20
+_TARGETS = re.compile(rb'"target_ind"\s*:')
 
 
 def open_either(path: str | Path, kind: str | None = None, *, names: Names | None = None) -> tuple[Opened, bool]:
@@ -17,7 +22,7 @@ def open_either(path: str | Path, kind: str | None = None, *, names: Names | Non
     DataError
         A missing, empty or unknown kind of file.
     """
-    if kind == "truth":
+    if kind == "truth" or (kind is None and _is_json_truth(Path(path))):
         return open_truth(path, names=names), False
     try:
         return open_scores(path, names=names), True
@@ -28,3 +33,12 @@ def open_either(path: str | Path, kind: str | None = None, *, names: Names | Non
             return open_truth(path, names=names), False
         except DataError:
             raise error from None
+
+
+def _is_json_truth(path: Path) -> bool:
+    """Tell JSON lines of true labels from those of predictions, also where some of them are wrong."""
+    try:
+        head = first_bytes(path, _SNIFFED).removeprefix(UTF8_BOM).lstrip()
+    except DataError:  # a pair of npy files by their stem, or what opening will tell
+        return False
+    return head.startswith(b"{") and _TARGETS.search(head) is not None

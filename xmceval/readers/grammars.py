@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -27,6 +27,13 @@ EXPECTED = {
     5: "expected a number after the colon",
     6: "expected labels of digits with single commas between",
     8: "",
+}
+EXPECTED_SCORED = {
+    **EXPECTED,
+    1: "expected 'label score' between tabs",
+    2: "expected 'label score' between tabs, the label of digits",
+    4: "expected 'label score' between tabs, the score a number",
+    5: "expected 'label score' between tabs, the score a number",
 }
 
 
@@ -67,12 +74,15 @@ class Grammar:
         Whether truth, scores or both are written so.
     has_comments : bool
         Whether lines that begin with a hash are no rows.
+    expected : mapping of int to str
+        What messages say was expected, by the error codes of the kernels.
     """
 
     what: str
     parse: Callable[[Region, Scratch], Rows]
     roles: frozenset[str] = frozenset({"truth", "scores"})
     has_comments: bool = True
+    expected: Mapping[int, str] = field(default_factory=lambda: EXPECTED)
 
 
 def _pairs(region: Region, scratch: Scratch, text: Any = None) -> Rows:
@@ -219,7 +229,7 @@ GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
         "pairs": Grammar("rows of idx:value", _pairs),
         "labels": Grammar("rows of label,label feature:value", _labels, _TRUTH),
         "ids": Grammar("lists of labels", _ids),
-        "scored": Grammar("rows of label score, tabs between", _scored, _SCORES),
+        "scored": Grammar("rows of label score, tabs between", _scored, _SCORES, expected=EXPECTED_SCORED),
         "names": Grammar("lists of label names", _names, has_comments=False),
         "tabbed names": Grammar("lists of label names, tabs between", _tabbed_names, has_comments=False),
         "fasttext": Grammar("rows of __label__name", _fasttext, has_comments=False),

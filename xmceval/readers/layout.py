@@ -71,7 +71,9 @@ def sniff(path: Path, names: Names | None = None) -> Layout:
     for number, line in enumerate(lines):
         plain, after = line.strip(), start + len(line) + 1
         is_comment = plain.startswith(b"#")
-        words = _header_words(plain.lstrip(b"# \t"))
+        mark = len(plain) - len(plain.lstrip(b"# \t"))
+        plain = plain[:mark] + plain[mark:].split(b"#")[0].rstrip()  # a comment may stand behind the header
+        words = _header_words(plain[mark:])
         below = lines[number + 1 :]
         if len(words) == 2 or (len(words) == 3 and not is_comment and b"," not in plain):
             layout = _announced(path, number, words, plain, after)

@@ -17,6 +17,7 @@ from xmceval.readers.streams import LineChunks, shown
 
 _LARGEST_ID = 2**63 - 2
 Entry = tuple[str, str, float]  # query, document, value
+_QRELS, _RUN = "query 0 document grade", "query Q0 document rank score tag"
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def marked(lines: Sequence[bytes], *, are_scores: bool) -> str:
         return ""
     if all(len(row) >= 2 and row[1].startswith(b"qid:") for row in rows):
         return "letor"
-    if all(len(row) == 6 and row[1].upper() == b"Q0" for row in rows):
+    if 2 * sum(len(row) == 6 and row[1].upper() == b"Q0" for row in rows) > len(rows):  # one bad line is told as such
         return "run"
     if not are_scores and len(rows) > 1 and all(len(row) == 4 and row[1].upper() in {b"0", b"Q0"} for row in rows):
         return "qrels"
@@ -69,7 +70,7 @@ def qrels_source(path: Path, names: Names | None) -> tuple[Source, str]:
     DataError
         Another line, with its place.
     """
-    entries = [_entry(path, number, words, 4, 3) for number, words in _lines(path)]
+    entries = [_entry(path, number, words, _QRELS, 3) for number, words in _lines(path)]
     documents = Documents(names)
     if names is None and not all(_is_number(each[1]) for each in entries):
         every = sorted({each[1] for each in entries})
@@ -93,7 +94,7 @@ def run_source(path: Path, truth: Source | None) -> tuple[Source, str]:
     """
     if not isinstance(truth, JudgedSource) or truth.documents is None:
         raise DataError(f"{path}: this is a TREC run, whose queries are told by the truth; expected qrels as the truth")
-    entries = [_entry(path, number, words, 6, 4) for number, words in _lines(path)]
+    entries = [_entry(path, number, words, _RUN, 4) for number, words in _lines(path)]
     known = [each for each in entries if each[0] in truth.queries]
     what = "TREC run, held whole"
     if truth.documents.listed is not None:
@@ -164,20 +165,21 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
                 yield number, words
 
 
-def _entry(path: Path, number: int, words: list[str], n_words: int, of_value: int) -> Entry:
-    if len(words) != n_words:
-        said = "query 0 document grade" if n_words == 4 else "query Q0 document rank score tag"
-        raise DataError(f"{path}:{number}: expected {said!r}, found {' '.join(words)[:40]!a}")
-    return words[0], words[2], _value(path, number, words[of_value])
+def _entry(path: Path, number: int, words: list[str], fields: str, of_value: int) -> Entry:
+    if len(words) != len(fields.split()):
+        raise DataError(f"{path}:{number}: expected {fields!r}, found {' '.join(words)[:40]!a}")
+    return words[0], words[2], _value(path, number, words[of_value], fields, of_value)
 
 
-def _value(path: Path, number: int, word: str) -> float:
+def _value(path: Path, number: int, word: str, fields: str = "", at: int = 0) -> float:
     try:
         if not word.isascii() or "_" in word:
             raise ValueError
         return float(word)
     except ValueError:
-        raise DataError(f"{path}:{number}: expected a number, found {shown(word.encode(errors='replace'))}") from None
+        where = f" as the {fields.split()[at]} of {fields!r}" if fields else ""
+        found = shown(word.encode(errors="replace"))
+        raise DataError(f"{path}:{number}: expected a number{where}, found {found}") from None
 
 
 def _is_number(name: str) -> bool:

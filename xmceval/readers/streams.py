@@ -323,4 +323,6 @@ def _telling_damage(path: Path) -> Iterator[None]:
     except (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError) as error:
         raise DataError(f"{path}: the compressed file is damaged or cut short ({error})") from None
     except OSError as error:
+        if error.errno is None:  # bz2 has no error of its own
+            raise DataError(f"{path}: the compressed file is damaged or cut short ({error})") from None
         raise DataError(f"{path}: {error.strerror or error}") from None

@@ -11,7 +11,7 @@ import numpy as np
 
 from xmceval.blocks import Block, Rows, Scratch
 from xmceval.errors import DataError, Fault, counted
-from xmceval.readers.grammars import EXPECTED, GRAMMARS, Grammar
+from xmceval.readers.grammars import GRAMMARS, Grammar
 from xmceval.readers.layout import Layout
 from xmceval.readers.names import Names, unknown_name
 from xmceval.readers.streams import Chunk, LineChunks, shown
@@ -125,7 +125,7 @@ class TextBlock:
         found = bytes(self.chunk.buffer[offset:end])
         if code == UNKNOWN_NAME:
             return self.wrong(row, unknown_name(found[:40].decode(errors="backslashreplace"), self.names))
-        return self.wrong(row, f"{EXPECTED[code]}, found {shown(found)}")
+        return self.wrong(row, f"{self.source.grammar.expected[code]}, found {shown(found)}")
 
     def wrong(self, row: int, said: str) -> Fault:
         """Say what is wrong with a row."""

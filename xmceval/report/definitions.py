@@ -20,7 +20,7 @@ SCHEMA = "xmceval-metrics/1"
 _FROM: Mapping[str, str] = MappingProxyType(
     {
         "top-k": "the best labels of a row",
-        "row": "all labels of a row, or its whole list",
+        "row": "all labels of a row, its whole list, or its first k ranks",
         "label": "counts by label of what is within the cut",
         "confusion": "decisions: labels whose score reaches --threshold",
     }
@@ -50,6 +50,7 @@ _LETTERS: Mapping[str, str] = MappingProxyType(
         "w": "1 / propensity of the label",
         "d": "the discount of the rank",
         "D": "the sum of d over so many ranks",
+        "ideal": "the ranking of the row's true labels that reaches the most",
         "g": "the grade of the label, 1 in binary truth, or with gain=exp 2^grade - 1",
         "tp": "the number of cells (row, label) predicted and true",
         "fp": "the number of cells predicted and not true",
@@ -58,6 +59,21 @@ _LETTERS: Mapping[str, str] = MappingProxyType(
     }
 )
 _NO_LIMIT = 2.0**40
+
+# How people write aliases of several words, by how the grammar of names keeps them.
+_WRITTEN: Mapping[str, str] = MappingProxyType(
+    {
+        written.replace("_", ""): written
+        for written in (
+            *("hit_rate", "r_precision", "ndcg_cut", "map_cut", "recip_rank", "micro_recall@gt", "roc_auc"),
+            *("label_ranking_average_precision", "label_ranking_average_precision_score", "label_ranking_loss"),
+            *("micro_precision", "micro_recall", "micro_f", "macro_precision", "macro_recall", "macro_f"),
+            *("macro_f1_measure", "macro_balanced_accuracy", "weighted_precision", "weighted_recall", "weighted_f"),
+            *("fbeta_score", "fall_out", "jaccard_score", "matthews_corrcoef", "accuracy_score"),
+            "balanced_accuracy_score",
+        )
+    }
+)
 
 
 def display_name(metric: Metric) -> str:
@@ -74,7 +90,7 @@ def aliases(metric: Metric) -> list[str]:
     """Return the words of other tools that mean this metric."""
     known = ((word, meaning, parse(meaning, [1])[0]) for word, meaning in ALIASES.items())
     return [
-        word if meaning == metric.name else f"{word} = {meaning}"
+        _WRITTEN.get(word, word) + ("" if meaning == metric.name else f" = {meaning}")
         for word, meaning, measure in known
         if measure.metric.name == metric.name and word != metric.name.lower()
     ]
@@ -122,7 +138,7 @@ def metric_text(metric: Metric, asked: Sequence[Measure] = ()) -> str:
     pairs.extend((str(measure), measure.definition) for measure in asked)
     pairs.extend(("where", f"{letter} is {said}") for letter, said in _letters([metric]))
     pairs.append(("over rows", _over(metric)))
-    pairs.append(("from", _FROM[metric.family] + (", and the number of labels" if metric.needs_labels else "")))
+    pairs.append(("from", _from(metric)))
     pairs.append(("range", f"{_range(metric)}, {'higher' if metric.higher_is_better else 'lower'} is better"))
     pairs.extend(("options", line) for line in _options(metric))
     pairs.append(("no true label", empty_rows(metric)))
@@ -181,6 +197,17 @@ def _letters(metrics: Iterable[Metric]) -> list[tuple[str, str]]:
     formulas = " ".join(norm.formula for metric in metrics for norm in metric.norms.values())
     used = set(re.findall(r"[A-Za-z]+", formulas))
     return [(letter, said) for letter, said in _LETTERS.items() if letter in used]
+
+
+def _from(metric: Metric) -> str:
+    """Say what a metric is computed from."""
+    if metric.family != "row":
+        said = _FROM[metric.family]
+    elif metric.cut != "none":
+        said = "the first k ranks of a row"
+    else:
+        said = "all labels of a row" if metric.needs_labels else "the whole list of a row"
+    return said + (", and the number of labels" if metric.needs_labels else "")
 
 
 def _title(metric: Metric) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from xmceval.errors import listed
+from xmceval.errors import counted, listed
 from xmceval.filters import FilterReport
 from xmceval.frequency import Bin, Bins
 from xmceval.labelmeans import Surroundings, bin_values, label_values
@@ -154,6 +154,9 @@ def make_result(
     finished = _estimates(program, totals, around)
     estimates = {str(measure): finished[str(measure)] for measure in program.measures}
     at_cuts = {str(measure) for measure in program.top_k_outputs} if ceiling else set()
+    at_cuts -= {
+        str(measure) for measure in program.measures if measure.norm.over == "micro" and measure.norm.divisor != "n"
+    }
     estimates = {name: each if name in at_cuts else replace(each, ceiling=None) for name, each in estimates.items()}
     definitions = {str(measure): measure.definition for measure in program.measures}
     slots = {int(k): FIRST_CUT + 2 * i for i, k in enumerate(program.cuts)}
@@ -171,10 +174,14 @@ def make_result(
         left_out={str(m): int(n) for m, n in zip(program.outputs, totals.left_out, strict=True) if n},
         unscored_true=totals.unlisted if any(isinstance(part, WholeRow) for part in program.parts) else None,
     )
-    told = _decision_warnings(counts, program, has_threshold)
+    told = _decision_warnings(program, has_threshold)
     every = (*warnings, *_warnings(counts, estimates, empty_rows), *_row_warnings(counts, program), *told)
     units = {str(measure): measure.metric.unit for measure in program.measures}
     slices = () if bins is None else tuple(_slices(program, totals, around, bins))
+    lacking = [name for name in estimates if slices and name not in slices[0].estimates]
+    lacking = [f"there is no share by frequency of {listed(lacking)}"] if lacking else []
+    without = [name for name, each in estimates.items() if ceiling and each.ceiling is None]
+    every = (*every, *lacking, *([f"there is no ceiling of {listed(without)}"] if without else []))
     return Result(
         *(name, estimates, definitions, counts, propensities, empty_rows, every, notes, units, filtered), slices=slices
     )
@@ -186,6 +193,9 @@ def _estimates(program: Program, totals: Totals, around: Surroundings) -> dict[s
     for part, counts in zip(program.labelwise, totals.labels, strict=True):
         for name, value in label_values(part, counts, around).items():
             finished[name] = Estimate(value or 0.0, None, None, None, None, void=value is None)
+    for measure, kind in program.whole_row_outputs:
+        if kind == "AUC@k":
+            finished[str(measure)] = replace(finished[str(measure)], tie_low=None, tie_high=None)
     for measure in program.outputs:
         if finished[str(measure)].void and measure.option("zero") == "1":
             finished[str(measure)] = Estimate(1.0, None, None, None, None)
@@ -214,12 +224,12 @@ def _warnings(counts: Counts, estimates: Mapping[str, Estimate], empty_rows: str
     short = counts.short_rows.get(deepest, 0)
     if short:
         yield (
-            f"{short:,} of {counts.n_instances:,} instances have fewer than {deepest} predictions: "
-            "the missing ones count as misses"
+            f"{short:,} of {counted(counts.n_instances, 'instance')} {_have(short)} fewer than "
+            f"{counted(deepest, 'prediction')}: the missing ones count as misses"
         )
     if counts.empty_rows:
         treated = "count as 0" if empty_rows == "zero" else "are left out"
-        yield f"{counts.empty_rows:,} instances have no true label: they {treated}"
+        yield f"{counted(counts.empty_rows, 'instance')} {_have(counts.empty_rows)} no true label: they {treated}"
     if counts.n_true == 0:
         yield "no instance has a true label: is this the right truth file?"
     if counts.explicit_zeros:
@@ -233,15 +243,15 @@ def _warnings(counts: Counts, estimates: Mapping[str, Estimate], empty_rows: str
         yield f"nothing to divide by in {', '.join(other)}: given as 0"
 
 
-def _decision_warnings(counts: Counts, program: Program, has_threshold: bool) -> Iterator[str]:
+def _have(number: int) -> str:
+    return "has" if number == 1 else "have"
+
+
+def _decision_warnings(program: Program, has_threshold: bool) -> Iterator[str]:
     """What speaks against taking all stored labels for decisions."""
-    cells = counts.n_instances * counts.n_labels
     decided = [str(measure) for measure in program.measures if measure.metric.family == "confusion"]
-    if decided and not has_threshold and 0 < cells == counts.n_predictions:
-        yield (
-            f"every label of every instance has a score, so {listed(decided)} take all of them for decisions "
-            "(mend: threshold=, --threshold)"
-        )
+    if decided and not has_threshold:
+        yield f"{listed(decided)}: all labels with a score are taken for decisions (mend: threshold=, --threshold)"
 
 
 def _row_warnings(counts: Counts, program: Program) -> Iterator[str]:
@@ -255,7 +265,8 @@ def _row_warnings(counts: Counts, program: Program) -> Iterator[str]:
         names = listed(
             measure for measure in program.measures if measure.metric.needs_labels and measure.metric.family == "row"
         )
-        yield (
-            f"{counts.unscored_true / counts.n_true:.1%} of the true labels have no score: "
-            f"for {names} they are tied with all other labels without one"
-        )
+        if names:
+            yield (
+                f"{counts.unscored_true / counts.n_true:.1%} of the true labels have no score: "
+                f"for {names} they are tied with all other labels without one"
+            )

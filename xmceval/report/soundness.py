@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from xmceval.comparison import Comparison
+from xmceval.errors import counted
 from xmceval.inspection import Inspection, Spread
 
 SCHEMA = "xmceval-inspect/1"
@@ -31,49 +32,71 @@ def as_table(files: Sequence[Inspection], together: Sequence[Comparison]) -> str
 
 def _file(found: Inspection) -> Iterator[str]:
     yield found.path
+    if found.is_unread:
+        yield f"  {found.description}; nothing was read"
+        yield from _verdict(found)
+        return
     yield f"  {found.description}; taken as {found.kind}: {found.why}"
     said = "announced" if found.announced else "the largest + 1: nothing announces them"
-    yield f"  {found.n_rows:,} rows · {found.n_labels:,} labels, {said} · {found.n_entries:,} entries"
+    rows, labels, entries = (
+        counted(found.n_rows, "row"),
+        counted(found.n_labels, "label"),
+        counted(found.n_entries, "entry"),
+    )
+    yield f"  {rows} · {labels}, {said} · {entries}"
     yield (
-        f"  {found.labels_seen:,} labels have an entry, the largest is {found.largest_label} · {found.empty_rows:,} "
-        "rows have none"
+        f"  {counted(found.labels_seen, 'label')} {_have(found.labels_seen)} an entry, the largest is "
+        f"{found.largest_label} · {counted(found.empty_rows, 'row')} {_have(found.empty_rows)} none"
     )
     if found.least is not None and found.greatest is not None:
         yield "  " + " · ".join(_values(found))
     yield (
         f"  order: {_rows(found.rows_by_label, found)} by label, {_rows(found.rows_by_score, found)} by score · "
-        f"{found.tied_rows:,} rows with equal scores"
+        f"{counted(found.tied_rows, 'row')} with equal scores"
         if found.kind == "scores"
         else f"  order: {_rows(found.rows_by_label, found)} by label"
     )
     if found.per_row is not None:
-        yield from _spread("entries of a row", "rows", found.per_row)
+        yield from _spread("entries of a row", "row", found.per_row)
     if found.per_label is not None:
-        yield from _spread("entries of a label", "labels", found.per_label)
+        yield from _spread("entries of a label", "label", found.per_label)
         yield (
             f"  head: 1% of these labels have {found.head_share:.1%} of the entries; "
             f"tail: the rarer half {found.tail_share:.1%}"
         )
+    yield from _verdict(found)
+
+
+def _verdict(found: Inspection) -> Iterator[str]:
     yield from (f"  warning: {each}" for each in found.warnings)
     yield from (f"  error: {each}" for each in found.faults)
     yield "  sound: score takes it" if found.is_sound else "  not sound: score refuses it"
 
 
 def _values(found: Inspection) -> Iterator[str]:
-    yield f"values from {found.least:g} to {found.greatest:g}"
+    if found.are_ranks and found.kind == "truth":
+        yield "no values: each label of a list counts 1"
+    elif found.are_ranks:
+        yield f"no values but ranks from {found.least:g} to {found.greatest:g}, the first label of a row has the most"
+    else:
+        yield f"values from {found.least:g} to {found.greatest:g}"
     numbers = (
-        ("stored zeros", found.zeros),
+        ("stored zero" if found.zeros == 1 else "stored zeros", found.zeros),
         ("negative", found.negative),
         ("infinite", found.infinite),
         ("NaN", found.nans),
-        ("duplicates", found.duplicates),
-        ("labels out of range", found.outside),
+        ("duplicate" if found.duplicates == 1 else "duplicates", found.duplicates),
+        ("label out of range" if found.outside == 1 else "labels out of range", found.outside),
     )
     yield from (f"{number:,} {what}" for what, number in numbers if number)
 
 
 def _rows(number: int, found: Inspection) -> str:
-    return "all rows" if number == found.n_rows else f"{number:,} rows"
+    return "all rows" if number == found.n_rows else counted(number, "row")
+
+
+def _have(number: int) -> str:
+    return "has" if number == 1 else "have"
 
 
 def _spread(title: str, what: str, spread: Spread) -> Iterator[str]:
@@ -83,7 +106,7 @@ def _spread(title: str, what: str, spread: Spread) -> Iterator[str]:
     wide = max(map(len, heads))
     for head, (_, _, number, share) in zip(heads, spread.bins, strict=True):
         bar = "#" * max(round(BAR * number / most), 1)
-        yield f"    {head:>{wide}}  {bar:<{BAR}}  {number:,} {what}, {share:.1%} of the entries"
+        yield f"    {head:>{wide}}  {bar:<{BAR}}  {counted(number, what)}, {share:.1%} of the entries"
 
 
 def _pair(found: Comparison) -> Iterator[str]:

@@ -33,7 +33,8 @@ def as_table(results: Sequence[Result], places: int = PLACES) -> str:
             lines.append(result.name + ("" if are_alike else f" · {predicted} per instance"))
         lines.extend(_line(head, row, indent, widths) for head, row in block.items())
         for each, part in zip(result.slices, parts, strict=True):
-            lines.append(str(each.bin))
+            known = result.propensities
+            lines.append(each.bin.told(known.source if known is not None and known.from_truth else ""))
             lines.extend(_line(head, row, indent, widths) for head, row in part.items())
         lines.extend(_ties(result, places) if not is_one else ())
         lines.extend([str(result.filtered)] if result.filtered is not None and not is_one else ())

@@ -330,7 +330,7 @@ def test_bins_of_the_truth_do_not_speak_of_training(run):
     assert "training" not in out
 
 
-def test_propensities_go_to_standard_output(run, tmp_path, monkeypatch, capfdbinary):
+def test_propensities_go_to_standard_output(tmp_path, monkeypatch, capfdbinary):
     train = SAMPLE / TRAIN
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit):

@@ -302,6 +302,15 @@ def test_counters_grow_past_the_largest_label_where_nothing_announces_it():
     assert totals.dense[-1].tolist() == [1, 1, 1]
 
 
+def test_totals_of_few_among_many_labels_are_by_ids():
+    rows = Rows(np.array([0, 2]), np.array([7, 9_000_000]), np.ones(2))
+    counters = labelwise.LabelCounters(UNKNOWN, 1)
+    counters.add_decisions(rows, rows, 0.5)
+    totals = counters.totals()
+    assert (totals.dense.shape, totals.ids.tolist()) == ((0, 3), [7, 9_000_000])
+    assert totals.sparse.tolist() == [[1, 1, 1]] * 2
+
+
 def test_weights_beyond_exact_sums_are_refused(monkeypatch):
     monkeypatch.setattr(labelwise, "MOST_WEIGHT", 4)
     with pytest.raises(DataError, match="sample weights sum to more than 2 times the largest"):

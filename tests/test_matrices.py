@@ -399,19 +399,19 @@ def test_wide_integers_keep_their_sign():
 
 
 def test_a_threshold_is_not_held_against_rounded_scores():
-    with pytest.raises(DataError, match="values that float64 would round .int64., so no threshold"):
+    with pytest.raises(DataError, match=r"values that float64 would round .int64., so no threshold"):
         xmceval.score(np.ones((2, 4)), WIDE, threshold=5)
 
 
 def test_grades_whose_gain_leaves_the_range_are_refused():
     y_true, y_score = np.array([[41, 1], [1, 0]]), np.ones((2, 2))
     assert xmceval.score(y_true, y_score, k=1, metrics="DCG")["DCG@1"] == 21.0
-    with pytest.raises(DataError, match="row 0: the truth value of label 0 is 41; .* with gain=exp above 40"):
+    with pytest.raises(DataError, match=r"row 0: the truth value of label 0 is 41; .* with gain=exp above 40"):
         xmceval.score(y_true, y_score, k=1, metrics="nDCG(gain=exp)")
 
 
 def test_arguments_that_would_be_of_no_account_are_refused():
-    with pytest.raises(UsageError, match="n_train .--n-train. goes with counts"):
+    with pytest.raises(UsageError, match=r"n_train .--n-train. goes with counts"):
         xmceval.score(np.eye(3), np.eye(3), k=1, n_train=5)
     with pytest.raises(UsageError, match="A and B are of no account"):
         xmceval.score(np.eye(3), np.eye(3), k=1, inverse_propensities=np.ones(3), a=0.5)

@@ -1,7 +1,8 @@
 """Label-wise counts: empty, merge and add of what each label was: true, predicted, and both.
 
 They cost memory in labels, not in rows: four bytes for each label and count, one set for all threads. Labels are
-counted in an array up to 2^27, of which only the pages that are touched exist; above, by sorted unique ids.
+counted in an array up to 2^27, of which only the pages that are touched exist; above, by sorted unique ids. Totals of
+a long array that is mostly zeros are by ids too.
 """
 
 from __future__ import annotations
@@ -109,9 +110,8 @@ def merge(left: LabelTotals, right: LabelTotals) -> LabelTotals:
     if left.bits != right.bits:
         raise DataError("totals with and without sample weights cannot be added")
     first_id = min((int(each.ids[0]) for each in (left, right) if each.ids.size), default=DENSE_IDS)
-    if first_id < max(
-        len(left.dense), len(right.dense)
-    ):  # a label may stand in the array of one, by its id in the other
+    # A label may stand in the array of one and by its id in the other.
+    if first_id < max(len(left.dense), len(right.dense)):
         left, right = left.compact(always=True), right.compact(always=True)
     short, long = sorted((left.dense, right.dense), key=len)
     dense: Counts = long.astype(np.int64)

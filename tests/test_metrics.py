@@ -400,3 +400,13 @@ def test_a_metrics_own_function_gives_what_score_gives(function, name, rng):
             == xmceval.score(truth, scores, metrics=name, k=k, **weighing)[f"{name}@{k}"]
         )
     assert function(truth, scores, **weighing) == function(truth, scores, k=5, **weighing)
+
+
+@given(cases(), st.sampled_from([0.5, 2.0, 3.0]))
+def test_beta_weighs_recall_against_precision(case, beta):
+    k = min(3, case.n_labels)
+    result = measures.score(case, k=k, metrics=["P", "R", f"F(beta={beta:g})"])
+    name = f"F1(beta={beta:g})@{k}"
+    pairs = zip(*(naive.row_values(m, k, {}, case.truth, case.scores) for m in "PR"), strict=True)
+    rows = [(1 + beta**2) * p * r / (beta**2 * p + r) if p and r else 0.0 for (p, _), (r, _) in pairs]
+    assert result[name] == pytest.approx(sum(rows) / len(rows), rel=1e-12, abs=1e-12)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from xmceval.entry import Metric, Norm, Number
-from xmceval.labelentries import DECISION_ENTRIES, LABEL_ENTRIES, MICRO_ENTRIES
+from xmceval.labelentries import BETA, DECISION_ENTRIES, LABEL_ENTRIES, MICRO_ENTRIES
 
 DEFAULT_CUTS = (1, 3, 5)
 DEFAULT_NAMES = ("P", "nDCG", "PSP", "PSnDCG")
@@ -41,7 +41,11 @@ _ENTRIES = (
     Metric("R", "recall", _mean("n", "hits / n"), MANNING, cut="optional", note=TREC_NOTE),
     Metric("RP", "R-precision at k", _mean("min(k,n)", "hits / min(k, n)"), "Chalkidis et al., ACL 2019"),
     Metric(
-        "F1", "harmonic mean of precision and recall", _mean("(k+n)/2", "2 P R / (P + R) = 2 hits / (k + n)"), MANNING
+        "F1",
+        "harmonic mean of precision and recall, weighted by beta",
+        _mean("(k+n)/2", "(1 + beta^2) P R / (beta^2 P + R) = (1 + beta^2) hits / (k + beta^2 n)"),
+        MANNING,
+        own_numbers=BETA,
     ),
     Metric("Hit", "hit rate", _mean("1", "1 if any hit, else 0"), MANNING, fold="any", note=HIT_NOTE),
     Metric(

@@ -52,6 +52,8 @@ ALIASES: Mapping[str, str] = MappingProxyType(
         "weightedprecision": "weightedP",
         "weightedrecall": "weightedR",
         "weightedf": "weightedF1",
+        "f": "F1",
+        "fbeta": "F1",
         "fbetascore": "f1_score",
         "tpr": "recall_score",
         "sensitivity": "recall_score",

@@ -270,6 +270,7 @@ def _top_k(measures: tuple[Measure, ...], rel: int) -> TopK:
             of_true = {"predicted": 0.0, "n": 1.0, "F": square / (1 + square)}[divisor]
             micro.append((o, of_true, 1 - of_true))
             divisor = "1"
+        square = measure.number("beta") ** 2 if divisor == "(k+n)/2" else 1.0
         discount = (measure.discount, measure.number("p"))
         if discount not in rows:
             rows[discount] = len(discounts)
@@ -279,6 +280,8 @@ def _top_k(measures: tuple[Measure, ...], rel: int) -> TopK:
         outputs.append((curve, k, int(measure.norm.over == "ratio"), int(metric.complement)))
         slopes[o] = _SLOPES.get(divisor, 0.0)
         levels[o, : k + 1] = _levels(divisor, k, discounts[rows[discount]])
+        if square != 1:  # (k + beta^2 n) / (1 + beta^2), which is (k + n) / 2 for beta = 1
+            slopes[o], levels[o, : k + 1] = square / (1 + square), k / (1 + square)
     return TopK(
         measures,
         rel,

@@ -5,10 +5,11 @@ import warnings
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
-from sklearn import metrics as sk
 
 from xmceval import labelcurves
 from xmceval.errors import DataError, UsageError
+
+sk = pytest.importorskip("sklearn.metrics")
 
 CLOSE = {"rel": 1e-12, "abs": 1e-12}
 AREAS = [

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import config
 from scipy.sparse import csr_matrix
-from sklearn import metrics as sk
 from strategies import cases, to_csr
 
 import xmceval
@@ -21,6 +20,8 @@ from xmceval.errors import DataError, UsageError
 from xmceval.labelentries import AVERAGES, OVER, ZEROS
 from xmceval.metrics import METRICS
 from xmceval.rates import RATES
+
+sk = pytest.importorskip("sklearn.metrics")
 
 N_ROWS = 100 if config.DISABLE_JIT else 3000
 CLOSE = {"rel": 1e-12, "abs": 1e-12}

@@ -32,7 +32,7 @@ class MendedSource:
     @property
     def warnings(self) -> list[str]:
         """What came to light while its blocks were read."""
-        gone = [f"{self.name}: {counted(self._gone, 'entry').replace('entrys', 'entries')} {self.said}"]
+        gone = [f"{self.name}: {counted(self._gone, 'entry')} {self.said}"]
         return [*self.source.warnings, *(gone if self._gone else [])]
 
     def blocks(self) -> Generator[Block, None, None]:

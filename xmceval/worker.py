@@ -137,8 +137,10 @@ class Worker:
                 at = slice(start * self._n_bins, stop * self._n_bins)
                 add_values(shares, weights, self._moments, block.shares[at])
             elif isinstance(part, Decisions):
+                values.fill(0.0)  # neither these nor whole rows have a ceiling
                 self._value_decisions(part, relevant, given, values)
             else:
+                values.fill(0.0)
                 found = self._value_whole_rows(part, truth, relevant, given, block.left_out[start:stop], values)
                 unlisted = max(unlisted, found)
             if self._terms.ties in {"best", "worst"}:
@@ -184,10 +186,8 @@ class Worker:
         return Rows(ends, true.indices[:n_entries][kept], true.values[:n_entries][kept]), int(emptied)
 
     def _slots(self, name: str, n_rows: int, n_outputs: int) -> Float64:
-        """Return an array for the numbers of rows, all zeros."""
-        array = self._scores.array(name, n_rows * n_outputs * SLOTS, np.float64).reshape(n_rows, n_outputs, SLOTS)
-        array[...] = 0.0
-        return array
+        """Return an array for the numbers of rows, whose content does not matter."""
+        return self._scores.array(name, n_rows * n_outputs * SLOTS, np.float64).reshape(n_rows, n_outputs, SLOTS)
 
     def _value_top_k(
         self,

@@ -1,4 +1,4 @@
-"""What can go wrong for a user: one family of errors, each with its place, the thing and the mend."""
+"""What can go wrong for a user: one family of errors, each with its place, the thing and the hint."""
 
 from __future__ import annotations
 

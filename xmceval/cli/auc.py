@@ -28,8 +28,8 @@ def command(file: str, form: str, quiet: bool) -> None:
     Example:
       xmceval auc clicks.csv -o json
     """
-    from xmceval.flat import group_aucs, roc_auc
-    from xmceval.readers.flat import read_log
+    from xmceval.api.grouped import group_aucs, roc_auc
+    from xmceval.files.grouped import read_log
 
     shared.start(quiet)
     log = read_log(file)

@@ -57,9 +57,9 @@ def command(
     Example:
       xmceval convert score_mat.npz score_mat.txt.gz --top 100
     """
-    from xmceval.readers.either import open_either
-    from xmceval.readers.names import read_names
-    from xmceval.writers import convert
+    from xmceval.files.either import open_either
+    from xmceval.files.names import read_names
+    from xmceval.files.writing.convert import convert
 
     shared.start(quiet)
     names = None if labels is None else read_names(labels)

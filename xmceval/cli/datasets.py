@@ -10,8 +10,8 @@ import click
 @click.option("-o", "form", type=click.Choice(["table", "json"]), default="table", help="Form of the output.")
 def command(names: tuple[str, ...], form: str) -> None:
     """List every public data set, or show NAME: sizes, A and B, filter, published results."""
-    from xmceval.catalogue import datasets, find
-    from xmceval.report import catalogue
+    from xmceval.labels.catalogue import datasets, find
+    from xmceval.report import datasets as catalogue
 
     found = [find(name) for name in names]
     if form == "json":

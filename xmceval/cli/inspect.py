@@ -36,13 +36,13 @@ def command(
     Example:
       xmceval inspect tst_X_Y.txt score_mat.txt --train trn_X_Y.txt
     """
-    from xmceval.comparison import compare_files
-    from xmceval.inspection import inspect
-    from xmceval.readers.either import open_either
-    from xmceval.readers.filters import read_filter
-    from xmceval.readers.names import read_names
-    from xmceval.report import soundness
-    from xmceval.training import count_training
+    from xmceval.files.either import open_either
+    from xmceval.files.filters import read_filter
+    from xmceval.files.names import read_names
+    from xmceval.inspection import text as soundness
+    from xmceval.inspection.file import inspect
+    from xmceval.inspection.pair import compare_files
+    from xmceval.labels.training import count_training
 
     shared.start(quiet=False)
     names = None if labels is None else read_names(labels)

@@ -13,7 +13,7 @@ def command(names: tuple[str, ...], form: str) -> None:
 
     NAME is as in score -m; the words of other tools are understood, such as ndcg_cut_5.
     """
-    from xmceval.report import definitions
+    from xmceval.report import metrics as definitions
 
     found = definitions.find(names)
     if form == "json":

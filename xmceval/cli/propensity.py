@@ -40,8 +40,8 @@ def command(
     Example:
       xmceval propensity trn_X_Y.txt inv_prop.txt -A 0.6 -B 2.6
     """
-    from xmceval.training import count_training
-    from xmceval.writers import write_numbers
+    from xmceval.files.writing.numbers import write_numbers
+    from xmceval.labels.training import count_training
 
     shared.start(quiet)
     training = count_training(train, n_labels=n_labels, threads=threads)

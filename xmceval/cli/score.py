@@ -43,15 +43,15 @@ def command(
     Example:
       xmceval score tst_X_Y.txt score_mat.txt --train trn_X_Y.txt -k 1,3,5
     """
-    from xmceval.api import prepare
+    from xmceval.api.setup import prepare
     from xmceval.errors import UsageError, counted
-    from xmceval.report import FORMS
+    from xmceval.report.forms import FORMS
     from xmceval.report.published import among
 
     if len(names) > len(preds):
         raise UsageError(f"{counted(len(names), 'name')} for {counted(len(preds), 'file')} of predictions")
     if published and form == "csv":
-        raise UsageError("published values are not part of the CSV (mend: -o table or -o json)")
+        raise UsageError("published values are not part of the CSV (hint: -o table or -o json)")
     called = shared.numbered([*names, *shared.short_names(preds)[len(names) :]])
     stand = among(options["dataset"]) if published else None  # type: ignore[arg-type]
     shared.start(quiet)

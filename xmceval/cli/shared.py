@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from xmceval.metrics import DEFAULT_CUTS, DEFAULT_NAMES
-from xmceval.names import check_cut
+from xmceval.metrics.names import check_cutoff
+from xmceval.metrics.table import DEFAULT_CUTOFFS, DEFAULT_NAMES
 
 if TYPE_CHECKING:
     from xmceval.report.result import Result
@@ -24,14 +24,14 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def _cuts(_: click.Context, __: click.Parameter, value: str) -> list[int]:
-    return [check_cut(each.strip()) for each in value.split(",")]
+    return [check_cutoff(each.strip()) for each in value.split(",")]
 
 
 _SCORING = (
     click.option(
         "-k",
         "k",
-        default=",".join(map(str, DEFAULT_CUTS)),
+        default=",".join(map(str, DEFAULT_CUTOFFS)),
         show_default=True,
         callback=_cuts,
         metavar="K,K...",
@@ -169,7 +169,7 @@ def _tell_compilation(quiet: bool) -> None:
         if not quiet:
             click.echo("compiling kernels: on the first run only, some seconds", err=True)
         # Numba compiles one kernel at a time, so a second process takes some of them: 3.8 seconds in place of 5.5.
-        command = [sys.executable, "-c", "from xmceval.worker import compile_ahead; compile_ahead()"]
+        command = [sys.executable, "-c", "from xmceval.scoring.worker import compile_ahead; compile_ahead()"]
         with suppress(OSError):
             _beside.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))  # noqa: S603
 

@@ -87,7 +87,7 @@ def check_scores(indptr, indices, scores, n_labels, table, found):
 
 
 @kernel
-def settle_truth(indptr, indices, grades, n_labels, largest, found):
+def validate_truth(indptr, indices, grades, n_labels, largest, found):
     """Check a block of truth and bring it into order, in place: explicit zeros out, labels ascending."""
     kept = np.int64(0)
     start = indptr[0]

@@ -11,8 +11,8 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-from xmceval.names import split
-from xmceval.propensity import Propensities
+from xmceval.labels.propensity import Propensities
+from xmceval.metrics.measure import split
 from xmceval.report.result import Result
 
 SCHEMA = "xmceval/1"

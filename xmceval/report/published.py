@@ -2,66 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from xmceval.catalogue import METRICS_PUBLISHED, Dataset, Published, find, published
 from xmceval.errors import UsageError
+from xmceval.labels.catalogue import METRICS_PUBLISHED, Published, find
+from xmceval.labels.standings import SHOWN, SUSPECT, Standings, _is_comparable, stand
 from xmceval.report.columns import columns
 
 if TYPE_CHECKING:
-    from xmceval.propensity import Propensities
     from xmceval.report.result import Result
-
-SHOWN = ("P@1", "P@5", "nDCG@5", "PSP@1", "PSP@5")
-SUSPECT = "!"
-
-
-@dataclass(frozen=True)
-class Standing:
-    """The place of one value among published ones: at `rank` 1 none of the `of` is higher.
-
-    ``above`` and ``below`` are the rows next to it, None at either end.
-    """
-
-    metric: str
-    value: float
-    rank: int
-    of: int
-    above: Published | None
-    below: Published | None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return what the JSON report says of it."""
-        return {
-            "rank": self.rank,
-            "of": self.of,
-            **{
-                side: row and {"method": row.method, "value": row.values[self.metric], "suspect": row.suspect or None}
-                for side, row in (("above", self.above), ("below", self.below))
-            },
-        }
-
-
-@dataclass(frozen=True)
-class Standings:
-    """Places of a system's values in the published table of a data set."""
-
-    dataset: str
-    places: tuple[Standing, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return what the JSON report says of them."""
-        return {"dataset": self.dataset, "metrics": {place.metric: place.as_dict() for place in self.places}}
-
-
-def stand(values: Mapping[str, float], dataset: str, metrics: Sequence[str] = METRICS_PUBLISHED) -> Standings:
-    """Find the places of those values, fractions by canonical name, that are also published for a data set."""
-    entry = find(dataset)
-    table = published(entry.name)
-    found = (_place(metric, values[metric], table) for metric in metrics if metric in values)
-    return Standings(entry.name, tuple(place for place in found if place.of))
 
 
 def among(dataset: str | None) -> Callable[[Result], Result]:
@@ -75,7 +26,7 @@ def among(dataset: str | None) -> Callable[[Result], Result]:
         No data set, or one that is not in the catalogue.
     """
     if dataset is None:
-        raise UsageError("published values are those of a data set: name it (mend: --dataset NAME)")
+        raise UsageError("published values are those of a data set: name it (hint: --dataset NAME)")
     entry = find(dataset)
 
     def add(result: Result) -> Result:
@@ -87,18 +38,6 @@ def among(dataset: str | None) -> Callable[[Result], Result]:
         return replace(result, published=stand(dict(result), entry.name, metrics))
 
     return add
-
-
-def _is_comparable(known: Propensities | None, entry: Dataset) -> bool:
-    """Whether propensities are the set's own, as far as one can tell."""
-    return known is not None and not known.from_truth and (known.n is None or (known.a, known.b) == (entry.a, entry.b))
-
-
-def _place(metric: str, value: float, table: Sequence[Published]) -> Standing:
-    rows = sorted((row for row in table if metric in row.values), key=lambda row: -row.values[metric])
-    above = [row for row in rows if row.values[metric] > value]
-    below = rows[len(above) :]
-    return Standing(metric, value, len(above) + 1, len(rows), above[-1] if above else None, below[0] if below else None)
 
 
 def below_table(standings: Standings, system: str = "") -> Iterator[str]:

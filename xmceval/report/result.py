@@ -6,16 +6,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from xmceval.errors import counted, listed
-from xmceval.filters import FilterReport
-from xmceval.frequency import Bin, Bins
-from xmceval.labelmeans import Surroundings, bin_values, label_values
-from xmceval.names import parse
-from xmceval.program import Program, WholeRow
-from xmceval.propensity import NOT_NEEDED, Propensities
-from xmceval.report.published import Standings
-from xmceval.totals import (
+from xmceval.labels.bins import Bin, Bins
+from xmceval.labels.propensity import NOT_NEEDED, Propensities
+from xmceval.labels.standings import Standings
+from xmceval.metrics.names import parse
+from xmceval.rows.filters import FilterReport
+from xmceval.scoring.labelmeans import Surroundings, bin_values, label_values
+from xmceval.scoring.program import Program, WholeRow
+from xmceval.scoring.totals import (
     EMPTY_ROWS,
-    FIRST_CUT,
+    FIRST_CUTOFF,
     INSIDE_TIES,
     PREDICTIONS,
     ROWS,
@@ -82,7 +82,7 @@ class Result(Mapping[str, float]):
     filtered : FilterReport or None
         What a filter took out.
     slices : tuple of Slice
-        By bins of labels: their shares of metrics at a cut, and label-wise metrics within them.
+        By bins of labels: their shares of metrics at a cutoff, and label-wise metrics within them.
     published : Standings or None
         Where the values would stand among published ones.
     """
@@ -128,7 +128,7 @@ class Result(Mapping[str, float]):
             raise KeyError(f"{name!r} is not among {', '.join(self.estimates)}") from None
 
     def __str__(self) -> str:
-        from xmceval.report.table import as_table
+        from xmceval.report.plain import as_table
 
         return as_table([self])
 
@@ -159,7 +159,7 @@ def make_result(
     }
     estimates = {name: each if name in at_cuts else replace(each, ceiling=None) for name, each in estimates.items()}
     definitions = {str(measure): measure.definition for measure in program.measures}
-    slots = {int(k): FIRST_CUT + 2 * i for i, k in enumerate(program.cuts)}
+    slots = {int(k): FIRST_CUTOFF + 2 * i for i, k in enumerate(program.cutoffs)}
     of = [int(count) for count in totals.counts]
     counts = Counts(
         n_instances=of[ROWS],
@@ -192,12 +192,12 @@ def _estimates(program: Program, totals: Totals, around: Surroundings) -> dict[s
     finished = dict(zip(map(str, program.outputs), finish(totals), strict=True))
     for part, counts in zip(program.labelwise, totals.labels, strict=True):
         for name, value in label_values(part, counts, around).items():
-            finished[name] = Estimate(value or 0.0, None, None, None, None, void=value is None)
+            finished[name] = Estimate(value or 0.0, None, None, None, None, undefined=value is None)
     for measure, kind in program.whole_row_outputs:
         if kind == "AUC@k":
             finished[str(measure)] = replace(finished[str(measure)], tie_low=None, tie_high=None)
     for measure in program.outputs:
-        if finished[str(measure)].void and measure.option("zero") == "1":
+        if finished[str(measure)].undefined and measure.option("zero") == "1":
             finished[str(measure)] = Estimate(1.0, None, None, None, None)
     return finished
 
@@ -209,7 +209,7 @@ def _slices(program: Program, totals: Totals, around: Surroundings, bins: Bins) 
     for part, counts in zip(program.labelwise, totals.labels, strict=True):
         for found, values in zip(by_label, bin_values(part, counts, around, bins), strict=True):
             for name, value in values.items():
-                found[name] = Estimate(value or 0.0, None, None, None, None, void=value is None)
+                found[name] = Estimate(value or 0.0, None, None, None, None, undefined=value is None)
     for number, each in enumerate(bins.bins):
         found = {name: replace(estimates[number], ceiling=None) for name, estimates in shares.items()} | by_label[
             number
@@ -234,11 +234,11 @@ def _warnings(counts: Counts, estimates: Mapping[str, Estimate], empty_rows: str
         yield "no instance has a true label: is this the right truth file?"
     if counts.explicit_zeros:
         yield f"{counts.explicit_zeros:,} stored zeros of the truth are no labels: they are ignored"
-    void = [name for name, estimate in estimates.items() if estimate.void]
-    ideal = [name for name in void if parse(name)[0].needs_propensities]
+    undefined = [name for name, estimate in estimates.items() if estimate.undefined]
+    ideal = [name for name in undefined if parse(name)[0].needs_propensities]
     if ideal and counts.n_true:
         yield f"the ideal of {', '.join(ideal)} sums to 0: given as 0"
-    other = [name for name in void if name not in ideal]
+    other = [name for name in undefined if name not in ideal]
     if other and counts.n_true:
         yield f"nothing to divide by in {', '.join(other)}: given as 0"
 
@@ -251,7 +251,7 @@ def _decision_warnings(program: Program, has_threshold: bool) -> Iterator[str]:
     """What speaks against taking all stored labels for decisions."""
     decided = [str(measure) for measure in program.measures if measure.metric.family == "confusion"]
     if decided and not has_threshold:
-        yield f"{listed(decided)}: all labels with a score are taken for decisions (mend: threshold=, --threshold)"
+        yield f"{listed(decided)}: all labels with a score are taken for decisions (hint: threshold=, --threshold)"
 
 
 def _row_warnings(counts: Counts, program: Program) -> Iterator[str]:

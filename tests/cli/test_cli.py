@@ -1,0 +1,394 @@
+"""The command: whole outputs, exit codes, and what goes to which stream."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix, save_npz
+from support.files import A_ALONE
+
+from xmceval.cli import COMMANDS, main, shared
+
+SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
+TRUTH, MODEL_A, MODEL_B, TRAIN = (f"{name}.txt" for name in ("tst_X_Y", "model_a", "model_b", "trn_X_Y"))
+
+SHORT = "warning: 8 of 500 instances have fewer than 5 predictions: the missing ones count as misses\n"
+EMPTY = "warning: 6 instances have no true label: they count as 0\n"
+FROM_TRUTH = (
+    "warning: no training labels were given: propensities come from the label frequencies of tst_X_Y.txt itself, "
+    "such values are not comparable with published ones (hint: --train FILE)\n"
+)
+
+
+@pytest.fixture(autouse=True)
+def in_sample(monkeypatch):
+    monkeypatch.chdir(SAMPLE)
+
+
+@pytest.fixture
+def run(capsys):
+    def run(*args):
+        with pytest.raises(SystemExit) as ended:
+            main([str(arg) for arg in args])
+        told = capsys.readouterr()
+        said = told.err.replace("compiling kernels: on the first run only, some seconds\n", "")
+        return ended.value.code, told.out, said
+
+    return run
+
+
+def fields(table):
+    """Return the rows of a table as words."""
+    return [line.split() for line in table.splitlines()]
+
+
+# What is printed.
+
+
+def test_table_is_whole(run):
+    assert run("score", TRUTH, MODEL_A, "--train", TRAIN, "-k", "1,3,5") == (0, A_ALONE, SHORT + EMPTY)
+
+
+def test_several_systems_share_one_table(run):
+    code, out, err = run("score", TRUTH, MODEL_A, MODEL_B, "--train", TRAIN, "-m", "P", "-k", 1)
+    assert code == 0
+    assert (
+        out
+        == """\
+500 instances · 300 labels · 3.33 true labels and 14.8 predictions per instance
+       @1
+model_a.txt
+P   68.60 ±4.08
+model_b.txt
+P   55.00 ±4.38
+ties across a cutoff: 1 instance @1 · P@1 55.00..55.20
+"""
+    )
+    assert err == "warning: 2 of 500 instances have fewer than 1 prediction: the missing ones count as misses\n" + EMPTY
+
+
+def test_facts_that_differ_stand_at_each_system(run, tmp_path):
+    shorter = tmp_path / "shorter.txt"
+    lines = (SAMPLE / MODEL_A).read_text().splitlines()
+    shorter.write_text("\n".join(lines[:1] + [line.partition(" ")[0] for line in lines[1:]]) + "\n")
+    _, out, err = run("score", TRUTH, MODEL_A, shorter, "-m", "P@3")
+    assert out.splitlines()[0] == "500 instances · 300 labels · 3.33 true labels per instance"
+    assert "model_a.txt · 14.8 predictions per instance" in out
+    assert "shorter.txt · 0.996 predictions per instance" in out
+    assert "warning: shorter.txt: 500 of 500 instances have fewer than 3 predictions" in err
+
+
+def test_columns_stay_aligned_with_gaps_and_wide_values(run):
+    _, out, _ = run("score", TRUTH, MODEL_A, "-m", "P@1", "-m", "DCG@100", "-m", "Hit@10,1", "-q")
+    assert out.splitlines()[1:5] == [
+        "         @1          @100           @10",
+        "P     68.60 ±4.08",
+        "DCG                150.96 ±6.55",
+        "Hit   68.60 ±4.08                 94.40 ±2.02",
+    ]
+
+
+@pytest.mark.parametrize(("places", "value"), [(0, "69 ±4"), (4, "68.6000 ±4.0821")])
+def test_places_are_those_asked_for(run, places, value):
+    assert run("score", TRUTH, MODEL_A, "-m", "P@1", "--places", places)[1].splitlines()[2].split(None, 1)[1] == value
+
+
+def test_csv_is_long_and_exact(run):
+    _, out, _ = run("score", TRUTH, MODEL_A, MODEL_B, "-m", "P", "-k", 1, "-o", "csv")
+    assert out == (
+        "system,metric,k,value,low,high\n"
+        "model_a.txt,P,1,0.686,0.6451794030893792,0.726820596910621\n"
+        "model_b.txt,P,1,0.55,0.5062437524414268,0.5937562475585733\n"
+    )
+
+
+def test_json_has_its_spine(run):
+    _, out, _ = run("score", TRUTH, MODEL_A, MODEL_B, "--train", TRAIN, "-m", "P", "-m", "PSP", "-k", 5, "-o", "json")
+    told = json.loads(out)
+    assert told["schema"] == "xmceval/1"
+    assert (told["n_instances"], told["n_labels"], told["n_true"]) == (500, 300, 1665)
+    assert told["empty_rows"] == {"number": 6, "treated_as": "zero"}
+    known = {"a": 0.55, "b": 1.5, "n": 1000, "source": "trn_X_Y.txt", "from_truth": False}
+    assert known.items() <= told["propensities"].items()
+    assert [system["name"] for system in told["systems"]] == ["model_a.txt", "model_b.txt"]
+    system = told["systems"][0]
+    assert list(system["metrics"]) == ["P@5", "PSP@5"]
+    assert system["short_rows"] == {"5": 8}
+    assert system["ties"]["rows_across_cut"] == {"5": 3}
+    metric = system["metrics"]["P@5"]
+    assert metric["value"] == 0.374
+    assert metric["low"] < metric["tie_low"] <= metric["value"] < metric["tie_high"] < metric["high"]
+    assert metric["definition"] == "hits / k; mean over rows; k = 5"
+
+
+def test_json_flags_propensities_of_the_truth(run):
+    _, out, err = run("score", TRUTH, MODEL_A, "-m", "PSP", "-k", 1, "-o", "json")
+    assert json.loads(out)["propensities"]["from_truth"] is True
+    assert FROM_TRUTH in err
+
+
+def test_verbose_tells_what_was_inferred_and_quiet_nothing(run):
+    _, _, err = run("score", TRUTH, MODEL_A, "--train", TRAIN, "-v")
+    notes = [line for line in err.splitlines() if line.startswith("note: ")]
+    for name, header in ((TRUTH, "500 300"), (TRAIN, "1000 300"), (MODEL_A, "500 300")):
+        assert f"note: {name}: text, rows of idx:value, header '{header}'" in notes
+    assert run("score", TRUTH, MODEL_A, "-q")[2] == ""
+
+
+# Options.
+
+
+def test_propensities_come_from_where_one_says(run, tmp_path):
+    counts, inverse = tmp_path / "counts.txt", tmp_path / "inverse.npy"
+    train = [line.split() for line in (SAMPLE / TRAIN).read_text().splitlines()[1:]]
+    found = np.bincount([int(pair.partition(":")[0]) for line in train for pair in line], minlength=300)
+    counts.write_text("\n".join(map(str, found)) + "\n")
+    constant = (np.log(1000) - 1) * 2.5**0.55
+    np.save(inverse, 1 + constant * (found + 1.5) ** -0.55)
+    asked = ("score", TRUTH, MODEL_A, "-m", "PSP", "-q")
+    rows = [
+        fields(run(*asked, *options)[1])
+        for options in (
+            ("--train", TRAIN),
+            ("--counts", counts, "--n-train", 1000),
+            ("--inverse-propensities", inverse),
+        )
+    ]
+    assert rows[0][2] == rows[1][2] == rows[2][2]
+    assert " ".join(rows[1][3]) == "propensities: A=0.55 B=1.5, N=1,000 from counts.txt"
+    assert " ".join(rows[2][3]) == "inverse propensities from inverse.npy"
+    code, _, err = run(*asked, "--counts", counts)
+    assert (code, "--n-train" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ((), "A=0.55 B=1.5"),
+        (("--dataset", "amazon670k"), "A=0.6 B=2.6"),
+        (("--dataset", "WikiLSHTC-325K"), "A=0.5 B=0.4"),
+        (("--dataset", "Amazon-670K", "-B", 3), "A=0.6 B=3"),
+        (("-A", 0.5, "-B", 0.4), "A=0.5 B=0.4"),
+    ],
+)
+def test_constants_are_presets_or_given(run, options, line):
+    out = run("score", TRUTH, MODEL_A, "--train", TRAIN, "-m", "PSP", "-q", *options)[1]
+    assert f"propensities: {line}, N=1,000 from trn_X_Y.txt\n" in out
+
+
+def test_set_with_a_filter_is_warned_of(run):
+    err = run("score", TRUTH, MODEL_A, "--train", TRAIN, "--dataset", "LF-AmazonTitles-131K")[2]
+    assert "warning: LF-AmazonTitles-131K is scored with a filter" in err
+
+
+def test_rows_without_truth_are_dropped_on_demand(run):
+    _, out, err = run("score", TRUTH, MODEL_A, "-m", "P@1", "--empty-rows", "drop")
+    assert out.startswith("494 instances · ")
+    assert fields(out)[2][1] == f"{100 * 343 / 494:.2f}"
+    assert "warning: 6 instances have no true label: they are left out\n" in err
+
+
+def test_threads_do_not_matter(run):
+    outputs = {run("score", TRUTH, MODEL_A, "-o", "json", "--threads", n)[1] for n in (1, 2, 5)}
+    assert len(outputs) == 1
+
+
+def test_systems_are_named(run):
+    def names(*args):
+        out = run("score", TRUTH, *args, "-m", "P@1", "-o", "csv")[1]
+        return [line.partition(",")[0] for line in out.splitlines()[1:]]
+
+    assert names(MODEL_A, f"../sample/{MODEL_B}") == [MODEL_A, MODEL_B]
+    assert names(MODEL_A, MODEL_B, "--name", "ours") == ["ours", MODEL_B]
+    assert names(MODEL_A, MODEL_A) == [f"{MODEL_A} (1)", f"{MODEL_A} (2)"]
+    assert run("score", TRUTH, MODEL_A, "--name", "a", "--name", "b")[::2] == (
+        2,
+        "Error: 2 names for 1 file of predictions\n",
+    )
+
+
+def test_names_are_the_shortest_unique_endings():
+    assert shared.short_names(["a/x/s.txt", "b/x/s.txt", "t.txt"]) == ["a/x/s.txt", "b/x/s.txt", "t.txt"]
+    assert shared.short_names(["a/x/s.txt", "a/y/s.txt"]) == ["x/s.txt", "y/s.txt"]
+    assert shared.short_names(["s.txt", "a/s.txt"]) == ["s.txt", "a/s.txt"]
+    assert shared.short_names(["", "s.txt"]) == [".", "s.txt"]
+
+
+def test_file_names_may_be_of_any_letters(run, tmp_path):
+    name = tmp_path / "précision 日本.txt"
+    name.write_bytes((SAMPLE / MODEL_A).read_bytes())
+    asked = ("score", TRUTH, name, MODEL_B, "-m", "P@1", "-q")
+    assert "\nprécision 日本.txt\n" in run(*asked)[1]
+    assert json.loads(run(*asked, "-o", "json")[1])["systems"][0]["name"] == "précision 日本.txt"
+
+
+# Mistakes.
+
+USAGE = {
+    "k is 0": (("-k", "0"), "k must be a whole number of at least 1, got '0'"),
+    "k is a letter": (("-k", "5,x"), "k must be a whole number of at least 1, got 'x'"),
+    "k is nothing": (("-k", ""), "k must be a whole number of at least 1, got ''"),
+    "metric": (("-m", "ndgc"), "unknown metric 'ndgc' (did you mean nDCG?)"),
+    "option of a metric": (("-m", "PSP(norm=x)"), "PSP(norm=x): choose from ratio, none"),
+    "data set": (("--dataset", "foo"), "'foo'"),
+    "form": (("-o", "xml"), "Invalid value for '-o': 'xml' is not one of 'table', 'json', 'csv'"),
+    "choice": (("--empty-rows", "x"), "Invalid value for '--empty-rows': 'x' is not one of 'zero', 'drop'."),
+    "option": (("--bogus",), "No such option '--bogus'."),
+    "threads": (("--threads", "0"), "Invalid value for '--threads': 0 is not in the range x>=1."),
+    "two sources": (("--counts", TRAIN, "--train", TRAIN), "give one of train, counts, inverse_propensities"),
+}
+
+
+@pytest.mark.parametrize("name", USAGE)
+def test_wrong_usage_ends_with_2(run, name):
+    options, message = USAGE[name]
+    code, out, err = run("score", TRUTH, MODEL_A, *options)
+    assert (code, out) == (2, "")
+    assert "Error: " in err
+    assert message in err
+
+
+@pytest.mark.parametrize("args", [(), ("score",), ("score", TRUTH), ("nothing",)])
+def test_missing_arguments_end_with_2(run, args):
+    code, out, err = run(*args)
+    assert (code, out) == (2, "")
+    assert err.startswith("Usage: xmceval ")
+
+
+def test_wrong_data_ends_with_1(run, tmp_path):
+    assert run("score", TRUTH, "nothing.txt") == (1, "", "Error: nothing.txt: no such file\n")
+    assert run("score", MODEL_A, TRUTH)[0] == 1
+    code, out, err = run("score", TRUTH, MODEL_A, "-k", 301)
+    assert (code, out) == (1, "")
+    assert err.startswith("Error: k = 301 is above the number of labels")
+    train = tmp_path / "train.txt"
+    train.write_text("3 299\n1:1\n2:1\n3:1\n")
+    assert run("score", TRUTH, MODEL_A, "--train", train) == (
+        1,
+        "",
+        f"Error: {train} has 299 labels, but tst_X_Y.txt has 300 labels\n",
+    )
+
+
+def test_swapped_files_are_named(run):
+    code, _, err = run("score", MODEL_A, TRUTH)
+    assert code == 1
+    assert err.startswith("Error: model_a.txt:2: the truth value of label 34 is 0.25455, a fraction;")
+    assert "(are truth and predictions swapped?)\n" in err
+
+
+def test_lack_of_memory_and_of_space_end_with_1(run, monkeypatch):
+    for error, message in (
+        (MemoryError("Unable to allocate 9 TiB"), "Error: not enough memory (Unable to allocate 9 TiB)\n"),
+        (OSError(28, "No space left on device"), "Error: cannot write the output: No space left on device\n"),
+    ):
+
+        def fail(*_args, error=error, **_options):
+            raise error
+
+        monkeypatch.setattr("xmceval.api.setup.prepare", fail)
+        assert run("score", TRUTH, MODEL_A) == (1, "", message)
+
+
+def test_interruption_ends_with_130(run, monkeypatch):
+    def interrupt(*_args, **_options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("xmceval.api.setup.prepare", interrupt)
+    assert run("score", TRUTH, MODEL_A) == (130, "", "\ninterrupted\n")
+
+
+# What a review found.
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_texts_keep_their_layout(run, command):
+    code, out, _ = run(command, "-h")
+    assert code == 0
+    assert "\\b" not in out
+    assert "\b" not in out
+    if "Example:" in out:
+        assert "\n  Example:\n    xmceval " in out
+
+
+def test_published_values_are_not_lost_in_csv(run):
+    code, out, err = run("score", TRUTH, MODEL_A, "--dataset", "EURLex-4K", "--published", "-o", "csv")
+    assert (code, out) == (2, "")
+    assert "-o table or -o json" in err
+
+
+def test_quiet_leaves_the_notes_that_were_asked_for(run):
+    _, _, err = run("score", TRUTH, MODEL_A, "-m", "P@1", "-q", "-v")
+    assert err.startswith("note: ")
+    assert "warning" not in err
+
+
+def test_bins_of_the_truth_do_not_speak_of_training(run):
+    _, out, _ = run("score", TRUTH, MODEL_A, "-m", "P@1", "--by-frequency", 2)
+    assert "bin 1: 14 labels with 20 to 211 rows of tst_X_Y.txt itself, 50.1% of its positives" in out
+    assert "training" not in out
+
+
+def test_propensities_go_to_standard_output(tmp_path, monkeypatch, capfdbinary):
+    train = SAMPLE / TRAIN
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        main(["propensity", str(train), "kept.txt", "-q"])
+    capfdbinary.readouterr()
+    with pytest.raises(SystemExit):
+        main(["propensity", str(train), "-", "-q"])
+    assert capfdbinary.readouterr().out == Path("kept.txt").read_bytes()
+    assert [each.name for each in tmp_path.iterdir()] == ["kept.txt"]
+
+
+@pytest.mark.parametrize("name", ["q.mat", "q.zip", "q.pkl", "q.h5", "q.MAT"])
+def test_binary_endings_do_not_become_text(run, tmp_path, name):
+    code, _, err = run("convert", MODEL_A, tmp_path / name)
+    assert code == 2
+    assert "hint: a name in .npz or .txt, or --to " in err
+    assert run("propensity", TRAIN, tmp_path / name)[0] == 2
+    assert not list(tmp_path.iterdir())
+    assert run("convert", MODEL_A, tmp_path / name, "--to", "xmc")[0] == 0
+
+
+def test_convert_drops_the_extra_column_that_score_drops(run, tmp_path):
+    save_npz(tmp_path / "p.npz", csr_matrix([[0.5, 0, 1], [0, 1, 0], [0, 0, 2]]))
+    code, _, err = run("convert", tmp_path / "p.npz", tmp_path / "p.txt", "--n-labels", 2)
+    assert code == 0
+    assert "2 entries of the extra last column, 2, were dropped" in err
+    assert (tmp_path / "p.txt").read_text() == "3 2\n0:0.5\n1:1\n\n"
+
+
+BROKEN = {
+    "bz2": (b"BZh9xxxx", b"2 5\n0:1\n1:1\n", "the compressed file is damaged or cut short"),
+    "omikuji": (b"0 0.9\t1 0.5\n4 0.3\t1\n", b"2 5\n0:1\n1:1\n", "p:2: expected 'label score' between tabs, found '1'"),
+    "run's score": (
+        b"q1 Q0 d1 1 x me\n",
+        b"q1 0 d1 1\nq2 0 d2 1\n",
+        "as the score of 'query Q0 document rank score tag'",
+    ),
+    "run's fields": (
+        b"q1 Q0 d1 1 3 me\nq1 Q0 d2 2 me\nq2 Q0 d2 1 3 me\n",
+        b"q1 0 d1 1\nq2 0 d2 1\n",
+        "p:2: expected 'query Q0 document rank score tag', found 'q1 Q0 d2 2 me'",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_fault_is_told_in_the_words_of_its_format(run, tmp_path, monkeypatch, case):
+    monkeypatch.chdir(tmp_path)
+    preds, truth, said = BROKEN[case]
+    Path("p").write_bytes(preds)
+    Path("t").write_bytes(truth)
+    code, _, err = run("score", "t", "p", "-m", "P@1")
+    assert code == 1
+    assert said in err
+
+
+@pytest.mark.parametrize("header", ["3 5 # c", "# 3 5 # c", "3 5\t#c # d", "# about\n3 5 # c"])
+def test_a_comment_may_stand_behind_the_header(run, tmp_path, header):
+    (tmp_path / "p").write_text(f"{header}\n0:.5\n2:1\n1:1.e2\n")
+    assert run("convert", tmp_path / "p", tmp_path / "q")[0] == 0
+    assert (tmp_path / "q").read_text() == "3 5\n0:0.5\n2:1\n1:100\n"

@@ -1,0 +1,149 @@
+"""The installed command in processes of its own: pipes, signals, terminals, what it loads, where its cache lies."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from support.files import A_ALONE
+
+from xmceval.cli import shared
+
+SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
+TRUTH, MODEL_A, MODEL_B, TRAIN = (f"{name}.txt" for name in ("tst_X_Y", "model_a", "model_b", "trn_X_Y"))
+COMMAND = Path(sys.executable).with_name("xmceval")
+
+
+@pytest.fixture(autouse=True)
+def in_sample(monkeypatch):
+    monkeypatch.chdir(SAMPLE)
+
+
+def installed(*args, **options):
+    return subprocess.run([COMMAND, *args], capture_output=True, text=True, timeout=120, check=False, **options)
+
+
+def test_installed_command_prints_the_same():
+    ended = installed("score", TRUTH, MODEL_A, "--train", TRAIN, "-q")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, A_ALONE, "")
+    as_module = subprocess.run(
+        [sys.executable, "-m", "xmceval", "score", TRUTH, MODEL_A, "--train", TRAIN, "-q"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert as_module.stdout == A_ALONE
+
+
+def test_closed_pipe_is_no_error():
+    for args in (("score", TRUTH, MODEL_A, "-q"), ("--help",), ("--version",)):
+        reader, writer = os.pipe()
+        os.close(reader)
+        ended = subprocess.run([COMMAND, *args], stdout=writer, stderr=subprocess.PIPE, check=False)
+        os.close(writer)
+        assert (ended.returncode, ended.stderr) == (0, b"")
+
+
+def test_odd_file_names_and_streams_are_no_error(tmp_path):
+    name = tmp_path / os.fsdecode(b"odd\xff.txt")
+    name.write_bytes((SAMPLE / MODEL_A).read_bytes())
+    asked = ("score", TRUTH, name, MODEL_B, "-m", "P@1", "-q")
+    assert "\nodd\\udcff.txt\n" in installed(*asked).stdout
+    assert json.loads(installed(*asked, "-o", "json").stdout)["systems"][0]["name"] == "odd\udcff.txt"
+    assert installed(*asked, env={**os.environ, "PYTHONIOENCODING": "iso8859-2"}).returncode == 0
+
+
+def test_help_and_version_load_nothing_heavy():
+    for args in (["--help"], ["--version"], ["score", "--help"]):
+        code = (
+            "import sys, xmceval.cli\n"
+            f"try: xmceval.cli.main({args})\n"
+            "except SystemExit as end: assert end.code == 0\n"
+            "print(sorted({'numba', 'scipy', 'numpy'} & set(sys.modules)), file=sys.stderr)\n"
+        )
+        ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert not {"numba", "scipy"} & set(json.loads(ended.stderr.replace("'", '"')))
+        assert "Options:" in ended.stdout or "version" in ended.stdout
+
+
+@pytest.fixture
+def slow_files(tmp_path):
+    """Files that take seconds: so many rows that progress shows and an interruption comes in the middle."""
+    n_rows, row = 60_000, " ".join(f"{label}:0.{label:03}" for label in range(100, 300))
+    (tmp_path / "truth.txt").write_text(f"{n_rows} 300\n" + "1:1 150:1\n" * n_rows)
+    (tmp_path / "preds.txt").write_text(f"{n_rows} 300\n" + f"{row}\n" * n_rows)
+    return [str(tmp_path / "truth.txt"), *[str(tmp_path / "preds.txt")] * 9]
+
+
+def test_interruption_leaves_no_traceback(slow_files):
+    process = subprocess.Popen([COMMAND, "score", *slow_files], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, b"")
+    assert b"Traceback" not in err
+
+
+def test_progress_shows_on_a_terminal_and_vanishes(monkeypatch):
+    terminal, end = pty.openpty()
+    with os.fdopen(end, "w") as stream:
+        monkeypatch.setattr(sys, "stderr", stream)
+        clock = iter([0.0, 0.5, 1.5, 1.55, 2.0, 3.0])
+        monkeypatch.setattr(shared.time, "monotonic", lambda: next(clock))
+        with shared.progress("preds.txt", quiet=False) as tell:
+            for _ in range(4):
+                tell(1000)
+        shown = ""
+        while not shown.endswith("\x1b[K"):
+            shown += os.read(terminal, 4096).decode()
+        assert shown == (
+            "\rpreds.txt: 2,000 instances, 1,333 a second\rpreds.txt: 4,000 instances, 2,000 a second\r\x1b[K"
+        )
+        with shared.progress("preds.txt", quiet=True) as tell:
+            assert tell is None
+    os.close(terminal)
+
+
+def test_progress_is_no_matter_of_files(capsys):
+    with shared.progress("preds.txt", quiet=False) as tell:
+        assert tell is None
+    assert capsys.readouterr().err == ""
+
+
+# The cache of compiled kernels.
+
+
+def test_cache_has_a_place_wherever_one_can_write(monkeypatch, tmp_path):
+    import numba
+    from numba.core import dispatcher
+
+    from xmceval import kernels
+
+    enabled = dispatcher.Dispatcher.enable_caching
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    monkeypatch.setattr(dispatcher.Dispatcher, "enable_caching", enabled)
+    monkeypatch.setattr(kernels.tempfile, "gettempdir", lambda: str(tmp_path))
+
+    def is_writable(*places):
+        return lambda path: any(str(path).startswith(str(place)) for place in places)
+
+    monkeypatch.setattr(kernels, "_is_writable", is_writable("/"))
+    kernels._find_cache()
+    assert numba.config.CACHE_DIR == ""
+
+    place = tmp_path / f"xmceval-cache-{kernels.getpass.getuser()}"
+    place.mkdir()
+    monkeypatch.setattr(kernels, "_is_writable", is_writable(tmp_path))
+    kernels._find_cache()
+    assert str(place) == numba.config.CACHE_DIR
+
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    monkeypatch.setattr(kernels, "_is_writable", is_writable())
+    kernels._find_cache()
+    assert numba.config.CACHE_DIR == ""
+    assert dispatcher.Dispatcher.enable_caching is not enabled

@@ -1,0 +1,386 @@
+"""Every form in which truth and predictions come says the same as the plain one."""
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import os
+import pickle
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+from support.files import LABELS, PREDS, SCORES, TRUTH, matrix, plain, same_numbers, scored, write
+
+import xmceval
+from xmceval.files import chunks
+
+NAMES = ["red shoes", "blue", "#green", "naïve", "tutu"]
+ONE_WORD = ["red_shoes", "blue", "#green", "naïve", "tutu"]
+ROWS = [[0, 2], [1], [], [3, 4]]
+SCORED = [[(0, 0.9), (1, 0.8)], [(1, 0.5), (2, 0.1)], [(3, 1.0)], [(4, 0.5), (3, 0.4)]]
+REAL = os.environ.get("XMCEVAL_REALDATA")
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write("t.txt", TRUTH)
+    write("p.txt", PREDS)
+    write("names.txt", "\n".join(NAMES) + "\n")
+    write("words.txt", "\n".join(ONE_WORD) + "\n")
+
+
+def lines(rows):
+    return "".join(f"{row}\n" for row in rows)
+
+
+def dense():
+    truth = np.zeros((4, 5), int)
+    for row, labels in enumerate(ROWS):
+        truth[row, labels] = 1
+    return truth
+
+
+def object_array(values):
+    array = np.empty((len(values), len(values[0])), dtype=object)
+    array[:] = values
+    return array
+
+
+def save_pair(labels, scores=SCORES):
+    np.save("m-labels.npy", labels, allow_pickle=True)
+    if scores is not None:
+        np.save("m-scores.npy", scores)
+    return "m"
+
+
+def mat(name, *, packed=False, **arrays):
+    scipy.io.savemat(name, arrays, do_compression=packed)
+    return name
+
+
+def saved(name, array):
+    np.save(name, array)
+    return name
+
+
+def npz(name, array, form="csr", **options):
+    sp.save_npz(name, sp.csr_array(array).asformat(form), **options)
+    return name
+
+
+def named(names, rows, join):
+    return lines(join.join(names[label] for label in row) for row in rows)
+
+
+TRUTHS = {
+    "ids between commas": (lambda: write("x", lines(",".join(map(str, row)) for row in ROWS)), {"n_labels": 5}),
+    "ids between blanks": (lambda: write("x", lines(" ".join(map(str, row)) for row in ROWS)), {"n_labels": 5}),
+    "ids below a header": (lambda: write("x", "4 5\n" + lines(", ".join(map(str, row)) for row in ROWS)), {}),
+    "ids below three numbers": (lambda: write("x", "4 9 5\n" + lines(",".join(map(str, row)) for row in ROWS)), {}),
+    "ids with text": (lambda: write("x", lines(",".join(map(str, row)) + "\tgirls" for row in ROWS)), {"n_labels": 5}),
+    "fastText ids": (
+        lambda: write("x", lines(" ".join(f"__label__{i}" for i in row) + " some text" for row in ROWS)),
+        {"n_labels": 5},
+    ),
+    "fastText names": (
+        lambda: write("x", lines(" ".join(f"__label__{ONE_WORD[i]}" for i in row) + " text" for row in ROWS)),
+        {"labels": "words.txt"},
+    ),
+    "JSON lines": (
+        lambda: write(
+            "x", lines(json.dumps({"uid": "a", "target_ind": r, "target_rel": [1.0] * len(r)}) for r in ROWS)
+        ),
+        {"n_labels": 5},
+    ),
+    "names between blanks": (lambda: write("x", named(ONE_WORD, ROWS, " ")), {"labels": "words.txt"}),
+    "names between tabs": (lambda: write("x", named(NAMES, ROWS, "\t")), {"labels": "names.txt"}),
+    "npz CSR": (lambda: npz("x.npz", dense()), {}),
+    "npz CSR, not compressed": (lambda: npz("x.npz", dense(), compressed=False), {}),
+    "npz CSC": (lambda: npz("x.npz", dense(), "csc"), {}),
+    "npz COO": (lambda: npz("x.npz", dense(), "coo"), {}),
+    "npy indicator": (lambda: saved("x.npy", dense()), {}),
+    "npy indicator of bools": (lambda: saved("x.npy", dense().astype(bool)), {}),
+    "npy in Fortran's order": (lambda: saved("x.npy", np.asfortranarray(dense())), {}),
+    "mat, sparse": (lambda: mat("x.mat", lblMat=sp.csc_matrix(dense().astype(float))), {"n_labels": 5}),
+    "mat, labels x points": (lambda: mat("x.mat", lblMat=sp.csc_matrix(dense().T.astype(float))), {"n_labels": 5}),
+    "mat, compressed": (
+        lambda: mat("x.mat", packed=True, lblMat=sp.csc_matrix(dense().astype(float))),
+        {"n_labels": 5},
+    ),
+    "mat, dense beside another": (lambda: mat("x.mat", y_test=dense(), ft=np.ones((4, 9))), {"n_labels": 5}),
+}
+
+
+@pytest.mark.parametrize("form", TRUTHS)
+def test_truth_of_every_form_scores_the_same(form):
+    make, options = TRUTHS[form]
+    same_numbers(scored(make(), **options))
+
+
+def with_names(names):
+    return [[[names[label], score] for label, score in row] for row in SCORED]
+
+
+PADDED = [[0, 1], [1, 2], [3, -1], [4, 3]]
+PREDICTIONS = {
+    "omikuji": (lambda: write("x", lines("\t".join(f"{i} {s}" for i, s in row) for row in SCORED)), {}),
+    "omikuji, trailing blanks": (lambda: write("x", lines("\t".join(f"{i} {s} " for i, s in r) for r in SCORED)), {}),
+    "ranked ids": (lambda: write("x", lines(" ".join(str(i) for i, _ in row) for row in SCORED)), {}),
+    "ranked names": (lambda: write("x", named(ONE_WORD, [[0, 1], [1, 2], [3], [4, 3]], " ")), {"labels": "words.txt"}),
+    "extremeText": (
+        lambda: write("x", lines(" ".join(f"__label__{ONE_WORD[i]} {s}" for i, s in row) for row in SCORED)),
+        {"labels": "words.txt"},
+    ),
+    "PECOS text2text": (
+        lambda: write("x", lines(json.dumps({"data": r}) for r in with_names(NAMES))),
+        {"labels": "names.txt"},
+    ),
+    "pair": (lambda: save_pair(LABELS), {}),
+    "pair, labels alone": (lambda: save_pair(LABELS, None), {}),
+    "pair of unicode names": (
+        lambda: save_pair(np.array([[NAMES[i] if i >= 0 else "" for i in row] for row in PADDED])),
+        {"labels": "names.txt"},
+    ),
+    "pair of name objects": (
+        lambda: save_pair(object_array([[NAMES[i] if i >= 0 else "-1" for i in row] for row in PADDED])),
+        {"labels": "names.txt"},
+    ),
+    "npz": (lambda: npz("x.npz", matrix()), {}),
+    "npz, not compressed": (lambda: npz("x.npz", matrix(), compressed=False), {}),
+    "npz CSC": (lambda: npz("x.npz", matrix(), "csc"), {}),
+    "npz COO": (lambda: npz("x.npz", matrix(), "coo"), {}),
+    "mat": (lambda: mat("x.mat", score_mat=matrix()), {}),
+    "mat, labels x points": (lambda: mat("x.mat", score_mat=matrix().T), {}),
+}
+
+
+@pytest.mark.parametrize("form", PREDICTIONS)
+def test_predictions_of_every_form_score_the_same(form):
+    make, options = PREDICTIONS[form]
+    same_numbers(scored(preds=make(), **options))
+
+
+@pytest.mark.parametrize("form", ["dense npy", "scores alone"])
+def test_dense_scores_rank_every_label(form):
+    values = np.where(matrix().toarray() == 0, -np.inf, matrix().toarray())
+    name = "x.npy" if form == "dense npy" else "x-scores.npy"
+    same_numbers(scored(preds=saved(name, values.astype(np.float32))))
+
+
+def zstd(content):
+    return pytest.importorskip("zstandard").ZstdCompressor().compress(content)
+
+
+PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstd}
+
+
+@pytest.mark.parametrize("packer", PACKERS)
+@pytest.mark.parametrize("what", ["text", "npz", "npy", "two members"])
+def test_compression_is_told_by_content(packer, what):
+    pack = PACKERS[packer]
+    if what == "two members":
+        return same_numbers(scored(write("a", pack(TRUTH[:9].encode()) + pack(TRUTH[9:].encode()))))
+    if what == "text":
+        return same_numbers(scored(write("a", pack(TRUTH.encode())), write("b", pack(PREDS.encode()))))
+    make = {"npz": lambda: npz("x.npz", dense()), "npy": lambda: saved("x.npy", dense())}[what]
+    return same_numbers(scored(write("a", pack(Path(make()).read_bytes()))))
+
+
+@pytest.mark.parametrize("packer", PACKERS)
+def test_a_compressed_file_that_is_cut_short_is_refused(packer):
+    whole = PACKERS[packer](PREDS.encode() * 2000)
+    with pytest.raises(xmceval.DataError, match="damaged or cut short"):
+        scored(preds=write("b", whole[: len(whole) - 9]))
+
+
+class Stdin:
+    def __init__(self, content):
+        self.buffer = io.BytesIO(content)
+
+
+@pytest.mark.parametrize("packer", ["plain", *PACKERS])
+@pytest.mark.parametrize("which", ["truth", "preds"])
+def test_standard_input_is_read_whatever_packs_it(packer, which, monkeypatch):
+    pack = PACKERS.get(packer, bytes)
+    monkeypatch.setattr(sys, "stdin", Stdin(pack((TRUTH if which == "truth" else PREDS).encode())))
+    same_numbers(scored(**{which: "-"}))
+
+
+def test_standard_input_is_one_file(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", Stdin(TRUTH.encode()))
+    with pytest.raises(xmceval.UsageError, match="one of the files only"):
+        scored("-", "-")
+
+
+def test_entries_of_one_extra_column_are_dropped_and_counted():
+    wide = np.hstack([matrix().toarray(), [[0.7], [0], [0.3], [0]]])
+    result = scored(preds=npz("x.npz", wide))
+    same_numbers(result)
+    assert any("2 entries of the extra last column, 5, were dropped" in said for said in result.warnings)
+    with pytest.raises(xmceval.DataError, match="7 columns"):
+        scored(preds=npz("y.npz", np.hstack([wide, wide[:, :1]])))
+
+
+def test_duplicates_are_errors_or_mended():
+    twice = write("x", PREDS.replace("0:0.9", "0:0.9 0:0.1 0:0.2"))
+    with pytest.raises(xmceval.DataError, match="appears twice"):
+        scored(preds=twice)
+    result = scored(preds=twice, duplicates="max")
+    same_numbers(result)
+    assert any("2 entries whose label stood in the row already" in said for said in result.warnings)
+
+
+QRELS = "q1 0 d2 1\nq1 0 d1 0\nq2 0 d3 2\nq2 0 d1 1\n"
+RUN = "q2 Q0 d9 1 5.5 me\nq2 Q0 d3 2 4 me\nq1 Q0 d1 1 3 me\nq1 Q0 d2 2 3 me\n"
+
+
+def test_trec_runs_are_joined_to_qrels():
+    result = xmceval.score(write("q", QRELS), write("r", RUN), k=[1, 2], metrics=["P", "RR"])
+    assert (result["P@1"], result["P@2"], result["RR@2"]) == (0.5, 0.5, 0.75)  # of equal scores d2 goes before d1
+
+
+def test_topics_of_a_run_that_were_not_judged_are_counted():
+    result = xmceval.score(write("q", QRELS), write("r", RUN + "q7 Q0 d1 1 1 me\n"), k=1, metrics=["P"])
+    assert any("1 topic of the run, such as 'q7'" in said for said in result.warnings)
+
+
+LETOR = "2 qid:1 1:0.5 # d1\n0 qid:1 1:0.1\n1 qid:2 1:0.7\n0 qid:2 1:0.9\n"
+
+
+@pytest.mark.parametrize(
+    "column",
+    ["0.1\n0.2\n3\n1\n", "1\t0\t0.1\n1\t1\t0.2\n2\t0\t3\n2\t1\t1\n", "0.1 qid:1\n0.2 qid:1\n3 qid:2\n1 qid:2\n"],
+)
+def test_letor_lines_take_a_column_of_scores(column):
+    result = xmceval.score(write("l", LETOR), write("s", column), k=1, metrics=["P"])
+    assert result["P@1"] == 0.5
+
+
+def refused(message, truth="t.txt", preds="p.txt", **options):
+    with pytest.raises(xmceval.DataError, match=message):
+        scored(truth, preds, **options)
+
+
+class Evil:
+    def __reduce__(self):
+        return os.mkdir, ("harmed",)
+
+
+@pytest.mark.parametrize("value", [Evil(), 5, None, b"x", ("a",)])
+def test_objects_that_are_no_strings_are_refused_and_not_run(value):
+    save_pair(object_array([["red shoes", value], *[["blue", "blue"]] * 3]))
+    refused("only strings are read from it", preds="m", labels="names.txt")
+    assert not Path("harmed").exists()
+
+
+@pytest.mark.parametrize(
+    ("message", "content"),
+    [
+        (r"x:2: .*'purple' is not among the 5 names of words\.txt", "blue\nblue purple\n\n\n"),
+        (r"x:1: expected rows of idx:value such as .* or with --labels FILE rows of names", "purple\n"),
+        ("a pickle runs code", pickle.dumps({"a": 1})),
+        (r'x:1: expected an object with a list "data"', '{"target_ind": [1]}\n'),
+        (r"x:2: expected one JSON object a line", '{"data": []}\n{"data": [}\n'),
+        (r"x:1: .*'pink' is a name", '{"data": [["pink", 1]]}\n'),
+        (r"x:1: expected a number in", '{"data": [[1, "2"]]}\n'),
+        (r"x:3: expected labels of digits with single commas between, found", "1,2\n1\n1,,2\n3\n"),
+        (r"x:1: expected a number after the colon, found '1 x'|x:1: .*", "1 x\t2 0.5\n\n\n\n"),
+        ("expected qrels as the truth", RUN),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_place(message, content):
+    options = {"labels": "words.txt"} if "words" in message else {}
+    refused(message, preds=write("x", content), **options)
+
+
+def test_names_without_a_list_of_names_ask_for_one():
+    save_pair(np.array([["a", "b"]] * 4))
+    refused("hint: --labels FILE", preds="m")
+
+
+def test_faults_are_told_together_the_first_ten_and_the_count():
+    rows = [f"{i}:x" if i % 2 else f"{i}:0.5 {i}:0.5" for i in range(12)]
+    preds = write("x", "14 20\n0:1\n" + lines(rows) + "0:1\n")
+    with pytest.raises(xmceval.DataError) as caught:
+        xmceval.score(write("y", "14 20\n" + "0:1\n" * 14), preds, k=1, metrics=["P"])
+    told = str(caught.value).split("\n")
+    assert [line.split(":")[1] for line in told[:-1]] == [str(i) for i in range(3, 13)]
+    assert told[-1] == "12 rows are wrong; these are the first 10"
+
+
+def test_strict_makes_warnings_errors():
+    from click.testing import CliRunner
+
+    from xmceval.cli import cli
+
+    # Through the group: click keeps the help option of a command that was once run on its own, and that has no -h.
+    runner = CliRunner()
+    assert runner.invoke(cli, ["score", "t.txt", "p.txt", "-k", "1"]).exit_code == 0
+    strict = runner.invoke(cli, ["score", "t.txt", "p.txt", "-k", "1", "--strict"])
+    assert isinstance(strict.exception, xmceval.DataError)
+    assert "with --strict warnings are errors" in str(strict.exception)
+
+
+def test_a_name_stands_once():
+    refused("label 0 and label 2 have the same name, 'a'", labels=write("n", "a\nb\na\n"))
+
+
+def test_a_list_whose_words_are_names_and_numbers_is_doubted():
+    result = scored(write("x", "1 2\n0\n\n3\n"), labels=write("n", "4\n3\n2\n1\n0\n"))
+    assert any("read as names of n, not as numbers" in said for said in result.warnings)
+
+
+def test_a_mat_file_that_nothing_turns_is_doubted():
+    result = scored(mat("x.mat", lblMat=dense()))
+    same_numbers(result)
+    assert any("read as points x labels" in said for said in result.warnings)
+
+
+def test_the_first_line_of_a_list_is_a_row_unless_it_counts_the_lines():
+    result = xmceval.score(write("x", "3 1 2\n0\n"), write("y", "1 0\n0\n"), k=1, metrics=["P"])
+    assert result["P@1"] == 1
+
+
+CHUNKED = {**{f"truth: {form}": ("truth", *each) for form, each in TRUTHS.items()}}
+CHUNKED |= {f"preds: {form}": ("preds", *each) for form, each in PREDICTIONS.items()}
+
+
+@pytest.mark.parametrize("form", CHUNKED)
+@pytest.mark.parametrize("size", [1, 7, 64])
+def test_the_size_of_chunks_changes_nothing(form, size, monkeypatch):
+    which, make, options = CHUNKED[form]
+    made = make()
+    expected = plain()
+    monkeypatch.setattr(chunks, "CHUNK_BYTES", size)
+    for module in ("rows.matrices", "files.arrays.npz", "files.arrays.pairs"):
+        monkeypatch.setattr(f"xmceval.{module}.BLOCK_ENTRIES", size)
+    monkeypatch.setattr("xmceval.files.arrays.npz.ROWS_AT_ONCE", 2)
+    same_numbers(scored(**{which: made}, **options), expected)
+
+
+@pytest.mark.skipif(REAL is None, reason="XMCEVAL_REALDATA names no folder")
+def test_files_of_attentionxml_are_scored_untouched():
+    folder = Path(REAL or "") / "eurlex_attentionxml"
+    own = xmceval.score(
+        folder / "EUR-Lex_test_labels.txt", folder / "AttentionXML-EUR-Lex-Tree-0", labels=folder / "labels.txt"
+    )
+    converted = xmceval.score(folder / "tst_X_Y.txt.gz", folder / "attentionxml_tree0.txt.gz")
+    assert own.estimates == converted.estimates
+    joined = xmceval.score(
+        folder / "tst_X_Y.txt.gz", folder / "AttentionXML-EUR-Lex-Tree-0-labels.npy", labels=folder / "labels.txt"
+    )
+    assert joined.estimates == converted.estimates
+
+
+@pytest.mark.skipif(REAL is None, reason="XMCEVAL_REALDATA names no folder")
+def test_a_truth_with_a_comment_for_a_header_is_scored_untouched():
+    folder = Path(REAL or "") / "cs771_bonsai"
+    own = xmceval.score(folder / "tst_data.y", folder / "score_mat.txt.gz", train=folder / "trn_X_Y.txt.gz")
+    plainly = xmceval.score(folder / "tst_X_Y.txt.gz", folder / "score_mat.txt.gz", train=folder / "trn_X_Y.txt.gz")
+    assert own.estimates == plainly.estimates

@@ -1,0 +1,145 @@
+"""Damaged files of every form: read or refused with a message, and the same with chunks of any size.
+
+The budget here is small; ``scripts/fuzz`` spends a longer one.
+"""
+
+import os
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import test_formats
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from xmceval.errors import DataError, Fault
+from xmceval.files import chunks
+from xmceval.files.arrays import npz as npz_reader
+from xmceval.files.names import read_names
+from xmceval.files.opening import open_scores, open_truth
+from xmceval.rows.block import Scratch
+
+EXAMPLES = int(os.environ.get("XMCEVAL_FUZZ", "25"))
+FORMS = test_formats.CHUNKED
+LARGE = 1 << 22  # of what a damaged file of a few hundred bytes may make
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("samples")
+    before = Path.cwd()
+    os.chdir(folder)
+    made = {}
+    try:
+        test_formats.write("names.txt", "\n".join(test_formats.NAMES) + "\n")
+        test_formats.write("words.txt", "\n".join(test_formats.ONE_WORD) + "\n")
+        for form, (which, make, options) in FORMS.items():
+            path = make()
+            is_pair = not Path(path).exists()
+            content = Path(f"{path}-labels.npy" if is_pair else path).read_bytes()
+            scores = Path("m-scores.npy") if is_pair and "alone" not in form else None
+            names = read_names(options["labels"]) if "labels" in options else None
+            made[form] = (which, content, scores.read_bytes() if scores else None, names)
+            for stale in Path().glob("m-*.npy"):
+                stale.unlink()
+        yield folder, made
+    finally:
+        os.chdir(before)
+
+
+def read(folder, which, content, scores, names):
+    """Return all rows of a file, or what is said of it."""
+    path = folder / "x"
+    if which == "preds" and content.startswith(b"\x93NUMPY"):
+        path = folder / "y-labels.npy"
+        (folder / "y-scores.npy").unlink(missing_ok=True)
+        if scores:
+            (folder / "y-scores.npy").write_bytes(scores)
+    path.write_bytes(content)
+    scratch, lengths, labels, values = Scratch(), [], [], []
+    try:
+        source = (open_truth if which == "truth" else open_scores)(path, names=names).source
+        for block in source.blocks():
+            rows = block.rows(scratch)
+            n = int(rows.indptr[-1])
+            assert rows.indptr[0] == 0
+            assert n <= LARGE
+            assert np.all(np.diff(rows.indptr) >= 0)
+            lengths += np.diff(rows.indptr).tolist()
+            labels += rows.indices[:n].tolist()
+            values += rows.values[:n].tolist()
+    except DataError as error:
+        return f"refused: {str(error).partition(':')[0]}"
+    except Fault as fault:
+        return f"refused: {fault.message}"
+    return lengths, labels, np.array(values).tobytes()
+
+
+def mutated(data, content):
+    """Change some bytes of a file."""
+    changed = bytearray(content)
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(changed)))
+        match data.draw(st.integers(0, 4)):
+            case 0:
+                changed[at : at + 1] = bytes([data.draw(st.integers(0, 255))])
+            case 1:
+                del changed[at : at + data.draw(st.integers(1, 40))]
+            case 2:
+                changed[at:at] = data.draw(
+                    st.sampled_from(
+                        [
+                            b"\n",
+                            b" ",
+                            b":",
+                            b"#",
+                            b"1e9",
+                            b"-1",
+                            b"\r\n",
+                            b"99999999999999999999",
+                            b"nan",
+                            b"\t",
+                            b",",
+                            b"\0",
+                            b"\xff\xfe",
+                            b'"',
+                            b"\xef\xbb\xbf",
+                        ]
+                    )
+                )
+            case 3:
+                changed[at:at] = changed[: data.draw(st.integers(0, 30))]
+            case 4:
+                changed[at:] = b""
+    return bytes(changed)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_damaged_files_are_read_or_refused_whatever_the_chunks(form, samples):
+    folder, made = samples
+    which, content, scores, names = made[form]
+
+    @settings(
+        max_examples=EXAMPLES,
+        deadline=None,
+        database=None,
+        derandomize=EXAMPLES <= 25,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(st.data())
+    def check(data):
+        damaged = mutated(data, content)
+        found = []
+        for size in (1 << 20, data.draw(st.sampled_from([1, 3, 16, 50]))):
+            kept = chunks.CHUNK_BYTES, npz_reader.ROWS_AT_ONCE
+            chunks.CHUNK_BYTES, npz_reader.ROWS_AT_ONCE = size, max(size // 8, 1)
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    found.append(read(folder, which, damaged, scores, names))
+            finally:
+                chunks.CHUNK_BYTES, npz_reader.ROWS_AT_ONCE = kept
+        assert found[0] == found[1] or all(isinstance(each, str) for each in found)
+
+    check()

@@ -1,0 +1,207 @@
+"""Readers: every layout gives the same numbers, whole or in small pieces."""
+
+import gzip
+import re
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from support.files import LABELS, LEGACY, PREDS, SCORES, TRUTH, body, matrix, same_numbers, scored, write
+
+import xmceval
+from xmceval.files import chunks
+from xmceval.files.columns import read_numbers
+from xmceval.files.opening import open_scores, open_truth
+
+
+@pytest.fixture(autouse=True)
+def in_empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+TEXTS = {
+    "as it is": lambda text: text,
+    "crlf": lambda text: text.replace("\n", "\r\n"),
+    "tabs": lambda text: text.replace(" ", "\t"),
+    "double blanks": lambda text: text.replace(" ", "  "),
+    "blanks around": lambda text: " " + text.replace("\n", " \n "),
+    "bom": lambda text: "\ufeff" + text,
+    "comments": lambda text: "# made by hand\n" + text.replace("\n1:", " # one\n\t# two\n1:") + "#\n",
+    "commented header": lambda text: "# 4, 5\n " + body(text),
+    "bom and comments": lambda text: "\ufeff# first\n#\n" + text,
+    "blank lines after": lambda text: text + "\n \n\t\n",
+    "blank lines and a comment after": lambda text: text + "\n# end\n\n",
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_text_is_read_however_it_is_spaced(name):
+    result = scored(write("t.txt", TEXTS[name](TRUTH)), write("p.txt", TEXTS[name](PREDS)))
+    same_numbers(result)
+    assert not any("newline" in said for said in result.warnings)
+
+
+HEADERS = {
+    "rows cols": PREDS,
+    "rows k, DiSMEC++": PREDS.replace("4 5", "4 2"),
+    "none, napkinXC": body(PREDS).replace("\n", " \n"),
+    "none, with blank lines after": body(PREDS) + "\n\n",
+    "integers with commas": PREDS.replace("4 5", "4,5"),
+}
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_predictions_have_a_header_or_none(name):
+    same_numbers(scored(write("t.txt", TRUTH), write("p.txt", HEADERS[name])))
+
+
+TRUTHS = {
+    "legacy": LEGACY,
+    "legacy without features": "4 3 5\n0,2\n1\n\n3,4\n",
+    "legacy without a header": body(LEGACY),
+    "values with decimals": TRUTH.replace(":1", ":1.00000"),
+    "no header": body(TRUTH),
+    "explicit zeros": TRUTH.replace("0:1", "0:1 1:0"),
+}
+
+
+@pytest.mark.parametrize("name", TRUTHS)
+def test_truth_has_three_text_forms(name):
+    same_numbers(scored(write("t.txt", TRUTHS[name]), write("p.txt", PREDS)))
+
+
+def test_header_of_legacy_truth_is_told_from_a_row_of_labels():
+    assert open_truth(write("t.txt", "0,1,2 0:1\n1 1:1\n")).source.n_rows is None
+    assert open_truth(write("t.txt", LEGACY)).source.n_rows == 4
+
+
+def test_inferred_layout_is_told():
+    assert open_truth(write("t.txt", LEGACY)).description == "text, rows of label,label feature:value, header '4 3 5'"
+    assert open_scores(write("p.txt", body(PREDS))).description == "text, rows of idx:value, no header"
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+@pytest.mark.parametrize("zipped", [False, True])
+def test_npz_is_read_in_three_forms(form, zipped):
+    sp.save_npz("m.npz", matrix().asformat(form))
+    with open("m.npz", "rb") as file:
+        name = write("m.npz.gz", gzip.compress(file.read())) if zipped else "m.npz"
+    same_numbers(scored(write("t.txt", TRUTH), name), scored(write("t.txt", TRUTH), matrix()))
+
+
+def test_npz_truth_equals_text_truth():
+    sp.save_npz("t.npz", matrix([[1, 0, 1, 0, 0], [0, 1, 0, 0, 0], [0] * 5, [0, 0, 0, 1, 1]]))
+    same_numbers(scored("t.npz", write("p.txt", PREDS)))
+
+
+@pytest.mark.parametrize("name", ["r", "r-labels.npy", "r-scores.npy"])
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_npy_pair_is_named_by_either_file_or_its_stem(name, ending):
+    for part, array in (("labels", LABELS), ("scores", SCORES)):
+        np.save(f"r-{part}.npy", array)
+        if ending:
+            with open(f"r-{part}.npy", "rb") as file:
+                write(f"r-{part}.npy.gz", gzip.compress(file.read()))
+    result = scored(write("t.txt", TRUTH), name + (ending if name != "r" else ""))
+    same_numbers(result, scored("t.txt", (LABELS, SCORES)))
+
+
+def test_gzip_is_told_by_its_content():
+    zipped = gzip.compress(PREDS[:20].encode()) + gzip.compress(PREDS[20:].encode())
+    for name in ("p.txt.gz", "p.txt"):
+        same_numbers(scored(write("t.txt", gzip.compress(TRUTH.encode())), write(name, zipped)))
+
+
+# Small pieces.
+
+
+@pytest.mark.parametrize("size", [7, 8, 13, 32, 64, 1000])
+@pytest.mark.parametrize("name", TEXTS)
+def test_pieces_of_any_size_give_the_same_bits(size, name, monkeypatch):
+    truth, preds = write("t.txt", TEXTS[name](TRUTH)), write("p.txt", TEXTS[name](PREDS))
+    expected = scored(truth, preds)
+    monkeypatch.setattr(chunks, "CHUNK_BYTES", size)
+    for threads in (1, 2):
+        same_numbers(scored(truth, preds, threads=threads), expected)
+        same_numbers(scored(write("l.txt", LEGACY), preds, threads=threads), expected)
+
+
+def long_files(n_rows, rng):
+    truth = [" ".join(f"{label}:1" for label in sorted(rng.choice(50, 3, False))) for _ in range(n_rows)]
+    preds = [" ".join(f"{label}:{rng.random():.6f}" for label in rng.permutation(50)[:8]) for _ in range(n_rows)]
+    return truth, preds
+
+
+def test_long_rows_and_pieces_of_either_file_stay_in_step(monkeypatch):
+    rng = np.random.default_rng(3)
+    truth, preds = long_files(300, rng)
+    preds[100] = "# a comment that is longer than any piece: " + "x" * 500 + "\n" + preds[100]
+    truth_name, preds_name = write("t.txt", "\n".join(["300 50", *truth, ""])), write("p.txt", "\n".join([*preds, ""]))
+    expected = scored(truth_name, preds_name)
+    for size in (8, 100, 977, 5000):
+        monkeypatch.setattr(chunks, "CHUNK_BYTES", size)
+        same_numbers(scored(truth_name, preds_name), expected)
+
+
+@pytest.mark.parametrize("head", ["", "300 50\n", "# one\n# two\n300 50\n", "\ufeff300 50\n", "\ufeff"])
+@pytest.mark.parametrize("row", [0, 1, 150, 299])
+@pytest.mark.parametrize("size", [64, 3000, 1 << 20])
+def test_line_of_a_fault_is_right(head, row, size, monkeypatch):
+    truth, preds = long_files(300, np.random.default_rng(5))
+    preds.insert(row, "# a comment, then a blank row and a fault" if row else preds[row])
+    preds[row + (row > 0)] += " 99:1"
+    lines = (head + "\n".join(preds[: 300 + (row > 0)])).split("\n")
+    expected = next(number for number, line in enumerate(lines, 1) if "99:1" in line)
+    write("t.txt", "\n".join(["300 50", *truth, ""]))
+    monkeypatch.setattr(chunks, "CHUNK_BYTES", size)
+    for threads in (1, 2):
+        with pytest.raises(xmceval.DataError, match=rf"^p\.txt:{expected}: label 99 is outside 0\.\.49 "):
+            scored("t.txt", write("p.txt", "\n".join([*lines, ""])), threads=threads)
+
+
+def test_line_is_right_in_the_second_megabyte():
+    truth = ["1:1"] * 60_000
+    preds = ["1:0.123456 2:0.5 3:0.25"] * 60_000
+    preds[57_000] = "1:0.5 2:x"
+    write("t.txt", "\n".join(["60000 5", *truth, ""]))
+    write("p.txt", "\n".join(["60000 5", *preds, ""]))
+    message = "p.txt:57002: expected a number after the colon, found '2:x'"
+    with pytest.raises(xmceval.DataError, match=f"^{re.escape(message)}$"):
+        scored()
+
+
+def test_earliest_fault_is_told_whatever_thread_finds_it(monkeypatch):
+    truth, preds = long_files(300, np.random.default_rng(7))
+    preds[40] += " 77:1"
+    preds[200] += " 88:1"
+    write("t.txt", "\n".join(["300 50", *truth, ""]))
+    write("p.txt", "\n".join([*preds, ""]))
+    monkeypatch.setattr(chunks, "CHUNK_BYTES", 256)
+    for _ in range(5):
+        with pytest.raises(xmceval.DataError, match=r"^p\.txt:41: label 77"):
+            scored(threads=2)
+
+
+def test_missing_last_newline_is_read_with_a_warning():
+    result = scored(write("t.txt", TRUTH[:-1]), write("p.txt", PREDS[:-1]))
+    same_numbers(result)
+    for name in ("t.txt", "p.txt"):
+        assert f"{name}: the last line has no newline; it was read (is the file cut short?)" in result.warnings
+
+
+def test_numbers_are_read_one_a_line_or_from_npy():
+    np.save("n.npy", np.array([1, 2, 3]))
+    for name in (write("n.txt", "\ufeff1\n2.0\r\n3e0\n\n"), write("n.gz", gzip.compress(b"1\n2\n3")), "n.npy"):
+        assert read_numbers(name).tolist() == [1, 2, 3]
+    for content, message in {
+        "1\nx\n": "n.txt:2: expected one number a line, found 'x'",
+        "1\n\n2\n": "n.txt:2: expected one number a line, found ''",
+        "1 2\n": "n.txt:1: expected one number a line, found '1 2'",
+    }.items():
+        with pytest.raises(xmceval.DataError, match=f"^{re.escape(message)}$"):
+            read_numbers(write("n.txt", content))
+    np.save("n.npy", np.eye(2))
+    with pytest.raises(
+        xmceval.DataError, match=r"^n\.npy: expected one number a label, got shape \(2, 2\) of float64$"
+    ):
+        read_numbers("n.npy")

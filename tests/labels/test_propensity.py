@@ -1,0 +1,201 @@
+"""Propensities: the formula, counts of any ids, and where they may come from."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from judge import naive
+from numba import config
+from scipy.sparse import csr_matrix
+
+import xmceval
+from xmceval.errors import DataError, UsageError
+from xmceval.labels.counts import DENSE_IDS, LabelCounts
+from xmceval.labels.propensity import from_counts
+from xmceval.labels.propensity import given as given_propensities
+
+PSP = {"metrics": ["PSP", "PSR", "PSDCG", "PSnDCG"], "k": [1, 3]}
+
+
+@given(
+    counts=st.lists(st.integers(0, 10**6), min_size=1, max_size=20),
+    more=st.integers(3, 10**6),
+    a=st.floats(0, 2),
+    b=st.floats(0.01, 10),
+)
+def test_inverse_propensities_are_the_formulas(counts, more, a, b):
+    n = max(counts) + more
+    expected = naive.inverse_propensities(counts, n, a, b)
+    assert xmceval.inverse_propensity(counts, n, a=a, b=b) == pytest.approx(expected, rel=1e-13)
+
+
+@pytest.mark.parametrize(("a", "b"), [(-0.1, 1), (0.5, 0), (float("nan"), 1), (0.5, float("inf"))])
+def test_constants_outside_the_model_are_refused(a, b):
+    with pytest.raises(UsageError, match="A of at least 0 and B above 0"):
+        xmceval.inverse_propensity([1], 10, a=a, b=b)
+
+
+def test_the_model_needs_3_rows():
+    with pytest.raises(DataError, match="at least 3 rows of training labels, got 2"):
+        xmceval.inverse_propensity([1], 2)
+
+
+# Counts by label
+
+IDS = [0, 3, 5_000_000, DENSE_IDS - 1, DENSE_IDS, DENSE_IDS + 7, 1 << 40, (1 << 62) + 5]
+
+
+def table_of(counts):
+    """Counts that are not 0, by label."""
+    ids, table = counts.table()
+    labels = ids if ids.size else np.arange(table.size)
+    return {int(label): int(count) for label, count in zip(labels, table, strict=True) if count}
+
+
+def counted(*parts):
+    counts = LabelCounts()
+    for part in parts:
+        counts.add(len(part), np.array(part, dtype=np.int64))
+    return counts
+
+
+@pytest.mark.parametrize("largest", range(1, len(IDS) + 1))
+def test_labels_of_any_id_are_counted(rng, largest):
+    drawn = rng.choice(IDS[:largest], 50 if config.DISABLE_JIT else 500).tolist()
+    counts = counted(drawn)
+    assert table_of(counts) == {label: drawn.count(label) for label in set(drawn)}
+    assert counts.n_labels == max(drawn) + 1
+
+
+def test_counts_of_parts_are_the_counts_of_the_whole(rng):
+    drawn = rng.choice(IDS, 60).tolist()
+    assert table_of(counted(drawn[:7], [], drawn[7:20], drawn[20:])) == table_of(counted(drawn))
+
+
+def test_nothing_counted_is_an_empty_table():
+    assert table_of(counted([])) == {}
+
+
+@pytest.mark.parametrize("spread", [1, 100_000, DENSE_IDS + 3, 1 << 50])
+def test_labels_far_apart_weigh_what_near_ones_do(rng, spread):
+    """Dense tables, tables of ids below 2^27 and above it: the same bits."""
+    near_truth, near_scores = rng.random((40, 60)) < 0.1, rng.random((40, 60))
+    expected = xmceval.score(csr_matrix(near_truth), csr_matrix(near_scores), **PSP)
+    # Only int64 arrays hold such ids: as CSR with the columns multiplied.
+    truth, scores = (csr_matrix(np.asarray(m, dtype=float)) for m in (near_truth, near_scores))
+    far = [
+        csr_matrix(
+            (m.data, m.indices.astype(np.int64) * spread, m.indptr.astype(np.int64)), shape=(40, 59 * spread + 1)
+        )
+        for m in (truth, scores)
+    ]
+    result = xmceval.score(*far, **PSP)
+    assert result.estimates == expected.estimates
+
+
+def test_a_label_unknown_to_training_weighs_as_one_never_seen():
+    counts = counted([0, 1 << 40], [0])
+    counts.n_rows = 50
+    known = from_counts(counts, "train", 0.55, 1.5)
+    assert known.inverse[0] == pytest.approx(naive.inverse_propensities([0], 50, 0.55, 1.5)[0])
+
+
+def test_codes_stand_for_descending_values():
+    known = given_propensities(np.array([2.0, 5.0, 2.0, 1.0]), "given")
+    assert known.inverse.tolist() == [5.0, 2.0, 1.0]
+    assert known.inverse[known.codes].tolist() == [2.0, 5.0, 2.0, 1.0]
+
+
+# Where they come from
+
+
+@pytest.fixture
+def problem(rng):
+    train, truth, scores = rng.random((50, 9)) < 0.2, rng.random((20, 9)) < 0.2, rng.random((20, 9))
+    return train, truth, scores
+
+
+def test_training_labels_their_counts_and_the_inverse_itself_give_the_same_bits(problem):
+    train, truth, scores = problem
+    counts = train.sum(axis=0)
+    ways = [
+        {"train": train},
+        {"train": csr_matrix(train)},
+        {"counts": counts, "n_train": 50},
+        {"inverse_propensities": xmceval.inverse_propensity(counts, 50)},
+    ]
+    first, *others = (xmceval.score(truth, scores, **PSP, **way).estimates for way in ways)
+    assert others == [first] * 3
+
+
+def test_the_report_knows_the_source(problem):
+    train, truth, scores = problem
+    known = xmceval.score(truth, scores, train=train, a=0.5, b=0.4).propensities
+    assert (known.a, known.b, known.n, known.source, known.from_truth) == (0.5, 0.4, 50, "train", False)
+
+
+def test_propensities_of_the_truth_itself_are_told(problem):
+    _, truth, scores = problem
+    result = xmceval.score(truth, scores)
+    assert result.propensities.from_truth
+    assert any("not comparable with published ones" in warning and "--train" in warning for warning in result.warnings)
+
+
+def test_nothing_is_told_of_propensities_that_no_metric_needs(problem):
+    _, truth, scores = problem
+    result = xmceval.score(truth, scores, metrics="P")
+    assert result.propensities is None
+    assert not any("propensit" in warning for warning in result.warnings)
+
+
+def test_metrics_are_left_out_where_the_model_is_not_defined(problem):
+    _, truth, scores = problem
+    result = xmceval.score(truth[:2], scores[:2], metrics=["P", "PSP"], k=1)
+    assert list(result) == ["P@1"]
+    assert any("not defined below 3" in warning for warning in result.warnings)
+    with pytest.raises(DataError, match="not defined below 3"):
+        xmceval.score(truth[:2], scores[:2], metrics="PSP", k=1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            {"inverse_propensities": [1.0, 0.5, *[1] * 7]},
+            "inverse_propensities:2: the inverse propensity of label 1 is 0.5",
+        ),
+        ({"inverse_propensities": [float("nan"), *[1] * 8]}, "label 0 is nan; expected 1/p from 1 to 2^40"),
+        ({"inverse_propensities": [2.0**41, *[1] * 8]}, "is this p itself, or a count?"),
+        ({"inverse_propensities": [1.0] * 8}, "inverse_propensities has 8 labels, but y_true has 9 labels"),
+        ({"inverse_propensities": np.ones((3, 3))}, "expected one number a label, got shape (3, 3)"),
+        ({"counts": [1] * 9}, "n_train"),
+        ({"counts": [1, -1, *[1] * 7], "n_train": 9}, "counts:2: the count of label 1 is -1; expected a whole number"),
+        ({"counts": [1, 1.5, *[1] * 7], "n_train": 9}, "the count of label 1 is 1.5"),
+        ({"counts": [10] * 9, "n_train": 9}, "expected a whole number from 0 to 9, the training rows"),
+        ({"counts": [1] * 9, "n_train": 9, "train": [[1] * 9]}, "give one of train, counts, inverse_propensities"),
+        ({"train": np.ones((5, 8))}, "train has 8 labels, but y_true has 9 labels"),
+        ({"dataset": "Foo-1M"}, "unknown data set 'Foo-1M'; known: "),
+    ],
+)
+def test_wrong_sources_are_refused_with_place_and_hint(problem, arguments, said):
+    _, truth, scores = problem
+    with pytest.raises(xmceval.XmcevalError) as error:
+        xmceval.score(truth, scores, **arguments)
+    assert said in str(error.value)
+
+
+# Data sets
+
+
+def test_a_data_sets_constants_are_used_and_given_ones_go_first(problem):
+    train, truth, scores = problem
+    known = xmceval.score(truth, scores, train=train, dataset="amazon670k").propensities
+    assert (known.a, known.b) == (0.6, 2.6)
+    known = xmceval.score(truth, scores, train=train, dataset="amazon670k", b=1.0).propensities
+    assert (known.a, known.b) == (0.6, 1.0)
+
+
+def test_a_filtered_data_set_is_told(problem):
+    train, truth, scores = problem
+    warnings = xmceval.score(truth, scores, train=train, dataset="LF-Amazon-131K").warnings
+    assert any("filter of reciprocal pairs" in warning for warning in warnings)

@@ -1,0 +1,412 @@
+"""Scores of every metric, option and cut against the judge; the grammar of names; constants that stand twice."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from judge import naive
+from support import measures
+from support.measures import HEADS
+from support.strategies import Case, cases, to_csr
+
+import xmceval
+from xmceval.errors import UsageError
+from xmceval.kernels import topk as kernels
+from xmceval.kernels import totals as sum_kernels
+from xmceval.metrics.names import ALIASES, parse
+from xmceval.metrics.table import METRICS
+from xmceval.scoring import program, totals
+
+
+def str_of_name(metric):
+    return metric.name
+
+
+@st.composite
+def cuts_of(draw, n_labels):
+    return sorted(draw(st.sets(st.integers(1, n_labels), min_size=1, max_size=3)))
+
+
+@st.composite
+def problems(draw, **options):
+    case = draw(cases(**options))
+    return case, draw(cuts_of(case.n_labels)), draw(st.sampled_from(["zero", "drop"]))
+
+
+def arguments(head, k, case):
+    name, options = HEADS[head]
+    return name, k, options, case.truth, case.scores, case.inverse
+
+
+def check_values(case, cutoffs, empty_rows="zero"):
+    result = measures.score(case, k=cutoffs, empty_rows=empty_rows)
+    for head in HEADS:
+        for k in cutoffs:
+            expected = naive.evaluate(*arguments(head, k, case), empty_rows=empty_rows)
+            assert result[f"{head}@{k}"] == pytest.approx(expected, rel=1e-12, abs=1e-12), f"{head}@{k}"
+    return result
+
+
+def test_the_judge_knows_every_metric_of_the_best_labels():
+    assert {m.name for m in METRICS.values() if m.family == "top-k"} - {"RBP"} == set(naive.METRICS)
+
+
+@pytest.mark.parametrize("name", naive.METRICS)
+def test_every_option_of_the_judge_is_one_of_the_table(name):
+    for options in naive.OPTIONS[name]:
+        assert str(parse(measures.head(name, options), [1])[0])
+
+
+@given(problem=problems())
+def test_values_are_the_judges(problem):
+    check_values(*problem)
+
+
+@given(problem=problems(graded=True))
+def test_values_of_graded_truth_are_the_judges(problem):
+    check_values(*problem)
+
+
+@given(problem=problems(graded=True), rel=st.integers(1, 4))
+def test_only_labels_of_grade_rel_are_true_of_binary_metrics(problem, rel):
+    case, cutoffs, empty_rows = problem
+    names = [name for name in naive.METRICS if "rel" in METRICS[name].numbers]
+    result = measures.score(case, [f"{name}(rel={rel})" for name in names], cutoffs, empty_rows=empty_rows)
+    truth = [{label: 1.0 for label, grade in row.items() if grade >= rel} for row in case.truth]
+    for name in names:
+        for k in cutoffs:
+            expected = naive.evaluate(name, k, {}, truth, case.scores, case.inverse, empty_rows=empty_rows)
+            assert result[f"{name}(rel={rel})@{k}"] == pytest.approx(expected, rel=1e-12, abs=1e-12), (name, k)
+
+
+@given(problem=problems(), p=st.sampled_from([0.5, 0.8, 0.95]))
+def test_rank_biased_precision_is_its_formula(problem, p):
+    case, cutoffs, empty_rows = problem
+    result = measures.score(case, [f"RBP(p={p})"], cutoffs, empty_rows=empty_rows)
+    for k in cutoffs:
+        values = [
+            math.fsum((1 - p) * p**j for j, label in enumerate(naive.ranked(s, k)) if label in y)
+            for y, s in zip(case.truth, case.scores, strict=True)
+            if y or empty_rows == "zero"
+        ]
+        assert result[f"RBP(p={p})@{k}"] == pytest.approx(math.fsum(values) / max(len(values), 1), abs=1e-12)
+
+
+WHOLE = [
+    head for head, (name, options) in HEADS.items() if METRICS[name].cutoff == "optional" and options.get("norm") != "k"
+]
+
+
+@given(problem=problems(graded=True))
+def test_values_of_whole_lists_are_the_judges(problem):
+    case, _, empty_rows = problem
+    result = measures.score(case, [f"{head}@all" for head in WHOLE], empty_rows=empty_rows)
+    for head in WHOLE:
+        expected = naive.evaluate(*arguments(head, None, case), n_labels=case.n_labels, empty_rows=empty_rows)
+        assert result[f"{head}@all"] == pytest.approx(expected, rel=1e-12, abs=1e-12), head
+
+
+@given(problem=problems(graded=True), weights=st.lists(st.integers(0, 3), min_size=6, max_size=6))
+def test_a_whole_sample_weight_is_so_many_rows(problem, weights):
+    case, cutoffs, empty_rows = problem
+    weights = weights[: len(case.truth)]
+    assume(sum(weights))
+    truth, scores = (
+        [row for row, times in zip(rows, weights, strict=True) for _ in range(times)]
+        for rows in (case.truth, case.scores)
+    )
+    repeated = measures.score(Case(truth, scores, case.n_labels, case.inverse), k=cutoffs, empty_rows=empty_rows)
+    weighted = measures.score(case, k=cutoffs, empty_rows=empty_rows, sample_weight=weights)
+    assert dict(weighted) == pytest.approx(dict(repeated), rel=1e-12, abs=1e-12)
+
+
+@given(problem=problems(graded=True), head=st.sampled_from(sorted(HEADS)))
+def test_intervals_are_the_judges(problem, head):
+    case, cutoffs, empty_rows = problem
+    result = measures.score(case, [head], cutoffs, empty_rows=empty_rows)
+    for k in cutoffs:
+        got = result.interval(f"{head}@{k}")
+        expected = naive.interval(*arguments(head, k, case), empty_rows=empty_rows)
+        assert (got is None) == (expected is None)
+        if expected is not None:
+            value, half, right = result[f"{head}@{k}"], (got[1] - got[0]) / 2, (expected[1] - expected[0]) / 2
+            assert sum(got) / 2 == pytest.approx(value, abs=1e-12)
+            # Moments are rounded before they are subtracted: what is exact to 1e-14 is the variance, not its root.
+            t = totals.t_quantile(result.counts.n_instances - 1)
+            assert half == pytest.approx(right, rel=1e-12) or abs(half**2 - right**2) < 1e-14 * (t * max(1, value)) ** 2
+
+
+@given(
+    problem=problems(graded=True, max_rows=3, max_labels=7), heads=st.sets(st.sampled_from(sorted(HEADS)), max_size=4)
+)
+def test_tie_bounds_are_the_judges(problem, heads):
+    case, cutoffs, empty_rows = problem
+    result = measures.score(case, ["P", *sorted(heads)], cutoffs, empty_rows=empty_rows)
+    for head in heads:
+        for k in cutoffs:
+            worst_best = naive.tie_bounds(*arguments(head, k, case), empty_rows=empty_rows, most_orders=24)
+            assert result.tie_bounds(f"{head}@{k}") == pytest.approx(sorted(worst_best), rel=1e-12, abs=1e-12)
+
+
+@given(problem=problems())
+def test_counts_are_of_the_rows_that_are_scored(problem):
+    case, cutoffs, empty_rows = problem
+    counts = measures.score(case, ["P"], cutoffs, empty_rows=empty_rows).counts
+    kept = [(y, s) for y, s in zip(case.truth, case.scores, strict=True) if y or empty_rows == "zero"]
+    scores = [s for _, s in kept]
+    assert counts.n_instances == len(kept)
+    assert counts.n_labels == case.n_labels
+    assert counts.n_true == sum(len(y) for y, _ in kept)
+    assert counts.n_predictions == sum(len(s) for s in scores)
+    assert counts.empty_rows == sum(not y for y in case.truth)
+    assert counts.short_rows == {k: sum(len(s) < k for s in scores) for k in cutoffs}
+    assert counts.tied_rows == {k: naive.rows_with_tie_across(k, scores) for k in cutoffs}
+    inside = 0
+    for s in scores:
+        best = [s[label] for label in naive.ranked(s, max(cutoffs))]
+        across = any(naive.rows_with_tie_across(k, [s]) for k in cutoffs)
+        inside += len(set(best)) < len(best) and not across
+    assert counts.inside_ties == inside
+
+
+EDGES = {
+    "no truth": Case([{}], [{0: 0.5, 2: 0.1}], 3, [1.0, 2.0, 3.0]),
+    "no prediction": Case([{0: 1.0}], [{}], 3, [1.0, 2.0, 3.0]),
+    "neither": Case([{}], [{}], 3, [1.0, 2.0, 3.0]),
+    "fewer predictions than k": Case([{0: 1.0, 2: 1.0}], [{2: 0.5}], 3, [1.0, 2.0, 3.0]),
+    "more true labels than k": Case([dict.fromkeys(range(9), 1.0)], [{8: 0.5, 1: 0.4}], 9, [1.0 + i for i in range(9)]),
+    "all tied": Case([{1: 1.0, 3: 1.0}], [dict.fromkeys(range(4), 0.5)], 4, [4.0, 3.0, 2.0, 1.0]),
+    "tied beyond every cut": Case([{6: 1.0}], [dict.fromkeys(range(7), 0.5)], 7, [1.5] * 7),
+    "minus zero ties with zero": Case([{1: 1.0}], [{0: -0.0, 1: 0.0}], 2, [1.0, 2.0]),
+    "infinite scores": Case([{1: 1.0}], [{0: -math.inf, 1: math.inf, 2: math.inf}], 3, [1.0, 2.0, 3.0]),
+    "negative scores": Case([{1: 1.0}], [{0: -3.0, 1: -2.0}], 3, [1.0, 2.0, 3.0]),
+    "one label, hit": Case([{0: 1.0}], [{0: 0.5}], 1, [2.0]),
+    "one label, miss": Case([{}], [{0: 0.5}], 1, [2.0]),
+    "grades": Case([{0: 3.0, 1: 1.0, 2: 4.0}], [{1: 0.9, 2: 0.5, 3: 0.4}], 4, [1.0, 2.0, 3.0, 4.0]),
+    "the largest grade": Case([{0: 2.0**40, 1: 1.0}], [{1: 0.9, 0: 0.5}], 2, [1.0, 2.0]),
+    "the largest inverse propensity": Case([{0: 1.0, 1: 1.0}], [{1: 0.9}], 2, [2.0**40, 1.0]),
+}
+
+
+@pytest.mark.parametrize("empty_rows", ["zero", "drop"])
+@pytest.mark.parametrize("edge", EDGES)
+def test_edge_rows_are_the_judges(edge, empty_rows, monkeypatch):
+    if edge == "the largest grade":  # 2^grade - 1 of it is beyond all floats
+        monkeypatch.setattr(measures.score, "__defaults__", ([h for h in HEADS if "exp" not in h], (1, 3)))
+        monkeypatch.setattr("test_metrics.HEADS", {h: HEADS[h] for h in HEADS if "exp" not in h})
+    case = EDGES[edge]
+    check_values(case, range(1, case.n_labels + 1), empty_rows)
+
+
+def test_edge_rows_together_are_the_judges():
+    edges = [case for name, case in EDGES.items() if "largest" not in name]
+    truth, scores = [[row for case in edges for row in getattr(case, part)] for part in ("truth", "scores")]
+    check_values(Case(truth, scores, 9, [1.0 + i for i in range(9)]), [1, 2, 5, 9])
+
+
+def test_cuts_need_not_be_given_in_order():
+    case = EDGES["grades"]
+    assert dict(measures.score(case, k=[3, 1])) == dict(measures.score(case, k=[1, 3]))
+
+
+def test_stored_zeros_of_the_truth_are_no_labels_and_are_counted():
+    truth = to_csr([{0: 0.0, 1: 1.0}, {2: 0.0}], 3)
+    result = xmceval.score(truth, np.array([[3, 2, 1], [1, 2, 3]]), k=1, metrics=["P", "R"])
+    assert dict(result) == {"P@1": 0.0, "R@1": 0.0}
+    assert (result.counts.explicit_zeros, result.counts.n_true, result.counts.empty_rows) == (2, 1, 1)
+    assert any("2 stored zeros" in warning for warning in result.warnings)
+
+
+def test_values_are_plain_floats():
+    result = measures.score(EDGES["grades"])
+    assert {type(value) for value in result.values()} == {float}
+
+
+# Names
+
+NAMES = [name for metric in METRICS.values() for name in measures.names_of(metric, 7)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_parse_and_print_back_the_same(name):
+    measure = parse(name)[0]
+    assert [str(each) for each in parse(str(measure))] == [str(measure)]
+    options = name.partition("(")[2].partition(")")[0]
+    chosen = {key: value for key, _, value in (option.partition("=") for option in options.split(",") if option)}
+    assert {key: measure.option(key) for key in chosen} == chosen
+
+
+@pytest.mark.parametrize("metric", METRICS.values(), ids=str_of_name)
+def test_canonical_names_leave_defaults_out(metric):
+    for options in ({}, measures.options_of(metric)[0]):
+        measure = parse(measures.named(metric, options, 5))[0]
+        assert measure.metric is metric
+        assert str(measure) == measures.named(metric, {}, 5)
+
+
+@pytest.mark.parametrize("metric", METRICS.values(), ids=str_of_name)
+def test_numbers_of_a_name_print_back_and_their_defaults_are_left_out(metric):
+    for key, number in metric.numbers.items():
+        other = 2 if number.is_whole else 0.25
+        assert str(parse(measures.named(metric, {key: number.default}, 5))[0]) == measures.named(metric, {}, 5)
+        assert str(parse(measures.named(metric, {key: other}, 5))[0]) == measures.named(metric, {key: other}, 5)
+
+
+@pytest.mark.parametrize("metric", METRICS.values(), ids=str_of_name)
+def test_case_is_irrelevant(metric):
+    name = measures.named(metric, {}, 2)
+    assert str(parse(name.upper())[0]) == str(parse(name.lower())[0]) == name
+
+
+@pytest.mark.parametrize("alias", ALIASES)
+def test_other_tools_words_mean_a_metric_of_the_table(alias):
+    assert [str(m) for m in parse(alias, [3])] == [str(m) for m in parse(ALIASES[alias], [3])]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("P@1,3,5", ["P@1", "P@3", "P@5"]),
+        ("P", ["P@2", "P@4"]),
+        ("P_5", ["P@5"]),
+        ("ndcg_cut_10", ["nDCG@10"]),
+        ("map_cut_3", ["AP@3"]),
+        ("map", ["AP@all"]),
+        ("nDCG@3,all", ["nDCG@3", "nDCG@all"]),
+        ("r@N", ["R@n"]),
+        ("Rprec", ["R@n"]),
+        ("AUC", ["AUC"]),
+        ("AUC@4", ["AUC@4"]),
+        ("precision_at_k", ["P@2", "P@4"]),
+        ("nDCG(base=e)@1", ["nDCG(discount=ln)@1"]),
+        ("nDCG(base=2)@1", ["nDCG@1"]),
+        ("nDCG(gain=exp, discount=letor)@1", ["nDCG(discount=letor,gain=exp)@1"]),
+        ("P(rel=3.0)@1", ["P(rel=3)@1"]),
+        ("RBP(p=.50)@1", ["RBP(p=0.5)@1"]),
+        ("CG@1", ["DCG(discount=none)@1"]),
+    ],
+)
+def test_a_name_means(name, expected):
+    assert [str(m) for m in parse(name, [2, 4])] == expected
+
+
+def test_a_measure_named_twice_is_computed_once():
+    assert [str(m) for m in parse(["P@1,3", "precision@3", "p"], [1])] == ["P@1", "P@3"]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("PPP@5", "unknown metric 'PPP@5'"),
+        ("nDGC@5", "did you mean nDCG?"),
+        ("PSP(norm=row)@5", "PSP(norm=row): choose from ratio, none"),
+        ("nDCG(base=10)@5", "nDCG has no option 'base'; its options: discount, gain"),
+        ("P(norm=k)@5", "P has no option 'norm'; its options: rel"),
+        ("P(rel=0)@5", "P(rel=0): expected a whole number from 1"),
+        ("P(rel=1.5)@5", "P(rel=1.5): expected a whole number from 1"),
+        ("RBP(p=1)@5", "RBP(p=1): expected a number between 0 and 1"),
+        ("RBP(p=x)@5", "RBP(p=x): expected a number between 0 and 1"),
+        ("P@0", "k must be a whole number of at least 1, got '0'"),
+        ("P@-1", "got '-1'"),
+        ("P@1.5", "got '1.5'"),
+        ("P@all", "P needs a cut"),
+        ("LRAP@5", "LRAP has no cut, got @5"),
+        ("P@", "got ''"),
+        ("P@1,", "got ''"),
+        ("P(", "cannot read the metric name 'P('"),
+        ("", "cannot read the metric name ''"),
+    ],
+)
+def test_a_wrong_name_is_told_with_what_is_right(name, said):
+    with pytest.raises(UsageError) as error:
+        parse(name)
+    assert said in str(error.value)
+
+
+def test_an_unknown_metric_lists_the_table():
+    with pytest.raises(UsageError) as error:
+        parse("foo")
+    assert str(error.value).endswith(", ".join(METRICS))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_number_has_its_definition(name):
+    measure = parse(name)[0]
+    assert measure.norm.formula in measure.definition
+    assert measure.k is None or measure.definition.endswith(f"; k = {measure.k}")
+
+
+def test_a_result_is_asked_by_any_spelling():
+    result = measures.score(EDGES["grades"], ["nDCG(discount=ln)"], [2])
+    assert result["ndcg(base=e)@2"] == result["nDCG(discount=ln)@2"]
+    with pytest.raises(KeyError, match="'P@9' is not among nDCG"):
+        result["P@9"]
+
+
+# Constants that a kernel cannot import
+
+
+def test_the_kernels_numbers_are_those_of_the_program():
+    gains = {"hit": kernels.HIT, "propensity": kernels.PROPENSITY, "grade": kernels.GRADE, "exp": kernels.EXP_GRADE}
+    assert gains == program.GAINS
+    assert len(program.GAINS) == kernels.N_GAINS
+    folds = {"sum": kernels.SUM, "any": kernels.ANY, "first": kernels.FIRST, "precision": kernels.PRECISION}
+    assert folds == program.FOLDS
+    assert program.discount_table(3).shape == (len(program.DISCOUNTS), 3)
+    assert sum_kernels.MOMENTS == program.MOMENTS
+    assert sum_kernels.WORD == totals.WORD
+
+
+def test_the_kernels_slots_are_those_of_the_totals():
+    for slot in ("ROWS", "EMPTY_ROWS", "TRUE_LABELS", "PREDICTIONS", "INSIDE_TIES", "FIRST_CUTOFF"):
+        assert getattr(kernels, slot) == getattr(totals, slot), slot
+
+
+@pytest.mark.parametrize("name", naive.METRICS)
+def test_the_program_knows_every_word_of_the_table(name):
+    metric = METRICS[name]
+    known = {"1", "k", "n", "(k+n)/2", "min(k,n)", "D(k)", "D(min(k,n))", "ideal", "predicted", "F"}
+    assert {norm.divisor for norm in metric.norms.values()} <= known
+    assert {norm.over for norm in metric.norms.values()} <= {"mean", "ratio", "micro"}
+    assert metric.gain in program.GAINS
+    assert metric.fold in program.FOLDS
+    assert set(metric.discounts) <= set(program.DISCOUNTS)
+
+
+# The functions named after one metric
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (xmceval.precision_at_k, "P"),
+        (xmceval.recall_at_k, "R"),
+        (xmceval.f1_at_k, "F1"),
+        (xmceval.hit_at_k, "Hit"),
+        (xmceval.ndcg_at_k, "nDCG"),
+        (xmceval.psp_at_k, "PSP"),
+        (xmceval.psr_at_k, "PSR"),
+        (xmceval.psndcg_at_k, "PSnDCG"),
+    ],
+)
+def test_a_metrics_own_function_gives_what_score_gives(function, name, rng):
+    truth, scores = rng.random((6, 8)) < 0.3, rng.random((6, 8))
+    weighing = {"inverse_propensities": 1 + rng.random(8)} if METRICS[name].needs_propensities else {}
+    for k in (1, 5):
+        assert (
+            function(truth, scores, k=k, **weighing)
+            == xmceval.score(truth, scores, metrics=name, k=k, **weighing)[f"{name}@{k}"]
+        )
+    assert function(truth, scores, **weighing) == function(truth, scores, k=5, **weighing)
+
+
+@given(cases(), st.sampled_from([0.5, 2.0, 3.0]))
+def test_beta_weighs_recall_against_precision(case, beta):
+    k = min(3, case.n_labels)
+    result = measures.score(case, k=k, metrics=["P", "R", f"F(beta={beta:g})"])
+    name = f"F1(beta={beta:g})@{k}"
+    pairs = zip(*(naive.row_values(m, k, {}, case.truth, case.scores) for m in "PR"), strict=True)
+    rows = [(1 + beta**2) * p * r / (beta**2 * p + r) if p and r else 0.0 for (p, _), (r, _) in pairs]
+    assert result[name] == pytest.approx(sum(rows) / len(rows), rel=1e-12, abs=1e-12)

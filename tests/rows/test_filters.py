@@ -1,0 +1,155 @@
+"""Filters: pairs are taken out before ranking, whatever their form, and what they did is told."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
+from support.strategies import cases, to_csr
+
+import xmceval
+from xmceval.cli import main
+from xmceval.errors import DataError, UsageError
+from xmceval.files.filters import read_filter
+
+TRUTH = "3 5\n0:1 2:1\n1:1\n4:1\n"
+SCORES = "3 5\n0:0.9 1:-0.5 2:-0.7\n1:0.3 3:0.4\n4:0.1\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "t.txt").write_text(TRUTH)
+    (tmp_path / "p.txt").write_text(SCORES)
+    return tmp_path
+
+
+@given(cases(), st.lists(st.tuples(st.integers(0, 5), st.integers(0, 8)), max_size=12), st.booleans())
+def test_filtered_scores_are_those_of_files_without_the_pairs(case, pairs, filter_truth):
+    pairs = [pair for pair in pairs if pair[0] < len(case.truth) and pair[1] < case.n_labels]
+    kept = [{x: v for x, v in row.items() if (i, x) not in pairs} for i, row in enumerate(case.scores)]
+    true = case.truth
+    if filter_truth:
+        true = [{x: v for x, v in row.items() if (i, x) not in pairs} for i, row in enumerate(case.truth)]
+    options = {"k": range(1, min(5, case.n_labels) + 1), "metrics": ["P", "nDCG", "PSP", "LRAP"]}
+    options["inverse_propensities"] = case.inverse
+    expected = xmceval.score(to_csr(true, case.n_labels), to_csr(kept, case.n_labels), **options)
+    got = xmceval.score(
+        to_csr(case.truth, case.n_labels),
+        to_csr(case.scores, case.n_labels),
+        filter=np.array(pairs, dtype=int).reshape(-1, 2),
+        filter_truth=filter_truth,
+        **options,
+    )
+    assert dict(got) == dict(expected)
+    assert got.filtered.pairs == len(set(pairs))
+    assert got.filtered.removed == sum(len(a) - len(b) for a, b in zip(case.scores, kept, strict=True))
+    assert got.filtered.in_truth == sum(x in case.truth[i] for i, x in set(pairs))
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs"),
+    [
+        ("", []),
+        ("\n", []),
+        ("1 3\n", [(1, 3)]),
+        ("1 3", [(1, 3)]),
+        ("2 1\n0 4\n2 1\n0 0\n", [(0, 0), (0, 4), (2, 1)]),
+        ("1.000000000000000000e+00 3.000000000000000000e+00\n", [(1, 3)]),
+        ("# row label\n\n1\t3\r\n", [(1, 3)]),
+    ],
+)
+@pytest.mark.parametrize("zipped", [False, True])
+def test_a_filter_file_has_none_one_or_many_pairs_as_ints_or_floats(tmp_path, text, pairs, zipped):
+    path = tmp_path / "f.txt"
+    path.write_bytes(gzip.compress(text.encode()) if zipped else text.encode())
+    known = read_filter(path)
+    assert list(zip(known.rows.tolist(), known.labels.tolist(), strict=True)) == pairs
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "found"),
+    [
+        ("0 1\n1\n", 2, "'1'"),
+        ("0 1\n\n1 2 3\n", 3, "'1 2 3'"),
+        ("0 x\n", 1, "'0 x'"),
+        ("0 1.5\n", 1, "'0 1.5'"),
+        ("0 1\n-1 2\n", 2, "'-1 2'"),
+        ("0 nan\n", 1, "'0 nan'"),
+    ],
+)
+def test_a_line_that_is_no_pair_is_told_with_its_place(tmp_path, text, place, found):
+    path = tmp_path / "f.txt"
+    path.write_text(text)
+    with pytest.raises(DataError) as error:
+        read_filter(path)
+    expected = f"{path}:{place}: expected 'row label', two whole numbers from 0 with a blank between, found {found}"
+    assert str(error.value) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0 1\n3 0\n", "f.txt:2: row 3 is outside 0..2 (t.txt has 3 rows; rows are 0-based; "),
+        ("0 5\n0 1\n", "f.txt:1: label 5 is outside 0..4 (t.txt has 5 labels; a line is 'row label', both 0-based)"),
+    ],
+)
+def test_a_pair_out_of_range_is_told_with_its_place(files, monkeypatch, text, message):
+    monkeypatch.chdir(files)
+    (files / "f.txt").write_text(text)
+    with pytest.raises(DataError) as error:
+        xmceval.score("t.txt", "p.txt", filter="f.txt", k=1)
+    assert str(error.value).startswith(message)
+
+
+def test_a_row_out_of_range_is_found_where_no_header_tells_the_rows(files):
+    (files / "t.txt").write_text(TRUTH.partition("\n")[2])
+    (files / "p.txt").write_text(SCORES.partition("\n")[2])
+    with pytest.raises(DataError, match=r"row 3 is outside 0\.\.2"):
+        xmceval.score(files / "t.txt", files / "p.txt", filter=[[3, 0]], k=1, metrics="P")
+
+
+def test_removal_is_no_score_of_zero():
+    y_true, y_score = csr_matrix([[0, 1, 0]]), csr_matrix([[0.5, -0.5, -0.7]])
+    assert xmceval.score(y_true, y_score, filter=[[0, 0]], k=1, metrics="P")["P@1"] == 1.0
+
+
+def test_the_report_counts_what_a_filter_did(files, monkeypatch, capsys):
+    monkeypatch.chdir(files)
+    (files / "f.txt").write_text("0 0\n1 3\n1 4\n2 0\n")
+    with pytest.raises(SystemExit, match="0"):
+        main(["score", "t.txt", "p.txt", "-k", "1", "-m", "P", "--filter", "f.txt"])
+    line = "filter: 4 pairs in 3 rows from f.txt, 2 predictions removed from 2 rows, 1 in the truth stay in it"
+    assert capsys.readouterr().out.endswith(line + "\n")
+    with pytest.raises(SystemExit, match="0"):
+        main(["score", "t.txt", "p.txt", "-k", "1", "-m", "P", "--filter", "f.txt", "--filter-truth", "-o", "json"])
+    told = json.loads(capsys.readouterr().out)["systems"][0]["filter"]
+    counts = {"pairs": 4, "rows": 3, "removed": 2, "rows_changed": 2, "in_truth": 1}
+    assert told == {"source": "f.txt", "filter_truth": True} | counts
+
+
+def test_the_warning_of_a_set_with_a_filter_goes_when_one_is_given(files):
+    options = {"k": 1, "metrics": "PSP", "dataset": "LF-AmazonTitles-131K"}
+    without = xmceval.score(files / "t.txt", files / "p.txt", **options).warnings
+    given_one = xmceval.score(files / "t.txt", files / "p.txt", filter=[[0, 0]], **options).warnings
+    assert [line for line in without if "filter" in line]
+    assert not [line for line in given_one if "filter" in line]
+
+
+def test_filter_truth_needs_a_filter(files):
+    with pytest.raises(UsageError, match="needs a filter"):
+        xmceval.score(files / "t.txt", files / "p.txt", filter_truth=True, k=1)
+
+
+def test_real_filters_have_the_pairs_that_others_count(realdata):
+    folder = realdata / "lf_amazontitles_131k"
+    known = read_filter(folder / "tst_filter_labels.txt.gz")
+    older = read_filter(folder / "filter_labels_test.float.txt.gz")
+    assert (known.rows.size, known.n_rows, older.rows.size) == (79_663, 38_808, 73_329)
+    pairs = set(zip(known.rows.tolist(), known.labels.tolist(), strict=True))
+    assert set(zip(older.rows.tolist(), older.labels.tolist(), strict=True)) <= pairs
+    truth = folder / "tst_X_Y.txt.gz"
+    report = xmceval.score(truth, truth, filter=folder / "tst_filter_labels.txt.gz", k=1, metrics="P").filtered
+    assert (report.pairs, report.rows, report.removed, report.in_truth) == (79_663, 38_808, 0, 0)

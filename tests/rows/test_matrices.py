@@ -1,0 +1,422 @@
+"""Matrices: every kind of input gives the same bits, none is written to, and what is wrong is told with its place."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import xmceval
+from xmceval.errors import DataError, UsageError
+from xmceval.rows import matrices
+
+N_ROWS, N_LABELS, K = 12, 9, 3
+METRICS = ["P", "nDCG", "PSP", "PSnDCG", "AP"]
+
+
+@pytest.fixture
+def truth(rng):
+    return np.where(rng.random((N_ROWS, N_LABELS)) < 0.25, rng.integers(1, 4, (N_ROWS, N_LABELS)), 0)
+
+
+@pytest.fixture
+def scores(rng):
+    """Few enough levels that every dtype holds them, above 0 so that dense and sparse mean the same."""
+    return rng.integers(1, 40, (N_ROWS, N_LABELS)).astype(np.float64)
+
+
+def estimates(truth, scores):
+    return xmceval.score(truth, scores, k=[1, K], metrics=METRICS).estimates
+
+
+def unsorted(matrix):
+    """The same rows as CSR, each backwards."""
+    csr = sp.csr_matrix(matrix)
+    order = np.concatenate([np.arange(i, j)[::-1] for i, j in zip(csr.indptr[:-1], csr.indptr[1:], strict=True)])
+    return sp.csr_matrix((csr.data[order], csr.indices[order], csr.indptr), shape=csr.shape)
+
+
+def wide_indices(matrix, dtype):
+    csr = sp.csr_matrix(matrix)
+    csr.indptr, csr.indices = csr.indptr.astype(dtype), csr.indices.astype(dtype)
+    return csr
+
+
+def read_only(matrix):
+    copy = np.array(matrix)
+    copy.flags.writeable = False
+    return copy
+
+
+def read_only_csr(matrix):
+    csr = sp.csr_matrix(matrix)
+    for array in (csr.data, csr.indices, csr.indptr):
+        array.flags.writeable = False
+    return csr
+
+
+class DLPack:
+    """What another library's array looks like."""
+
+    def __init__(self, array):
+        self._array = array
+
+    def __dlpack__(self, **options):
+        return self._array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self._array.__dlpack_device__()
+
+
+KINDS = {
+    "csr_matrix": sp.csr_matrix,
+    "csr_array": sp.csr_array,
+    "csc_matrix": sp.csc_matrix,
+    "csc_array": sp.csc_array,
+    "coo_matrix": sp.coo_matrix,
+    "coo_array": sp.coo_array,
+    "lil_matrix": sp.lil_matrix,
+    "lil_array": sp.lil_array,
+    "dok_array": sp.dok_array,
+    "bsr_array": lambda m: sp.bsr_array(m, blocksize=(1, 1)),
+    "unsorted": unsorted,
+    "int32 indices": lambda m: wide_indices(m, np.int32),
+    "int64 indices": lambda m: wide_indices(m, np.int64),
+    "read-only csr": read_only_csr,
+    "dense": np.asarray,
+    "lists": lambda m: m.tolist(),
+    "read-only": read_only,
+    "Fortran order": np.asfortranarray,
+    "not contiguous": lambda m: np.repeat(np.repeat(m, 2, axis=0), 3, axis=1)[::2, ::3],
+    "backwards": lambda m: np.ascontiguousarray(m[::-1, ::-1])[::-1, ::-1],
+    "big-endian": lambda m: m.astype(m.dtype.newbyteorder(">")),
+    "DLPack": DLPack,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_truth_gives_the_same_bits(truth, scores, kind):
+    assert estimates(KINDS[kind](truth), scores) == estimates(truth, scores)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_scores_gives_the_same_bits(truth, scores, kind):
+    assert estimates(truth, KINDS[kind](scores)) == estimates(truth, scores)
+
+
+DTYPES = ["f2", "f4", "f8", "g", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_dtype_gives_the_same_bits(truth, scores, dtype, sparse):
+    if sparse and dtype == "f2":
+        pytest.skip("scipy has no sparse float16")
+    make = sp.csr_matrix if sparse else np.asarray
+    expected = estimates(truth, scores)
+    assert estimates(truth, make(scores.astype(dtype))) == expected
+    assert estimates(make(truth.astype(dtype)), scores) == expected
+
+
+def test_boolean_truth_and_scores_are_numbers(truth, scores):
+    assert estimates(truth > 0, scores) == estimates((truth > 0).astype(int), scores)
+    assert estimates(truth, scores > 20) == estimates(truth, (scores > 20).astype(float))
+
+
+@pytest.mark.parametrize("block_entries", [1, 1 << 17])
+@pytest.mark.parametrize("dtype", ["i8", "u8", "g"])
+def test_scores_that_float64_would_round_keep_their_order(monkeypatch, dtype, block_entries):
+    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", block_entries)
+    if dtype == "g" and np.finfo("g").nmant <= 52:
+        pytest.skip("long double is double here")
+    top = np.array(2**62, dtype=dtype)
+    steps = np.array([[0, 1, 2], [2, 1, 0], [1, 2, 0]], dtype=dtype)
+    wide, truth = top + steps, np.eye(3, dtype=int)
+    for make in (np.asarray, sp.csr_matrix) if dtype != "g" else (np.asarray,):
+        assert estimates(truth, make(wide)) == estimates(truth, steps.astype(float) + 1)
+        assert not any(xmceval.score(truth, make(wide), k=1, metrics="P").counts.tied_rows.values())
+    if dtype == "i8":
+        assert estimates(truth, -wide) == estimates(truth, -steps.astype(float))
+
+
+def as_pairs(scores, width):
+    """Labels by score, in an order of their own, padded with -1."""
+    labels = np.argsort(-scores, axis=1, kind="stable")[:, ::-1]
+    values = np.take_along_axis(scores, labels, axis=1)
+    padding = ((0, 0), (0, width - scores.shape[1]))
+    return np.pad(labels, padding, constant_values=-1), np.pad(values, padding, constant_values=np.nan)
+
+
+@pytest.mark.parametrize("width", [N_LABELS, N_LABELS + 4])
+@pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8"])
+def test_pairs_give_the_same_bits(truth, scores, dtype, width):
+    labels, values = as_pairs(scores, width)
+    assert estimates(truth, (labels.astype(dtype), values)) == estimates(truth, scores)
+    assert estimates(truth, (np.asfortranarray(labels, dtype), DLPack(values.copy()))) == estimates(truth, scores)
+
+
+def test_padding_stands_anywhere_and_unsigned_labels_have_none(truth, scores):
+    labels, values = as_pairs(scores, N_LABELS + 1)
+    shifted = tuple(np.roll(each, 4, axis=1) for each in (labels, values))
+    assert estimates(truth, shifted) == estimates(truth, scores)
+    assert estimates(truth, (labels[:, :-1].astype("u8"), values[:, :-1])) == estimates(truth, scores)
+
+
+def test_stored_zeros_are_predictions_and_minus_infinity_in_a_dense_row_is_none(truth, scores):
+    scores[:, 4] = 0
+    stored = sp.csr_matrix(scores + 1)
+    stored.data -= 1
+    assert stored.nnz == scores.size
+    assert estimates(truth, stored) == estimates(truth, scores)
+    scores[:, 4] = -np.inf
+    assert xmceval.score(truth, scores, metrics="P").counts.n_predictions == N_ROWS * (N_LABELS - 1)
+
+
+@pytest.mark.parametrize("kind", ["csr_matrix", "csc_matrix", "coo_matrix", "lil_matrix", "unsorted", "dense"])
+def test_nothing_of_the_callers_is_written_to(truth, scores, kind):
+    truth[0, :2] = 0
+    given = [KINDS[kind](truth), KINDS[kind](scores)]
+    arrays = [
+        array
+        for each in given
+        for array in ([each] if kind == "dense" else [v for v in vars(each).values() if isinstance(v, np.ndarray)])
+    ]
+    assert arrays
+    before = [array.tobytes() for array in arrays]
+    flags = [getattr(each, "has_sorted_indices", None) for each in given]
+    estimates(*given)
+    assert [array.tobytes() for array in arrays] == before
+    assert [getattr(each, "has_sorted_indices", None) for each in given] == flags
+
+
+def test_pairs_are_not_written_to(truth, scores):
+    pairs = as_pairs(scores, N_LABELS + 2)
+    before = [array.tobytes() for array in pairs]
+    estimates(truth, pairs)
+    assert [array.tobytes() for array in pairs] == before
+
+
+# Shapes
+
+
+@pytest.mark.parametrize("make", [np.zeros, sp.csr_matrix], ids=["dense", "sparse"])
+def test_no_rows_have_no_values_and_no_trouble(make):
+    result = xmceval.score(make((0, 5)), make((0, 5)), metrics="P", k=1)
+    assert result.counts.n_instances == 0
+    assert result.interval("P@1") is None
+
+
+@pytest.mark.parametrize("make", [np.zeros, sp.csr_matrix], ids=["dense", "sparse"])
+def test_no_labels_leave_no_cut(make):
+    with pytest.raises(DataError, match="k = 1 is above the number of labels: y_true has 0"):
+        xmceval.score(make((3, 0)), make((3, 0)), metrics="P", k=1)
+
+
+def test_one_cell_is_a_matrix():
+    assert xmceval.precision_at_k([[1]], [[0.5]], k=1) == 1.0
+
+
+# What is wrong
+
+
+def with_(matrix, row, label, value):
+    changed = np.array(matrix, dtype=np.float64)
+    changed[row, label] = value
+    return changed
+
+
+def duplicated(matrix):
+    """CSR whose row 1 has label 2 twice."""
+    csr = sp.csr_matrix(matrix)
+    rows = [(csr.indices[i:j], csr.data[i:j]) for i, j in zip(csr.indptr[:-1], csr.indptr[1:], strict=True)]
+    rows[1] = np.array([2, 5, 2]), np.array([1, 1, 1])
+    indptr = np.cumsum([0, *(len(labels) for labels, _ in rows)])
+    return sp.csr_matrix(
+        (np.concatenate([v for _, v in rows]), np.concatenate([i for i, _ in rows]), indptr), csr.shape
+    )
+
+
+def duplicated_coo(matrix):
+    return sp.coo_matrix(([1, 2, 3], ([1, 4, 4], [0, 2, 2])), shape=matrix.shape)
+
+
+def labelled(matrix, label):
+    """CSR whose row 3 starts with another label than any of 0..n-1, unseen by scipy's own check."""
+    csr = sp.csr_matrix(matrix)
+    csr.indices[csr.indptr[3]] = label
+    return csr
+
+
+WRONG_TRUTH = {
+    "a NaN": (lambda y: with_(y, 7, 2, np.nan), ("y_true row 7", "label 2 is NaN", "expected a number")),
+    "a fraction": (
+        lambda y: with_(y, 7, 2, 0.5),
+        ("y_true row 7", "label 2 is 0.5, a fraction", "are truth and predictions swapped?"),
+    ),
+    "a negative value": (
+        lambda y: with_(y, 7, 2, -1),
+        ("y_true row 7", "label 2 is -1, negative", "expected 0, 1 or a whole grade"),
+    ),
+    "a huge grade": (
+        lambda y: with_(y, 7, 2, 2.0**41),
+        ("y_true row 7", "label 2 is 2.19902e+12", "above 2^40 are refused"),
+    ),
+    "infinity": (lambda y: with_(y, 7, 2, np.inf), ("y_true row 7", "label 2 is inf", "above 2^40 are refused")),
+    "a duplicate": (duplicated, ("y_true row 1", "label 2 appears twice", "a label has one truth")),
+    "a duplicate in COO": (duplicated_coo, ("y_true row 4", "label 2 appears twice", "a label has one truth")),
+    "a negative label": (lambda y: labelled(y + 1, -1), ("y_true row 3", "label -1 is negative", "labels are 0-based")),
+    "a label too large": (
+        lambda y: labelled(y + 1, 9),
+        ("y_true row 3", "label 9 is outside 0..8", "y_true has 9 labels"),
+    ),
+    "ragged lists": (lambda y: [[1, 0], [1]], ("y_true", "rows of different lengths", "expected a matrix")),
+    "one dimension": (lambda y: y[0], ("y_true", "got shape (9,)", "expected a matrix [n_rows, n_labels]")),
+    "a sparse array of one dimension": (
+        lambda y: sp.coo_array(y[0]),
+        ("y_true", "got 1 dimension", "expected a matrix"),
+    ),
+    "three dimensions": (lambda y: y[None], ("y_true", "got shape (1, 12, 9)", "expected a matrix")),
+    "a scalar": (lambda y: 1, ("y_true", "got shape ()", "expected a matrix")),
+    "complex numbers": (lambda y: y.astype(complex), ("y_true", "dtype complex128", "expected numbers")),
+    "sparse complex numbers": (
+        lambda y: sp.csr_matrix(y.astype(complex)),
+        ("y_true", "dtype complex128", "expected numbers"),
+    ),
+    "objects": (lambda y: y.astype(object), ("y_true", "dtype object", "expected numbers")),
+    "words": (lambda y: y.astype(str), ("y_true", "dtype <U", "expected numbers")),
+    "dates": (lambda y: y.astype("M8[D]"), ("y_true", "dtype datetime64", "expected numbers")),
+}
+
+WRONG_SCORES = {
+    "a NaN": (lambda s: with_(s, 7, 2, np.nan), ("y_score row 7", "label 2 is NaN", "expected a number")),
+    "a sparse NaN": (
+        lambda s: sp.csr_matrix(with_(s, 7, 2, np.nan)),
+        ("y_score row 7", "label 2 is NaN", "expected a number"),
+    ),
+    "a long NaN": (
+        lambda s: with_(s, 7, 2, np.nan).astype("g"),
+        ("y_score row 7", "label 2 is NaN", "expected a number"),
+    ),
+    "a duplicate": (duplicated, ("y_score row 1", "label 2 appears twice", "a label has one score")),
+    "a duplicate in COO": (duplicated_coo, ("y_score row 4", "label 2 appears twice", "a label has one score")),
+    "a duplicate in pairs": (
+        lambda s: (np.zeros((12, 2), int), s[:, :2]),
+        ("y_score[0] row 0", "label 0 appears twice", "has one score"),
+    ),
+    "a negative label": (lambda s: labelled(s, -2), ("y_score row 3", "label -2 is negative", "labels are 0-based")),
+    "padding of -2": (
+        lambda s: (np.full((12, 2), -2), s[:, :2]),
+        ("y_score[0] row 0", "label -2 is negative", "labels are 0-based"),
+    ),
+    "a label too large": (
+        lambda s: (np.full((12, 1), 9), s[:, :1]),
+        ("y_score[0] row 0", "label 9 is outside 0..8", "y_true has 9 labels"),
+    ),
+    "labels that are floats": (lambda s: (s, s), ("y_score[0]", "got dtype float64", "labels must be integers")),
+    "pairs of two shapes": (
+        lambda s: (np.zeros((12, 2), int), s),
+        ("y_score[0] has shape (12, 2)", "y_score[1] (12, 9)", "must be the same"),
+    ),
+    "fewer rows": (lambda s: s[:-1], ("y_true has 12 rows", "y_score has 11 rows", "must be of the same instances")),
+    "more rows": (
+        lambda s: np.vstack([s, s]),
+        ("y_true has 12 rows", "y_score has 24 rows", "must be of the same instances"),
+    ),
+    "no rows": (lambda s: s[:0], ("y_true has 12 rows", "y_score has 0 rows", "must be of the same instances")),
+    "fewer columns": (lambda s: s[:, :-1], ("y_score has 8 columns", "y_true has 9 labels")),
+    "more columns": (lambda s: np.hstack([s, s]), ("y_score has 18 columns", "y_true has 9 labels")),
+    "ragged lists": (lambda s: [[1, 0], [1]], ("y_score", "rows of different lengths", "expected a matrix")),
+    "one dimension": (lambda s: s[0], ("y_score", "got shape (9,)", "expected a matrix [n_rows, n_labels]")),
+    "complex numbers": (lambda s: s.astype(complex), ("y_score", "dtype complex128", "expected numbers")),
+    "objects": (lambda s: s.astype(object), ("y_score", "dtype object", "expected numbers")),
+    "words": (lambda s: s.astype(str), ("y_score", "dtype <U", "expected numbers")),
+}
+
+
+def refused(truth, scores, said, **options):
+    with pytest.raises(DataError) as error:
+        xmceval.score(truth, scores, **{"metrics": "P", "k": 1, **options})
+    for part in said:
+        assert part in str(error.value)
+
+
+@pytest.mark.parametrize("block_entries", [1, 1 << 17])
+@pytest.mark.parametrize("wrong", WRONG_TRUTH)
+def test_wrong_truth_is_told_with_place_thing_and_hint(monkeypatch, truth, scores, wrong, block_entries):
+    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", block_entries)
+    make, said = WRONG_TRUTH[wrong]
+    refused(make(truth), scores, said)
+
+
+@pytest.mark.parametrize("block_entries", [1, 1 << 17])
+@pytest.mark.parametrize("wrong", WRONG_SCORES)
+def test_wrong_scores_are_told_with_place_thing_and_hint(monkeypatch, truth, scores, wrong, block_entries):
+    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", block_entries)
+    make, said = WRONG_SCORES[wrong]
+    refused(truth, make(scores), said)
+
+
+def test_of_several_faults_the_first_row_is_told(truth, scores):
+    refused(with_(with_(truth, 9, 1, 0.5), 4, 2, -1), with_(scores, 6, 0, np.nan), ["y_true row 4"])
+
+
+def test_a_cut_above_the_number_of_labels_is_refused(truth, scores):
+    refused(truth, scores, ["k = 10 is above the number of labels: y_true has 9"], k=10)
+
+
+def test_a_number_of_labels_beside_the_truths_own_is_held_against_it(truth, scores):
+    refused(truth, scores, ["10 labels", "y_true has 9 labels"], n_labels=10)
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5, True, "x", None, [1, 2.5], [True], [0], float("nan")])
+def test_a_cut_that_is_none_is_refused(truth, scores, k):
+    with pytest.raises(UsageError) as error:
+        xmceval.score(truth, scores, metrics="P", k=k)
+    assert "k must be a whole number of at least 1, got" in str(error.value)
+
+
+@pytest.mark.parametrize("k", [2, 2.0, "2", np.int64(2), np.array(2), [2], (2,), {2}, np.array([2]), range(2, 3)])
+def test_a_whole_number_of_any_kind_is_a_cut(truth, scores, k):
+    assert list(xmceval.score(truth, scores, metrics="P", k=k)) == ["P@2"]
+
+
+@pytest.mark.parametrize("threads", [0, -1])
+def test_threads_must_be_at_least_1(truth, scores, threads):
+    with pytest.raises(UsageError, match="threads must be at least 1"):
+        xmceval.score(truth, scores, metrics="P", threads=threads)
+
+
+def test_empty_rows_has_two_choices(truth, scores):
+    with pytest.raises(UsageError, match="empty_rows must be one of zero, drop, got 'skip'"):
+        xmceval.score(truth, scores, empty_rows="skip")
+
+
+WIDE = np.array([[-(2**60) - 1, -(2**60), -5, 0], [2**60 + 1, 2**60, 0, 5]], np.int64)
+
+
+def test_wide_integers_keep_their_sign():
+    y_true, y_score = np.array([[0, 1, 0, 1], [1, 0, 0, 0]]), sp.csr_array(WIDE)
+    result = xmceval.score(y_true, y_score, metrics=["LRAP", "coverage_error"], unscored="zero")
+    assert (result["LRAP"], result["coverage_error"]) == pytest.approx((11 / 12, 2.0))
+
+
+def test_a_threshold_is_not_held_against_rounded_scores():
+    with pytest.raises(DataError, match=r"values that float64 would round .int64., so no threshold"):
+        xmceval.score(np.ones((2, 4)), WIDE, threshold=5)
+
+
+def test_grades_whose_gain_leaves_the_range_are_refused():
+    y_true, y_score = np.array([[41, 1], [1, 0]]), np.ones((2, 2))
+    assert xmceval.score(y_true, y_score, k=1, metrics="DCG")["DCG@1"] == 21.0
+    with pytest.raises(DataError, match=r"row 0: the truth value of label 0 is 41; .* with gain=exp above 40"):
+        xmceval.score(y_true, y_score, k=1, metrics="nDCG(gain=exp)")
+
+
+def test_arguments_that_would_be_of_no_account_are_refused():
+    with pytest.raises(UsageError, match=r"n_train .--n-train. goes with counts"):
+        xmceval.score(np.eye(3), np.eye(3), k=1, n_train=5)
+    with pytest.raises(UsageError, match="A and B has no effect"):
+        xmceval.score(np.eye(3), np.eye(3), k=1, inverse_propensities=np.ones(3), a=0.5)
+
+
+def test_weights_too_unequal_for_exact_sums_are_told():
+    result = xmceval.score(np.eye(3), np.eye(3), k=1, metrics="P", sample_weight=[1, 1e-10, 1])
+    assert any("the smallest weight is 1e-10 of the largest" in said for said in result.warnings)

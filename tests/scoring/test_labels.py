@@ -1,0 +1,432 @@
+"""Label-wise metrics and decisions against the judge, scikit-learn and the values of other tools."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from judge import naive, naive_labels
+from numba import config
+from scipy.sparse import csr_matrix
+from support.strategies import cases, to_csr
+
+import xmceval
+from xmceval.errors import DataError, UsageError
+from xmceval.metrics.cells import AVERAGES, OVER, ZEROS
+from xmceval.metrics.rates import RATES
+from xmceval.metrics.table import METRICS
+from xmceval.rows import matrices
+from xmceval.rows.block import Rows, Scratch
+from xmceval.rows.checks import validated_scores, validated_truth
+from xmceval.rows.width import UNKNOWN, Width
+from xmceval.scoring import labelwise
+
+sk = pytest.importorskip("sklearn.metrics")
+
+N_ROWS = 100 if config.DISABLE_JIT else 3000
+CLOSE = {"rel": 1e-12, "abs": 1e-12}
+
+# Name by rate: at a cut, and of decisions.
+AT_CUT = {"precision": "P", "recall": "R", "F": "F1", "Jaccard": "Jaccard", "balanced": "BA"}
+DECIDED = {
+    "precision": "precision_score",
+    "recall": "recall_score",
+    "F": "f1_score",
+    "Jaccard": "Jaccard",
+    "specificity": "specificity",
+    "fall-out": "FPR",
+    "accuracy": "accuracy",
+    "hamming": "hamming_loss",
+    "balanced": "balanced_accuracy",
+    "matthews": "MCC",
+}
+
+
+def options(**chosen):
+    """Write options as names do, the defaults left out."""
+    default = {"average": "micro", "over": "all", "zero": "0", "beta": 1.0}
+    told = ",".join(f"{key}={value}" for key, value in chosen.items() if value != default[key])
+    return f"({told})" if told else ""
+
+
+@st.composite
+def problems(draw):
+    case = draw(cases())
+    train = draw(st.lists(st.integers(0, 2), min_size=case.n_labels, max_size=case.n_labels))
+    return case, train, draw(st.sampled_from(ZEROS)), draw(st.sampled_from([0.5, 1.0, 2.0]))
+
+
+def score(case, metrics, train=None, **more):
+    counts = {} if train is None else {"counts": np.array(train), "n_train": 9}
+    truth, scores = to_csr(case.truth, case.n_labels), to_csr(case.scores, case.n_labels)
+    return xmceval.score(truth, scores, metrics=metrics, **counts, **more)
+
+
+@given(problem=problems(), k=st.integers(1, 3))
+def test_means_over_labels_at_a_cut_are_the_judges(problem, k):
+    case, train, zero, beta = problem
+    k = min(k, case.n_labels)
+    sets = naive_labels.at_cut(case.truth, case.scores, k)
+    for average, overs in (("macro", OVER), ("weighted", ["all"]), ("micro", ["all"])):
+        for rate, short in AT_CUT.items():
+            if f"{average}{short}" not in METRICS:
+                continue
+            for over in overs:
+                chosen = {
+                    "beta": beta if rate == "F" else 1.0,
+                    "over": over,
+                    "zero": "0" if average == "micro" else zero,
+                }
+                name = f"{average}{short}{options(**chosen)}@{k}"
+                expected = naive_labels.evaluate(rate, average, sets, case.n_labels, train=train, **chosen)
+                assert score(case, [name], train)[name] == pytest.approx(expected or 0.0, **CLOSE), name
+
+
+@given(problem=problems(), threshold=st.sampled_from([None, 0.5]))
+def test_decisions_are_the_judges(problem, threshold):
+    case, _, zero, beta = problem
+    sets = naive_labels.at_threshold(case.truth, case.scores, -np.inf if threshold is None else threshold)
+    for rate, short in DECIDED.items():
+        for average in METRICS[short].choices["average"]:
+            chosen = {"average": average, "beta": beta if rate == "F" else 1.0}
+            chosen["zero"] = zero if "zero" in METRICS[short].options else "0"
+            name = short + options(**chosen)
+            expected = naive_labels.evaluate(rate, sets=sets, n_labels=case.n_labels, **chosen)
+            assert score(case, [name], threshold=threshold)[name] == pytest.approx(expected or 0.0, **CLOSE), name
+    tp, fp, fn, tn = (sum(naive_labels.of_label(sets, label)[i] for label in range(case.n_labels)) for i in range(4))
+    result = score(case, ["confusion", "subset_accuracy", "hamming_distance"], threshold=threshold)
+    assert [result[name] for name in ("tp", "fp", "fn", "tn")] == [tp, fp, fn, tn]
+    assert result["hamming_distance"] == pytest.approx((fp + fn) / len(sets))
+    assert result["subset_accuracy"] == pytest.approx(sum(t == p for t, p in sets) / len(sets))
+
+
+@given(problem=problems(), k=st.integers(1, 3))
+def test_coverage_is_the_judges(problem, k):
+    case, train, _, _ = problem
+    k = min(k, case.n_labels)
+    ideal = [(set(), set(sorted(row, key=lambda label: (train[label], label))[:k])) for row in case.truth]
+    sets = naive_labels.at_cut(case.truth, case.scores, k)
+    for over in ("truth", "all", "ideal"):
+        expected = naive_labels.coverage(sets, over, case.n_labels, ideal)
+        assert score(case, [f"coverage(over={over})@{k}"], train)[f"coverage(over={over})@{k}"] == (expected or 0.0)
+
+
+@given(problem=problems(), weights=st.lists(st.integers(0, 3), min_size=6, max_size=6))
+def test_a_whole_sample_weight_is_so_many_rows(problem, weights):
+    case, _, zero, _ = problem
+    weights = np.array(weights[: len(case.truth)], dtype=float)
+    weights[0] = 2.0
+    repeated = [i for i, weight in enumerate(weights) for _ in range(int(weight))]
+    truth, scores = to_csr(case.truth, case.n_labels), to_csr(case.scores, case.n_labels)
+    names = [f"macroF1(zero={zero})@1", "macroBA@1", "weightedP@1", "coverage@1", "MCC", "confusion", "microF1@1"]
+    one = xmceval.score(truth, scores, metrics=names, sample_weight=weights)
+    other = xmceval.score(truth[repeated], scores[repeated], metrics=names)
+    assert dict(one) == pytest.approx(dict(other), **CLOSE)
+
+
+def random_problem(rng, n_labels=40):
+    """Return truth and scores with every degenerate row and label."""
+    truth = (rng.random((N_ROWS, n_labels)) < rng.random(n_labels) * 0.2).astype(int)
+    scores = np.round(rng.normal(size=truth.shape) + truth, 1) * (rng.random(truth.shape) < 0.5)
+    truth[:, 0], truth[:, 1], scores[:, 2], truth[:5], scores[3:8] = 0, 1, 0, 0, 0
+    return truth, scores
+
+
+@pytest.mark.parametrize("zero", ZEROS)
+@pytest.mark.parametrize("average", AVERAGES)
+def test_decisions_are_scikit_learns(rng, average, zero):
+    truth, scores = random_problem(rng)
+    decided = (scores >= 0.5).astype(int)
+    division = np.nan if zero == "skip" else float(zero)
+    names = {
+        f"precision_score{options(average=average, zero=zero)}": sk.precision_score,
+        f"recall_score{options(average=average, zero=zero)}": sk.recall_score,
+        f"f1_score{options(average=average, zero=zero)}": sk.f1_score,
+    }
+    result = xmceval.score(truth, csr_matrix(scores), metrics=list(names), threshold=0.5)
+    for name, function in names.items():
+        expected = function(truth, decided, average=average, zero_division=division)
+        assert result[name] == pytest.approx(expected, **CLOSE), name
+    if zero != "skip":
+        name = f"Jaccard{options(average=average, zero=zero)}"
+        expected = sk.jaccard_score(truth, decided, average=average, zero_division=float(zero))
+        assert xmceval.score(truth, csr_matrix(scores), metrics=[name], threshold=0.5)[name] == pytest.approx(expected)
+    name = f"f1_score{options(average=average, beta=2.0, zero=zero)}"
+    expected = sk.fbeta_score(truth, decided, beta=2, average=average, zero_division=division)
+    result = xmceval.score(truth, csr_matrix(scores), metrics=[name], threshold=0.5)
+    assert result[name] == pytest.approx(expected, **CLOSE)
+
+
+def test_counts_and_rates_of_decisions_are_scikit_learns(rng):
+    truth, scores = random_problem(rng)
+    decided = (scores >= 0.5).astype(int)
+    flat = truth.ravel(), decided.ravel()
+    (tn, fp), (fn, tp) = sk.multilabel_confusion_matrix(truth, decided).sum(axis=0)
+    columns = list(zip(truth.T, decided.T, strict=True))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        balanced = [sk.balanced_accuracy_score(*column) for column in columns]
+    expected = {
+        "hamming_loss": sk.hamming_loss(truth, decided),
+        "subset_accuracy": sk.accuracy_score(truth, decided),
+        "accuracy": sk.accuracy_score(*flat),
+        "MCC": sk.matthews_corrcoef(*flat),
+        "MCC(average=macro)": np.mean([sk.matthews_corrcoef(*column) for column in columns]),
+        "balanced_accuracy": sk.balanced_accuracy_score(*flat),
+        "balanced_accuracy(average=macro,zero=skip)": np.mean(balanced),
+        "specificity": tn / (tn + fp),
+        "FPR": fp / (tn + fp),
+        "tp": tp,
+        "fp": fp,
+        "fn": fn,
+        "tn": tn,
+    }
+    result = xmceval.score(truth, csr_matrix(scores), metrics=list(expected), threshold=0.5)
+    assert dict(result) == pytest.approx(expected, **CLOSE)
+
+
+def test_sample_weights_are_scikit_learns(rng):
+    truth, scores = random_problem(rng)
+    decided, weights = (scores >= 0.5).astype(int), rng.random(len(truth)) + 0.01
+    names = {f"f1_score{options(average=average)}": average for average in AVERAGES}
+    result = xmceval.score(truth, csr_matrix(scores), metrics=list(names), threshold=0.5, sample_weight=weights)
+    for name, average in names.items():
+        expected = sk.f1_score(truth, decided, average=average, sample_weight=weights, zero_division=0)
+        assert result[name] == pytest.approx(expected, rel=1e-9), name
+
+
+SAME_BITS = [
+    *("macroP", "macroR(over=truth)", "macroF1(beta=2,over=seen,zero=skip)", "macroBA", "macroJaccard(zero=1)"),
+    *("weightedP", "weightedR", "weightedF1", "coverage", "coverage(over=ideal)", "microP", "microR", "microF1"),
+    *(f"{name}(average={average})" for name in ("f1_score", "Jaccard") for average in AVERAGES),
+    *("MCC", "MCC(average=macro)", "balanced_accuracy(average=macro)", "hamming_loss", "accuracy", "confusion"),
+]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_threads_and_blocks_give_the_same_bits(rng, monkeypatch, weighted):
+    truth, scores = (csr_matrix(each) for each in random_problem(rng))
+    weights = rng.random(truth.shape[0]) if weighted else None
+    results = []
+    for entries, threads in ((1 << 17, 1), (1000, 2), (77, 2)):
+        monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
+        result = xmceval.score(truth, scores, metrics=SAME_BITS, threads=threads, sample_weight=weights, threshold=0.0)
+        results.append(result.estimates)
+    assert results[0] == results[1] == results[2]
+
+
+def counted(truth, scores, n_labels=UNKNOWN, cutoffs=(1, 3), weights=None):
+    """Count rows given as CSR, all of them decided on, and the first ranked as they stand."""
+    counters = labelwise.LabelCounters(n_labels, len(cutoffs), weighted=weights is not None)
+    width = Width(truth.shape[1], "the test")
+    given = validated_scores(next(iter(matrices.as_scores(scores).blocks())), Scratch(), width)
+    true = validated_truth(next(iter(matrices.as_truth(truth).blocks())), Scratch(), width)[0]
+    depth = int(np.diff(given.indptr).max(initial=1))
+    ranked = np.zeros((truth.shape[0], depth), dtype=np.int64)
+    for row in range(len(ranked)):
+        labels = given.indices[given.indptr[row] : given.indptr[row + 1]]
+        ranked[row, : labels.size] = labels
+    counters.add_ranked(true, ranked, np.diff(given.indptr), np.array(cutoffs), weights)
+    return counters.totals()
+
+
+def same(left, right):
+    labels = [np.flatnonzero(each.dense.any(axis=1)) for each in (left, right)]
+    return (
+        np.array_equal(labels[0], labels[1])
+        and np.array_equal(left.dense[labels[0]], right.dense[labels[1]])
+        and np.array_equal(left.ids, right.ids)
+        and np.array_equal(left.sparse, right.sparse)
+        and (left.rows, left.bits) == (right.rows, right.bits)
+    )
+
+
+@pytest.mark.parametrize("limit", [1 << 27, 16])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_totals_of_shards_add_up_in_any_order(rng, monkeypatch, limit, weighted):
+    monkeypatch.setattr(labelwise, "DENSE_IDS", limit)
+    truth, scores = (csr_matrix(each[:60]) for each in random_problem(rng))
+    weights = rng.random(60) if weighted else None
+    whole = counted(truth, scores, weights=weights)
+    parts = [slice(0, 11), slice(11, 12), slice(12, 60)]
+    a, b, c = (counted(truth[p], scores[p], weights=None if weights is None else weights[p]) for p in parts)
+    merge, empty = labelwise.merge, labelwise.empty(2, bits=a.bits)
+    assert same(merge(merge(a, b), c), whole)
+    assert same(merge(a, merge(c, b)), whole)
+    assert same(merge(empty, a), a)
+    assert same(merge(a, empty), a)
+
+
+def test_labels_above_the_array_count_as_those_below(rng, monkeypatch):
+    truth, scores = (csr_matrix(each[:200]) for each in random_problem(rng))
+    expected = xmceval.score(truth, scores, metrics=SAME_BITS, threshold=0.0).estimates
+    monkeypatch.setattr(labelwise, "DENSE_IDS", 13)
+    assert xmceval.score(truth, scores, metrics=SAME_BITS, threshold=0.0).estimates == expected
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("limit", [1 << 27, 16])
+def test_counts_kept_by_ids_are_those_of_the_array(rng, monkeypatch, weighted, limit):
+    truth, scores = (csr_matrix(each[:60]) for each in random_problem(rng))
+    spread = [csr_matrix((each.data, each.indices * 31, each.indptr), shape=(60, 1240)) for each in (truth, scores)]
+    given = {"metrics": [*SAME_BITS, "macroP(over=largest)", "macroR(over=train)"], "threshold": 0.0, "by_frequency": 3}
+    given |= {"counts": np.arange(1240) % 7, "n_train": 900, "sample_weight": rng.random(60) if weighted else None}
+    expected = xmceval.score(*spread, **given)
+    monkeypatch.setattr(labelwise, "DENSE_IDS", limit)
+    monkeypatch.setattr(labelwise, "COMPACT_ABOVE", 5)
+    monkeypatch.setattr(labelwise, "CHUNK", 100)
+    found = xmceval.score(*spread, **given)
+    assert found.estimates == expected.estimates
+    assert [each.estimates for each in found.slices] == [each.estimates for each in expected.slices]
+    totals = counted(*spread)
+    assert len(totals.dense) == 0
+    assert totals.sparse.any(axis=1).all()
+    assert not (totals.ids % 31).any()
+
+
+def test_totals_by_ids_add_up_with_arrays(rng, monkeypatch):
+    truth, scores = (csr_matrix(each[:60]) for each in random_problem(rng))
+    whole = counted(truth, scores).compact(always=True)
+    parts = [counted(truth[p], scores[p]) for p in (slice(0, 3), slice(3, 12), slice(12, 60))]
+    for which in range(8):
+        a, b, c = (part.compact(always=True) if which >> i & 1 else part for i, part in enumerate(parts))
+        for added in (labelwise.merge(labelwise.merge(a, b), c), labelwise.merge(a, labelwise.merge(c, b))):
+            assert same(added.compact(always=True), whole)
+
+
+def test_counters_grow_past_the_largest_label_where_nothing_announces_it():
+    rows = Rows(np.array([0, 1]), np.array([3_000_000]), np.ones(1))
+    counters = labelwise.LabelCounters(UNKNOWN, 1)
+    counters.add_decisions(rows, rows, 0.5)
+    totals = counters.totals()
+    assert totals.dense.shape == (3_000_001, 3)
+    assert totals.dense[-1].tolist() == [1, 1, 1]
+
+
+def test_totals_of_few_among_many_labels_are_by_ids():
+    rows = Rows(np.array([0, 2]), np.array([7, 9_000_000]), np.ones(2))
+    counters = labelwise.LabelCounters(UNKNOWN, 1)
+    counters.add_decisions(rows, rows, 0.5)
+    totals = counters.totals()
+    assert (totals.dense.shape, totals.ids.tolist()) == ((0, 3), [7, 9_000_000])
+    assert totals.sparse.tolist() == [[1, 1, 1]] * 2
+
+
+def test_weights_beyond_exact_sums_are_refused(monkeypatch):
+    monkeypatch.setattr(labelwise, "MOST_WEIGHT", 4)
+    with pytest.raises(DataError, match="sample weights sum to more than 2 times the largest"):
+        xmceval.score(np.ones((5, 1)), np.ones((5, 1)), k=1, metrics="macroP", sample_weight=np.ones(5))
+
+
+def test_macro_over_training_labels_needs_them():
+    with pytest.raises(UsageError, match=r"macroP\(over=train\)@1: over=train needs training labels"):
+        xmceval.score(np.ones((5, 1)), np.ones((5, 1)), k=1, metrics="macroP(over=train)")
+
+
+def test_over_is_refused_where_it_says_nothing():
+    with pytest.raises(UsageError, match="add average=macro"):
+        xmceval.score(np.ones((5, 1)), np.ones((5, 1)), metrics="Jaccard(over=truth)")
+
+
+def test_decisions_without_a_threshold_are_told():
+    result = xmceval.score(np.ones((5, 2)), np.ones((5, 2)), metrics="Jaccard")
+    assert "Jaccard: all labels with a score are taken for decisions (hint: threshold=, --threshold)" in result.warnings
+    assert not xmceval.score(np.ones((5, 2)), np.ones((5, 2)), metrics="Jaccard", threshold=0.5).warnings
+
+
+def test_means_over_labels_have_no_interval_and_micro_ones_have():
+    result = xmceval.score(np.eye(5), csr_matrix(np.eye(5)[::-1]), k=1, metrics=["macroP", "microP", "Jaccard", "MCC"])
+    assert result.interval("macroP@1") is None is result.interval("MCC") is result.tie_bounds("macroP@1")
+    assert result.interval("microP@1") is not None is not result.interval("Jaccard")
+
+
+def test_every_rate_has_a_formula_and_a_judge():
+    assert set(RATES) == set(naive_labels.RATES)
+    assert naive.METRICS.keys() >= {"microP", "microR", "microF1"}
+
+
+# Other tools' values on real data: (folder, system in the expected files, predictions)
+
+SYSTEMS = [
+    ("cs771_bonsai", "bonsai_K130_T2", "score_mat.txt.gz"),
+    ("bibtex", "napkinxc_plt", "napkinxc_plt.txt.gz"),
+    ("bibtex", "napkinxc_br", "napkinxc_br.txt.gz"),
+    ("eurlex_attentionxml", "attentionxml_tree0", "attentionxml_tree0.txt.gz"),
+]
+
+
+@pytest.fixture(params=SYSTEMS, ids=[name for _, name, _ in SYSTEMS])
+def system(request, realdata):
+    """Return a function that scores a system, and one that gives a tool's values for it."""
+    folder, name, predictions = request.param
+    folder = realdata / folder
+
+    def scored(metrics, k):
+        train = folder / "trn_X_Y.txt.gz"
+        train = train if train.exists() else folder / "tst_X_Y.txt.gz"
+        return xmceval.score(folder / "tst_X_Y.txt.gz", folder / predictions, k=k, metrics=metrics, train=train)
+
+    def expected(tool):
+        return json.loads((folder / f"expected_{tool}.json").read_text())["results"][name]
+
+    return scored, expected, folder.name
+
+
+def test_labelwise_values_are_scikit_learns_on_real_data(system):
+    scored, expected, folder = system
+    values = expected("sklearn")
+    cutoffs = (3, 5) if folder == "cs771_bonsai" else (1, 3, 5)  # 20 rows tie at rank 1
+    words = {"precision": "P", "recall": "R", "f1": "F1"}
+    names = [f"{average}{short}" for average in ("micro", "macro") for short in words.values()]
+    result = scored(names, cutoffs)
+    for k in cutoffs:
+        for average in ("micro", "macro"):
+            for word, short in words.items():
+                assert result[f"{average}{short}@{k}"] == pytest.approx(values[f"{word}_{average}@{k}"], abs=1e-9)
+
+
+def test_macro_values_up_to_the_largest_label_are_napkinxcs(system):
+    scored, expected, folder = system
+    values = expected("napkinxc")
+    words = {"macro_precision": "macroP", "macro_recall": "macroR", "macro_f1_measure": "macroF1"}
+    cutoffs = (3, 5) if folder == "cs771_bonsai" else (1, 2, 3, 4, 5)
+    result = scored([*(f"{name}(over=largest)" for name in words.values()), "coverage"], cutoffs)
+    for k in cutoffs:
+        for word, name in words.items():
+            assert result[f"{name}(over=largest)@{k}"] == pytest.approx(values[f"{word}_at_k"][k - 1], abs=1e-9)
+        assert result[f"coverage@{k}"] == pytest.approx(values["coverage_at_k"][k - 1], abs=1e-9)
+
+
+def test_values_are_xcolumns_up_to_its_epsilon(system):
+    scored, expected, folder = system
+    values = expected("xcolumns")
+    cutoffs = (3, 5) if folder == "cs771_bonsai" else (1, 3, 5)
+    exact = {"macro_precision": "macroP", "macro_recall": "macroR", "macro_f1_score": "macroF1"}
+    near = {"macro_jaccard_score": "macroJaccard", "macro_balanced_accuracy": "macroBA", "micro_f1_score": "microF1"}
+    result = scored([*exact.values(), *near.values(), "coverage(over=all)"], cutoffs)
+    for k in cutoffs:
+        for word, name in exact.items():  # an epsilon of 1e-12 is what these were computed with
+            assert result[f"{name}@{k}"] == pytest.approx(values[f"{word}@{k}_eps1e-12"], abs=1e-8)
+        for word, name in near.items():  # the tool's own of 1e-9 on rates, not on counts
+            assert result[f"{name}@{k}"] == pytest.approx(values[f"{word}@{k}"], abs=5e-4)
+        assert result[f"coverage(over=all)@{k}"] == pytest.approx(values[f"coverage@{k}"], abs=1e-9)
+
+
+def test_coverage_of_what_ideal_rankings_reach_is_the_original_scripts(system):
+    scored, expected, _ = system
+    result = scored("coverage(over=ideal)", range(1, 11))
+    assert list(result.values()) == pytest.approx(expected("octave")["coverage_k"], abs=1e-12)
+
+
+def test_published_macro_recall_over_all_labels_is_met(realdata):
+    folder = realdata / "cs771_bonsai"
+    published = json.loads((folder / "expected_published.json").read_text())["cs771_bonsai/bonsai_K130_T2"]
+    least, greatest = published["mprec_min_max_over_tie_orders"]["mprec@1"]
+    result = xmceval.score(folder / "tst_X_Y.txt.gz", folder / "score_mat.txt.gz", metrics="mprec")
+    assert least <= result["macroR@1"] <= greatest
+    printed = dict(zip(published["columns"], published["published"], strict=True))
+    for k in (3, 5):
+        assert result[f"macroR@{k}"] == pytest.approx(published["mprec_min_max_over_tie_orders"][f"mprec@{k}"][0])
+        assert f"{result[f'macroR@{k}']:.5f}" == f"{printed[f'mprec@{k}']:.5f}"

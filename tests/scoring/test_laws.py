@@ -1,0 +1,277 @@
+"""Laws: what holds for every metric that is a sum over rows, whatever its formula."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from judge import naive
+from numba import config
+from scipy.sparse import csr_matrix
+from support import measures
+from support.measures import names_of
+from support.strategies import Case, cases
+
+import xmceval
+from xmceval.labels.propensity import given as given_propensities
+from xmceval.metrics.names import parse
+from xmceval.metrics.table import METRICS
+from xmceval.rows import matrices
+from xmceval.rows.matrices import as_scores, as_truth
+from xmceval.rows.width import Width
+from xmceval.scoring import totals
+from xmceval.scoring.evaluate import evaluate
+from xmceval.scoring.program import compile_program
+
+SLACK = 1e-12
+K = 3
+few = settings(max_examples=3 if config.DISABLE_JIT else 8)
+# Metrics that come from counts by label are held to their laws beside their judge.
+BY_ROW = {name: metric for name, metric in METRICS.items() if metric.family in {"top-k", "row"}}
+every_metric = pytest.mark.parametrize("metric", BY_ROW.values(), ids=list(BY_ROW))
+
+
+def every_metric_but(*names):
+    kept = {name: metric for name, metric in BY_ROW.items() if name not in names}
+    return pytest.mark.parametrize("metric", kept.values(), ids=list(kept))
+
+
+# A row whose k best are all hits has no pair of a hit and a miss, and counts 0.
+REWARDS_NO_PERFECTION = "AUC@k"
+# A list that is shorter than the cut has fewer wrong predictions.
+SHORT_IS_BETTER = "microP", "microF1"
+# Best value 1 on any truth: what is divided by the ideal, and what one hit settles.
+IDEALS = {"ideal", "min(k,n)", "n(L-n)", "h(k-h)"}
+
+
+@st.composite
+def wide_cases(draw, **options):
+    """Cases of at least K labels."""
+    case = draw(cases(**options))
+    missing = K - case.n_labels
+    return case if missing <= 0 else Case(case.truth, case.scores, K, [*case.inverse, *([1.5] * missing)])
+
+
+def graded(metric):
+    return metric.gain not in {"hit", "stop"}
+
+
+def score(case, metric, **options):
+    return measures.score(case, names_of(metric, K), **options)
+
+
+def worth(metric, case, label, row):
+    """What a hit is worth to a metric, to rank by."""
+    return case.inverse[label] if metric.needs_propensities else row[label] if metric.gain == "grade" else 1.0
+
+
+def perfected(metric, case):
+    """The same truth, all labels scored, the true ones first and the worthiest of them foremost."""
+    best = [
+        {label: worth(metric, case, label, row) if label in row else 0.0 for label in range(case.n_labels)}
+        for row in case.truth
+    ]
+    return Case(case.truth, best, case.n_labels, case.inverse)
+
+
+@every_metric
+@few
+@given(data=st.data())
+def test_values_lie_within_the_metrics_bounds_and_their_own(metric, data):
+    case = data.draw(wide_cases(graded=graded(metric)))
+    for name, estimate in score(case, metric).estimates.items():
+        low, high = metric.bounds
+        if metric.needs_propensities and parse(name)[0].norm.over == "mean":
+            high = math.inf  # sums of 1/p that nothing divides
+        assert low - SLACK <= estimate.value <= high + SLACK
+        if estimate.tie_low is not None:
+            assert estimate.tie_low - SLACK <= estimate.value <= estimate.tie_high + SLACK
+        if estimate.low is not None:
+            assert estimate.low <= estimate.value <= estimate.high
+
+
+@every_metric_but(REWARDS_NO_PERFECTION, *SHORT_IS_BETTER)
+@few
+@given(data=st.data())
+def test_no_ranking_is_better_than_the_perfect_one(metric, data):
+    case = data.draw(wide_cases(graded=graded(metric)))
+    perfect, other = score(perfected(metric, case), metric), score(case, metric)
+    if metric.left_out:  # rows may be left out of one and not of the other
+        assume(
+            perfect.estimates and all(not e.undefined for e in (*perfect.estimates.values(), *other.estimates.values()))
+        )
+    for name in other:
+        if metric.higher_is_better:
+            assert other[name] <= perfect[name] + SLACK
+        else:
+            assert other[name] >= perfect[name] - SLACK
+
+
+@every_metric_but(REWARDS_NO_PERFECTION)
+@few
+@given(data=st.data())
+def test_the_perfect_ranking_of_a_normalised_metric_is_1(metric, data):
+    case = data.draw(wide_cases(graded=graded(metric)))
+    result = score(perfected(metric, case), metric, empty_rows="drop")
+    assume(any(case.truth))
+    for name, estimate in result.estimates.items():
+        norm = parse(name)[0].norm
+        is_share_of_ideal = norm.over == "ratio" and metric.needs_propensities
+        is_normalised = norm.divisor in IDEALS or is_share_of_ideal or metric.fold in {"any", "first", "LRAP", "R@n"}
+        if is_normalised and not estimate.undefined:
+            worst_is_best = metric.complement or not metric.higher_is_better
+            assert estimate.value == pytest.approx(0.0 if worst_is_best else 1.0, abs=SLACK)
+
+
+@every_metric
+@few
+@given(data=st.data())
+def test_the_order_of_rows_is_irrelevant_to_the_last_bit(metric, data):
+    case = data.draw(wide_cases(graded=graded(metric)))
+    order = data.draw(st.permutations(range(len(case.truth))))
+    shuffled = Case([case.truth[i] for i in order], [case.scores[i] for i in order], case.n_labels, case.inverse)
+    assert score(shuffled, metric).estimates == score(case, metric).estimates
+
+
+@every_metric
+@few
+@given(data=st.data())
+def test_names_of_labels_are_irrelevant_where_nothing_ties(metric, data):
+    case = data.draw(wide_cases(graded=graded(metric), ties=False))
+    new = data.draw(st.permutations(range(case.n_labels)))
+    truth, scores = (
+        [{new[label]: value for label, value in row.items()} for row in rows] for rows in (case.truth, case.scores)
+    )
+    inverse = [case.inverse[new.index(label)] for label in range(case.n_labels)]
+    assert score(Case(truth, scores, case.n_labels, inverse), metric).estimates == score(case, metric).estimates
+
+
+@every_metric_but(REWARDS_NO_PERFECTION)
+@few
+@given(data=st.data())
+def test_swapping_a_miss_with_the_hit_below_it_never_worsens(metric, data):
+    case = data.draw(wide_cases(graded=graded(metric), ties=False))
+    better = []
+    for y, s in zip(case.truth, case.scores, strict=True):
+        ranked, swapped = naive.ranked(s), dict(s)
+        places = [i for i in range(len(ranked) - 1) if ranked[i] not in y and ranked[i + 1] in y]
+        if places:
+            miss, hit = (ranked[i] for i in (places[0], places[0] + 1))
+            swapped[miss], swapped[hit] = s[hit], s[miss]
+        better.append(swapped)
+    assume(better != case.scores)
+    before, after = score(case, metric), score(Case(case.truth, better, case.n_labels, case.inverse), metric)
+    for name in before:
+        gain = after[name] - before[name]
+        assert (gain if metric.higher_is_better else -gain) >= -SLACK
+
+
+@every_metric
+@few
+@given(data=st.data())
+def test_only_the_order_of_the_scores_matters(metric, data):
+    case = data.draw(wide_cases(graded=graded(metric)))
+    levels = sorted({value for row in case.scores for value in row.values()})
+    for transformed in (levels.index, lambda x: 2 * x, lambda x: math.inf if x == levels[-1] else x):
+        scores = [{label: transformed(value) for label, value in row.items()} for row in case.scores]
+        again = score(Case(case.truth, scores, case.n_labels, case.inverse), metric)
+        assert again.estimates == score(case, metric).estimates
+
+
+# The same bits however the work is cut
+
+
+@pytest.fixture(scope="module")
+def made():
+    """Rows with ties, empty rows, grades and short lists, all from one seed."""
+    rng = np.random.default_rng(771)
+    n_rows, n_labels = (40, 30) if config.DISABLE_JIT else (700, 90)
+    truth = np.where(rng.random((n_rows, n_labels)) < 0.05, rng.integers(1, 4, (n_rows, n_labels)), 0)
+    scores = np.round(rng.random((n_rows, n_labels)) + 0.3 * (truth > 0), 2)
+    scores[rng.random((n_rows, n_labels)) < rng.random((n_rows, 1))] = 0
+    return csr_matrix(truth), csr_matrix(scores), 1 + 9 * rng.random(n_labels)
+
+
+# ERR refuses grades above its max, which is 1 unless said.
+NAMES = [name for m in BY_ROW.values() for name in names_of(m, 5) if m.gain != "stop"] + [
+    "P@1",
+    "nDCG@10",
+    "ERR(max=3)@5",
+]
+
+
+@pytest.fixture(scope="module")
+def whole(made):
+    truth, scores, inverse = made
+    return xmceval.score(truth, scores, metrics=NAMES, inverse_propensities=inverse, threads=1)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("entries", [1, 100, 1733, 1 << 30])
+def test_blocks_and_threads_give_the_same_bits(made, whole, monkeypatch, entries, threads):
+    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
+    truth, scores, inverse = made
+    result = xmceval.score(truth, scores, metrics=NAMES, inverse_propensities=inverse, threads=threads)
+    assert result.estimates == whole.estimates
+    assert result.counts == whole.counts
+
+
+def totals_of(program, truth, scores, inverse, **options):
+    width = Width(truth.shape[1], "y_true has")
+    known = given_propensities(inverse, "made")
+    return evaluate(as_truth(truth), as_scores(scores), program, known, width=width, **options)[0]
+
+
+def same(left, right):
+    return (
+        np.array_equal(left.sums, right.sums)
+        and np.array_equal(left.counts, right.counts)
+        and np.array_equal(left.left_out, right.left_out)
+    )
+
+
+@pytest.fixture(scope="module")
+def sharded(made):
+    truth, scores, inverse = made
+    program = compile_program(parse(NAMES))
+    return program, totals_of(program, *made), lambda i, j: totals_of(program, truth[i:j], scores[i:j], inverse)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_shards_merge_to_the_same_bits_in_any_order(made, sharded, seed):
+    rng = np.random.default_rng(seed)
+    program, expected, part = sharded
+    n_rows = made[0].shape[0]
+    ends = [0, *np.sort(rng.choice(n_rows, 4, replace=False)).tolist(), n_rows]
+    parts = [part(i, j) for i, j in itertools.pairwise(ends)]
+    merged = totals.empty(program)
+    for i in rng.permutation(len(parts)):
+        merged = totals.merge(merged, parts[i])
+    assert same(merged, expected)
+    assert totals.finish(merged) == totals.finish(expected)
+
+
+def test_merge_is_associative_and_commutative_with_empty_as_identity(sharded):
+    program, _, part = sharded
+    a, b, c = part(0, 11), part(11, 12), part(12, 40)
+    assert same(totals.merge(totals.merge(a, b), c), totals.merge(a, totals.merge(b, c)))
+    assert same(totals.merge(a, b), totals.merge(b, a))
+    assert same(totals.merge(a, totals.empty(program)), a)
+    assert same(totals.merge(totals.empty(program), a), a)
+
+
+def test_merge_changes_neither_of_its_arguments(sharded):
+    _, _, part = sharded
+    a, b = part(0, 11), part(11, 40)
+    before = [x.tobytes() for x in (a.sums, a.counts, b.sums, b.counts)]
+    totals.merge(a, b)
+    assert [x.tobytes() for x in (a.sums, a.counts, b.sums, b.counts)] == before
+
+
+def test_rows_of_no_truth_only_have_values_and_no_trouble():
+    case = Case([{}] * 3, [{0: 0.5, 2: 0.25}] * 3, 4, [2.0] * 4)
+    for empty_rows in ("zero", "drop"):
+        result = measures.score(case, [name for m in BY_ROW.values() for name in names_of(m, K)], empty_rows=empty_rows)
+        assert all(math.isfinite(value) for value in result.values())

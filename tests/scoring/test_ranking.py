@@ -1,0 +1,363 @@
+"""Metrics of whole rows and along whole lists: against scikit-learn, the judge, and what tools say of real data."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from judge import naive, naive_rows
+from scipy.sparse import csr_matrix
+from support.strategies import cases, to_csr
+
+import xmceval
+from xmceval.errors import DataError, UsageError
+from xmceval.metrics.names import parse
+from xmceval.rows import matrices
+
+SKLEARN = ("LRAP", "coverage_error", "ranking_loss", "AUC")
+CUTS = {"ERR": "ERR(max=4)@{}", "RBP": "RBP(p=0.6)@{}", "AUC@k": "AUC@{}"}
+OPTIONS = {"ERR": {"max": 4}, "RBP": {"p": 0.6}}
+
+
+def name_of(name, k):
+    return CUTS.get(name, name).format(k)
+
+
+def random_rows(rng, n_rows, n_labels, scores, density=0.4):
+    """Return truth and scores as CSR; scores are drawn from `scores`, and some rows have none, some all labels true."""
+    truth = rng.random((n_rows, n_labels)) < rng.random((n_rows, 1)) * 0.6
+    truth[rng.random(n_rows) < 0.03] = True
+    truth[rng.random(n_rows) < 0.03] = False
+    stored = rng.random((n_rows, n_labels)) < density
+    stored[rng.random(n_rows) < 0.05] = False
+    stored[rng.random(n_rows) < 0.05] = True
+    values = rng.choice(scores, (n_rows, n_labels))
+    indptr = np.concatenate([[0], np.cumsum(stored.sum(axis=1))])
+    return truth, csr_matrix((values[stored], np.nonzero(stored)[1], indptr), shape=stored.shape), stored
+
+
+def sklearn_rows(truth, dense):
+    """Return scikit-learn's values of one row, without AUC where it has none."""
+    metrics = pytest.importorskip("sklearn.metrics")
+    y, s = truth[None], dense[None]
+    values = {
+        "LRAP": metrics.label_ranking_average_precision_score(y, s),
+        "coverage_error": metrics.coverage_error(y, s),
+        "ranking_loss": metrics.label_ranking_loss(y, s),
+    }
+    if truth.any() and not truth.all():
+        values["AUC"] = metrics.roc_auc_score(truth, dense)
+    return values
+
+
+def mismatches(truth, scores, dense, **options):
+    wrong = []
+    for row in range(truth.shape[0]):
+        result = xmceval.score(truth[row : row + 1], scores[[row]], metrics=SKLEARN, threads=1, **options)
+        for name, expected in sklearn_rows(truth[row], dense[row]).items():
+            if abs(result[name] - expected) > 1e-12 * max(1, expected):
+                wrong.append((row, name, result[name], expected))
+    return wrong
+
+
+def test_rows_are_scikit_learns_on_dense_copies(rng):
+    for scores in ([-1.0, -0.5, 0.0, 0.5, 1.0], rng.normal(size=200)):
+        truth, sparse, _ = random_rows(rng, 1500, 9, scores)
+        assert mismatches(truth, sparse, sparse.toarray(), unscored="zero") == []
+
+
+def test_unscored_labels_stand_below_all_others(rng):
+    truth, sparse, stored = random_rows(rng, 600, 9, [-1.0, -0.5, 0.0, 0.5, 1.0])
+    dense = np.where(stored, sparse.toarray(), -2.0)
+    assert mismatches(truth, sparse, dense) == []
+    with_minus_inf = sparse.copy()
+    with_minus_inf.data[with_minus_inf.data == -1] = -np.inf
+    means = [xmceval.score(truth, each, metrics=SKLEARN) for each in (sparse, with_minus_inf)]
+    assert dict(means[0]) == dict(means[1])
+
+
+def test_means_are_scikit_learns(rng):
+    metrics = pytest.importorskip("sklearn.metrics")
+    truth, sparse, _ = random_rows(rng, 2000, 12, rng.normal(size=50))
+    dense, two = sparse.toarray(), truth.any(axis=1) & ~truth.all(axis=1)
+    weights = rng.integers(0, 4, truth.shape[0]) * 0.7
+    for weight in (None, weights):
+        result = xmceval.score(truth, sparse, metrics=SKLEARN, unscored="zero", sample_weight=weight)
+        at = {"sample_weight": weight}
+        assert result["LRAP"] == pytest.approx(metrics.label_ranking_average_precision_score(truth, dense, **at))
+        assert result["coverage_error"] == pytest.approx(metrics.coverage_error(truth, dense, **at))
+        assert result["ranking_loss"] == pytest.approx(metrics.label_ranking_loss(truth, dense, **at))
+        each = [metrics.roc_auc_score(y, s) for y, s in zip(truth[two], dense[two], strict=True)]
+        assert result["AUC"] == pytest.approx(np.average(each, weights=None if weight is None else weight[two]))
+
+
+def test_full_lists_are_scikit_learns_where_nothing_ties(rng):
+    metrics = pytest.importorskip("sklearn.metrics")
+    grades = rng.integers(0, 4, (300, 15)) * (rng.random((300, 15)) < 0.4)
+    scores = rng.normal(size=(300, 15))
+    result = xmceval.score(grades, scores, metrics=["nDCG@all", "DCG@all", "AP@all"])
+    assert result["nDCG@all"] == pytest.approx(metrics.ndcg_score(grades, scores), rel=1e-12)
+    assert result["DCG@all"] == pytest.approx(metrics.dcg_score(grades, scores), rel=1e-12)
+    kept = grades.any(axis=1)
+    expected = metrics.average_precision_score(grades[kept] > 0, scores[kept], average="samples")
+    dropped = xmceval.score(grades, scores, metrics="AP@all", empty_rows="drop")
+    assert dropped["AP@all"] == pytest.approx(expected, rel=1e-12)
+
+
+@given(
+    case=cases(graded=True),
+    unscored=st.sampled_from(["bottom", "zero"]),
+    empty_rows=st.sampled_from(["zero", "drop"]),
+    rel=st.integers(1, 5),
+)
+def test_values_are_the_judges(case, unscored, empty_rows, rel):
+    k = min(3, case.n_labels)
+    names = {}
+    for name in naive_rows.METRICS:
+        names[name_of(name, k)] = (name, 1)
+        if "rel" in parse(name_of(name, k))[0].metric.numbers:
+            head, at, cut = name_of(name, k).partition("@")
+            told = head[:-1] + f",rel={rel})" if head.endswith(")") else f"{head}(rel={rel})"
+            names[told + at + cut] = (name, rel)
+    truth, scores = to_csr(case.truth, case.n_labels), to_csr(case.scores, case.n_labels, np.float64)
+    result = xmceval.score(truth, scores, metrics=list(names), unscored=unscored, empty_rows=empty_rows)
+    for told, (name, grade) in names.items():
+        expected = naive_rows.evaluate(
+            name, case.truth, case.scores, case.n_labels,
+            unscored=unscored, empty_rows=empty_rows, k=k, rel=grade, options=OPTIONS.get(name),
+        )  # fmt: skip
+        assert result[told] == pytest.approx(expected, rel=1e-12, abs=1e-12), told
+
+
+ALONG = [name for name in naive_rows.METRICS if "@all" in name or name in {"R@n", "microR@n", "ERR", "RBP"}]
+
+
+@given(case=cases(graded=True, max_rows=3, max_labels=6), data=st.data())
+def test_tie_bounds_along_the_list_are_the_judges(case, data):
+    k = data.draw(st.integers(1, case.n_labels))
+    names = {name_of(name, k): name for name in ALONG}
+    truth, scores = to_csr(case.truth, case.n_labels), to_csr(case.scores, case.n_labels, np.float64)
+    result = xmceval.score(truth, scores, metrics=list(names))
+    for told, name in names.items():
+        bounds = []
+        for y, s in zip(case.truth, case.scores, strict=True):
+            orders = [{label: -place for place, label in enumerate(order)} for order in naive.orders(s)]
+            wholes = [naive_rows.Whole(y, order, [], k, OPTIONS.get(name, {})) for order in orders]
+            pairs = sorted(naive_rows.METRICS[name](whole) for whole in wholes)
+            bounds.append((pairs[0], pairs[-1]))
+        expected = [naive.ratio([pair[end] for pair in bounds]) for end in (0, 1)]
+        assert result.tie_bounds(told) == pytest.approx(expected, rel=1e-12, abs=1e-12), told
+
+
+@given(case=cases(graded=True), rel=st.integers(1, 5), name=st.sampled_from(["P", "R", "F1", "AP", "RR", "PSP", "PSR"]))
+def test_a_label_is_true_from_the_grade_rel_on(case, rel, name):
+    truth = [{label: 1.0 for label, grade in row.items() if grade >= rel} for row in case.truth]
+    matrices_of = [to_csr(rows, case.n_labels, np.float64) for rows in (case.truth, truth, case.scores)]
+    given_ = {"k": 1, "inverse_propensities": case.inverse}
+    got = xmceval.score(matrices_of[0], matrices_of[2], metrics=[name, f"{name}(rel={rel})"], **given_)
+    plain = xmceval.score(matrices_of[1], matrices_of[2], metrics=name, **given_)
+    told = f"{name}@1" if rel == 1 else f"{name}(rel={rel})@1"
+    assert got[told] == plain[f"{name}@1"]
+    assert got.interval(told) == plain.interval(f"{name}@1")
+    assert got.tie_bounds(told) == plain.tie_bounds(f"{name}@1")
+    assert got[f"{name}@1"] == xmceval.score(matrices_of[0], matrices_of[2], metrics=name, **given_)[f"{name}@1"]
+
+
+# Worked examples
+
+
+def one(truth, scores, *names, **options):
+    result = xmceval.score(np.atleast_2d(truth), np.atleast_2d(scores), metrics=names, **options)
+    values = [result[name] for name in names]
+    return values[0] if len(values) == 1 else values
+
+
+def test_examples_of_scikit_learns_documentation():
+    truth, scores = [[1, 0, 0], [0, 0, 1]], [[0.75, 0.5, 1], [1, 0.2, 0.1]]
+    assert one(truth, scores, *SKLEARN[:3]) == pytest.approx([5 / 12, 2.5, 0.75])
+    assert one(truth, [[1.0, 0.1, 0.2], [0.1, 0.2, 0.9]], "ranking_loss") == 0
+
+
+def test_examples_along_the_list():
+    assert one([1, 0, 1, 0, 1, 1], [6, 5, 4, 3, 2, -np.inf], "AP@all") == pytest.approx((1 + 2 / 3 + 3 / 5) / 4)
+    assert one([3, 2, 3, 0, 1], [5, 4, 3, 2, 1], "nDCG@all") == pytest.approx(0.9724, abs=5e-5)
+    assert one([3, 2, 3, 0, 1], [5, 4, 3, 2, 1], "nDCG@3") == pytest.approx(0.9778, abs=5e-5)
+    assert one([1, 1, 0, 0, 1], [5, 3, 4, 2, 1], "R@n", "microR@n") == pytest.approx([2 / 3, 2 / 3])
+
+
+@pytest.mark.parametrize(("options", "expected"), [("", 0.8184), ("(gain=exp)", 0.7813), ("(discount=letor)", 0.7985)])
+def test_ndcg_of_grades(options, expected):
+    # Grades 3,2,3,0,1,2 as ranked; the ideal has a further 3 that was never ranked: 3,3,3,2,2,1.
+    truth, scores = [3, 2, 3, 0, 1, 2, 3], [6, 5, 4, 3, 2, 1, -np.inf]
+    assert one(truth, scores, f"nDCG{options}@6") == pytest.approx(expected, abs=5e-5)
+
+
+def test_full_ndcg_counts_every_graded_label_in_the_ideal():
+    truth, scores = [3, 2, 3, 0, 1, 2, 3], [6, 5, 4, 3, 2, 1, -np.inf]
+    for options in ("", "(gain=exp)", "(discount=letor)", "(discount=ln)", "(discount=none)"):
+        assert one(truth, scores, f"nDCG{options}@all") == pytest.approx(one(truth, scores, f"nDCG{options}@7"))
+
+
+def test_examples_of_auc():
+    assert one([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], "AUC", "GAUC") == [0.75, 0.75]
+    assert one([0, 0, 1, 1], [0.1, 0.4, 0.4, 0.8], "AUC") == 0.875
+    assert one([1, 0, 1, 0, 0, 1, 0], [7, 6, 6, 6, 1, 7, 0], "AUC") == pytest.approx(11 / 12)
+
+
+def test_gauc_weighs_rows_by_their_candidates():
+    truth = csr_matrix([[1, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0]])
+    scores = csr_matrix([[2.0, 1.0, 0, 0], [1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 0, 0]])
+    result = xmceval.score(truth, scores, metrics="GAUC")
+    assert result["GAUC"] == pytest.approx((2 * 1 + 4 * 0) / 6)
+    assert result.counts.left_out == {"GAUC": 1}
+    assert any("GAUC: 1 of 3 instances are left out" in line for line in result.warnings)
+
+
+def test_err_and_rbp_and_auc_at_k():
+    # Chapelle et al.: s = 7/8, 0, 3/8 at ranks 1, 2, 3 with a scale up to grade 3.
+    assert one([3, 0, 2], [3, 2, 1], "ERR(max=3)@3") == pytest.approx(7 / 8 + 1 / 8 * 3 / 8 / 3)
+    assert one([1, 0, 1], [3, 2, 1], "RBP@3", "RBP(p=0.5)@3") == pytest.approx([0.2 * (1 + 0.64), 0.5 * 1.25])
+    assert one([1, 0, 1, 0], [4, 3, 2, 1], "AUC@4", "AUC@1", "AUC@2") == pytest.approx([3 / 4, 0, 1])
+
+
+# Weights
+
+
+EVERY = ["P", "PSP", "nDCG@3,all", "LRAP", "coverage_error", "AUC", "GAUC", "microR@n", "AP@all", "ERR@3", "RBP@3"]
+
+
+@given(case=cases(), data=st.data())
+def test_weight_2_repeats_a_row_and_weight_0_removes_it(case, data):
+    n = len(case.truth)
+    weights = data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n).filter(any))
+    rows = [row for row, weight in enumerate(weights) for _ in range(weight)]
+    truth, scores = to_csr(case.truth, case.n_labels), to_csr(case.scores, case.n_labels)
+    names = [name for name in EVERY if "3" not in name] + (["nDCG@3", "ERR@3"] if case.n_labels >= 3 else [])
+    given_ = {"k": 1, "metrics": names, "inverse_propensities": case.inverse}
+    weighted = xmceval.score(truth, scores, sample_weight=weights, **given_)
+    repeated = xmceval.score(truth[rows], scores[rows], **given_)
+    assert dict(weighted) == pytest.approx(dict(repeated), rel=1e-12, abs=1e-12)
+    removed = xmceval.score(truth[np.flatnonzero(weights)], scores[np.flatnonzero(weights)], **given_)
+    assert weighted.counts == removed.counts
+    for name in weighted:
+        assert weighted.tie_bounds(name) == pytest.approx(repeated.tie_bounds(name), rel=1e-12, abs=1e-12)
+
+
+def test_the_unit_of_weights_is_irrelevant_to_the_bit(rng):
+    truth, sparse, _ = random_rows(rng, 50, 9, rng.normal(size=50))
+    weights = rng.random(50)
+    results = [xmceval.score(truth, sparse, metrics=EVERY[2:], sample_weight=weights * unit) for unit in (1, 2.0**-90)]
+    assert results[0].estimates == results[1].estimates
+
+
+def test_equal_weights_leave_intervals_alone(rng):
+    truth, sparse, _ = random_rows(rng, 50, 9, rng.normal(size=50))
+    plain, weighted = (
+        xmceval.score(truth, sparse, metrics=EVERY[2:], sample_weight=w) for w in (None, np.full(50, 3.0))
+    )
+    for name in plain:
+        assert weighted.interval(name) == pytest.approx(plain.interval(name), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [
+        ([1, 1], "has 2 numbers, but y_true 3 rows"),
+        ([1, -1, 1], r"sample_weight:2: the weight of row 1 is -1; expected a number of at least 0"),
+        ([1, 1, math.nan], "weight of row 2 is nan"),
+        ([1, math.inf, 1], "weight of row 1 is inf"),
+        ([0, 0, 0], "every weight is 0"),
+        ([[1, 1, 1]], "expected one number a row"),
+    ],
+)
+def test_wrong_weights_are_refused(weights, said):
+    with pytest.raises(DataError, match=said):
+        xmceval.score(np.eye(3), np.eye(3), k=1, metrics="P", sample_weight=weights)
+
+
+def test_weights_come_from_files(tmp_path):
+    truth, scores = np.eye(3), np.array([[3.0, 2, 1], [3, 2, 1], [3, 2, 1]])
+    text, array = tmp_path / "weights.txt", tmp_path / "weights.npy"
+    text.write_text("1\n0.5\n0\n")
+    np.save(array, np.array([1, 0.5, 0]))
+    for weights in (text, array, str(text)):
+        assert xmceval.score(truth, scores, k=1, metrics="P", sample_weight=weights)["P@1"] == pytest.approx(2 / 3)
+    text.write_text("1\n-2\n0\n")
+    with pytest.raises(DataError, match=r"weights\.txt:2: the weight of row 1 is -2"):
+        xmceval.score(truth, scores, k=1, metrics="P", sample_weight=text)
+    file = tmp_path / "truth.txt"
+    file.write_text("0:1\n1:1\n2:1\n")
+    for n, said in ((2, "2 sample weights"), (4, "4 sample weights for 3 rows")):
+        with pytest.raises(DataError, match=said):
+            xmceval.score(file, scores, k=1, metrics="P", sample_weight=np.ones(n))
+
+
+# Laws
+
+
+def test_bits_are_the_same_for_any_blocks_and_threads(rng, monkeypatch):
+    truth, sparse, _ = random_rows(rng, 400, 30, rng.normal(size=50), density=0.3)
+    weights, estimates = rng.random(400) * (rng.random(400) < 0.9), []
+    names = [*(name for name in EVERY[2:] if name != "ERR@3"), "P(rel=2)", "LRAP(rel=2)", "AUC@5", "ERR(max=2)@3"]
+    for entries, threads in itertools.product((64, 1000, 1 << 17), (1, 2)):
+        monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
+        for weight in (None, weights):
+            result = xmceval.score(
+                csr_matrix(truth * 2), sparse, metrics=names,
+                sample_weight=weight, threads=threads,
+            )  # fmt: skip
+            estimates.append((weight is None, result.estimates, result.counts))
+    for unweighted in (True, False):
+        assert len({str(each[1:]) for each in estimates if each[0] == unweighted}) == 1
+
+
+def test_dense_and_sparse_input_agree(rng):
+    truth, sparse, stored = random_rows(rng, 200, 9, [-1.0, -0.5, 0.0, 0.5, 1.0])
+    dense = np.where(stored, sparse.toarray(), -np.inf)
+    names = ["LRAP", "coverage_error", "AUC", "GAUC", "AP@all", "RR@all", "R@n"]
+    assert dict(xmceval.score(truth, sparse, metrics=names)) == dict(xmceval.score(truth, dense, metrics=names))
+
+
+def test_long_rows_are_scikit_learns(rng):
+    metrics = pytest.importorskip("sklearn.metrics")
+    truth = rng.random((3, 20_000)) < 0.3
+    scores = np.round(rng.normal(size=(3, 20_000)), 2)
+    result = xmceval.score(truth, scores, metrics=SKLEARN)
+    assert result["LRAP"] == pytest.approx(metrics.label_ranking_average_precision_score(truth, scores), rel=1e-12)
+    assert result["ranking_loss"] == pytest.approx(metrics.label_ranking_loss(truth, scores), rel=1e-12)
+    assert result["AUC"] == pytest.approx(metrics.roc_auc_score(truth, scores, average="samples"), rel=1e-12)
+
+
+def test_the_number_of_labels_is_asked_for(tmp_path):
+    truth, scores = tmp_path / "truth.txt", tmp_path / "scores.txt"
+    truth.write_text("0:1\n1:1\n")
+    scores.write_text("0:1\n0:1\n")
+    with pytest.raises(DataError, match=r"LRAP, AUC: nothing announces the number of labels.*--n-labels"):
+        xmceval.score(truth, scores, metrics=["LRAP", "AUC", "AP@all"])
+    assert xmceval.score(truth, scores, metrics="LRAP", n_labels=4)["LRAP"] == pytest.approx((1 + 1 / 4) / 2)
+    assert xmceval.score(truth, scores, metrics="AP@all")["AP@all"] == 0.5
+
+
+def test_a_grade_above_the_scale_is_refused():
+    with pytest.raises(DataError, match=r"y_true row 1: a grade is above the greatest of ERR.*ERR\(max=4\)@5"):
+        xmceval.score(np.array([[1, 0], [3, 1]]), np.ones((2, 2)), metrics="ERR@1", sample_weight=[0, 1])
+
+
+def test_the_share_of_true_labels_without_a_score_is_told():
+    result = xmceval.score(csr_matrix([[1, 1, 1, 1]]), csr_matrix([[2.0, 0, 0, 0]]), metrics=["LRAP", "P@1"])
+    assert result.counts.unscored_true == 3
+    assert any(line.startswith("75.0% of the true labels have no score: for LRAP") for line in result.warnings)
+    assert xmceval.score(csr_matrix([[1, 1]]), csr_matrix([[2.0, 0]]), metrics="P@1").counts.unscored_true is None
+
+
+def test_unscored_is_one_of_two_words():
+    with pytest.raises(UsageError, match="unscored must be one of bottom, zero"):
+        xmceval.score(np.eye(2), np.eye(2), metrics="LRAP", unscored="top")
+
+
+def test_the_judge_agrees_with_itself_on_lists():
+    assert naive_rows.evaluate("AP@all", [{0: 1}], [{0: 1.0}], 3) == naive.evaluate(
+        "AP", None, {}, [{0: 1}], [{0: 1.0}], n_labels=3
+    )

@@ -1,0 +1,140 @@
+"""Slices by training frequency and ceilings: shares that add up, means within bins, the best that can be reached."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+from judge import naive
+from support.strategies import cases, to_csr
+
+import xmceval
+from xmceval.errors import DataError, UsageError
+from xmceval.metrics.table import METRICS
+
+ADDITIVE = [name for name, metric in METRICS.items() if metric.family == "top-k" and not metric.complement]
+
+
+@pytest.fixture(scope="module")
+def zipf():
+    rng = np.random.default_rng(5)
+    weights = 1 / np.arange(1, 41)
+    train, y_true = (rng.random((n, 40)) < 0.6 * weights for n in (400, 120))
+    return scipy.sparse.csr_array(train), scipy.sparse.csr_array(y_true), rng.random((120, 40)) + weights
+
+
+@pytest.mark.parametrize("bins", ["head,torso,tail", 4, "10,50", [5, 20, 100], 1])
+def test_shares_of_bins_add_up_to_the_metric(zipf, bins):
+    train, y_true, y_score = zipf
+    result = xmceval.score(y_true, y_score, train=train, metrics=ADDITIVE, by_frequency=bins)
+    for name in result:
+        parts = [each.estimates[name].value for each in result.slices]
+        assert sum(parts) == pytest.approx(result[name], rel=1e-12), name
+        assert min(parts) >= 0, name
+
+
+def test_the_default_numbers_do_not_change(zipf):
+    train, y_true, y_score = zipf
+    plain = xmceval.score(y_true, y_score, train=train)
+    assert dict(plain) == dict(xmceval.score(y_true, y_score, train=train, by_frequency=3, ceiling=True))
+    assert plain.slices == ()
+
+
+def test_shares_are_hits_of_the_labels_of_the_bin(zipf):
+    train, y_true, y_score = zipf
+    result = xmceval.score(y_true, y_score, train=train, k=3, metrics="P", by_frequency="10,50")
+    counts = train.sum(axis=0)
+    ranked = np.argsort(-y_score, axis=1, kind="stable")[:, :3]
+    hits = np.take_along_axis(y_true.toarray(), ranked, axis=1)
+    inside = (counts >= 50, (counts >= 10) & (counts < 50), counts < 10)
+    for each, labels in zip(result.slices, inside, strict=True):
+        assert each.estimates["P@3"].value == pytest.approx((hits & labels[ranked]).sum() / (3 * 120), rel=1e-12)
+        assert each.bin.n_labels == labels.sum()
+        assert each.bin.mass == pytest.approx(counts[labels].sum() / counts.sum(), rel=1e-12)
+
+
+def test_bins_of_equal_mass_part_no_frequency_and_hold_like_shares(zipf):
+    train, y_true, y_score = zipf
+    result = xmceval.score(y_true, y_score, train=train, metrics="P", by_frequency=3)
+    head, torso, tail = (each.bin for each in result.slices)
+    assert head.low > torso.high >= torso.low > tail.high
+    assert head.n_labels + torso.n_labels + tail.n_labels == 40
+    assert max(abs(each.mass - 1 / 3) for each in (head, torso, tail)) < 0.15
+
+
+def test_label_wise_metrics_are_means_within_the_bin(zipf):
+    train, y_true, y_score = zipf
+    names = ["macroR@3", "macroP(over=truth)@3", "coverage@3"]
+    result = xmceval.score(y_true, y_score, train=train, metrics=names, by_frequency="10,50")
+    counts = train.sum(axis=0)
+    ranked = np.argsort(-y_score, axis=1, kind="stable")[:, :3]
+    predicted = np.zeros((120, 40), bool)
+    np.put_along_axis(predicted, ranked, True, axis=1)
+    true = y_true.toarray()
+    tp, n_true, n_predicted = (predicted & true).sum(0), true.sum(0), predicted.sum(0)
+    recall = np.divide(tp, n_true, out=np.zeros(40), where=n_true > 0)
+    precision = np.divide(tp, n_predicted, out=np.zeros(40), where=n_predicted > 0)
+    for each, labels in zip(result.slices, (counts >= 50, (counts >= 10) & (counts < 50), counts < 10), strict=True):
+        seen = labels & (n_true > 0)
+        expected = recall[labels].mean(), precision[seen].mean(), (tp[seen] > 0).mean()
+        assert [each.estimates[name].value for name in names] == pytest.approx(expected, rel=1e-12)
+
+
+@given(cases(graded=True), st.integers(1, 3))
+def test_a_ceiling_is_the_value_of_the_perfect_ranking(case, k):
+    k = min(k, case.n_labels)
+    y_true = to_csr(case.truth, case.n_labels)
+    names = ["P", "R", "RP", "F1", "Hit", "RR", "AP", "AP(norm=k)", "nDCG", "DCG"]
+    result = xmceval.score(y_true, to_csr(case.scores, case.n_labels), k=k, metrics=names, ceiling=True)
+    for name in names:
+        head, _, norm = name.removesuffix(")").partition("(norm=")
+        best = naive.evaluate(head, k, {"norm": norm} if norm else {}, case.truth, case.truth)
+        assert result.estimates[f"{name}@{k}"].ceiling == pytest.approx(best, rel=1e-12, abs=1e-12), name
+
+
+def test_the_ceiling_of_a_set_with_few_true_labels_is_known(realdata):
+    truth = realdata / "lf_amazontitles_131k" / "tst_X_Y.txt.gz"
+    result = xmceval.score(truth, truth, metrics=["P@3", "P@5"], ceiling=True)
+    assert round(100 * result.estimates["P@5"].ceiling, 2) == 42.02
+    assert round(100 * result.estimates["P@3"].ceiling, 2) == 63.75
+    assert result["P@5"] == result.estimates["P@5"].ceiling
+
+
+def test_the_table_shows_bins_and_ceilings(zipf):
+    train, y_true, y_score = zipf
+    text = str(xmceval.score(y_true, y_score, train=train, k=1, metrics="P", by_frequency="head,tail", ceiling=True))
+    assert "P ceiling" in text
+    assert "head: " in text
+    assert "% of the training positives" in text
+
+
+@pytest.mark.parametrize(
+    ("bins", "said"),
+    [
+        ("10,5", "must ascend from at least 1, got '10,5'"),
+        ("10,tail", "a number of bins, their names, or training counts, got '10,tail'"),
+        ("", "a number of bins, their names, or training counts, got ''"),
+        (0, "at least 1"),
+    ],
+)
+def test_bins_that_are_none_are_refused(zipf, bins, said):
+    train, y_true, y_score = zipf
+    with pytest.raises(UsageError, match=said):
+        xmceval.score(y_true, y_score, train=train, metrics="P", by_frequency=bins)
+
+
+def test_bins_need_training_counts(zipf):
+    _, y_true, y_score = zipf
+    with pytest.raises(DataError, match=r"bins by frequency need training counts \(hint: --train or --counts\)"):
+        xmceval.score(y_true, y_score, metrics="P", inverse_propensities=np.ones(40), by_frequency=3)
+    with pytest.raises(UsageError, match="do not go with ties=best"):
+        xmceval.score(y_true, y_score, metrics="P", by_frequency=3, ties="best")
+
+
+def test_what_has_no_ceiling_and_no_share_is_told(zipf):
+    train, y_true, y_score = zipf
+    names = ["P@3", "microP@3", "microR@3", "LRAP"]
+    result = xmceval.score(y_true, y_score, train=train, metrics=names, by_frequency=2, ceiling=True)
+    assert "there is no ceiling of microP@3, LRAP" in result.warnings
+    assert "there is no share by frequency of LRAP" in result.warnings
+    assert 0 < result.estimates["microR@3"].ceiling <= 1

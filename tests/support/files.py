@@ -1,0 +1,54 @@
+"""Small files that say the same in several forms, and what they score."""
+
+import numpy as np
+import scipy.sparse as sp
+
+import xmceval
+
+TRUTH = "4 5\n0:1 2:1\n1:1\n\n3:1 4:1\n"
+PREDS = "4 5\n0:0.9 1:0.8\n1:.5 2:.1\n3:1\n4:.5 3:.4\n"
+LEGACY = "4 3 5\n0,2 0:0.5 2:1\n1 1:.25\n 0:1\n3,4\n"
+LABELS = np.array([[0, 1], [1, 2], [3, -1], [4, 3]])
+SCORES = np.array([[0.9, 0.8], [0.5, 0.1], [1, 0], [0.5, 0.4]], np.float32)
+
+# What `xmceval score tst_X_Y.txt model_a.txt --train trn_X_Y.txt -k 1,3,5` prints in datasets/sample.
+A_ALONE = """\
+500 instances · 300 labels · 3.33 true labels and 14.8 predictions per instance
+            @1            @3            @5
+P        68.60 ±4.08   49.20 ±2.62   37.40 ±1.91
+nDCG     68.60 ±4.08   59.15 ±2.81   59.14 ±2.49
+PSP      26.68 ±2.05   32.33 ±2.16   38.92 ±2.29
+PSnDCG   26.68 ±2.05   30.57 ±2.12   34.50 ±2.23
+propensities: A=0.55 B=1.5, N=1,000 from trn_X_Y.txt
+ties across a cutoff: 1 instance @3, 3 @5 · ties inside the cutoffs only: 5 · nDCG@3 59.15..59.17, nDCG@5 59.14..59.21
+"""
+
+
+def write(name, content):
+    with open(name, "wb") as file:
+        file.write(content if isinstance(content, bytes) else content.encode())
+    return name
+
+
+def body(text):
+    return text.partition("\n")[2]
+
+
+def matrix(values=None):
+    rows = [[0.9, 0.8, 0, 0, 0], [0, 0.5, 0.1, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0.4, 0.5]]
+    return sp.csr_matrix(np.array(rows if values is None else values))
+
+
+def scored(truth="t.txt", preds="p.txt", **options):
+    return xmceval.score(truth, preds, k=[1, 2], metrics=["P", "nDCG", "PSP"], **options)
+
+
+def same_numbers(result, expected=None):
+    expected = plain() if expected is None else expected
+    assert result.estimates == expected.estimates
+    assert result.counts.n_true == expected.counts.n_true
+    assert result.counts.n_predictions == expected.counts.n_predictions
+
+
+def plain():
+    return scored(write("plain_t.txt", TRUTH), write("plain_p.txt", PREDS))

@@ -1,0 +1,64 @@
+"""Every metric of the table with every combination of its options, in the package's words and in the judge's."""
+
+import itertools
+
+from judge import naive
+from support.strategies import to_csr
+
+import xmceval
+from xmceval.metrics.table import METRICS
+
+JUDGES_WORDS = {("discount", "ln"): ("base", "e")}
+
+
+def options_of(metric):
+    """Return every combination of a metric's options, the defaults first.
+
+    Without over=train, which needs training labels; over= goes with macro averages only. Metrics of counts have so many
+    that at most one differs from its default, beside average=macro where over= does.
+    """
+    defaults = {name: choices[0] for name, choices in metric.options.items()}
+    every = [dict(zip(metric.options, chosen, strict=True)) for chosen in itertools.product(*metric.options.values())]
+    return [chosen for chosen in every if metric.family in {"top-k", "row"} or _is_simple(chosen, defaults)]
+
+
+def _is_simple(chosen, defaults):
+    changed = {name for name, choice in chosen.items() if choice != defaults[name]}
+    if "over" not in changed:
+        return len(changed) <= 1
+    return chosen["over"] != "train" and chosen.get("average", "macro") == "macro" and changed <= {"over", "average"}
+
+
+def head(name, options):
+    """Return a metric's name with its options."""
+    inside = ",".join(f"{key}={value}" for key, value in options.items())
+    return name.partition("@")[0] + (f"({inside})" if inside else "")
+
+
+def named(metric, options, k):
+    """Return a metric's name with its options and, where it takes one, a cut."""
+    own = metric.name.partition("@")[2]
+    cut = own if metric.cutoff == "none" else str(k)
+    return head(metric.name, options) + (f"@{cut}" if cut else "")
+
+
+def names_of(metric, k=3):
+    """Return a metric's names with each combination of its options."""
+    return [named(metric, options, k) for options in options_of(metric)]
+
+
+def judged(options):
+    """Return options as naive.py calls them."""
+    return dict(JUDGES_WORDS.get(item, item) for item in options.items())
+
+
+# The metrics that naive.py knows. Name with options: (name, options of the judge)
+HEADS = {
+    head(name, options): (name, judged(options)) for name in naive.METRICS for options in options_of(METRICS[name])
+}
+
+
+def score(case, metrics=tuple(HEADS), k=(1, 3), **options):
+    """Score a case given as CSR, with its own propensities."""
+    truth, scores = to_csr(case.truth, case.n_labels), to_csr(case.scores, case.n_labels)
+    return xmceval.score(truth, scores, k=k, metrics=metrics, inverse_propensities=case.inverse, **options)

@@ -1,0 +1,70 @@
+"""Hypothesis strategies: small truth and scores with the edges in them, and the same as matrices and as text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from judge import naive
+from scipy.sparse import csr_matrix
+
+K = st.integers(1, 7)  # often above the number of labels predicted, and of labels
+COARSE = st.sampled_from([-1.0, -0.0, 0.0, 0.5, 1.0])
+FINE = st.floats(-8, 8, width=32)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Truth and scores of the same rows, and 1/p of each label."""
+
+    truth: list[dict[int, float]]
+    scores: list[dict[int, float]]
+    n_labels: int
+    inverse: list[float]
+
+
+def subsets(n_labels: int, values: st.SearchStrategy[float]) -> st.SearchStrategy[dict[int, float]]:
+    """Return rows {label: value}; one in some is empty."""
+    return st.dictionaries(st.integers(0, n_labels - 1), values, max_size=n_labels)
+
+
+@st.composite
+def cases(draw: st.DrawFn, max_rows: int = 6, max_labels: int = 9, graded: bool = False, ties: bool = True) -> Case:
+    """Return a case; without `ties` each row's scores differ, and with `graded` truth holds grades up to 4."""
+    n_labels = draw(st.integers(1, max_labels))
+    n_rows = draw(st.integers(1, max_rows))
+    grade = st.integers(1, 4).map(float) if graded else st.just(1.0)
+    truth = draw(st.lists(subsets(n_labels, grade), min_size=n_rows, max_size=n_rows))
+    scores = draw(st.lists(score_rows(n_labels, ties), min_size=n_rows, max_size=n_rows))
+    counts = draw(st.lists(st.integers(0, 40), min_size=n_labels, max_size=n_labels))
+    inverse = naive.inverse_propensities(counts, max(counts) + draw(st.integers(3, 1000)), 0.55, 1.5)
+    return Case(truth, scores, n_labels, inverse)
+
+
+def score_rows(n_labels: int, ties: bool) -> st.SearchStrategy[dict[int, float]]:
+    """Return rows of scores: coarse ones tie, fine ones seldom do."""
+    if ties:
+        return st.one_of(subsets(n_labels, COARSE), subsets(n_labels, FINE))
+    distinct = st.lists(FINE.filter(lambda x: x != 0), min_size=n_labels, max_size=n_labels, unique=True)
+    return st.tuples(st.sets(st.integers(0, n_labels - 1)), distinct).map(lambda x: {i: x[1][i] for i in sorted(x[0])})
+
+
+def metrics(names: tuple[str, ...] = tuple(naive.METRICS)) -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
+    """Return (name, options) of the judge's metrics."""
+    return st.sampled_from([(name, options) for name in names for options in naive.OPTIONS[name]])
+
+
+def to_csr(rows: list[dict[int, float]], n_labels: int, dtype: type = np.float32) -> csr_matrix:
+    """Return rows as CSR with ascending labels; stored zeros stay stored."""
+    indptr = np.cumsum([0, *(len(row) for row in rows)])
+    indices = [label for row in rows for label in sorted(row)]
+    data = [row[label] for row in rows for label in sorted(row)]
+    return csr_matrix((np.array(data, dtype), np.array(indices, np.int32), indptr), shape=(len(rows), n_labels))
+
+
+def to_text(rows: list[dict[int, float]], n_labels: int) -> str:
+    """Return rows as an XMLRepository file: `rows cols`, then `idx:value idx:value` lines."""
+    lines = [" ".join(f"{label}:{row[label]!r}" for label in sorted(row)) for row in rows]
+    return "\n".join([f"{len(rows)} {n_labels}", *lines]) + "\n"

@@ -1,0 +1,1 @@
+"""Api: every public function; values in, values out."""

@@ -1,0 +1,230 @@
+"""Targets of the drop-in functions: what a valid indicator or array of classes is; mistakes are told at the door."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from xmceval.errors import DataError, UsageError, counted, listed
+
+AnyArray = NDArray[Any]
+
+Float64 = NDArray[np.float64]
+
+BINARY, MULTICLASS, MULTILABEL = "binary", "multiclass", "multilabel"
+
+
+class UndefinedMetricWarning(UserWarning):
+    """A metric that is not defined on this data was given a value by convention."""
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line that called xmceval."""
+    warnings.warn(message, category, stacklevel=_depth())
+
+
+def _depth() -> int:
+    import inspect
+
+    frame, depth = inspect.currentframe(), 0
+    while frame is not None and str(frame.f_globals.get("__name__", "")).startswith("xmceval."):
+        frame, depth = frame.f_back, depth + 1
+    return depth
+
+
+@dataclass(frozen=True)
+class Indicator:
+    """A 0/1 matrix as canonical CSR of ones; `value` is what the caller wrote for 1."""
+
+    ones: Any
+    value: float
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Truth and predictions of one kind: two indicators, or two arrays of classes."""
+
+    kind: str
+    true: Any
+    pred: Any
+    n_rows: int
+    weight: Float64 | None
+    classes: AnyArray
+    one_value: bool = True  # whether both indicators write 1 alike
+
+
+def is_sparse(matrix: Any) -> bool:
+    """Whether this is a scipy.sparse matrix or array."""
+    return bool(sparse.issparse(matrix))
+
+
+def as_array(values: Any, name: str) -> AnyArray:
+    """Take anything that numpy sees as an array of one or two dimensions with a row at least."""
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise DataError(f"{name}: expected an array, got rows of different lengths ({error})") from None
+    if array.dtype == object and all(isinstance(each, str) for each in array.flat):
+        array = array.astype(str)
+    if array.dtype.kind not in "biufU":
+        raise DataError(f"{name}: expected numbers or strings, got dtype {array.dtype}")
+    if array.ndim not in (1, 2):
+        raise DataError(f"{name}: expected one or two dimensions, got shape {array.shape}")
+    if array.shape[0] == 0:
+        raise DataError(f"{name}: has no rows; expected one at least")
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise DataError(f"{name}: has a NaN at {_first(np.isnan(array))}; expected numbers")
+    return array
+
+
+def _first(mask: AnyArray) -> str:
+    return ", ".join(f"{axis} {int(at)}" for axis, at in zip(("row", "column"), np.argwhere(mask)[0], strict=False))
+
+
+def as_csr(matrix: Any, name: str) -> Any:
+    """Take a sparse matrix as canonical CSR without explicit zeros; the caller's own is never changed."""
+    if matrix.ndim != 2:
+        raise DataError(f"{name}: expected a matrix [n_rows, n_labels], got {matrix.ndim} dimension(s)")
+    if matrix.dtype.kind not in "biuf":
+        raise DataError(f"{name}: expected numbers, got dtype {matrix.dtype}")
+    if matrix.shape[0] == 0:
+        raise DataError(f"{name}: has no rows; expected one at least")
+    csr = matrix.tocsr()
+    own = sparse.csr_matrix((csr.data, csr.indices, csr.indptr), shape=csr.shape, copy=False)
+    if not own.has_canonical_format or np.any(own.data == 0):
+        own = own.copy()
+        own.sum_duplicates()
+        own.eliminate_zeros()
+    if own.data.dtype.kind == "f" and not np.isfinite(own.data).all():
+        raise DataError(f"{name}: stores a NaN or an infinity; expected finite numbers")
+    return own
+
+
+def as_indicator(values: Any, name: str, *, one_column: bool = False) -> Indicator:
+    """Take an indicator matrix, dense or sparse.
+
+    Raises
+    ------
+    DataError
+        No matrix, one column unless `one_column`, values of more than one kind beside 0, or fractions.
+    """
+    if is_sparse(values):
+        csr = as_csr(values, name)
+    else:
+        array = as_array(values, name)
+        if array.ndim != 2 or array.dtype.kind == "U":
+            raise DataError(f"{name}: expected an indicator matrix [n_rows, n_labels], got shape {array.shape}")
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise DataError(f"{name}: has an infinity at {_first(~np.isfinite(array))}; expected 0 or 1")
+        csr = sparse.csr_matrix(array)
+    if csr.shape[1] < 2 and not one_column:
+        raise DataError(
+            f"{name}: an indicator matrix has two columns or more, got {csr.shape[1]}: binary format is not supported"
+        )
+    value = float(csr.data[0]) if csr.data.size else 1.0
+    other = csr.data != csr.data[:1]
+    if other.any() or value != np.floor(value):
+        wrong = csr.data[other][0] if other.any() else value
+        raise DataError(
+            f"{name}: an indicator matrix holds 0 and one whole value, found {value:g} and {wrong:g} "
+            "(multioutput targets and -1/1 are not supported; hint: y > 0)"
+        )
+    ones = sparse.csr_matrix((np.ones(csr.data.size, dtype=np.int8), csr.indices, csr.indptr), shape=csr.shape)
+    return Indicator(ones, value)
+
+
+def as_classes(values: Any, name: str) -> AnyArray:
+    """Take one class a row: whole numbers, bools or strings, also as one column, dense or sparse."""
+    if is_sparse(values):
+        csr = as_csr(values, name)
+        if csr.shape[1] != 1:
+            raise DataError(
+                f"{name}: expected one column or an indicator matrix of two columns or more, got shape {csr.shape}"
+            )
+        values = csr.toarray()
+    array = as_array(values, name)
+    if array.ndim == 2 and array.shape[1] != 1:
+        raise DataError(f"{name}: expected one class a row, got shape {array.shape}")
+    array = array.reshape(-1)
+    if array.dtype.kind == "f" and not np.array_equal(array, np.floor(array)):
+        raise DataError(
+            f"{name}: expected classes, found fractions: continuous is not supported (hint: y >= threshold)"
+        )
+    return array
+
+
+def is_matrix(values: Any) -> bool:
+    """Whether this has two columns or more."""
+    shape = values.shape if hasattr(values, "shape") else np.shape(values)
+    return len(shape) == 2 and shape[1] > 1
+
+
+def as_weight(sample_weight: Any, n_rows: int, *, some: bool = True) -> Float64 | None:
+    """Take one weight a row; `some` asks for one that is not zero."""
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight)
+    if weight.ndim != 1 or weight.dtype.kind not in "biuf":
+        raise DataError(f"sample_weight: expected one number a row, got shape {weight.shape} of {weight.dtype}")
+    if weight.size != n_rows:
+        raise DataError(f"sample_weight has {counted(weight.size, 'row')}, but y_true {counted(n_rows, 'row')}")
+    if not np.isfinite(weight).all():
+        raise DataError(f"sample_weight: is NaN or infinite at row {int(np.argmax(~np.isfinite(weight)))}")
+    if some and not weight.any():
+        raise DataError("sample_weight: all weights are zero; expected one that is not")
+    return weight
+
+
+def mean(values: Any, weight: Any) -> float:
+    """Average rows.
+
+    Raises
+    ------
+    DataError
+        Weights that sum to zero.
+    """
+    if weight is not None and weight.sum() == 0:
+        raise DataError("sample_weight: the weights sum to zero")
+    return float(np.average(values, weights=weight))
+
+
+def check_choice(value: Any, name: str, choices: Iterable[Any]) -> None:
+    """Refuse a value that is none of the choices."""
+    if not any(value is each or (isinstance(value, str) and value == each) for each in choices):
+        raise UsageError(f"{name} must be one of {listed(map(repr, choices))}, got {value!r}")
+
+
+def check_targets(y_true: Any, y_pred: Any, sample_weight: Any = None) -> Targets:
+    """Tell the kind of two targets and take both."""
+    if is_matrix(y_true) != is_matrix(y_pred):
+        raise DataError(
+            "y_true and y_pred: one is an indicator matrix and the other has one class a row; a mix is not supported"
+        )
+    if is_matrix(y_true):
+        true, pred = as_indicator(y_true, "y_true"), as_indicator(y_pred, "y_pred")
+        check_shapes(true.ones, pred.ones, "y_pred")
+        n_rows = true.ones.shape[0]
+        same = true.value == pred.value or not true.ones.nnz or not pred.ones.nnz
+        weight = as_weight(sample_weight, n_rows)
+        return Targets(MULTILABEL, true.ones, pred.ones, n_rows, weight, np.arange(true.ones.shape[1]), same)
+    one, two = as_classes(y_true, "y_true"), as_classes(y_pred, "y_pred")
+    check_shapes(one, two, "y_pred")
+    if (one.dtype.kind == "U") != (two.dtype.kind == "U"):
+        raise DataError("y_true and y_pred: one holds strings and the other numbers; expected the same classes")
+    classes = np.unique(np.concatenate([one, two]))
+    kind = BINARY if classes.size <= 2 else MULTICLASS
+    return Targets(kind, one, two, one.size, as_weight(sample_weight, one.size), classes)
+
+
+def check_shapes(true: Any, other: Any, name: str) -> None:
+    """Refuse two matrices or arrays of different shapes."""
+    if true.shape[0] != other.shape[0]:
+        raise DataError(f"y_true has {counted(true.shape[0], 'row')}, but {name} {counted(other.shape[0], 'row')}")
+    if true.shape != other.shape:
+        raise DataError(f"y_true has shape {true.shape} and {name} {other.shape}; they must be the same")

@@ -1,0 +1,1 @@
+"""Files: bytes to rows and rows to bytes; nothing else opens a file."""

@@ -1,0 +1,1 @@
+"""Array files: npy, npz, mat, and pairs of npy."""

@@ -1,0 +1,1 @@
+"""Text files: layouts, grammars, and blocks of lines."""

@@ -1,0 +1,1 @@
+"""Writing: rows and numbers as files of any form."""

@@ -1,0 +1,283 @@
+"""Whole-row kernel: metrics over all labels of a row, or along its whole list, from sparse rows."""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+
+kernel = numba.njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+
+# The wrappers that Python and C would call take longer to compile than a small function.
+helper = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True)
+
+# Used twice, and not small: compiled once.
+function = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True)
+
+LRAP, COVERAGE, LOSS, AUC, GAUC, AP, RR, RECALL, RECALL_AT_N, DCG, NDCG, ERR, AUC_AT_K = range(13)
+
+LOG2, LN, LETOR = 1, 2, 3
+
+# Orders of tied labels along the list.
+BY_LABEL, BEST, WORST = 0, 1, 2
+
+# Columns of `specs`.
+KIND, CUT, DISCOUNT, IS_EXP, IS_RATIO = 0, 1, 2, 3, 4
+
+# Slots of `found`: true labels without a score; whether a grade is too large for ERR, and in which row.
+UNLISTED, FAULT, ROW = 0, 1, 2
+
+# Working space, each as long as the longest row of truth: arrays of int64, then of float64.
+WHOLE_SPACE = ("labels", "starts", "stops", "ranks", "greater", "at_least", "numbers")
+
+REAL_SPACE = ("scores", "grades", "ideals", "copies")
+
+
+@helper
+def _position(indices, start, stop, label):
+    """Place of a label among ascending labels, or -1."""
+    length = stop - start
+    if length <= 0:
+        return -1
+    while length > 1:  # without a branch that depends on what is compared
+        half = length >> 1
+        start += half if indices[start + half] <= label else 0
+        length -= half
+    return start if indices[start] == label else -1
+
+
+@function
+def _sort(scores, labels, grades, n):
+    """Sort the first `n` by score, descending, and label (heap sort: no working space, no bad case)."""
+    begin, end = n // 2, n
+    while end > 1:
+        if begin > 0:
+            begin -= 1
+            place = begin
+        else:
+            end -= 1
+            place = end
+        score, label, grade = scores[place], labels[place], grades[place]
+        if place == end:
+            scores[end], labels[end], grades[end] = scores[0], labels[0], grades[0]
+        hole = begin
+        child = 2 * hole + 1
+        while child < end:
+            right = child + 1
+            if right < end and (
+                scores[right] < scores[child] or (scores[right] == scores[child] and labels[right] > labels[child])
+            ):
+                child = right
+            if scores[child] > score or (scores[child] == score and labels[child] < label):
+                break
+            scores[hole], labels[hole], grades[hole] = scores[child], labels[child], grades[child]
+            hole = child
+            child = 2 * hole + 1
+        scores[hole], labels[hole], grades[hole] = score, label, grade
+
+
+@helper
+def _worth(grade, rank, kind, is_exp):
+    """Discounted gain of a grade at a rank."""
+    gain = 2.0**grade - 1.0 if is_exp > 0 else grade
+    if kind == LOG2:
+        return gain / math.log2(rank + 1.0)
+    if kind == LN:
+        return gain / math.log(rank + 1.0)
+    return gain / math.log2(rank) if kind == LETOR and rank > 2 else gain
+
+
+@helper
+def _rank(i, order, ranks, greater, at_least, starts, stops):
+    """Rank of a hit: by label, or with its group of ties ordered hits first or hits last."""
+    if order == BY_LABEL:
+        return ranks[i]
+    return greater[i] + 1 + i - starts[i] if order == BEST else at_least[i] + 1 + i - stops[i]
+
+
+@kernel
+def compute_whole_rows(
+    truth_indptr, truth_indices, grades, pred_indptr, pred_indices, scores, n_labels, zero_unscored, drop_empty,
+    specs, params,
+    hit_labels, starts, stops, ranks, greater, at_least, numbers, hit_scores, hit_grades, ideals, copies,
+    left_out, found, values,
+):  # fmt: skip
+    """Write the values of every output for each row: numerator, denominator, and how far ties could move the former.
+
+    Only true labels with a score (hits) are sorted; every other label is counted at the first hit that it stands
+    before, so that running sums over the hits give ranks and the numbers of labels scored above and as high. Labels
+    without a score are one group of ties: below all, or at score 0. Metrics of whole rows have their own rule for ties,
+    which could not move them; AUC_AT_K is not followed through its ties.
+    """
+    for row in range(truth_indptr.size - 1):  # i: hit, o: output
+        first, last = truth_indptr[row], truth_indptr[row + 1]
+        start, stop = pred_indptr[row], pred_indptr[row + 1]
+        n, m, hits = last - first, stop - start, np.int64(0)
+        if n == 0 and drop_empty:
+            for o in range(specs.shape[0]):
+                values[row, o, 0], values[row, o, 1], values[row, o, 2], values[row, o, 3] = 0.0, 0.0, 0.0, 0.0
+            continue
+        for entry in range(start, stop):
+            at = _position(truth_indices, first, last, pred_indices[entry])
+            if at >= 0:
+                hit_scores[hits], hit_labels[hits] = scores[entry], pred_indices[entry]
+                hit_grades[hits] = grades[at]
+                hits += 1
+        _sort(hit_scores, hit_labels, hit_grades, hits)
+        i = 0
+        while i < hits:  # groups of hits with the same score
+            j = i
+            while j < hits and hit_scores[j] == hit_scores[i]:
+                starts[j] = i
+                j += 1
+            while i < j:
+                stops[i] = j
+                ranks[i], greater[i], at_least[i] = 0, 0, 0
+                i += 1
+        for entry in range(start, stop if hits > 0 else start):
+            score, label = scores[entry], pred_indices[entry]
+            if score < hit_scores[hits - 1]:
+                continue
+            low, high = 0, hits  # low: hits ranked before this label
+            while low < high:
+                middle = (low + high) >> 1
+                if hit_scores[middle] > score or (hit_scores[middle] == score and hit_labels[middle] < label):
+                    low = middle + 1
+                else:
+                    high = middle
+            above, below = low, low
+            if low < hits and hit_scores[low] == score:
+                above, below = starts[low], stops[low]
+            elif low > 0 and hit_scores[low - 1] == score:
+                above, below = starts[low - 1], stops[low - 1]
+            if low < hits:
+                ranks[low] += 1
+            if below < hits:
+                greater[below] += 1
+            at_least[above] += 1
+        for i in range(1, hits):
+            ranks[i] += ranks[i - 1]
+            greater[i] += greater[i - 1]
+            at_least[i] += at_least[i - 1]
+
+        n_unscored, n_missing = n_labels - m, n - hits  # labels, and true ones among them
+        found[UNLISTED] += n_missing
+        others = float(n_labels - n)
+        precisions, cover, wrong, ordered, listed = 0.0, 0.0, 0.0, 0.0, 0.0
+        for i in range(hits):
+            up, level, true_up, true_level = greater[i], at_least[i], starts[i], stops[i]
+            listed += (m - hits) - (level - true_level) + 0.5 * ((level - up) - (true_level - true_up))
+            if zero_unscored:
+                if hit_scores[i] < 0.0:
+                    up += n_unscored
+                    true_up += n_missing
+                if hit_scores[i] <= 0.0:
+                    level += n_unscored
+                    true_level += n_missing
+            precisions += true_level / level
+            cover = float(level) if level > cover else cover
+            wrong += level - true_level
+            ordered += others - (level - true_level) + 0.5 * ((level - up) - (true_level - true_up))
+        if n_missing > 0:
+            up, level, true_up, true_level = m, n_labels, hits, n
+            if zero_unscored:
+                up, level, true_up, true_level = np.int64(0), n_unscored, np.int64(0), n_missing
+                for entry in range(start, stop):
+                    up += scores[entry] > 0.0
+                    level += scores[entry] >= 0.0
+                for i in range(hits):
+                    true_up += hit_scores[i] > 0.0
+                    true_level += hit_scores[i] >= 0.0
+            precisions += n_missing * (true_level / level)
+            cover = float(level) if level > cover else cover
+            wrong += float(n_missing) * (level - true_level)
+            ordered += n_missing * (others - (level - true_level) + 0.5 * ((level - up) - (true_level - true_up)))
+
+        ties, unequal, sorted_for = 0, 0, BY_LABEL
+        for i in range(hits):
+            ties += at_least[i] - greater[i] > 1
+            unequal += hit_grades[i] != hit_grades[0]
+        for turn in range(specs.shape[0] * (3 if ties > 0 else 1)):
+            order, o = turn // specs.shape[0], turn % specs.shape[0]
+            kind, k = specs[o, KIND], specs[o, CUT]
+            if order > BY_LABEL and (kind < AP or kind == RECALL or kind == AUC_AT_K):
+                continue
+            if order > BY_LABEL and unequal > 0 and order != sorted_for:  # groups of ties by grade; by label no more
+                for i in range(hits):
+                    numbers[i] = np.int64(hit_grades[i] if order == WORST else -hit_grades[i])
+                _sort(hit_scores, numbers, hit_grades, hits)
+                sorted_for = order
+            value, most = 0.0, 1.0
+            if kind == LRAP:
+                value = precisions / n if n > 0 and n < n_labels else 1.0
+            elif kind == COVERAGE:
+                value = cover
+            elif kind == LOSS:
+                value = wrong / (n * others) if n > 0 and others > 0.0 else 0.0
+            elif kind == AUC:
+                if n > 0 and others > 0.0:
+                    value = ordered / (n * others)
+                else:
+                    most = 0.0
+                    left_out[o] += 1
+            elif kind == GAUC:
+                if hits > 0 and hits < m:
+                    most = float(m)
+                    value = m * (listed / (hits * float(m - hits)))
+                else:
+                    most = 0.0
+                    left_out[o] += 1
+            elif kind == RECALL:
+                value = hits / n if n > 0 else 0.0
+            elif kind == AUC_AT_K:
+                inside = 0
+                for i in range(hits):
+                    inside += ranks[i] <= k
+                for i in range(inside):
+                    value += (k - ranks[i]) - (inside - 1 - i)
+                value = value / (inside * float(k - inside)) if 0 < inside < k else 0.0
+            else:
+                going_on = 1.0
+                for i in range(hits):
+                    rank = _rank(i, order, ranks, greater, at_least, starts, stops)
+                    if kind == AP:
+                        value += (i + 1) / rank
+                    elif kind == RR:
+                        value = 1.0 / rank
+                        break
+                    elif kind == RECALL_AT_N:
+                        value += rank <= n
+                    elif kind != ERR:
+                        value += _worth(hit_grades[i], rank, specs[o, DISCOUNT], specs[o, IS_EXP])
+                    elif rank <= k:
+                        satisfied = (2.0 ** hit_grades[i] - 1.0) / params[o]
+                        value += going_on * satisfied / rank
+                        going_on *= 1.0 - satisfied
+                divisor = 1.0
+                if kind == AP or kind == RECALL_AT_N:
+                    divisor = float(n)
+                    if specs[o, IS_RATIO] > 0:
+                        divisor, most = 1.0, float(n)
+                elif kind == NDCG:
+                    differing = 0
+                    for i in range(n):
+                        ideals[i], copies[i], numbers[i] = grades[first + i], 0.0, i
+                        differing += grades[first + i] != grades[first]
+                    if differing > 0:
+                        _sort(ideals, numbers, copies, n)
+                    divisor = 0.0
+                    for i in range(n):
+                        divisor += _worth(ideals[i], i + 1, specs[o, DISCOUNT], specs[o, IS_EXP])
+                elif kind == ERR:
+                    for i in range(n):
+                        if 2.0 ** grades[first + i] > params[o]:
+                            if found[FAULT] == 0:
+                                found[ROW] = row
+                            found[FAULT] = 1
+                value = value / divisor if n > 0 else 0.0
+            if order == BY_LABEL:
+                values[row, o, 0], values[row, o, 1] = value, most
+                values[row, o, 2], values[row, o, 3] = 0.0, 0.0
+            else:
+                values[row, o, 1 + order] = value - values[row, o, 0]

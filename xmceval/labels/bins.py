@@ -1,0 +1,111 @@
+"""Bins of labels by how often they occur in training: head, torso and tail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from xmceval.errors import DataError, UsageError, counted
+from xmceval.labels.propensity import Propensities
+from xmceval.rows.block import Int64
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Labels of like frequency.
+
+    Attributes
+    ----------
+    name : str
+    low, high : int
+        Training rows of its labels, from and to; `high` is that of the most frequent one.
+    n_labels : int
+        How many labels it has.
+    mass : float
+        Their share of all training positives.
+    """
+
+    name: str
+    low: int
+    high: int
+    n_labels: int
+    mass: float
+
+    def __str__(self) -> str:
+        return self.told()
+
+    def told(self, truth: str = "") -> str:
+        """Say it in one line; `truth` is the file whose own rows were counted, where there are no training labels."""
+        rows, positives = (f"rows of {truth} itself", "its") if truth else ("training rows", "the training")
+        return (
+            f"{self.name}: {counted(self.n_labels, 'label')} with {self.low:,} to {self.high:,} {rows}, "
+            f"{self.mass:.1%} of {positives} positives"
+        )
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Bins from the most frequent labels to the rarest; `by_code` is the bin by the number of training rows."""
+
+    bins: tuple[Bin, ...]
+    by_code: Int64
+
+    def __len__(self) -> int:
+        return len(self.bins)
+
+
+def as_bins(spec: int | str | Sequence[int | str], known: Propensities, n_labels: int) -> Bins:
+    """Cut labels into bins by training frequency.
+
+    Parameters
+    ----------
+    spec : int, str or sequence
+        A number of bins of equal mass: each has about the same share of the training positives; or their names, from
+        the most frequent labels on, such as ``"head,torso,tail"``; or ascending numbers of training rows at which bins
+        begin, such as ``"10,100"``. Labels of one frequency are never parted.
+    known : Propensities
+        From training counts.
+    n_labels : int
+
+    Raises
+    ------
+    UsageError
+        A spec that is none of these.
+    DataError
+        Inverse propensities that were given without counts.
+    """
+    if known.n is None:
+        raise DataError("bins by frequency need training counts (hint: --train or --counts)")
+    words = [word.strip() for word in str(spec).split(",")] if isinstance(spec, (int, str)) else list(map(str, spec))
+    numbers = [int(word) for word in words if word.isdigit()]
+    if not all(words) or (numbers and len(numbers) < len(words)):
+        raise UsageError(f"bins by frequency: a number of bins, their names, or training counts, got {spec!r}")
+    labels = np.bincount(known.codes, minlength=known.inverse.size)
+    labels[0] += n_labels - known.codes.size
+    counts = np.arange(labels.size)
+    if len(numbers) > 1:
+        edges = np.array(numbers)
+        if np.any(np.diff(edges) <= 0) or edges[0] < 1:
+            raise UsageError(f"training counts at which bins begin must ascend from at least 1, got {spec!r}")
+        by_code = edges.size - np.searchsorted(edges, counts, side="right")
+        names = [f"from {edge:,}" for edge in reversed(numbers)] + [f"below {numbers[0]:,}"]
+    else:
+        n_bins = numbers[0] if numbers else len(words)
+        if n_bins < 1:
+            raise UsageError("bins by frequency: at least 1")
+        names = [f"bin {i + 1}" for i in range(n_bins)] if numbers else words
+        mass = (labels * counts)[::-1].astype(np.float64)
+        before = (np.cumsum(mass) - mass)[::-1] / max(mass.sum(), 1.0)
+        by_code = np.minimum((n_bins * before).astype(np.int64), n_bins - 1)
+    return Bins(tuple(_bin(name, i, by_code, labels) for i, name in enumerate(names)), by_code.astype(np.int64))
+
+
+def _bin(name: str, number: int, by_code: Int64, labels: Int64) -> Bin:
+    inside = by_code == number
+    counts = np.arange(labels.size)
+    held = np.flatnonzero(inside & (labels > 0))
+    low, high = (int(held[0]), int(held[-1])) if held.size else (0, 0)
+    total = max(int((labels * counts).sum()), 1)
+    return Bin(name, low, high, int(labels[inside].sum()), float((labels * counts)[inside].sum() / total))

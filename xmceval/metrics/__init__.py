@@ -1,0 +1,1 @@
+"""Metrics: the table of every metric, and the grammar of their names; needs neither numpy nor numba."""

@@ -1,0 +1,116 @@
+"""The conductor: blocks of truth and scores, row for row, through the kernels into totals, in threads."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, nullcontext
+from typing import TypeVar
+
+from xmceval.errors import DataError, Fault, UsageError
+from xmceval.rows.block import Block, Scratch
+from xmceval.rows.faults import COUNTED, further_faults, told
+
+Progress = Callable[[int], None]
+
+Item = TypeVar("Item")
+
+State = TypeVar("State")
+
+
+def default_threads() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def each_block(
+    items: Generator[Item, None, None],
+    start: Callable[[], State],
+    work: Callable[[State, Item], None],
+    threads: int | None,
+    *,
+    all_faults: bool = False,
+) -> None:
+    """Work on items in threads, each with a state of its own; raise the fault of the earliest row, or all of them.
+
+    Items are drawn in order, one at a time, so every item before a faulty one has been worked on when this ends.
+    """
+    n_threads = default_threads() if threads is None else threads
+    if n_threads < 1:
+        raise UsageError(f"threads must be at least 1, got {n_threads}")
+    lock, faults, stop = threading.Lock(), list[Fault](), threading.Event()
+
+    def run() -> None:
+        state = start()
+        while not stop.is_set():
+            try:
+                with lock:
+                    item = next(items, None)
+                if item is None:
+                    return
+                work(state, item)
+            except Fault as fault:
+                faults.append(fault)
+                if all_faults and item is not None:
+                    faults.extend(further_faults(state, item, work, fault))
+                if not all_faults or len(faults) >= COUNTED:
+                    stop.set()
+            except BaseException:
+                stop.set()
+                raise
+
+    trouble: list[BaseException] = []
+    with closing(items) if isinstance(items, Generator) else nullcontext():
+        if n_threads == 1:
+            run()
+        else:
+            with ThreadPoolExecutor(n_threads) as pool:
+                for future in [pool.submit(run) for _ in range(n_threads)]:
+                    try:
+                        future.result()
+                    except BaseException as error:  # raised below: a fault in an earlier row goes first
+                        stop.set()
+                        trouble.append(error)
+    if faults and all(isinstance(error, DataError) for error in trouble):
+        raise told(faults if all_faults else [min(faults, key=lambda fault: fault.row)])
+    if trouble:
+        raise trouble[0]
+
+
+Payload = TypeVar("Payload")
+
+
+def in_order(
+    blocks: Generator[Block, None, None],
+    ready: Callable[[Scratch, Block], Payload],
+    put: Callable[[Payload], None],
+    threads: int | None,
+) -> None:
+    """Make blocks ready in threads, and put what comes of it one after the other, in their order."""
+    turn, state = threading.Condition(), {"next": 0, "failed": 0}
+
+    def work(scratch: Scratch, item: tuple[int, Block]) -> None:
+        try:
+            payload = ready(scratch, item[1])
+            with turn:
+                turn.wait_for(lambda: state["next"] == item[0] or state["failed"])
+            if state["failed"]:
+                return
+            put(payload)
+            with turn:
+                state["next"] += 1
+                turn.notify_all()
+        except BaseException:
+            with turn:
+                state["failed"] = 1
+                turn.notify_all()
+            raise
+
+    each_block(_numbered(blocks), Scratch, work, threads)
+
+
+def _numbered(blocks: Generator[Block, None, None]) -> Generator[tuple[int, Block], None, None]:
+    with closing(blocks):
+        yield from enumerate(blocks)

@@ -1,0 +1,1 @@
+"""Statistics: intervals and tests as functions of sums; no rows."""

@@ -1,7 +1,10 @@
-"""What can go wrong for a user: one family of errors, each with its place, the thing and the hint."""
+"""Errors: what can go wrong for a user; a message has the place, the offending thing and a hint."""
 
 from __future__ import annotations
 
+import inspect
+import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -17,11 +20,24 @@ class UsageError(XmcevalError):
     """A wrong option or argument value; the command line ends with exit code 2."""
 
 
+class XmcevalWarning(UserWarning):
+    """What a reader must know before trusting the numbers; the Python functions issue the warnings of a result."""
+
+
+def warn(messages: Iterable[str], category: type[Warning] = XmcevalWarning) -> None:
+    """Issue warnings at the line that called the package."""
+    frame, depth = inspect.currentframe(), 0
+    while frame is not None and str(frame.f_globals.get("__name__", "")).startswith("xmceval."):
+        frame, depth = frame.f_back, depth + 1
+    for message in messages:
+        warnings.warn(message, category, stacklevel=depth + 1)
+
+
 @dataclass(frozen=True)
 class Fault(Exception):  # noqa: N818 - it is caught on its way and becomes a DataError
-    """A mistake found at one row of one input, before its place is known by name.
+    """A mistake in one row of one input.
 
-    Blocks are worked on in threads, so several faults may be found at once: they are told in the order of their rows.
+    Blocks are worked on in threads, so several faults may be found at once: they are reported in the order of rows.
     """
 
     row: int
@@ -34,6 +50,6 @@ def listed(choices: object) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Say a number with its noun: ``1 row``, ``12,345 rows``."""
+    """Return a number with its noun: ``1 row``, ``12,345 rows``."""
     several = f"{noun[:-1]}ies" if noun.endswith("ry") else f"{noun}s"
     return f"{number:,} {noun if number == 1 else several}"

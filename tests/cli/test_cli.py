@@ -16,8 +16,8 @@ TRUTH, MODEL_A, MODEL_B, TRAIN = (f"{name}.txt" for name in ("tst_X_Y", "model_a
 SHORT = "warning: 8 of 500 instances have fewer than 5 predictions: the missing ones count as misses\n"
 EMPTY = "warning: 6 instances have no true label: they count as 0\n"
 FROM_TRUTH = (
-    "warning: no training labels were given: propensities come from the label frequencies of tst_X_Y.txt itself, "
-    "such values are not comparable with published ones (hint: --train FILE)\n"
+    "warning: no training labels were passed: propensities come from the label frequencies of tst_X_Y.txt itself, "
+    "and such values are not comparable with published ones (hint: pass --train FILE)\n"
 )
 
 
@@ -236,7 +236,7 @@ USAGE = {
     "choice": (("--empty-rows", "x"), "Invalid value for '--empty-rows': 'x' is not one of 'zero', 'drop'."),
     "option": (("--bogus",), "No such option '--bogus'."),
     "threads": (("--threads", "0"), "Invalid value for '--threads': 0 is not in the range x>=1."),
-    "two sources": (("--counts", TRAIN, "--train", TRAIN), "give one of train, counts, inverse_propensities"),
+    "two sources": (("--counts", TRAIN, "--train", TRAIN), "pass one of train, counts, inverse_propensities"),
 }
 
 
@@ -287,7 +287,7 @@ def test_lack_of_memory_and_of_space_end_with_1(run, monkeypatch):
         def fail(*_args, error=error, **_options):
             raise error
 
-        monkeypatch.setattr("xmceval.api.setup.prepare", fail)
+        monkeypatch.setattr("xmceval.api.setup.Setup.of", fail)
         assert run("score", TRUTH, MODEL_A) == (1, "", message)
 
 
@@ -295,7 +295,7 @@ def test_interruption_ends_with_130(run, monkeypatch):
     def interrupt(*_args, **_options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("xmceval.api.setup.prepare", interrupt)
+    monkeypatch.setattr("xmceval.api.setup.Setup.of", interrupt)
     assert run("score", TRUTH, MODEL_A) == (130, "", "\ninterrupted\n")
 
 

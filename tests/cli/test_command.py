@@ -102,7 +102,7 @@ def test_progress_shows_on_a_terminal_and_vanishes(monkeypatch):
         while not shown.endswith("\x1b[K"):
             shown += os.read(terminal, 4096).decode()
         assert shown == (
-            "\rpreds.txt: 2,000 instances, 1,333 a second\rpreds.txt: 4,000 instances, 2,000 a second\r\x1b[K"
+            "\rpreds.txt: 2,000 instances, 1,333 per second\rpreds.txt: 4,000 instances, 2,000 per second\r\x1b[K"
         )
         with shared.progress("preds.txt", quiet=True) as tell:
             assert tell is None

@@ -11,8 +11,7 @@ from scipy.sparse import csr_matrix
 import xmceval
 from xmceval.errors import DataError, UsageError
 from xmceval.labels.counts import DENSE_IDS, LabelCounts
-from xmceval.labels.propensity import from_counts
-from xmceval.labels.propensity import given as given_propensities
+from xmceval.labels.propensity import from_label_counts, from_values
 
 PSP = {"metrics": ["PSP", "PSR", "PSDCG", "PSnDCG"], "k": [1, 3]}
 
@@ -96,12 +95,12 @@ def test_labels_far_apart_weigh_what_near_ones_do(rng, spread):
 def test_a_label_unknown_to_training_weighs_as_one_never_seen():
     counts = counted([0, 1 << 40], [0])
     counts.n_rows = 50
-    known = from_counts(counts, "train", 0.55, 1.5)
+    known = from_label_counts(counts, "train", 0.55, 1.5)
     assert known.inverse[0] == pytest.approx(naive.inverse_propensities([0], 50, 0.55, 1.5)[0])
 
 
 def test_codes_stand_for_descending_values():
-    known = given_propensities(np.array([2.0, 5.0, 2.0, 1.0]), "given")
+    known = from_values(np.array([2.0, 5.0, 2.0, 1.0]), "given")
     assert known.inverse.tolist() == [5.0, 2.0, 1.0]
     assert known.inverse[known.codes].tolist() == [2.0, 5.0, 2.0, 1.0]
 
@@ -167,12 +166,12 @@ def test_metrics_are_left_out_where_the_model_is_not_defined(problem):
         ({"inverse_propensities": [float("nan"), *[1] * 8]}, "label 0 is nan; expected 1/p from 1 to 2^40"),
         ({"inverse_propensities": [2.0**41, *[1] * 8]}, "is this p itself, or a count?"),
         ({"inverse_propensities": [1.0] * 8}, "inverse_propensities has 8 labels, but y_true has 9 labels"),
-        ({"inverse_propensities": np.ones((3, 3))}, "expected one number a label, got shape (3, 3)"),
+        ({"inverse_propensities": np.ones((3, 3))}, "expected one number per label, got shape (3, 3)"),
         ({"counts": [1] * 9}, "n_train"),
         ({"counts": [1, -1, *[1] * 7], "n_train": 9}, "counts:2: the count of label 1 is -1; expected a whole number"),
         ({"counts": [1, 1.5, *[1] * 7], "n_train": 9}, "the count of label 1 is 1.5"),
-        ({"counts": [10] * 9, "n_train": 9}, "expected a whole number from 0 to 9, the training rows"),
-        ({"counts": [1] * 9, "n_train": 9, "train": [[1] * 9]}, "give one of train, counts, inverse_propensities"),
+        ({"counts": [10] * 9, "n_train": 9}, "expected a whole number from 0 to 9, the number of training rows"),
+        ({"counts": [1] * 9, "n_train": 9, "train": [[1] * 9]}, "pass one of train, counts, inverse_propensities"),
         ({"train": np.ones((5, 8))}, "train has 8 labels, but y_true has 9 labels"),
         ({"dataset": "Foo-1M"}, "unknown data set 'Foo-1M'; known: "),
     ],

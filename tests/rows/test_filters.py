@@ -121,7 +121,7 @@ def test_the_report_counts_what_a_filter_did(files, monkeypatch, capsys):
     (files / "f.txt").write_text("0 0\n1 3\n1 4\n2 0\n")
     with pytest.raises(SystemExit, match="0"):
         main(["score", "t.txt", "p.txt", "-k", "1", "-m", "P", "--filter", "f.txt"])
-    line = "filter: 4 pairs in 3 rows from f.txt, 2 predictions removed from 2 rows, 1 in the truth stay in it"
+    line = "filter: 4 pairs in 3 rows from f.txt, 2 predictions removed from 2 rows, 1 is in the truth and kept there"
     assert capsys.readouterr().out.endswith(line + "\n")
     with pytest.raises(SystemExit, match="0"):
         main(["score", "t.txt", "p.txt", "-k", "1", "-m", "P", "--filter", "f.txt", "--filter-truth", "-o", "json"])

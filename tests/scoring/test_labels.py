@@ -21,7 +21,7 @@ from xmceval.rows import matrices
 from xmceval.rows.block import Rows, Scratch
 from xmceval.rows.checks import validated_scores, validated_truth
 from xmceval.rows.width import UNKNOWN, Width
-from xmceval.scoring import labelwise
+from xmceval.scoring import labelcounters, labeltotals
 
 sk = pytest.importorskip("sklearn.metrics")
 
@@ -219,7 +219,7 @@ def test_threads_and_blocks_give_the_same_bits(rng, monkeypatch, weighted):
 
 def counted(truth, scores, n_labels=UNKNOWN, cutoffs=(1, 3), weights=None):
     """Count rows given as CSR, all of them decided on, and the first ranked as they stand."""
-    counters = labelwise.LabelCounters(n_labels, len(cutoffs), weighted=weights is not None)
+    counters = labelcounters.LabelCounters(n_labels, len(cutoffs), weighted=weights is not None)
     width = Width(truth.shape[1], "the test")
     given = validated_scores(next(iter(matrices.as_scores(scores).blocks())), Scratch(), width)
     true = validated_truth(next(iter(matrices.as_truth(truth).blocks())), Scratch(), width)[0]
@@ -228,7 +228,9 @@ def counted(truth, scores, n_labels=UNKNOWN, cutoffs=(1, 3), weights=None):
     for row in range(len(ranked)):
         labels = given.indices[given.indptr[row] : given.indptr[row + 1]]
         ranked[row, : labels.size] = labels
-    counters.add_ranked(true, ranked, np.diff(given.indptr), np.array(cutoffs), weights)
+    counters.add_ranked(
+        true, ranked, np.diff(given.indptr), np.array(cutoffs), np.empty(0) if weights is None else weights
+    )
     return counters.totals()
 
 
@@ -246,13 +248,14 @@ def same(left, right):
 @pytest.mark.parametrize("limit", [1 << 27, 16])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_totals_of_shards_add_up_in_any_order(rng, monkeypatch, limit, weighted):
-    monkeypatch.setattr(labelwise, "DENSE_IDS", limit)
+    for module in (labelcounters, labeltotals):
+        monkeypatch.setattr(module, "DENSE_IDS", limit)
     truth, scores = (csr_matrix(each[:60]) for each in random_problem(rng))
     weights = rng.random(60) if weighted else None
     whole = counted(truth, scores, weights=weights)
     parts = [slice(0, 11), slice(11, 12), slice(12, 60)]
     a, b, c = (counted(truth[p], scores[p], weights=None if weights is None else weights[p]) for p in parts)
-    merge, empty = labelwise.merge, labelwise.empty(2, bits=a.bits)
+    merge, empty = labeltotals.merge, labelcounters.LabelCounters(0, 2, weighted=weighted).totals()
     assert same(merge(merge(a, b), c), whole)
     assert same(merge(a, merge(c, b)), whole)
     assert same(merge(empty, a), a)
@@ -262,7 +265,7 @@ def test_totals_of_shards_add_up_in_any_order(rng, monkeypatch, limit, weighted)
 def test_labels_above_the_array_count_as_those_below(rng, monkeypatch):
     truth, scores = (csr_matrix(each[:200]) for each in random_problem(rng))
     expected = xmceval.score(truth, scores, metrics=SAME_BITS, threshold=0.0).estimates
-    monkeypatch.setattr(labelwise, "DENSE_IDS", 13)
+    monkeypatch.setattr(labelcounters, "DENSE_IDS", 13)
     assert xmceval.score(truth, scores, metrics=SAME_BITS, threshold=0.0).estimates == expected
 
 
@@ -274,9 +277,10 @@ def test_counts_kept_by_ids_are_those_of_the_array(rng, monkeypatch, weighted, l
     given = {"metrics": [*SAME_BITS, "macroP(over=largest)", "macroR(over=train)"], "threshold": 0.0, "by_frequency": 3}
     given |= {"counts": np.arange(1240) % 7, "n_train": 900, "sample_weight": rng.random(60) if weighted else None}
     expected = xmceval.score(*spread, **given)
-    monkeypatch.setattr(labelwise, "DENSE_IDS", limit)
-    monkeypatch.setattr(labelwise, "COMPACT_ABOVE", 5)
-    monkeypatch.setattr(labelwise, "CHUNK", 100)
+    for module in (labelcounters, labeltotals):
+        monkeypatch.setattr(module, "DENSE_IDS", limit)
+    monkeypatch.setattr(labeltotals, "COMPACT_ABOVE", 5)
+    monkeypatch.setattr(labeltotals, "CHUNK", 100)
     found = xmceval.score(*spread, **given)
     assert found.estimates == expected.estimates
     assert [each.estimates for each in found.slices] == [each.estimates for each in expected.slices]
@@ -292,14 +296,14 @@ def test_totals_by_ids_add_up_with_arrays(rng, monkeypatch):
     parts = [counted(truth[p], scores[p]) for p in (slice(0, 3), slice(3, 12), slice(12, 60))]
     for which in range(8):
         a, b, c = (part.compact(always=True) if which >> i & 1 else part for i, part in enumerate(parts))
-        for added in (labelwise.merge(labelwise.merge(a, b), c), labelwise.merge(a, labelwise.merge(c, b))):
+        for added in (labeltotals.merge(labeltotals.merge(a, b), c), labeltotals.merge(a, labeltotals.merge(c, b))):
             assert same(added.compact(always=True), whole)
 
 
-def test_counters_grow_past_the_largest_label_where_nothing_announces_it():
+def test_counters_grow_past_the_largest_label_where_no_input_declares_it():
     rows = Rows(np.array([0, 1]), np.array([3_000_000]), np.ones(1))
-    counters = labelwise.LabelCounters(UNKNOWN, 1)
-    counters.add_decisions(rows, rows, 0.5)
+    counters = labelcounters.LabelCounters(UNKNOWN, 1)
+    counters.add_decisions(rows, rows, 0.5, np.empty(0))
     totals = counters.totals()
     assert totals.dense.shape == (3_000_001, 3)
     assert totals.dense[-1].tolist() == [1, 1, 1]
@@ -307,15 +311,15 @@ def test_counters_grow_past_the_largest_label_where_nothing_announces_it():
 
 def test_totals_of_few_among_many_labels_are_by_ids():
     rows = Rows(np.array([0, 2]), np.array([7, 9_000_000]), np.ones(2))
-    counters = labelwise.LabelCounters(UNKNOWN, 1)
-    counters.add_decisions(rows, rows, 0.5)
+    counters = labelcounters.LabelCounters(UNKNOWN, 1)
+    counters.add_decisions(rows, rows, 0.5, np.empty(0))
     totals = counters.totals()
     assert (totals.dense.shape, totals.ids.tolist()) == ((0, 3), [7, 9_000_000])
     assert totals.sparse.tolist() == [[1, 1, 1]] * 2
 
 
 def test_weights_beyond_exact_sums_are_refused(monkeypatch):
-    monkeypatch.setattr(labelwise, "MOST_WEIGHT", 4)
+    monkeypatch.setattr(labelcounters, "MOST_WEIGHT", 4)
     with pytest.raises(DataError, match="sample weights sum to more than 2 times the largest"):
         xmceval.score(np.ones((5, 1)), np.ones((5, 1)), k=1, metrics="macroP", sample_weight=np.ones(5))
 

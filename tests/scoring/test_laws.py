@@ -15,14 +15,16 @@ from support.measures import names_of
 from support.strategies import Case, cases
 
 import xmceval
-from xmceval.labels.propensity import given as given_propensities
+from xmceval.labels.propensity import from_values
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
 from xmceval.rows import matrices
 from xmceval.rows.matrices import as_scores, as_truth
 from xmceval.rows.width import Width
 from xmceval.scoring import totals
-from xmceval.scoring.evaluate import evaluate
+from xmceval.scoring.batch import Terms
+from xmceval.scoring.evaluate import System, evaluate
+from xmceval.scoring.finish import finish_totals
 from xmceval.scoring.program import compile_program
 
 SLACK = 1e-12
@@ -220,54 +222,62 @@ def test_blocks_and_threads_give_the_same_bits(made, whole, monkeypatch, entries
 
 def totals_of(program, truth, scores, inverse, **options):
     width = Width(truth.shape[1], "y_true has")
-    known = given_propensities(inverse, "made")
-    return evaluate(as_truth(truth), as_scores(scores), program, known, width=width, **options)[0]
+    terms = Terms(width=width, propensities=from_values(inverse, "made"))
+    [found] = evaluate(as_truth(truth), [System(as_scores(scores), terms)], program, **options)
+    return found, terms
+
+
+def words(one):
+    """Return every number of some totals."""
+    sums = [(part.sums.tolist(), part.left_out.tolist(), part.unscored_true) for part in one.parts]
+    return sums, one.tally.counts.tolist(), one.tally.explicit_zeros, one.tally.filtered
 
 
 def same(left, right):
-    return (
-        np.array_equal(left.sums, right.sums)
-        and np.array_equal(left.counts, right.counts)
-        and np.array_equal(left.left_out, right.left_out)
-    )
+    return words(left) == words(right)
 
 
 @pytest.fixture(scope="module")
 def sharded(made):
     truth, scores, inverse = made
     program = compile_program(parse(NAMES))
-    return program, totals_of(program, *made), lambda i, j: totals_of(program, truth[i:j], scores[i:j], inverse)
+    whole, terms = totals_of(program, *made)
+    return program, terms, whole, lambda i, j: totals_of(program, truth[i:j], scores[i:j], inverse)[0]
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_shards_merge_to_the_same_bits_in_any_order(made, sharded, seed):
     rng = np.random.default_rng(seed)
-    program, expected, part = sharded
+    program, terms, expected, part = sharded
     n_rows = made[0].shape[0]
     ends = [0, *np.sort(rng.choice(n_rows, 4, replace=False)).tolist(), n_rows]
     parts = [part(i, j) for i, j in itertools.pairwise(ends)]
-    merged = totals.empty(program)
+    merged = totals.empty(program, terms)
     for i in rng.permutation(len(parts)):
-        merged = totals.merge(merged, parts[i])
+        merged = totals.merge(program, merged, parts[i])
     assert same(merged, expected)
-    assert totals.finish(merged) == totals.finish(expected)
+    assert finish_totals(program, merged, terms).figures == finish_totals(program, expected, terms).figures
 
 
 def test_merge_is_associative_and_commutative_with_empty_as_identity(sharded):
-    program, _, part = sharded
+    program, terms, _, part = sharded
     a, b, c = part(0, 11), part(11, 12), part(12, 40)
-    assert same(totals.merge(totals.merge(a, b), c), totals.merge(a, totals.merge(b, c)))
-    assert same(totals.merge(a, b), totals.merge(b, a))
-    assert same(totals.merge(a, totals.empty(program)), a)
-    assert same(totals.merge(totals.empty(program), a), a)
+
+    def merge(left, right):
+        return totals.merge(program, left, right)
+
+    assert same(merge(merge(a, b), c), merge(a, merge(b, c)))
+    assert same(merge(a, b), merge(b, a))
+    assert same(merge(a, totals.empty(program, terms)), a)
+    assert same(merge(totals.empty(program, terms), a), a)
 
 
 def test_merge_changes_neither_of_its_arguments(sharded):
-    _, _, part = sharded
+    program, _, _, part = sharded
     a, b = part(0, 11), part(11, 40)
-    before = [x.tobytes() for x in (a.sums, a.counts, b.sums, b.counts)]
-    totals.merge(a, b)
-    assert [x.tobytes() for x in (a.sums, a.counts, b.sums, b.counts)] == before
+    before = words(a), words(b)
+    totals.merge(program, a, b)
+    assert (words(a), words(b)) == before
 
 
 def test_rows_of_no_truth_only_have_values_and_no_trouble():

@@ -269,7 +269,7 @@ def test_equal_weights_leave_intervals_alone(rng):
         ([1, 1, math.nan], "weight of row 2 is nan"),
         ([1, math.inf, 1], "weight of row 1 is inf"),
         ([0, 0, 0], "every weight is 0"),
-        ([[1, 1, 1]], "expected one number a row"),
+        ([[1, 1, 1]], "expected one number per row"),
     ],
 )
 def test_wrong_weights_are_refused(weights, said):
@@ -334,7 +334,7 @@ def test_the_number_of_labels_is_asked_for(tmp_path):
     truth, scores = tmp_path / "truth.txt", tmp_path / "scores.txt"
     truth.write_text("0:1\n1:1\n")
     scores.write_text("0:1\n0:1\n")
-    with pytest.raises(DataError, match=r"LRAP, AUC: nothing announces the number of labels.*--n-labels"):
+    with pytest.raises(DataError, match=r"LRAP, AUC: no input declares the number of labels.*--n-labels"):
         xmceval.score(truth, scores, metrics=["LRAP", "AUC", "AP@all"])
     assert xmceval.score(truth, scores, metrics="LRAP", n_labels=4)["LRAP"] == pytest.approx((1 + 1 / 4) / 2)
     assert xmceval.score(truth, scores, metrics="AP@all")["AP@all"] == 0.5

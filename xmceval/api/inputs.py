@@ -1,96 +1,208 @@
-"""Inputs beside the matrices: where propensities, widths, weights and filters come from."""
+"""Inputs: arrays or paths in; truth, scores, propensities, weights and filters out."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from xmceval.errors import DataError, UsageError, counted, listed
-from xmceval.files.arrays.mat import Hints
+from xmceval.errors import DataError, counted
 from xmceval.files.columns import read_numbers
 from xmceval.files.filters import read_filter
-from xmceval.files.names import Names
-from xmceval.files.opening import open_scores, open_truth
-from xmceval.labels.catalogue import Dataset
+from xmceval.files.names import Names, read_names
+from xmceval.files.opening import Hints, Opened, open_scores, open_truth
+from xmceval.labels.catalogue import find
 from xmceval.labels.counts import count_labels
-from xmceval.labels.propensity import Propensities, constants, from_counts, given, of_table
+from xmceval.labels.propensity import Propensities, constants, from_counts, from_label_counts, from_values
 from xmceval.rows.block import Float64, Source
 from xmceval.rows.filters import Filter, as_filter
 from xmceval.rows.matrices import as_scores, as_truth, is_wide
 from xmceval.rows.repairs import original, without_duplicates, without_extra_column
-from xmceval.rows.width import UNKNOWN, Width
-from xmceval.scoring.program import Program, compile_program
+from xmceval.rows.width import Width
+from xmceval.scoring.batch import UNKNOWN_WIDTH
+from xmceval.scoring.options import Options
 
-DUPLICATES = ("error", "max")
-
-CHOICES = {
-    "empty_rows": ("zero", "drop"),
-    "unscored": ("bottom", "zero"),
-    "duplicates": DUPLICATES,
-    "ties": ("label", "expected", "best", "worst"),
-}
+LEAST_WEIGHT = 2.0**-30  # of the largest; below, few digits are left of a weight
 
 
-def check_choices(**chosen: str) -> None:
-    """Refuse a choice that an argument does not have."""
-    for name, value in chosen.items():
-        if value not in CHOICES[name]:
-            raise UsageError(f"{name} must be one of {listed(CHOICES[name])}, got {value!r}")
+@dataclass(frozen=True)
+class Input:
+    """A source, and how its file was read: the form that was detected, or nothing for arrays."""
+
+    source: Source
+    note: str = ""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The note, if there is one."""
+        return (self.note,) if self.note else ()
 
 
-def check_ties(program: Program, ties: str) -> None:
-    """Refuse a treatment of ties for metrics that have none; where a definition settles ties itself, it stands."""
-    if ties == "label":
-        return
-    along = {"AP", "RR", "R@n", "DCG", "nDCG", "ERR", "AUC@k"} if ties == "expected" else {"AUC@k"}
-    without = [str(measure) for measure, kind in program.whole_row_outputs if kind in along]
-    without += [str(measure) for part in program.labelwise for measure in part.measures if measure.k is not None]
-    if without:
-        raise UsageError(
-            f"ties={ties} is for metrics of the k best labels; it is not available for {listed(without)}, "
-            "which follow the order by label"
+@dataclass(frozen=True)
+class Opener:
+    """Opens truth and scores as the options ask: names of labels, duplicates, number of labels."""
+
+    options: Options
+    names: Names | None = None
+
+    @classmethod
+    def of(cls, options: Options) -> Opener:
+        """Read the names of the labels, if they are passed."""
+        return cls(options, None if options.labels is None else read_names(options.labels))
+
+    def truth(self, matrix: Any, name: str, width: Width = UNKNOWN_WIDTH) -> Input:
+        """Open a truth, or training labels."""
+        if not isinstance(matrix, (str, Path)):
+            return Input(self._repaired(as_truth(matrix, name)))
+        n_labels = width.or_none or self.options.n_labels or (None if self.names is None else len(self.names))
+        opened = open_truth(matrix, names=self.names, hints=Hints(None, n_labels))
+        return Input(self._repaired(opened.source), f"{matrix}: {opened.description}")
+
+    def scores(self, matrix: Any, truth: Source, width: Width) -> Input:
+        """Open predictions."""
+        if not isinstance(matrix, (str, Path)):
+            return Input(self._repaired(as_scores(matrix)))
+        hints = Hints(truth.n_rows, width.or_none)
+        opened = open_scores(matrix, names=self.names, truth=original(truth), hints=hints)
+        source = _without_extra_column(opened, width)
+        return Input(self._repaired(source), f"{matrix}: {opened.description}")
+
+    def _repaired(self, source: Source) -> Source:
+        return without_duplicates(source) if self.options.duplicates == "max" else source
+
+    def width(self, truth: Source) -> Width:
+        """Return the number of labels that the truth, the caller and the names of labels declare."""
+        n_labels = self.options.n_labels
+        if truth.n_labels is None:
+            width = Width() if n_labels is None else Width(n_labels, "n_labels (--n-labels) is")
+        else:
+            width = Width(truth.n_labels, f"{truth.name} has")
+            width = width if n_labels is None else width.agree(n_labels, "n_labels (--n-labels)")
+        return width if self.names is None else width.agree(len(self.names), self.names.source)
+
+
+def _without_extra_column(opened: Opened, width: Width) -> Source:
+    source = opened.source
+    has_extra = getattr(source, "may_have_extra", False) and width.is_known and source.n_labels == width.n_labels + 1
+    return without_extra_column(source, width.n_labels) if has_extra else source
+
+
+@dataclass(frozen=True)
+class Weighing:
+    """Where the weights of labels come from.
+
+    Attributes
+    ----------
+    width : Width
+        The number of labels, which the source may declare.
+    propensities : Propensities or None
+        None where there are too few rows to estimate them.
+    notes, warnings : tuple of str
+    """
+
+    width: Width
+    propensities: Propensities | None
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def find_propensities(opener: Opener, truth: Source, width: Width) -> Weighing:
+    """Find inverse propensities in the one source that the options name, or else estimate them from the truth."""
+    options = opener.options
+    a, b = constants(None if options.dataset is None else find(options.dataset), options.a, options.b)
+    if options.inverse_propensities is not None:
+        values, name = numbers(options.inverse_propensities, "inverse_propensities")
+        return Weighing(width.agree(values.size, name), from_values(values, name))
+    if options.counts is not None:
+        values, name = numbers(options.counts, "counts")
+        return Weighing(width.agree(values.size, name), from_counts(values, options.n_train or 0, name, a, b))
+    return _estimate_propensities(opener, truth, width, a, b)
+
+
+def _estimate_propensities(opener: Opener, truth: Source, width: Width, a: float, b: float) -> Weighing:
+    """Estimate from the frequencies of the training labels, or of the truth where there are none."""
+    train, warnings = opener.options.train, list[str]()
+    training = Input(truth) if train is None else opener.truth(train, "train", width)
+    source = training.source
+    if train is not None and source.n_labels is not None:
+        width = width.agree(source.n_labels, source.name)
+    is_truth = train is None or (isinstance(train, (str, Path)) and _is_same(train, truth.name))
+    if train is None:
+        warnings.append(
+            f"no training labels were passed: propensities come from the label frequencies of {truth.name} itself, "
+            "and such values are not comparable with published ones (hint: pass --train FILE)"
         )
-
-
-def check_narrow(y_score: Any) -> None:
-    """Refuse scores that a threshold cannot be held against, because float64 would round them."""
-    values = getattr(y_score, "data", y_score) if hasattr(y_score, "tocsr") else y_score
-    values = y_score[1] if isinstance(y_score, tuple) else values
-    if isinstance(values, np.ndarray) and is_wide(values):
-        raise DataError(
-            f"y_score has values that float64 would round ({values.dtype}), so no threshold can be held against them "
-            "(hint: scale them, or give float64)"
+    elif is_truth:
+        warnings.append(
+            f"the training labels are {truth.name} itself: such values are not comparable with published ones"
         )
+    counts = count_labels(source, width=width, threads=opener.options.threads)
+    if train is not None:
+        warnings.extend(source.warnings)
+    if counts.n_rows < 3:
+        warnings.append(
+            f"{source.name} has {counted(counts.n_rows, 'row')}: propensities are not defined below 3, "
+            "and the metrics that need them are left out"
+        )
+        return Weighing(width, None, training.notes, tuple(warnings))
+    propensities = from_label_counts(counts, Path(source.name).name, a, b, from_truth=is_truth)
+    return Weighing(width, propensities, training.notes, tuple(warnings))
 
 
 def _is_same(first: str | Path, second: str) -> bool:
     return Path(second).exists() and Path(first).exists() and Path(first).samefile(second)
 
 
-def numbers(values: Any, name: str, what: str = "label") -> tuple[Float64, str]:
-    """Take one number a label, or a row, from a file or an array."""
+def numbers(values: Any, name: str, per: str = "label") -> tuple[Float64, str]:
+    """Take one number per label, or per row, from a file or an array; also return the name for messages."""
     if isinstance(values, (str, Path)):
         return read_numbers(values), Path(values).name
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in "iufb":
-        raise DataError(f"{name}: expected one number a {what}, got shape {array.shape} of {array.dtype}")
+        raise DataError(f"{name}: expected one number per {per}, got shape {array.shape} of {array.dtype}")
     return array.astype(np.float64), name
 
 
-def weights_of(values: Any, truth: Source) -> tuple[Float64, float]:
-    """Take sample weights and scale them by a power of two, so that the largest lies in [1, 2); also return that power.
+@dataclass(frozen=True)
+class Weights:
+    """Sample weights, divided by a power of two so that the largest lies in [1, 2).
 
     So the values that are summed do not depend on the unit of the weights, and no precision is lost.
     """
+
+    values: Float64 | None = None
+    unit: float = 1.0
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """A warning where weights differ so much that the small ones leave the range of exact sums."""
+        used = np.empty(0) if self.values is None else self.values[self.values > 0]
+        if used.size == 0 or used.min() >= LEAST_WEIGHT * used.max():
+            return ()
+        warning = (
+            f"the smallest weight is {used.min() / used.max():.1g} of the largest: sums are exact to 2^-60 of the "
+            "largest (counts by label to 2^-40), which leaves few digits of small weights, and too narrow an interval"
+        )
+        return (warning,)
+
+
+def read_weights(values: Any, truth: Source) -> Weights:
+    """Take sample weights, one per row of the truth.
+
+    Raises
+    ------
+    DataError
+        Another number of weights than rows, a negative or infinite weight, or only zeros.
+    """
+    if values is None:
+        return Weights()
     weights, name = numbers(values, "sample_weight", "row")
     if truth.n_rows is not None and weights.size != truth.n_rows:
         raise DataError(
             f"{name} has {counted(weights.size, 'number')}, but {truth.name} {counted(truth.n_rows, 'row')}; "
-            "one weight a row is expected"
+            "expected one weight per row"
         )
     wrong = np.flatnonzero(~(weights >= 0) | ~np.isfinite(weights))
     if wrong.size:
@@ -101,177 +213,26 @@ def weights_of(values: Any, truth: Source) -> tuple[Float64, float]:
     if weights.size and not weights.any():
         raise DataError(f"{name}: every weight is 0, no row is left")
     exponent = int(np.frexp(np.max(weights, initial=1.0 if not weights.size else 0.0))[1]) - 1
-    return np.ldexp(weights, -exponent), float(np.ldexp(1.0, exponent))
+    return Weights(np.ldexp(weights, -exponent), float(np.ldexp(1.0, exponent)))
 
 
-def weight_warnings(weights: Float64 | None) -> list[str]:
-    """Say where weights are so unequal that the small ones leave the range of exact sums."""
-    some = np.empty(0) if weights is None else weights[weights > 0]
-    if some.size == 0 or some.min() >= 2.0**-30 * some.max():
-        return []
-    said = (
-        f"the smallest weight is {some.min() / some.max():.1g} of the largest: sums are exact to 2^-60 of the largest "
-        "(counts by label to 2^-40), which leaves few digits of so small ones, and no true interval"
-    )
-    return [said]
-
-
-def filter_of(pairs: Any, filter_truth: bool, truth: Source, width: Width) -> Filter | None:
-    """Take the pairs of a filter and hold them against the truth, as far as its size is known."""
+def find_filter(pairs: Any, truth: Source, width: Width) -> Filter | None:
+    """Take the pairs of a filter and check them against the truth, as far as its size is known."""
     if pairs is None:
-        if filter_truth:
-            raise UsageError("filter_truth needs a filter beside it (--filter FILE)")
         return None
-    known = read_filter(pairs) if isinstance(pairs, (str, Path)) else as_filter(pairs)
+    pairs = read_filter(pairs) if isinstance(pairs, (str, Path)) else as_filter(pairs)
     if truth.n_rows is not None:
-        known.check_rows(truth.n_rows, truth.name)
-    known.check_labels(width)
-    return known
+        pairs.check_rows(truth.n_rows, truth.name)
+    pairs.check_labels(width)
+    return pairs
 
 
-def width_of(truth: Source, n_labels: int | None) -> Width:
-    """Settle the number of labels from the truth and the caller."""
-    if truth.n_labels is None:
-        return Width() if n_labels is None else Width(n_labels, "n_labels (--n-labels) announces")
-    width = Width(truth.n_labels, f"{truth.name} has")
-    return width if n_labels is None else fit(width, n_labels, "n_labels (--n-labels)")
-
-
-def fit(width: Width, n_labels: int, name: str) -> Width:
-    """Hold a second number of labels against the first."""
-    if width.n_labels == UNKNOWN:
-        return Width(n_labels, f"{name} has")
-    if n_labels != width.n_labels:
+def check_narrow(y_score: Any) -> None:
+    """Refuse scores that cannot be compared with a threshold, because float64 would round them."""
+    values = getattr(y_score, "data", y_score) if hasattr(y_score, "tocsr") else y_score
+    values = y_score[1] if isinstance(y_score, tuple) else values
+    if isinstance(values, np.ndarray) and is_wide(values):
         raise DataError(
-            f"{name} has {counted(n_labels, 'label')}, but {width.said_by} {counted(width.n_labels, 'label')}"
+            f"y_score has values that float64 would round ({values.dtype}), so they cannot be compared with a "
+            "threshold (hint: scale them, or pass float64)"
         )
-    return width
-
-
-def check_training(program: Program, known: Propensities | None) -> None:
-    """Refuse means over the training labels where no training labels are known."""
-    asking = [str(measure) for measure in program.measures if measure.option("over") == "train"]
-    if asking and (known is None or known.n is None or known.from_truth):
-        raise UsageError(
-            f"{listed(asking)}: over=train needs training labels (hint: train or counts, --train or --counts)"
-        )
-
-
-def without_propensities(program: Program, warnings: list[str]) -> Program:
-    """Leave out the measures that need propensities."""
-    kept = [measure for measure in program.measures if not measure.needs_propensities]
-    if not kept:
-        raise DataError(warnings[-1])
-    return compile_program(kept)
-
-
-@dataclass(frozen=True)
-class Door:
-    """How files are opened: names of labels, what becomes of duplicates, and where to say what was inferred."""
-
-    names: Names | None = None
-    duplicates: str = "error"
-    n_labels: int | None = None
-    notes: list[str] = field(default_factory=list)
-
-    def truth(self, matrix: Any, name: str, n_labels: int = UNKNOWN) -> Source:
-        """Open a truth, whatever it is."""
-        if isinstance(matrix, (str, Path)):
-            known = self.n_labels if n_labels == UNKNOWN else n_labels
-            known = len(self.names) if known is None and self.names is not None else known
-            opened = open_truth(matrix, names=self.names, hints=Hints(None, known))
-            self.notes.append(f"{matrix}: {opened.description}")
-            source = opened.source
-        else:
-            source = as_truth(matrix, name)
-        return self._repaired(source)
-
-    def scores(self, y_score: Any, truth: Source, n_labels: int, notes: list[str]) -> Source:
-        """Open predictions, whatever they are."""
-        if not isinstance(y_score, (str, Path)):
-            return self._repaired(as_scores(y_score))
-        known = None if n_labels == UNKNOWN else n_labels
-        opened = open_scores(y_score, names=self.names, truth=original(truth), hints=Hints(truth.n_rows, known))
-        notes.append(f"{y_score}: {opened.description}")
-        source = opened.source
-        if getattr(source, "may_have_extra", False) and known is not None and source.n_labels == known + 1:
-            source = without_extra_column(source, known)
-        return self._repaired(source)
-
-    def _repaired(self, source: Source) -> Source:
-        return without_duplicates(source) if self.duplicates == "max" else source
-
-
-@dataclass(frozen=True)
-class Model:
-    """The constants of the propensity model."""
-
-    a: float
-    b: float
-
-    @classmethod
-    def of(cls, entry: Dataset | None, a: float | None, b: float | None) -> Model:
-        """Take the constants of a data set, those given going first."""
-        return cls(*constants(entry, a, b))
-
-    def weigh(
-        self,
-        truth: Source,
-        given_by: Mapping[str, Any],
-        n_train: int | None,
-        width: Width,
-        threads: int | None,
-        door: Door,
-        warnings: list[str],
-    ) -> tuple[Width, Propensities | None]:
-        """Take inverse propensities from the one source that is given, or from the truth itself."""
-        sources = [name for name, value in given_by.items() if value is not None]
-        if len(sources) > 1:
-            raise UsageError(f"give one of {listed(given_by)}, not {' and '.join(sources)}")
-        if sources and sources[0] != "train":
-            values, name = numbers(given_by[sources[0]], sources[0])
-            width = fit(width, values.size, name)
-            is_counts = sources[0] == "counts"
-            return width, self.of_counts(values, n_train, name) if is_counts else given(values, name)
-        return self.of_matrix(truth, given_by["train"], width, threads, door, warnings)
-
-    def of_counts(self, values: Float64, n_train: int | None, name: str) -> Propensities:
-        """Estimate from counts by label."""
-        if n_train is None:
-            raise UsageError("counts need the number of training rows beside them: n_train (--n-train)")
-        wrong = np.flatnonzero(~((values >= 0) & (values <= n_train) & (values == np.floor(values))))
-        if wrong.size:
-            label = int(wrong[0])
-            raise DataError(
-                f"{name}:{label + 1}: the count of label {label} is {values[label]:g}; "
-                f"expected a whole number from 0 to {n_train:,}, the training rows"
-            )
-        return of_table(values.astype(np.int64), n_train, name, self.a, self.b)
-
-    def of_matrix(
-        self, truth: Source, train: Any, width: Width, threads: int | None, door: Door, warnings: list[str]
-    ) -> tuple[Width, Propensities | None]:
-        """Estimate from the frequencies of the training labels, or of the truth where there are none."""
-        matrix = truth if train is None else door.truth(train, "train", width.n_labels)
-        if train is None:
-            warnings.append(
-                f"no training labels were given: propensities come from the label frequencies of {truth.name} itself, "
-                "such values are not comparable with published ones (hint: --train FILE)"
-            )
-        elif matrix.n_labels is not None:
-            width = fit(width, matrix.n_labels, matrix.name)
-        is_truth = train is None or (isinstance(train, (str, Path)) and _is_same(train, truth.name))
-        if is_truth and train is not None:
-            warnings.append(
-                f"the training labels are {truth.name} itself: such values are not comparable with published ones"
-            )
-        counts = count_labels(matrix, width=width, threads=threads)
-        warnings.extend(said for said in matrix.warnings if train is not None)
-        if counts.n_rows < 3:
-            warnings.append(
-                f"{matrix.name} has {counted(counts.n_rows, 'row')}: propensities are not defined below 3, "
-                "the metrics that need them are left out"
-            )
-            return width, None
-        source = Path(matrix.name).name
-        return width, from_counts(counts, source, self.a, self.b, from_truth=is_truth)

@@ -1,229 +1,180 @@
-"""The public functions: score matrices or files, and one function for each metric that people ask for by name."""
+"""Setup: a truth, opened once, and how systems are scored on it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from xmceval.api.inputs import (
-    Door,
-    Model,
-    check_choices,
-    check_narrow,
-    check_ties,
-    check_training,
-    filter_of,
-    fit,
-    weight_warnings,
-    weights_of,
-    width_of,
-    without_propensities,
-)
-from xmceval.errors import DataError, UsageError, counted, listed
-from xmceval.files.names import read_names
-from xmceval.labels.bins import as_bins
-from xmceval.labels.catalogue import Dataset, find
-from xmceval.labels.propensity import Propensities
-from xmceval.metrics.names import parse
-from xmceval.metrics.table import DECISION_NAMES, DEFAULT_CUTOFFS, DEFAULT_NAMES
+from xmceval.api.inputs import Opener, Weighing, check_narrow, find_filter, find_propensities, read_weights
+from xmceval.errors import DataError, UsageError, listed
+from xmceval.labels.bins import make_bins
+from xmceval.labels.catalogue import find
+from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.report.result import Result, make_result
-from xmceval.rows.block import Float64, Source
-from xmceval.rows.filters import Filter, FilterReport
+from xmceval.rows.block import Source
 from xmceval.rows.threads import Progress
-from xmceval.rows.width import UNKNOWN, Width
-from xmceval.scoring.evaluate import evaluate
+from xmceval.scoring.batch import Terms
+from xmceval.scoring.evaluate import System, evaluate
+from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program, compile_program
-from xmceval.scoring.totals import EMPTY_ROWS, ROWS, Totals
-from xmceval.scoring.worker import Terms
+from xmceval.scoring.totals import Totals
 
 
-def prepare(
-    y_true: Any,
-    *,
-    k: int | Iterable[int] = DEFAULT_CUTOFFS,
-    metrics: str | Iterable[str] | None = None,
-    train: Any = None,
-    counts: Any = None,
-    n_train: int | None = None,
-    inverse_propensities: Any = None,
-    dataset: str | None = None,
-    a: float | None = None,
-    b: float | None = None,
-    n_labels: int | None = None,
-    labels: Any = None,
-    duplicates: str = "error",
-    empty_rows: str = "zero",
-    unscored: str = "bottom",
-    ties: str = "label",
-    by_frequency: int | str | Sequence[int | str] | None = None,
-    ceiling: bool = False,
-    threshold: float | None = None,
-    sample_weight: Any = None,
-    filter: Any = None,  # noqa: A002 - the field's word
-    filter_truth: bool = False,
-    threads: int | None = None,
-) -> Setup:
-    """Do once what several systems on the same truth share; the parameters are those of `score`."""
-    is_several = isinstance(k, Iterable) and not isinstance(k, str) and getattr(k, "ndim", 1) > 0
-    cutoffs: list[Any] = list(k) if is_several else [k]  # type: ignore[arg-type]
-    names = (DEFAULT_NAMES if threshold is None else DECISION_NAMES) if metrics is None else metrics
-    program = compile_program(parse(names, cutoffs))
-    check_choices(empty_rows=empty_rows, unscored=unscored, duplicates=duplicates, ties=ties)
-    if by_frequency is not None and ties != "label":
-        raise UsageError(f"shares by frequency follow the order by label; they do not go with ties={ties}")
-    check_ties(program, ties)
-    entry = None if dataset is None else find(dataset)
-    notes, warnings = list[str](), list[str]()
-    if threshold is not None:
-        if np.isnan(threshold):
-            raise UsageError("the threshold is NaN; expected a number")
-        if not any(measure.metric.family == "confusion" for measure in program.measures):
-            warnings.append("the threshold has no effect: no metric of decisions was asked for")
-    if n_train is not None and counts is None:
-        raise UsageError("n_train (--n-train) goes with counts (--counts), and there are none")
-    if inverse_propensities is not None and (a is not None or b is not None):
-        raise UsageError("A and B has no effect for inverse propensities that are given: leave one of them out")
-    door = Door(None if labels is None else read_names(labels), duplicates, n_labels, notes)
-    truth = door.truth(y_true, "y_true")
-    width = width_of(truth, n_labels)
-    if door.names is not None:
-        width = fit(width, len(door.names), door.names.source)
-    propensities: Propensities | None = None
-    if program.needs_propensities or by_frequency is not None:
-        given_by = {"train": train, "counts": counts, "inverse_propensities": inverse_propensities}
-        model = Model.of(entry, a, b)
-        width, propensities = model.weigh(truth, given_by, n_train, width, threads, door, warnings)
-    check_training(program, propensities)
-    if propensities is None and program.needs_propensities:
-        program = without_propensities(program, warnings)
-    if program.deepest > width.n_labels:
-        raise DataError(f"k = {program.deepest} is above the number of labels: {width.said_by} {width.n_labels:,}")
-    weights, weight_unit = (None, 1.0) if sample_weight is None else weights_of(sample_weight, truth)
-    warnings.extend(weight_warnings(weights))
-    pairs = filter_of(filter, filter_truth, truth, width)
-    return Setup(
-        *(truth, width, program, propensities, empty_rows, threads, tuple(notes), tuple(warnings)),
-        by_frequency=by_frequency,
-        ceiling=ceiling,
-        ties=ties,
-        weights=weights,
-        weight_unit=weight_unit,
-        unscored=unscored,
-        threshold=threshold,
-        filter=pairs,
-        filter_truth=filter_truth,
-        entry=entry,
-        door=door,
-    )
+@dataclass(frozen=True)
+class Named:
+    """A system to score: its predictions, and its name in reports; default that of the file."""
+
+    y_score: Any
+    name: str | None = None
 
 
 @dataclass(frozen=True)
 class Setup:
-    """A truth and how to score systems on it."""
+    """A truth and how to score systems on it.
 
+    Attributes
+    ----------
+    options : Options
+    opener : Opener
+        Opens the scores of systems.
+    truth : Source
+    program : Program
+        What to compute.
+    terms : Terms
+        How rows are scored; the width and the bins are those of the truth, as far as they are known.
+    notes, warnings : tuple of str
+        What was inferred from the files; what a reader must know before trusting the numbers.
+    """
+
+    options: Options
+    opener: Opener
     truth: Source
-    width: Width
     program: Program
-    propensities: Propensities | None
-    empty_rows: str
-    threads: int | None
-    notes: tuple[str, ...]
-    warnings: tuple[str, ...]
-    by_frequency: int | str | Sequence[int | str] | None = None
-    ceiling: bool = False
-    ties: str = "label"
-    weights: Float64 | None = None
-    weight_unit: float = 1.0
-    unscored: str = "bottom"
-    threshold: float | None = None
-    filter: Filter | None = None
-    filter_truth: bool = False
-    entry: Dataset | None = None
-    door: Door = field(default_factory=Door)
+    terms: Terms
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
-    def score(self, y_score: Any, *, name: str | None = None, progress: Progress | None = None) -> Result:
-        """Score one system; the parameters are those of `score`."""
-        notes = list(self.notes)
-        scores, width = self.door.scores(y_score, self.truth, self.width.n_labels, notes), self.width
-        if scores.is_exact and scores.n_labels is not None:
-            if width.n_labels == UNKNOWN:
-                width = Width(scores.n_labels, f"{scores.name} has")
-            elif scores.n_labels != width.n_labels:
-                raise DataError(
-                    f"{scores.name} has {counted(scores.n_labels, 'column')}, "
-                    f"but {width.said_by} {counted(width.n_labels, 'label')}"
-                )
-        if self.program.needs_labels and width.n_labels == UNKNOWN:
-            names = [str(measure) for measure in self.program.measures if measure.metric.needs_labels]
-            raise DataError(
-                f"{listed(names)}: nothing announces the number of labels, which is needed (hint: n_labels, --n-labels)"
-            )
-        if self.threshold is not None and not isinstance(y_score, (str, Path)):
-            check_narrow(y_score)
-        if self.by_frequency is not None and width.n_labels == UNKNOWN:
-            raise DataError("bins by frequency need the number of labels (hint: n_labels, --n-labels)")
-        bins = None
-        if self.by_frequency is not None and self.propensities is not None:
-            bins = as_bins(self.by_frequency, self.propensities, width.n_labels)
-        totals, seen = evaluate(
+    @classmethod
+    def of(cls, y_true: Any, options: Options) -> Setup:
+        """Open a truth, and find propensities, weights and filters."""
+        program = compile_program(options.measures)
+        program.check_ties(options.ties)
+        opener = Opener.of(options)
+        truth = opener.truth(y_true, "y_true")
+        weighing = Weighing(opener.width(truth.source), None)
+        if program.needs_propensities or options.by_frequency is not None:
+            weighing = find_propensities(opener, truth.source, weighing.width)
+        program = _fitting(program, weighing)
+        weighing.width.check_cutoff(program.deepest)
+        weights = read_weights(options.sample_weight, truth.source)
+        terms = Terms(
+            width=weighing.width,
+            propensities=weighing.propensities or NO_PROPENSITIES,
+            weights=weights.values,
+            weight_unit=weights.unit,
+            filter=find_filter(options.filter, truth.source, weighing.width),
+            filter_truth=options.filter_truth,
+            drop_empty=options.empty_rows == "drop",
+            zero_unscored=options.unscored == "zero",
+            threshold=-np.inf if options.threshold is None else options.threshold,
+            ties=options.ties,
+        )
+        warnings = (*_threshold_warnings(options, program), *weighing.warnings, *weights.warnings)
+        return cls(options, opener, truth.source, program, terms, (*truth.notes, *weighing.notes), warnings)
+
+    def score(self, systems: Sequence[Named], progress: Progress | None = None) -> list[Result]:
+        """Score systems; the truth is read once."""
+        opened = [self.opener.scores(each.y_score, self.truth, self.terms.width) for each in systems]
+        terms = [self._terms_of(each.y_score, own.source) for each, own in zip(systems, opened, strict=True)]
+        totals = evaluate(
             self.truth,
-            scores,
+            [System(own.source, its_terms) for own, its_terms in zip(opened, terms, strict=True)],
             self.program,
-            self.propensities,
-            width=width,
-            threads=self.threads,
-            terms=Terms(
-                drop_empty=self.empty_rows == "drop",
-                weights=self.weights,
-                zero_unscored=self.unscored == "zero",
-                threshold=-np.inf if self.threshold is None else self.threshold,
-                filter=self.filter,
-                filter_truth=self.filter_truth,
-                ties=self.ties,
-                bins=bins,
-            ),
+            threads=self.options.threads,
             progress=progress,
         )
-        if self.filter is not None:
-            self.filter.check_labels(width)
-        doubts = self._doubts(totals, None if width.n_labels == UNKNOWN else width.n_labels)
-        if width.n_labels == UNKNOWN:
-            width = Width(seen, "the largest label in any file + 1 is")
-            notes.append(f"nothing announces the number of labels: {width.said_by} {seen:,}")
-            if self.program.deepest > seen:
-                raise DataError(f"k = {self.program.deepest} is above the number of labels: {width.said_by} {seen:,}")
+        return [
+            self._result(each.name or own.source.name, own.source, own.notes, its_terms, its_totals)
+            for each, own, its_terms, its_totals in zip(systems, opened, terms, totals, strict=True)
+        ]
+
+    def _terms_of(self, y_score: Any, scores: Source) -> Terms:
+        """Return the terms on which a system is scored: its own number of labels where the truth declares none."""
+        width = self.terms.width
+        if scores.is_exact and scores.n_labels is not None:
+            width = width.agree(scores.n_labels, scores.name, "column")
+        if self.program.needing_labels and not width.is_known:
+            raise DataError(
+                f"{listed(self.program.needing_labels)}: no input declares the number of labels, which is needed "
+                "(hint: pass n_labels, --n-labels)"
+            )
+        if self.options.threshold is not None and not isinstance(y_score, (str, Path)):
+            check_narrow(y_score)
+        bins = None
+        if self.options.by_frequency is not None:
+            if not width.is_known:
+                raise DataError("bins by frequency need the number of labels (hint: pass n_labels, --n-labels)")
+            if self.terms.propensities is not NO_PROPENSITIES:
+                bins = make_bins(self.options.by_frequency, self.terms.propensities, width.n_labels)
+        return replace(self.terms, width=width, bins=bins)
+
+    def _result(self, name: str, scores: Source, notes: tuple[str, ...], terms: Terms, totals: Totals) -> Result:
+        """Finish the totals of a system."""
+        if terms.filter is not None:
+            terms.filter.check_labels(terms.width)
+        mismatches = self._mismatches(terms, totals)
+        width = terms.width.or_seen(totals.tally.largest_label)
+        if not terms.width.is_known:
+            notes = (*notes, f"no input declares the number of labels: {width.declared_by} {width.n_labels:,}")
+            width.check_cutoff(self.program.deepest)
         return make_result(
-            name or scores.name,
+            name,
             self.program,
             totals,
-            width.n_labels,
-            self.propensities,
-            empty_rows=self.empty_rows,
-            warnings=(*self.warnings, *doubts, *self.truth.warnings, *scores.warnings),
-            has_threshold=self.threshold is not None,
-            weight_unit=self.weight_unit,
-            notes=tuple(notes),
-            filtered=self._filtered(totals),
-            bins=bins,
-            ceiling=self.ceiling,
+            replace(terms, width=width),
+            self.options,
+            warnings=(*self.warnings, *mismatches, *self.truth.warnings, *scores.warnings),
+            notes=(*self.notes, *notes),
         )
 
-    def _doubts(self, totals: Totals, n_labels: int | None) -> tuple[str, ...]:
-        """Say where the data do not fit the data set that was named."""
-        if self.entry is None:
+    def _mismatches(self, terms: Terms, totals: Totals) -> tuple[str, ...]:
+        """Report where the data do not fit the data set that was named."""
+        if self.options.dataset is None:
             return ()
-        known = self.propensities
-        n_train = known.n if known is not None and not known.from_truth else None
-        n_test = int(totals.counts[ROWS]) + (int(totals.counts[EMPTY_ROWS]) if self.empty_rows == "drop" else 0)
-        is_filtered = self.filter is not None
-        return tuple(self.entry.doubts(n_train=n_train, n_test=n_test, n_labels=n_labels, is_filtered=is_filtered))
+        propensities = terms.propensities
+        return tuple(
+            find(self.options.dataset).mismatches(
+                n_train=propensities.n if propensities.from_training else None,
+                n_test=totals.tally.n_instances(drop_empty=terms.drop_empty),
+                n_labels=terms.width.or_none,
+                is_filtered=terms.filter is not None,
+            )
+        )
 
-    def _filtered(self, totals: Totals) -> FilterReport | None:
-        known = self.filter
-        if known is None:
-            return None
-        return FilterReport(known.name, known.rows.size, known.n_rows, *totals.filtered, self.filter_truth)
+
+def _fitting(program: Program, weighing: Weighing) -> Program:
+    """Return the program without the measures for which there are no propensities."""
+    propensities = weighing.propensities
+    asking = [measure for measure in program.measures if measure.option("over") == "train"]
+    if asking and (propensities is None or not propensities.from_training):
+        raise UsageError(
+            f"{listed(asking)}: over=train needs training labels (hint: pass train or counts, --train or --counts)"
+        )
+    if propensities is not None or not program.needs_propensities:
+        return program
+    rest = program.without_propensities()
+    if rest is None:
+        raise DataError(weighing.warnings[-1])
+    return rest
+
+
+def _threshold_warnings(options: Options, program: Program) -> tuple[str, ...]:
+    """Warn of a threshold that no metric uses."""
+    has_decisions = any(measure.metric.family == "confusion" for measure in program.measures)
+    if options.threshold is None or has_decisions:
+        return ()
+    return ("the threshold has no effect: no metric of decisions was requested",)

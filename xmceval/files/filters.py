@@ -12,7 +12,7 @@ from xmceval.errors import DataError
 from xmceval.files.chunks import Chunk, LineChunks
 from xmceval.files.streams import first_bytes
 from xmceval.rows.block import Float64
-from xmceval.rows.filters import Farthest, Filter, as_filter, first_wrong, ordered
+from xmceval.rows.filters import Largest, Filter, as_filter, first_wrong, ordered
 
 NPY_MAGIC = b"\x93NUMPY"
 
@@ -31,7 +31,7 @@ def read_filter(path: str | Path) -> Filter:
     if first_bytes(path, 8).startswith(NPY_MAGIC):
         return as_filter(np.load(path, allow_pickle=False), path.name)
     rows, labels = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
-    last_row, last_label = Farthest(), Farthest()
+    last_row, last_label = Largest(), Largest()
     line = 1
     for chunk in LineChunks(path):
         pairs = _parse(path, chunk, line)
@@ -79,7 +79,7 @@ def _is_pair(words: list[bytes]) -> bool:
     return len(numbers) == 2 and first_wrong(np.array([numbers])) is None
 
 
-def _farther(known: Farthest, path: Path, chunk: Chunk, line: int, pairs: Float64, column: int) -> Farthest:
+def _farther(known: Largest, path: Path, chunk: Chunk, line: int, pairs: Float64, column: int) -> Largest:
     """Return the pair with the largest number in a column, known or in this chunk."""
     if pairs.size == 0 or pairs[:, column].max() <= known.value:
         return known
@@ -87,4 +87,4 @@ def _farther(known: Farthest, path: Path, chunk: Chunk, line: int, pairs: Float6
     number = line + at
     if pairs.shape[0] != chunk.buffer.count(b"\n", chunk.start, chunk.stop):  # there are comments or blank lines
         number, _ = _lines(bytes(chunk.buffer[chunk.start : chunk.stop]), line)[at]
-    return Farthest(int(pairs[at, column]), f"{path}:{number}")
+    return Largest(int(pairs[at, column]), f"{path}:{number}")

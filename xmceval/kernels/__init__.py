@@ -44,22 +44,22 @@ def _find_cache() -> None:
         dispatcher.Dispatcher.enable_caching = lambda _: None  # nowhere to write: compile at each start
 
 
-class _Teller(event.Listener):  # type: ignore[misc]
-    def __init__(self, tell: Callable[[], None]) -> None:
-        self._tell: Callable[[], None] | None = tell
+class _CompilationListener(event.Listener):  # type: ignore[misc]
+    def __init__(self, report: Callable[[], None]) -> None:
+        self._report: Callable[[], None] | None = report
 
     def on_start(self, event: Any) -> None:  # noqa: ARG002
-        if self._tell is not None:
-            tell, self._tell = self._tell, None
-            tell()
+        if self._report is not None:
+            report, self._report = self._report, None
+            report()
 
     def on_end(self, event: Any) -> None:
-        """Do nothing: the start was told."""
+        """Do nothing: the start was reported."""
 
 
-def tell_compilation(tell: Callable[[], None]) -> None:
-    """Call `tell` once, when a kernel has to be compiled: on the first run ever it takes seconds."""
-    event.register("numba:compile", _Teller(tell))
+def on_compilation(report: Callable[[], None]) -> None:
+    """Call `report` once, when a kernel has to be compiled: on the first run ever it takes seconds."""
+    event.register("numba:compile", _CompilationListener(report))
 
 
 def start_quickly() -> None:

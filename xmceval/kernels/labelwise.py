@@ -1,4 +1,4 @@
-"""Label kernels: how often each label is true, decided on, and both."""
+"""Label-wise kernels: how often each label is true, predicted, and both."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HITS, DECISIONS = 0, 1
 
 @helper
 def _position(indices, start, stop, label):
-    """Place of a label among ascending labels, or -1."""
+    """Index of a label in ascending labels, or -1."""
     length = stop - start
     if length <= 0:
         return -1

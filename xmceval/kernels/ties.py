@@ -15,7 +15,7 @@ N_GAINS = 4
 
 @helper
 def _position(indices, start, stop, label):
-    """Place of a label among ascending labels, or -1."""
+    """Index of a label in ascending labels, or -1."""
     while start < stop:
         middle = (start + stop) >> 1
         if indices[middle] < label:
@@ -29,7 +29,7 @@ def _position(indices, start, stop, label):
 
 @helper
 def _gain(kind, grade, label, ids, codes, inverse):
-    """What a true label is worth; `ids` is empty where labels index `codes`."""
+    """Gain of a true label; `ids` is empty where labels index `codes`."""
     if kind == HIT:
         return 1.0
     if kind == GRADE:
@@ -42,17 +42,19 @@ def _gain(kind, grade, label, ids, codes, inverse):
 
 
 @kernel
-def expect_rows(
-    truth_indptr, truth_indices, grades, pred_indptr, pred_indices, scores, ranked, ranked_scores, n_ranked,
-    ids, codes, inverse, curves, discounts, gain_sums, expected,
-):  # fmt: skip
+def expect_rows(truth, predictions, ranking, propensities, curves, discounts, gain_sums, expected):
     """Write the mean running sum of every curve at every rank, over all orders of tied labels.
 
     A group of m tied labels of which h are true puts a hit on each of its ranks with probability h/m, so gains that
     add up (McSherry and Najork, ECIR 2008) have the group's mean gain at each rank. No hit in the first t of the group
     has the probability (m-h choose t) / (m choose t). A hit at the group's rank t has on average
-    (t-1)(h-1)/(m-1) hits of its group before it. `gain_sums` is working space for the kinds of gain.
+    (t-1)(h-1)/(m-1) hits of its group before it. The first four arguments are those of `compute_rows`; `gain_sums` is
+    working space for the kinds of gain.
     """
+    truth_indptr, truth_indices, grades = truth
+    pred_indptr, pred_indices, scores = predictions
+    ranked, ranked_scores, n_ranked = ranking
+    ids, codes, inverse = propensities
     depth = expected.shape[2]
     for row in range(truth_indptr.size - 1):
         first, last = truth_indptr[row], truth_indptr[row + 1]
@@ -62,7 +64,7 @@ def expect_rows(
             stop = start + 1
             while stop < n_ranked[row] and ranked_scores[row, stop] == ranked_scores[row, start]:
                 stop += 1
-            # A group that goes beyond the deepest cut is gathered from the whole row.
+            # A group that extends beyond the deepest cutoff is gathered from the whole row.
             beyond = stop > depth
             begin = pred_indptr[row] if beyond else start
             end = pred_indptr[row + 1] if beyond else stop

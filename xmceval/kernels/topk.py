@@ -1,4 +1,4 @@
-"""Row kernels: the k best labels of each row, and what they are worth."""
+"""Top-k kernels: the k best labels of each row, and the values of metrics at cutoffs."""
 
 from __future__ import annotations
 
@@ -21,16 +21,26 @@ LARGEST_KEY = 2**63 - 1
 # Orders of the tied labels: by label, gains descending, gains ascending; and the ideal ranking.
 BY_LABEL, BEST, WORST, PERFECT = 0, 1, 2, 3
 
-# Slots of `counts`: these, then for each cut the rows with fewer predictions and the rows with a tie across it.
+# Slots of `counts`: these, then for each cutoff the rows with fewer predictions and the rows with a tie across it.
 ROWS, EMPTY_ROWS, TRUE_LABELS, PREDICTIONS, INSIDE_TIES, FIRST_CUTOFF = 0, 1, 2, 3, 4, 5
 
-# Two habits that speed and compile time ask for: no helper is handed a slice (each counts references, at the price of
-# a dozen additions), nor a literal number (each compiles the helper anew).
+SLOTS = 5  # of a row's values for an output: numerator, denominator, best - num, worst - num, ceiling
+
+# For speed and compile time, no helper is called with a slice (each counts references, at the price of a dozen
+# additions), nor with a literal number (each compiles the helper again).
 
 
 @kernel
-def top_k(indptr, indices, scores, ranked, ranked_scores, n_ranked):
-    """Write the best labels of each row, best first; equal scores in the order of the labels."""
+def top_k(rows, ranking):
+    """Write the best labels of each row, best first; equal scores in the order of the labels.
+
+    Parameters
+    ----------
+    rows : indptr, indices, scores
+    ranking : ranked labels [n_rows, depth], their scores [n_rows, depth], and their number [n_rows]
+    """
+    indptr, indices, scores = rows
+    ranked, ranked_scores, n_ranked = ranking
     depth = ranked.shape[1]
     for row in range(indptr.size - 1):
         count = 0
@@ -59,7 +69,7 @@ def top_k(indptr, indices, scores, ranked, ranked_scores, n_ranked):
 
 @helper
 def _position(indices, start, stop, label):
-    """Place of a label among ascending labels, or -1."""
+    """Index of a label in ascending labels, or -1."""
     length = stop - start
     if length <= 0:
         return -1
@@ -72,7 +82,7 @@ def _position(indices, start, stop, label):
 
 @helper
 def _code(label, ids, codes):
-    """Place of a label's inverse propensity in the table of their values; `ids` is empty where labels index codes."""
+    """Index of a label's inverse propensity in the table of their values; `ids` is empty where labels index codes."""
     if ids.size > 0:
         label = _position(ids, np.int64(0), ids.size, label)
     return np.int64(codes[label]) if 0 <= label < codes.size else np.int64(0)
@@ -80,7 +90,7 @@ def _code(label, ids, codes):
 
 @helper
 def _gain(kind, grade, label, ids, codes, inverse):
-    """What a true label is worth."""
+    """Gain of a true label."""
     if kind == HIT:
         return 1.0
     if kind == PROPENSITY:
@@ -154,7 +164,7 @@ def _order_ties(
         stop = start + 1
         while stop < n_ranked[row] and ranked_scores[row, stop] == ranked_scores[row, start]:
             stop += 1
-        # A group that goes beyond the cut is gathered from the whole row, another one from among the ranked.
+        # A group that extends beyond the cutoff is gathered from the whole row, any other from the ranked labels.
         beyond = stop > depth
         begin = pred_indptr[row] if beyond else start
         end = pred_indptr[row + 1] if beyond else stop
@@ -172,8 +182,9 @@ def _order_ties(
 
 
 @kernel
-def count_rows(truth_indptr, pred_indptr, ranked_scores, n_ranked, cutoffs, drop_empty, counts):
-    """Count rows, labels and predictions, and by cut the rows with fewer predictions and with a tie across it."""
+def count_rows(truth_indptr, pred_indptr, ranking, cutoffs, drop_empty, counts):
+    """Count rows, labels and predictions, and by cutoff the rows with fewer predictions and with a tie across it."""
+    _, ranked_scores, n_ranked = ranking
     for row in range(truth_indptr.size - 1):
         n, n_best = truth_indptr[row + 1] - truth_indptr[row], n_ranked[row]
         if n == 0:
@@ -198,22 +209,43 @@ def count_rows(truth_indptr, pred_indptr, ranked_scores, n_ranked, cutoffs, drop
 
 @kernel
 def compute_rows(
-    truth_indptr, truth_indices, grades, pred_indptr, pred_indices, scores, ranked, ranked_scores, n_ranked,
-    ids, codes, inverse, curves, discounts, outputs, slopes, levels, drop_empty, expected, bins,
-    used, gains, ideals, running, least_keys, rank_bins, keys, values, shares,
-):  # fmt: skip
-    """Write the values of every output for each row, and their shares.
+    truth, predictions, ranking, propensities, recipe, drop_empty, expected, bins, space, keys, values, shares
+):
+    """Write the values of every output for each row, and the shares of bins of labels in them.
 
-    Values are numerator, denominator, how far ties could move the numerator up and down, and the ideal ranking's
-    numerator. `shares` has the same for the part that labels of each bin have in the numerator, bin by bin for each
-    output, or no rows; `bins` is the bin of a label by its code. `expected` has mean running sums over the orders of
-    tied labels, or no rows where their order by label counts.
-
-    The ranking is one label deeper than the deepest cut, so that ties across that cut show. `codes` ascend as the
-    inverse propensities that they stand for descend. An output's divisor is slope * n + level[min(k, n)], or the ideal
-    where the slope is negative. What stands between `bins` and `values` is working space, `keys` as long as the
-    longest row of truth.
+    Parameters
+    ----------
+    truth : indptr, indices, grades
+        Labels ascend within a row.
+    predictions : indptr, indices, scores
+    ranking : as in `top_k`
+        One label deeper than the deepest cutoff, so that ties across that cutoff show.
+    propensities : ids, codes, inverse
+        `codes` ascend as the inverse propensities that they index descend; `ids` is empty where labels index `codes`.
+    recipe : curves, discounts, outputs, slopes, levels
+        As in scoring/topk.py. An output's divisor is slope * n + level[min(k, n)], or the ideal where the slope is
+        negative.
+    drop_empty : bool
+    expected : float64 [n_rows, n_curves, depth]
+        Mean running sums over the orders of tied labels, or no rows where their order by label counts.
+    bins : int64
+        The bin of a label by its code.
+    space : used, gains, ideals, running, least_keys, rank_bins
+        Working space.
+    keys : int64
+        Working space, as long as the longest row of truth.
+    values : float64 [n_rows, n_outputs, SLOTS]
+        Numerator, denominator, how far ties could move the numerator up and down, and the ideal ranking's numerator.
+    shares : float64 [n_rows, n_outputs * n_bins, SLOTS]
+        The same for the part of the numerator that labels of each bin contribute, bin by bin for each output; or no
+        rows.
     """
+    truth_indptr, truth_indices, grades = truth
+    pred_indptr, pred_indices, scores = predictions
+    ranked, ranked_scores, n_ranked = ranking
+    ids, codes, inverse = propensities
+    curves, discounts, outputs, slopes, levels = recipe
+    used, gains, ideals, running, least_keys, rank_bins = space
     depth = gains.shape[1]
     n_bins = shares.shape[1] // outputs.shape[0] if shares.shape[0] > 0 else 0
     for row in range(truth_indptr.size - 1):  # g: kind of gain, c: curve, o: output, j: rank - 1

@@ -1,4 +1,4 @@
-"""Sum kernel: the rows' values into exact sums."""
+"""Sum kernel: adds the values of rows to exact sums."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ function = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no
 
 LRAP, COVERAGE, LOSS, AUC, GAUC, AP, RR, RECALL, RECALL_AT_N, DCG, NDCG, ERR, AUC_AT_K = range(13)
 
-LOG2, LN, LETOR = 1, 2, 3
+NO_DISCOUNT, LOG2, LN, LETOR = 0, 1, 2, 3
 
 # Orders of tied labels along the list.
 BY_LABEL, BEST, WORST = 0, 1, 2
@@ -25,18 +25,16 @@ BY_LABEL, BEST, WORST = 0, 1, 2
 # Columns of `specs`.
 KIND, CUT, DISCOUNT, IS_EXP, IS_RATIO = 0, 1, 2, 3, 4
 
-# Slots of `found`: true labels without a score; whether a grade is too large for ERR, and in which row.
+# Slots of `status`: true labels without a score; whether a grade is too large for ERR, and in which row.
 UNLISTED, FAULT, ROW = 0, 1, 2
 
-# Working space, each as long as the longest row of truth: arrays of int64, then of float64.
-WHOLE_SPACE = ("labels", "starts", "stops", "ranks", "greater", "at_least", "numbers")
-
-REAL_SPACE = ("scores", "grades", "ideals", "copies")
+# Arrays of working space: of int64, of float64.
+N_SPACE, N_REAL_SPACE = 7, 4
 
 
 @helper
 def _position(indices, start, stop, label):
-    """Place of a label among ascending labels, or -1."""
+    """Index of a label in ascending labels, or -1."""
     length = stop - start
     if length <= 0:
         return -1
@@ -98,18 +96,36 @@ def _rank(i, order, ranks, greater, at_least, starts, stops):
 
 @kernel
 def compute_whole_rows(
-    truth_indptr, truth_indices, grades, pred_indptr, pred_indices, scores, n_labels, zero_unscored, drop_empty,
-    specs, params,
-    hit_labels, starts, stops, ranks, greater, at_least, numbers, hit_scores, hit_grades, ideals, copies,
-    left_out, found, values,
-):  # fmt: skip
-    """Write the values of every output for each row: numerator, denominator, and how far ties could move the former.
+    truth, predictions, n_labels, zero_unscored, drop_empty, specs, params, space, real_space, left_out, status, values
+):
+    """Write the values of every output for each row.
 
-    Only true labels with a score (hits) are sorted; every other label is counted at the first hit that it stands
-    before, so that running sums over the hits give ranks and the numbers of labels scored above and as high. Labels
-    without a score are one group of ties: below all, or at score 0. Metrics of whole rows have their own rule for ties,
-    which could not move them; AUC_AT_K is not followed through its ties.
+    Only true labels with a score (hits) are sorted; every other label is counted at the first hit that it precedes, so
+    that running sums over the hits give ranks and the numbers of labels scored above and as high. Labels without a
+    score are one group of ties: below all, or at score 0. Metrics of whole rows have their own rule for ties, which
+    could not move them; AUC_AT_K is not followed through its ties.
+
+    Parameters
+    ----------
+    truth : indptr, indices, grades
+        Labels ascend within a row.
+    predictions : indptr, indices, scores
+    n_labels : int
+    zero_unscored, drop_empty : bool
+    specs, params : as in scoring/wholerow.py
+    space : 7 int64 arrays, real_space : 4 float64 arrays
+        Working space, each array as long as the longest row of truth.
+    left_out : int64 [n_outputs]
+        To which the rows without a value are added.
+    status : int64 [3]
+        True labels without a score; whether a grade is too large for ERR, and in which row.
+    values : float64 [n_rows, n_outputs, at least 4]
+        Numerator, denominator, how far ties could move the numerator up and down.
     """
+    truth_indptr, truth_indices, grades = truth
+    pred_indptr, pred_indices, scores = predictions
+    hit_labels, starts, stops, ranks, greater, at_least, numbers = space
+    hit_scores, hit_grades, ideals, copies = real_space
     for row in range(truth_indptr.size - 1):  # i: hit, o: output
         first, last = truth_indptr[row], truth_indptr[row + 1]
         start, stop = pred_indptr[row], pred_indptr[row + 1]
@@ -162,7 +178,7 @@ def compute_whole_rows(
             at_least[i] += at_least[i - 1]
 
         n_unscored, n_missing = n_labels - m, n - hits  # labels, and true ones among them
-        found[UNLISTED] += n_missing
+        status[UNLISTED] += n_missing
         others = float(n_labels - n)
         precisions, cover, wrong, ordered, listed = 0.0, 0.0, 0.0, 0.0, 0.0
         for i in range(hits):
@@ -272,9 +288,9 @@ def compute_whole_rows(
                 elif kind == ERR:
                     for i in range(n):
                         if 2.0 ** grades[first + i] > params[o]:
-                            if found[FAULT] == 0:
-                                found[ROW] = row
-                            found[FAULT] = 1
+                            if status[FAULT] == 0:
+                                status[ROW] = row
+                            status[FAULT] = 1
                 value = value / divisor if n > 0 else 0.0
             if order == BY_LABEL:
                 values[row, o, 0], values[row, o, 1] = value, most

@@ -1,4 +1,4 @@
-"""Bins of labels by how often they occur in training: head, torso and tail."""
+"""Bins: labels grouped by how often they occur in training, such as head, torso and tail."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ from xmceval.rows.block import Int64
 
 @dataclass(frozen=True)
 class Bin:
-    """Labels of like frequency.
+    """Labels of similar training frequency.
 
     Attributes
     ----------
     name : str
     low, high : int
-        Training rows of its labels, from and to; `high` is that of the most frequent one.
+        The fewest and the most training rows of its labels.
     n_labels : int
-        How many labels it has.
     mass : float
         Their share of all training positives.
     """
@@ -34,10 +33,10 @@ class Bin:
     mass: float
 
     def __str__(self) -> str:
-        return self.told()
+        return self.describe()
 
-    def told(self, truth: str = "") -> str:
-        """Say it in one line; `truth` is the file whose own rows were counted, where there are no training labels."""
+    def describe(self, truth: str = "") -> str:
+        """Describe it in one line; `truth` is the file whose own rows were counted, without training labels."""
         rows, positives = (f"rows of {truth} itself", "its") if truth else ("training rows", "the training")
         return (
             f"{self.name}: {counted(self.n_labels, 'label')} with {self.low:,} to {self.high:,} {rows}, "
@@ -56,16 +55,16 @@ class Bins:
         return len(self.bins)
 
 
-def as_bins(spec: int | str | Sequence[int | str], known: Propensities, n_labels: int) -> Bins:
-    """Cut labels into bins by training frequency.
+def make_bins(spec: int | str | Sequence[int | str], propensities: Propensities, n_labels: int) -> Bins:
+    """Group labels by training frequency.
 
     Parameters
     ----------
     spec : int, str or sequence
-        A number of bins of equal mass: each has about the same share of the training positives; or their names, from
+        A number of bins of equal mass, each with about the same share of the training positives; or their names, from
         the most frequent labels on, such as ``"head,torso,tail"``; or ascending numbers of training rows at which bins
-        begin, such as ``"10,100"``. Labels of one frequency are never parted.
-    known : Propensities
+        begin, such as ``"10,100"``. Labels of one frequency are never separated.
+    propensities : Propensities
         From training counts.
     n_labels : int
 
@@ -76,14 +75,16 @@ def as_bins(spec: int | str | Sequence[int | str], known: Propensities, n_labels
     DataError
         Inverse propensities that were given without counts.
     """
-    if known.n is None:
-        raise DataError("bins by frequency need training counts (hint: --train or --counts)")
+    if propensities.n is None:
+        raise DataError("bins by frequency need training counts (hint: pass --train or --counts)")
     words = [word.strip() for word in str(spec).split(",")] if isinstance(spec, (int, str)) else list(map(str, spec))
     numbers = [int(word) for word in words if word.isdigit()]
     if not all(words) or (numbers and len(numbers) < len(words)):
-        raise UsageError(f"bins by frequency: a number of bins, their names, or training counts, got {spec!r}")
-    labels = np.bincount(known.codes, minlength=known.inverse.size)
-    labels[0] += n_labels - known.codes.size
+        raise UsageError(
+            f"by_frequency must be a number of bins, names of bins, or ascending training counts, got {spec!r}"
+        )
+    labels = np.bincount(propensities.codes, minlength=propensities.inverse.size)
+    labels[0] += n_labels - propensities.codes.size
     counts = np.arange(labels.size)
     if len(numbers) > 1:
         edges = np.array(numbers)
@@ -94,7 +95,7 @@ def as_bins(spec: int | str | Sequence[int | str], known: Propensities, n_labels
     else:
         n_bins = numbers[0] if numbers else len(words)
         if n_bins < 1:
-            raise UsageError("bins by frequency: at least 1")
+            raise UsageError("by_frequency needs at least 1 bin")
         names = [f"bin {i + 1}" for i in range(n_bins)] if numbers else words
         mass = (labels * counts)[::-1].astype(np.float64)
         before = (np.cumsum(mass) - mass)[::-1] / max(mass.sum(), 1.0)
@@ -104,8 +105,8 @@ def as_bins(spec: int | str | Sequence[int | str], known: Propensities, n_labels
 
 def _bin(name: str, number: int, by_code: Int64, labels: Int64) -> Bin:
     inside = by_code == number
-    counts = np.arange(labels.size)
-    held = np.flatnonzero(inside & (labels > 0))
-    low, high = (int(held[0]), int(held[-1])) if held.size else (0, 0)
-    total = max(int((labels * counts).sum()), 1)
-    return Bin(name, low, high, int(labels[inside].sum()), float((labels * counts)[inside].sum() / total))
+    positives = labels * np.arange(labels.size)
+    counts = np.flatnonzero(inside & (labels > 0))
+    low, high = (int(counts[0]), int(counts[-1])) if counts.size else (0, 0)
+    total = max(int(positives.sum()), 1)
+    return Bin(name, low, high, int(labels[inside].sum()), float(positives[inside].sum() / total))

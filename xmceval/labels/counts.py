@@ -1,4 +1,4 @@
-"""The conductor: blocks of truth and scores, row for row, through the kernels into totals, in threads."""
+"""Counts: the rows in which each label is true."""
 
 from __future__ import annotations
 
@@ -8,14 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from xmceval.kernels import counts as kernels
 from xmceval.rows.block import Block, Int64, Scratch, Source
 from xmceval.rows.checks import validated_truth
 from xmceval.rows.threads import each_block
 from xmceval.rows.width import Width
 
+DENSE_IDS = 1 << 27  # labels below are counted in one array, of which only the pages that are touched exist
+LONG_TABLE = 1 << 22  # labels; a longer table that is mostly zeros is given by ids
+
 
 def count_labels(truth: Source, *, width: Width, threads: int | None = None) -> LabelCounts:
-    """Count the rows of a truth matrix and, for each label, those in which it is true."""
+    """Count the rows of a truth and, for each label, those in which it is true."""
     counts, lock = LabelCounts(), threading.Lock()
 
     def work(scratch: Scratch, block: Block) -> None:
@@ -27,11 +31,8 @@ def count_labels(truth: Source, *, width: Width, threads: int | None = None) -> 
     return counts
 
 
-DENSE_IDS = 1 << 27  # ids below are counted in one array, of which only the pages that are touched exist
-
-
 class LabelCounts:
-    """Rows counted, and for each label the rows in which it is true; counts of two parts add up."""
+    """A number of rows, and for each label the rows in which it is true."""
 
     def __init__(self) -> None:
         self.n_rows = 0
@@ -42,26 +43,24 @@ class LabelCounts:
 
     def add(self, n_rows: int, indices: Int64) -> None:
         """Count some rows, given the labels of all of them."""
-        from xmceval.kernels.counts import count_labels
-
         self.n_rows += n_rows
         if indices.size == 0:
             return
-        largest = int(count_labels(indices, self._dense))
+        largest = int(kernels.count_labels(indices, self._dense))
         self.n_labels = max(self.n_labels, largest + 1)
         if largest >= DENSE_IDS:
-            self._merge(indices[indices >= DENSE_IDS])
+            self._add_high(indices[indices >= DENSE_IDS])
 
-    def _merge(self, indices: Int64) -> None:
+    def _add_high(self, indices: Int64) -> None:
+        """Count labels from 2^27 on."""
         ids, counts = np.unique(indices, return_counts=True)
-        every = np.concatenate([self._ids, ids])
-        self._ids, where = np.unique(every, return_inverse=True)
-        self._counts = np.bincount(where, np.concatenate([self._counts, counts])).astype(np.int64)
+        self._ids, places = np.unique(np.concatenate([self._ids, ids]), return_inverse=True)
+        self._counts = np.bincount(places, np.concatenate([self._counts, counts])).astype(np.int64)
 
     def table(self) -> tuple[Int64, NDArray[np.integer[Any]]]:
         """Return (ids, counts): ids is empty where counts is indexed by the label itself."""
         dense = self._dense[: min(self.n_labels, DENSE_IDS)]
-        if self.n_labels <= DENSE_IDS and self.n_labels <= max(1 << 22, 64 * int(np.count_nonzero(dense))):
+        if self.n_labels <= DENSE_IDS and self.n_labels <= max(LONG_TABLE, 64 * int(np.count_nonzero(dense))):
             return np.empty(0, dtype=np.int64), dense
         low = np.flatnonzero(dense)
         return np.concatenate([low, self._ids]), np.concatenate([dense[low], self._counts])

@@ -1,4 +1,4 @@
-"""Jain's propensity model: inverse propensities from label frequencies."""
+"""Propensities: Jain's model, which estimates inverse propensities from label frequencies."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from xmceval.labels.counts import LabelCounts
 from xmceval.rows.block import Float64, Int64
 
 DEFAULT_A, DEFAULT_B = 0.55, 1.5
-
-LARGEST = 2.0**40
+LARGEST = 2.0**40  # of 1/p
 
 
 @dataclass(frozen=True)
@@ -26,16 +25,16 @@ class Propensities:
     Attributes
     ----------
     inverse : float64 array
-        The distinct values of 1/p, descending; the first is that of a label which never occurs in training.
+        The distinct values of 1/p, descending; the first is that of a label that never occurs in training.
     codes : int32 array
-        Place in `inverse` by label, or by place in `ids`; labels beyond have the first value. A look-up of 4 bytes
-        a label is three times as fast as one of 8, and codes sort as their values do.
+        Index into `inverse` by label, or by position in `ids`; labels beyond have the first value. A look-up of 4 bytes
+        per label is three times as fast as one of 8, and codes sort as their values do.
+    source : str
+        The file or argument that they come from, for the report.
     ids : int64 array
         Ascending labels; empty where `codes` is indexed by the label itself.
     a, b, n : float, float, int or None
-        Constants and number of rows of the model; None where inverse propensities were given.
-    source : str
-        Where they come from, for the report.
+        Constants and number of training rows of the model; None where inverse propensities were given.
     from_truth : bool
         Whether the frequencies are those of the truth that is scored: such values are not comparable to published ones.
     """
@@ -49,19 +48,29 @@ class Propensities:
     n: int | None = None
     from_truth: bool = False
 
+    @property
+    def table(self) -> tuple[Int64, NDArray[np.int32], Float64]:
+        """The arrays that kernels take."""
+        return self.ids, self.codes, self.inverse
+
+    @property
+    def from_training(self) -> bool:
+        """Whether they come from training labels, so that the labels with a training row are known."""
+        return self.n is not None and not self.from_truth
+
     def codes_of(self, labels: Int64) -> Int64:
         """Return the code of each label; 0 for labels beyond the table."""
         if self.ids.size:
             places = np.searchsorted(self.ids, labels)
-            known = self.ids[np.minimum(places, self.ids.size - 1)] == labels
+            inside = self.ids[np.minimum(places, self.ids.size - 1)] == labels
         else:
-            places, known = labels, labels < self.codes.size
+            places, inside = labels, labels < self.codes.size
         codes = np.zeros(labels.size, dtype=np.int64)
-        codes[known] = self.codes[places[known]]
+        codes[inside] = self.codes[places[inside]]
         return codes
 
 
-NOT_NEEDED = Propensities(np.ones(1), np.empty(0, dtype=np.int32), "")
+NO_PROPENSITIES = Propensities(np.ones(1), np.empty(0, dtype=np.int32), "")
 
 
 def inverse_propensity(counts: Any, n: int, a: float = DEFAULT_A, b: float = DEFAULT_B) -> Float64:
@@ -70,7 +79,7 @@ def inverse_propensity(counts: Any, n: int, a: float = DEFAULT_A, b: float = DEF
     Parameters
     ----------
     counts : array of int
-        N_l, the rows in which each label is true, of the training set.
+        N_l, the rows of the training set in which each label is true.
     n : int
         N, the rows of the training set; at least 3.
     a, b : float
@@ -85,6 +94,8 @@ def inverse_propensity(counts: Any, n: int, a: float = DEFAULT_A, b: float = DEF
     ------
     DataError
         Fewer than 3 rows, for which the model is not defined.
+    UsageError
+        A below 0, or B not above 0.
 
     Notes
     -----
@@ -107,13 +118,40 @@ def inverse_propensity(counts: Any, n: int, a: float = DEFAULT_A, b: float = DEF
     return inverse
 
 
-def from_counts(counts: LabelCounts, source: str, a: float, b: float, *, from_truth: bool = False) -> Propensities:
-    """Estimate inverse propensities from counted labels."""
+def constants(entry: Dataset | None, a: float | None, b: float | None) -> tuple[float, float]:
+    """Return A and B: as passed, else those of a data set, else the usual ones."""
+    default_a = DEFAULT_A if entry is None or entry.a is None else entry.a
+    default_b = DEFAULT_B if entry is None or entry.b is None else entry.b
+    return default_a if a is None else a, default_b if b is None else b
+
+
+def from_label_counts(
+    counts: LabelCounts, source: str, a: float, b: float, *, from_truth: bool = False
+) -> Propensities:
+    """Estimate inverse propensities from the labels of a file or matrix."""
     ids, table = counts.table()
-    return of_table(table, counts.n_rows, source, a, b, ids=ids, from_truth=from_truth)
+    return _from_table(table, counts.n_rows, source, a, b, ids=ids, from_truth=from_truth)
 
 
-def of_table(
+def from_counts(counts: Float64, n_train: int, source: str, a: float, b: float) -> Propensities:
+    """Estimate inverse propensities from one count per label.
+
+    Raises
+    ------
+    DataError
+        A count that is not a whole number from 0 to `n_train`, with its place.
+    """
+    wrong = np.flatnonzero(~((counts >= 0) & (counts <= n_train) & (counts == np.floor(counts))))
+    if wrong.size:
+        label = int(wrong[0])
+        raise DataError(
+            f"{source}:{label + 1}: the count of label {label} is {counts[label]:g}; "
+            f"expected a whole number from 0 to {n_train:,}, the number of training rows"
+        )
+    return _from_table(counts.astype(np.int64), n_train, source, a, b)
+
+
+def _from_table(
     table: NDArray[np.integer[Any]],
     n: int,
     source: str,
@@ -129,8 +167,8 @@ def of_table(
     return Propensities(inverse, table.astype(np.int32, copy=False), source, ids, a, b, n, from_truth)
 
 
-def given(values: Float64, source: str) -> Propensities:
-    """Take inverse propensities as they are, one a label.
+def from_values(values: Float64, source: str) -> Propensities:
+    """Take inverse propensities as they are, one per label.
 
     Raises
     ------
@@ -146,10 +184,3 @@ def given(values: Float64, source: str) -> Propensities:
         )
     descending, codes = np.unique(-values, return_inverse=True)
     return Propensities(-descending, codes.astype(np.int32), source)
-
-
-def constants(entry: Dataset | None, a: float | None, b: float | None) -> tuple[float, float]:
-    """Return A and B: those given, else those of a data set, else the usual ones."""
-    known_a = DEFAULT_A if entry is None or entry.a is None else entry.a
-    known_b = DEFAULT_B if entry is None or entry.b is None else entry.b
-    return known_a if a is None else a, known_b if b is None else b

@@ -1,4 +1,4 @@
-"""Training labels: their counts and inverse propensities as one number a label."""
+"""Training labels: the counts of a file, and inverse propensities as one number per label."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from pathlib import Path
 
 import numpy as np
 
-from xmceval.errors import DataError, counted
+from xmceval.errors import DataError
 from xmceval.files.opening import open_truth
 from xmceval.labels.catalogue import find
 from xmceval.labels.counts import count_labels
 from xmceval.labels.propensity import constants, inverse_propensity
 from xmceval.rows.block import Float64, Int64
-from xmceval.rows.width import UNKNOWN, Width
+from xmceval.rows.width import Width
 
 
 @dataclass(frozen=True)
 class Training:
-    """What training labels tell of each label.
+    """Counts of the training labels.
 
     Attributes
     ----------
@@ -27,9 +27,9 @@ class Training:
     counts : int64 array [n_labels]
         N_l, the rows in which each label is true.
     description : str
-        What the file was taken for.
+        The form of the file.
     warnings : tuple of str
-        What came to light while it was read.
+        Problems that were found while it was read.
     """
 
     n_rows: int
@@ -38,16 +38,17 @@ class Training:
     warnings: tuple[str, ...] = ()
 
     def inverse(self, dataset: str | None = None, a: float | None = None, b: float | None = None) -> Float64:
-        """Compute 1/p of each label, with A and B as given, or of a data set, or 0.55 and 1.5."""
-        known_a, known_b = self.constants(dataset, a, b)
+        """Compute 1/p of each label, with A and B as passed, or of a data set, or 0.55 and 1.5."""
         # By distinct counts, as scoring does: so these are the same bits.
-        table = inverse_propensity(np.arange(int(self.counts.max(initial=0)) + 1), self.n_rows, known_a, known_b)
+        table = inverse_propensity(
+            np.arange(int(self.counts.max(initial=0)) + 1), self.n_rows, *self.constants(dataset, a, b)
+        )
         values: Float64 = table[self.counts]
         return values
 
     @staticmethod
     def constants(dataset: str | None, a: float | None, b: float | None) -> tuple[float, float]:
-        """Return A and B: as given, or of a data set, or the usual ones."""
+        """Return A and B: as passed, or of a data set, or the usual ones."""
         return constants(None if dataset is None else find(dataset), a, b)
 
 
@@ -59,28 +60,31 @@ def count_training(path: str | Path, *, n_labels: int | None = None, threads: in
     path : path
         A file of truth in any form.
     n_labels : int, optional
-        The number of labels; default what the file announces, else its largest label + 1.
+        The number of labels; default what the file declares, else its largest label + 1.
     threads : int, optional
         Default: one per processor.
 
     Raises
     ------
     DataError
-        Anything wrong with the file, or another number of labels than it announces.
+        Anything wrong with the file, or another number of labels than it declares.
     """
     opened = open_truth(path)
     source = opened.source
-    warnings = []
-    if n_labels is not None and source.n_labels not in {None, n_labels}:
-        raise DataError(f"{source.name} has {counted(source.n_labels or 0, 'label')}, but n_labels is {n_labels:,}")
-    known = n_labels if n_labels is not None else source.n_labels
-    width = Width() if known is None else Width(known, f"{source.name} has")
+    width = Width() if source.n_labels is None else Width(source.n_labels, f"{source.name} has")
+    if n_labels is not None and width.is_known and n_labels != width.n_labels:
+        raise DataError(f"{width}, but n_labels is {n_labels:,}")
+    if n_labels is not None:
+        width = Width(n_labels, "n_labels is")
     counts = count_labels(source, width=width, threads=threads)
-    if width.n_labels == UNKNOWN:
-        warnings.append(
-            f"nothing announces the number of labels: the largest label + 1 is {counts.n_labels:,} (hint: --n-labels)"
+    warnings = list(source.warnings)
+    if not width.is_known:
+        warnings.insert(
+            0,
+            f"no input declares the number of labels: the largest label + 1 is {counts.n_labels:,} "
+            "(hint: pass --n-labels)",
         )
     ids, table = counts.table()
-    dense = np.zeros(known if known is not None else counts.n_labels, dtype=np.int64)
+    dense = np.zeros(width.n_labels if width.is_known else counts.n_labels, dtype=np.int64)
     dense[ids if ids.size else slice(table.size)] = table
-    return Training(counts.n_rows, dense, opened.description, (*warnings, *source.warnings))
+    return Training(counts.n_rows, dense, opened.description, tuple(warnings))

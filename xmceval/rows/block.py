@@ -1,4 +1,4 @@
-"""Blocks: runs of rows, the form in which truth and scores go along the street, and what makes a row valid."""
+"""Blocks: runs of rows, the form in which truth and scores are read, checked and scored."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Int64 = NDArray[np.int64]
-
 Float64 = NDArray[np.float64]
 
 
@@ -28,17 +27,17 @@ class Scratch:
         self._arrays: dict[str, NDArray[Any]] = {}
 
     def array(self, name: str, size: int, dtype: type, fill: int | None = None) -> NDArray[Any]:
-        """Return an array of exactly `size` elements: as they were left, or, in a fresh one, `fill` if it is given."""
-        have = self._arrays.get(name)
-        if have is None or have.size < size:
-            have = np.empty(size + size // 4, dtype=dtype)
+        """Return an array of `size` elements, as they were left; a new array is filled with `fill` if that is given."""
+        array = self._arrays.get(name)
+        if array is None or array.size < size:
+            array = np.empty(size + size // 4, dtype=dtype)
             if fill is not None:
-                have.fill(fill)
-            self._arrays[name] = have
-        return have[:size]
+                array.fill(fill)
+            self._arrays[name] = array
+        return array[:size]
 
     def rows(self, n_rows: int, n_entries: int) -> Rows:
-        """Return arrays with room for so many rows and entries."""
+        """Return arrays for a number of rows and entries."""
         return Rows(
             self.array("indptr", n_rows + 1, np.int64),
             self.array("indices", n_entries, np.int64),
@@ -53,13 +52,13 @@ class Block(Protocol):
     n_rows: int
 
     def take(self, n_rows: int) -> Block:
-        """Cut off and return the first rows."""
+        """Remove the first rows from this block and return them."""
 
     def rows(self, scratch: Scratch) -> Rows:
         """Parse, in any thread; the arrays live in `scratch` until its next use. Values may be changed in place."""
 
     def place(self, row: int) -> str:
-        """Say where a row of this block stands, for a message."""
+        """Return where a row of this block is, for a message."""
 
     def blank_from(self) -> int:
         """Return the row from which on all rows of this block are blank lines; `n_rows` where there are none."""
@@ -74,19 +73,19 @@ class Source(Protocol):
 
     @property
     def n_rows(self) -> int | None:
-        """The number of rows, if announced before any is read."""
+        """The number of rows, if it is declared before the first of them."""
 
     @property
     def n_labels(self) -> int | None:
-        """The number of columns, if announced before any row is read."""
+        """The number of columns, if it is declared before the first row."""
 
     @property
     def is_exact(self) -> bool:
-        """Whether that can only be the number of labels: a text header may also mean `rows k`."""
+        """Whether that can only be the number of labels; a text header may also be `rows k`."""
 
     @property
     def warnings(self) -> list[str]:
-        """What came to light while its blocks were read."""
+        """Problems that were found while its blocks were read."""
 
     def blocks(self) -> Generator[Block, None, None]:
-        """Yield all blocks from the first row on, each time anew; one thread at a time may ask for the next."""
+        """Yield all blocks from the first row on, each time again; one thread at a time may draw the next."""

@@ -1,4 +1,4 @@
-"""Filters: pairs of row and label that are taken out of the predictions before they are ranked."""
+"""Filters: pairs of row and label that are removed from the predictions before they are ranked."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, counted
+from xmceval.kernels.filters import drop_pairs
 from xmceval.rows.block import Int64, Rows
-from xmceval.rows.width import UNKNOWN, Width
+from xmceval.rows.width import Width
 
 
 @dataclass(frozen=True)
-class Farthest:
-    """The pair with the largest row, or label, and where it stands: the only ones that can be out of range."""
+class Largest:
+    """The largest row, or label, of all pairs and its place: if any is out of range, this one is."""
 
     value: int = -1
     place: str = ""
@@ -32,25 +33,25 @@ class Filter:
     rows, labels : int64 array [n_pairs]
         Each pair once.
     repeated : int
-        Pairs that stand there more than once, beyond the first time.
-    last_row, last_label : Farthest
-        What is held against the numbers of rows and labels.
+        Repetitions of pairs, which are ignored.
+    last_row, last_label : Largest
+        Checked against the numbers of rows and labels.
     """
 
     name: str
     rows: Int64
     labels: Int64
     repeated: int = 0
-    last_row: Farthest = Farthest()
-    last_label: Farthest = Farthest()
+    last_row: Largest = Largest()
+    last_label: Largest = Largest()
 
     @property
     def n_rows(self) -> int:
         """Rows that have a pair."""
         return int(np.count_nonzero(np.diff(self.rows))) + 1 if self.rows.size else 0
 
-    def check_rows(self, n_rows: int, said_by: str) -> None:
-        """Refuse a row that is not there.
+    def check_rows(self, n_rows: int, name: str) -> None:
+        """Refuse a row that the truth `name` does not have.
 
         Raises
         ------
@@ -60,34 +61,32 @@ class Filter:
         if self.last_row.value >= n_rows:
             raise DataError(
                 f"{self.last_row.place}: row {self.last_row.value} is outside 0..{n_rows - 1} "
-                f"({said_by} has {counted(n_rows, 'row')}; rows are 0-based; is this the filter of another split?)"
+                f"({name} has {counted(n_rows, 'row')}; rows are 0-based; is this the filter of another split?)"
             )
 
     def check_labels(self, width: Width) -> None:
-        """Refuse a label that is not there.
+        """Refuse a label that is out of range.
 
         Raises
         ------
         DataError
             A label out of range, with its place.
         """
-        if width.n_labels != UNKNOWN and self.last_label.value >= width.n_labels:
+        if width.is_known and self.last_label.value >= width.n_labels:
             raise DataError(
                 f"{self.last_label.place}: label {self.last_label.value} is outside 0..{width.n_labels - 1} "
-                f"({width.said_by} {counted(width.n_labels, 'label')}; a line is 'row label', both 0-based)"
+                f"({width}; a line is 'row label', both 0-based)"
             )
 
     def apply(self, first_row: int, rows: Rows, *, remove: bool = True) -> tuple[int, int]:
-        """Find the pairs in a block of rows, in place, and take them out: return the entries and rows concerned."""
-        from xmceval.kernels.filters import drop_pairs
-
+        """Find the pairs in a block of rows and remove them in place; return how many entries and rows there were."""
         n_rows = rows.indptr.size - 1
         start, stop = (int(at) for at in np.searchsorted(self.rows, [first_row, first_row + n_rows]))
         if start == stop:
             return 0, 0
-        found = np.zeros(2, dtype=np.int64)
-        drop_pairs(*rows, first_row, self.rows[start:stop], self.labels[start:stop], remove, found)
-        return int(found[0]), int(found[1])
+        matched = np.zeros(2, dtype=np.int64)
+        drop_pairs(*rows, first_row, self.rows[start:stop], self.labels[start:stop], remove, matched)
+        return int(matched[0]), int(matched[1])
 
 
 @dataclass(frozen=True)
@@ -101,11 +100,11 @@ class FilterReport:
     pairs, rows : int
         Distinct pairs, and the rows that have one.
     removed, rows_changed : int
-        Predictions taken out, and the rows they stood in.
+        Predictions removed, and the rows they were in.
     in_truth : int
         Pairs that are true labels.
     filter_truth : bool
-        Whether those were taken out of the truth too.
+        Whether those were removed from the truth too.
     """
 
     source: str
@@ -121,8 +120,9 @@ class FilterReport:
             return f"filter: no pairs in {self.source}"
         truth = "none is in the truth"
         if self.in_truth:
-            done = "are taken out of it too" if self.filter_truth else "stay in it"
-            truth = f"{self.in_truth:,} in the truth {done}"
+            verb = "is" if self.in_truth == 1 else "are"
+            then = "removed from it too" if self.filter_truth else "kept there"
+            truth = f"{self.in_truth:,} {verb} in the truth and {then}"
         return (
             f"filter: {counted(self.pairs, 'pair')} in {counted(self.rows, 'row')} from {self.source}, "
             f"{counted(self.removed, 'prediction')} removed from {counted(self.rows_changed, 'row')}, {truth}"
@@ -149,7 +149,7 @@ def as_filter(pairs: Any, name: str = "filter") -> Filter:
     last = []
     for column in whole.T if whole.size else ():
         at = int(np.argmax(column))
-        last.append(Farthest(int(column[at]), f"{name}[{at}]"))
+        last.append(Largest(int(column[at]), f"{name}[{at}]"))
     return ordered(name, whole[:, 0], whole[:, 1], *last)
 
 
@@ -162,7 +162,7 @@ def first_wrong(pairs: NDArray[Any]) -> int | None:
 
 
 def ordered(
-    name: str, rows: Int64, labels: Int64, last_row: Farthest = Farthest(), last_label: Farthest = Farthest()
+    name: str, rows: Int64, labels: Int64, last_row: Largest = Largest(), last_label: Largest = Largest()
 ) -> Filter:
     """Order pairs and keep each once."""
     if not np.all((rows[1:] > rows[:-1]) | ((rows[1:] == rows[:-1]) & (labels[1:] > labels[:-1]))):

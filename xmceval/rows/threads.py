@@ -1,4 +1,4 @@
-"""The conductor: blocks of truth and scores, row for row, through the kernels into totals, in threads."""
+"""Threads: work on blocks of rows in a pool of threads, in any order or in theirs."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ import os
 import threading
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, nullcontext
+from contextlib import closing
 from typing import TypeVar
 
 from xmceval.errors import DataError, Fault, UsageError
 from xmceval.rows.block import Block, Scratch
-from xmceval.rows.faults import COUNTED, further_faults, told
+from xmceval.rows.faults import COUNTED, as_error, further_faults
 
 Progress = Callable[[int], None]
-
 Item = TypeVar("Item")
-
 State = TypeVar("State")
+Payload = TypeVar("Payload")
 
 
 def default_threads() -> int:
@@ -33,9 +32,26 @@ def each_block(
     *,
     all_faults: bool = False,
 ) -> None:
-    """Work on items in threads, each with a state of its own; raise the fault of the earliest row, or all of them.
+    """Work on items in threads, each with a state of its own.
 
-    Items are drawn in order, one at a time, so every item before a faulty one has been worked on when this ends.
+    Parameters
+    ----------
+    items : generator
+        Blocks, or tuples of blocks of the same rows. They are drawn in order, one at a time, so that every item before
+        a faulty one has been worked on when this ends.
+    start : callable
+        Returns the state of a thread.
+    work : callable
+        Works on an item, with the state of its thread.
+    threads : int or None
+        Default: one per processor.
+    all_faults : bool
+        Report every faulty row, not only the earliest.
+
+    Raises
+    ------
+    DataError
+        The faults of rows.
     """
     n_threads = default_threads() if threads is None else threads
     if n_threads < 1:
@@ -61,8 +77,8 @@ def each_block(
                 stop.set()
                 raise
 
-    trouble: list[BaseException] = []
-    with closing(items) if isinstance(items, Generator) else nullcontext():
+    errors: list[BaseException] = []
+    with closing(items):
         if n_threads == 1:
             run()
         else:
@@ -72,33 +88,30 @@ def each_block(
                         future.result()
                     except BaseException as error:  # raised below: a fault in an earlier row goes first
                         stop.set()
-                        trouble.append(error)
-    if faults and all(isinstance(error, DataError) for error in trouble):
-        raise told(faults if all_faults else [min(faults, key=lambda fault: fault.row)])
-    if trouble:
-        raise trouble[0]
-
-
-Payload = TypeVar("Payload")
+                        errors.append(error)
+    if faults and all(isinstance(error, DataError) for error in errors):
+        raise as_error(faults if all_faults else [min(faults, key=lambda fault: fault.row)])
+    if errors:
+        raise errors[0]
 
 
 def in_order(
     blocks: Generator[Block, None, None],
-    ready: Callable[[Scratch, Block], Payload],
-    put: Callable[[Payload], None],
+    prepare: Callable[[Scratch, Block], Payload],
+    take: Callable[[Payload], None],
     threads: int | None,
 ) -> None:
-    """Make blocks ready in threads, and put what comes of it one after the other, in their order."""
+    """Prepare blocks in threads, and take the results one by one, in the order of the blocks."""
     turn, state = threading.Condition(), {"next": 0, "failed": 0}
 
     def work(scratch: Scratch, item: tuple[int, Block]) -> None:
         try:
-            payload = ready(scratch, item[1])
+            payload = prepare(scratch, item[1])
             with turn:
                 turn.wait_for(lambda: state["next"] == item[0] or state["failed"])
             if state["failed"]:
                 return
-            put(payload)
+            take(payload)
             with turn:
                 state["next"] += 1
                 turn.notify_all()

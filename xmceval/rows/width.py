@@ -1,17 +1,71 @@
-"""Blocks: runs of rows, the form in which truth and scores go along the street, and what makes a row valid."""
+"""Width: how many labels there are, and which input says so."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import numpy as np
+from xmceval.errors import DataError, counted
 
-UNKNOWN = np.iinfo(np.int64).max  # stands for a number of labels that nothing announces
+if TYPE_CHECKING:
+    from xmceval.rows.block import Source
+
+UNKNOWN = 2**63 - 1  # the number of labels where no input declares it
 
 
 @dataclass(frozen=True)
 class Width:
-    """How many labels there are, and who says so."""
+    """A number of labels, and the input that it comes from.
+
+    Attributes
+    ----------
+    n_labels : int
+        UNKNOWN where no input declares it.
+    declared_by : str
+        The beginning of a sentence that the number completes, such as ``"tst_X_Y.txt has"``.
+    """
 
     n_labels: int = UNKNOWN
-    said_by: str = ""
+    declared_by: str = ""
+
+    @classmethod
+    def of(cls, source: Source) -> Width:
+        """Return the width of a source whose number of columns can only be the number of labels."""
+        is_certain = source.is_exact and source.n_labels is not None
+        return cls(source.n_labels or 0, f"{source.name} has") if is_certain else cls()
+
+    @property
+    def is_known(self) -> bool:
+        """Whether some input declares the number of labels."""
+        return self.n_labels != UNKNOWN
+
+    @property
+    def or_none(self) -> int | None:
+        """The number of labels, or None where it is unknown."""
+        return self.n_labels if self.is_known else None
+
+    def __str__(self) -> str:
+        return f"{self.declared_by} {counted(self.n_labels, 'label')}"
+
+    def agree(self, n_labels: int, name: str, noun: str = "label") -> Width:
+        """Return the width that this one and another input declare.
+
+        Raises
+        ------
+        DataError
+            The two differ.
+        """
+        if not self.is_known:
+            return Width(n_labels, f"{name} has")
+        if n_labels != self.n_labels:
+            raise DataError(f"{name} has {counted(n_labels, noun)}, but {self}")
+        return self
+
+    def or_seen(self, largest: int) -> Width:
+        """Return this width, or where it is unknown that of the largest label seen."""
+        return self if self.is_known else Width(largest + 1, "the largest label in any file + 1 is")
+
+    def check_cutoff(self, k: int) -> None:
+        """Refuse a cutoff above the number of labels."""
+        if k > self.n_labels:
+            raise DataError(f"k = {k} is above the number of labels: {self.declared_by} {self.n_labels:,}")

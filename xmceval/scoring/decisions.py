@@ -1,52 +1,86 @@
-"""Decisions: what the labels decided on in each row come to, as numerators and denominators that add up over rows."""
+"""Decision tasks: metrics of the labels that are decided on, as numerators and denominators that add up over rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from xmceval.metrics.rates import RATES, Cells, rate_values
-from xmceval.rows.block import Float64, Int64
-from xmceval.scoring.program import Decisions
+from xmceval.kernels.labelwise import count_decisions
+from xmceval.metrics.measure import Measure
+from xmceval.metrics.rates import RATES, RATIOS, Cells, rate_values
+from xmceval.rows.block import Float64
+from xmceval.scoring.batch import Batch
+from xmceval.scoring.estimates import Estimate
+from xmceval.scoring.task import RowTask, RowValues, by_rel, look_up
 
 # Values of rows that are no rate.
 ROW_VALUES: Mapping[str, Callable[[Cells], Float64]] = MappingProxyType(
     {
-        "subset": lambda of: ((of.fp == 0) & (of.fn == 0)).astype(np.float64),
-        "hamming": lambda of: of.fp + of.fn,
+        "subset": lambda cells: ((cells.fp == 0) & (cells.fn == 0)).astype(np.float64),
+        "hamming": lambda cells: cells.fp + cells.fn,
     }
 )
 
 
-def compute_decisions(
-    part: Decisions, found: Int64, n_true: Int64, n_labels: int, counted: NDArray[np.bool_], values: Float64
-) -> None:
-    """Write numerator and denominator of every measure for each row.
+@dataclass(frozen=True)
+class Decisions(RowTask):
+    """Measures of decisions, with the same `rel`, that are means or ratios over rows."""
 
-    Parameters
-    ----------
-    part : Decisions
-    found : int64 array [n_rows, 2]
-        Hits and decisions.
-    n_true : int64 array [n_rows]
-    n_labels : int
-    counted : bool array [n_rows]
-        Rows that are not left out.
-    values : float64 array [n_rows, n_outputs, 4]
-        Of which the last two, how far ties could move the value, are 0: decisions do not depend on them.
-    """
-    cells = Cells.of(found[:, 0], found[:, 1], n_true, n_labels)
-    values[:, :, 2:] = 0.0
-    for o, measure in enumerate(part.measures):
-        fold, beta = measure.metric.fold, measure.number("beta")
-        if measure.average == "rows":
-            values[:, o, 0], values[:, o, 1] = ROW_VALUES[fold](cells), 1.0
-        elif measure.average == "samples":
-            rates, known = rate_values(RATES[fold], cells, beta, measure.option("zero", "0"))
-            values[:, o, 0], values[:, o, 1] = np.where(known, rates, 0.0), known
-        else:
-            ((values[:, o, 0], values[:, o, 1]),) = RATES[fold](cells, beta)
-        values[:, o, :2] *= counted[:, None]
+    measures: tuple[Measure, ...]
+    rel: int
+
+    @staticmethod
+    def takes(measure: Measure) -> bool:
+        """Whether a measure of decisions adds up over rows."""
+        if measure.metric.family != "confusion":
+            return False
+        is_ratio = measure.average == "micro" and measure.metric.fold in RATIOS
+        return measure.average in {"samples", "rows"} or is_ratio
+
+    @classmethod
+    def compile(cls, measures: Iterable[Measure]) -> list[Decisions]:
+        """Return one task for each `rel`."""
+        for measure in measures:
+            rules: Mapping[str, Any] = ROW_VALUES if measure.average == "rows" else RATES
+            look_up(rules, measure.metric.fold, "rate", measure)
+        return [cls(group, rel) for rel, group in by_rel(measures)]
+
+    def own_space(self) -> tuple[Any, ...]:
+        """Return the arrays that a count by row alone does not use."""
+        return np.empty(0, dtype=np.int64), np.empty((0, 3), dtype=np.int32)
+
+    def compute(self, batch: Batch, own: tuple[Any, ...]) -> RowValues:
+        """Compute numerator and denominator of each measure for each row; ties do not matter to decisions."""
+        terms, (truth, n_dropped) = batch.terms, batch.relevant(self.rel)
+        no_units, no_counters = own
+        counts = batch.scratch.array("decisions", 2 * batch.n_rows, np.int64).reshape(-1, 2)
+        count_decisions(*(*truth[:2], *batch.scores, terms.threshold, no_units, terms.drop_empty, counts, no_counters))
+        cells = Cells.of(counts[:, 0], counts[:, 1], np.diff(truth.indptr), terms.width.n_labels)
+        values = batch.values("outputs", batch.n_rows, len(self.measures))
+        values.fill(0.0)
+        for o, measure in enumerate(self.measures):
+            values[:, o, 0], values[:, o, 1] = _fraction(measure, cells)
+        values[:, :, :2] *= batch.is_counted(truth)[:, None, None]
+        return RowValues(values, np.empty((0, 0, 0)), np.full(len(self.measures), n_dropped))
+
+    def finish_one(self, measure: Measure, finished: Estimate) -> Estimate:
+        """Return the estimate of a measure: 0/0 counts as its option says."""
+        if finished.undefined and measure.option("zero") == "1":
+            return Estimate(1.0)
+        return finished.without_ceiling()
+
+
+def _fraction(measure: Measure, cells: Cells) -> tuple[Any, Any]:
+    """Return numerator and denominator of a measure for each row."""
+    fold, beta = measure.metric.fold, measure.number("beta")
+    if measure.average == "rows":
+        return ROW_VALUES[fold](cells), 1.0
+    if measure.average == "samples":
+        rates, defined = rate_values(RATES[fold], cells, beta, measure.option("zero", "0"))
+        return np.where(defined, rates, 0.0), defined
+    (fraction,) = RATES[fold](cells, beta)
+    return fraction

@@ -1,85 +1,86 @@
-"""The conductor: blocks of truth and scores, row for row, through the kernels into totals, in threads."""
+"""Evaluate: blocks of the truth and of systems, in step and in threads, through workers into totals."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from xmceval.errors import DataError, counted
-from xmceval.labels.propensity import Propensities
 from xmceval.rows.block import Block, Source
-from xmceval.rows.lockstep import Pairs
+from xmceval.rows.lockstep import Lockstep
 from xmceval.rows.threads import Progress, each_block
-from xmceval.rows.width import Width
-from xmceval.scoring.labelwise import LabelCounters
+from xmceval.scoring.batch import Terms
 from xmceval.scoring.program import Program
-from xmceval.scoring.totals import Totals, empty, merge
-from xmceval.scoring.worker import Terms, Worker
+from xmceval.scoring.totals import Totals, empty
+from xmceval.scoring.worker import Run, Worker
+
+
+@dataclass(frozen=True)
+class System:
+    """The scores of one system, and on what terms they are scored."""
+
+    scores: Source
+    terms: Terms
 
 
 def evaluate(
     truth: Source,
-    scores: Source,
+    systems: Sequence[System],
     program: Program,
-    propensities: Propensities | None,
     *,
-    width: Width,
     threads: int | None = None,
-    terms: Terms | None = None,
     progress: Progress | None = None,
-) -> tuple[Totals, int]:
-    """Score one system: return the totals, and the largest label seen + 1.
+) -> list[Totals]:
+    """Score systems on the same truth, which is read once.
 
     Parameters
     ----------
-    truth, scores : Source
-        Matrices of the same rows.
+    truth : Source
+    systems : sequence of System
+        Of the same rows, weights and filter; each may have a width of its own where the truth has none.
     program : Program
         What to compute.
-    propensities : Propensities, optional
-        Needed where the program needs them.
-    width : Width
-        The number of labels, as far as it is known.
     threads : int, optional
         Default: one per processor.
-    terms : Terms, optional
-        Sample weights, and how rows without truth and labels without a score count.
     progress : callable, optional
-        Is told now and then how many rows are done.
+        Called with a number of rows each time that many more are done.
+
+    Returns
+    -------
+    list of Totals
+        One per system; the same bits as if each were scored alone.
 
     Raises
     ------
     DataError
-        Anything wrong with a row of either matrix, or different numbers of rows.
+        Anything wrong with a row, or different numbers of rows.
     """
-    terms = terms or Terms()
-    pairs = Pairs(truth, scores, None if terms.weights is None else terms.weights.size)
-    rows_width = None if scores.n_labels in {None, width.n_labels} else scores.n_labels
-    if rows_width is not None and rows_width > width.n_labels:
-        raise DataError(
-            f"{scores.name} announces {counted(rows_width, 'label')}, "
-            f"but {width.said_by} {counted(width.n_labels, 'label')}"
-        )
-    workers: list[Worker] = []
-    counters = tuple(
-        LabelCounters(width.n_labels, max(part.cutoffs.size, 1), reach=part.reach, weighted=terms.weights is not None)
-        for part in program.labelwise
-    )
+    runs = []
+    for system in systems:
+        terms = _with_row_length(truth, system)
+        runs.append(Run(terms, empty(program, terms)))
+    first = systems[0].terms
+    steps = Lockstep(truth, [each.scores for each in systems], None if first.weights is None else first.weights.size)
 
-    def start() -> Worker:
-        worker = Worker(program, propensities, width, terms, counters)
-        workers.append(worker)
-        return worker
-
-    def work(worker: Worker, item: tuple[Block, Block]) -> None:
-        worker.add(*item, rows_width, f"{scores.name} announces {rows_width} columns, {truth.name} {width.n_labels}")
+    def work(worker: Worker, blocks: tuple[Block, ...]) -> None:
+        n_rows = blocks[0].n_rows
+        worker.add(blocks)
         if progress is not None:
-            progress(item[0].n_rows)
+            progress(n_rows)
 
-    each_block(iter(pairs), start, work, threads, all_faults=True)
-    if terms.filter is not None:
-        terms.filter.check_rows(pairs.n_rows, truth.name)
-    totals = empty(program, 0 if terms.bins is None else len(terms.bins))
-    for worker in workers:
-        totals = merge(totals, worker.totals)
-    totals = replace(totals, labels=tuple(each.totals() for each in counters))
-    return totals, max((worker.n_labels for worker in workers), default=0)
+    each_block(iter(steps), lambda: Worker(program, runs), work, threads, all_faults=True)
+    if first.filter is not None:
+        first.filter.check_rows(steps.n_rows, truth.name)
+    return [run.totals for run in runs]
+
+
+def _with_row_length(truth: Source, system: System) -> Terms:
+    """Add the longest row, where the second number of a header can only be that: `rows k`."""
+    scores, width = system.scores, system.terms.width
+    if scores.n_labels in {None, width.n_labels}:
+        return system.terms
+    n_columns = scores.n_labels or 0
+    if n_columns > width.n_labels:
+        raise DataError(f"{scores.name} declares {counted(n_columns, 'label')}, but {width}")
+    declaration = f"{scores.name} declares {n_columns} columns, {truth.name} {width.n_labels}"
+    return replace(system.terms, longest_row=n_columns, declaration=declaration)

@@ -1,58 +1,79 @@
-"""Label-wise means: what counts by label come to."""
+"""Label-wise means: the values that counts by label amount to."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.labels.bins import Bins
-from xmceval.labels.propensity import NOT_NEEDED, Propensities
+from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.rates import RATES, Cells, rate_values
 from xmceval.rows.block import Int64
-from xmceval.scoring.labelwise import FIRST_SPAN, TRUE, LabelTotals
-from xmceval.scoring.program import Labelwise
+from xmceval.scoring.labeltotals import LabelTotals
 
 COUNTS = ("tp", "fp", "fn", "tn")
+RULES = frozenset({*RATES, *COUNTS, "coverage"})
 
 
-def label_values(part: Labelwise, totals: LabelTotals, around: Surroundings) -> dict[str, float | None]:
-    """Return the value of each measure of a part by its name, None where it is the mean of nothing."""
-    return {str(measure): _value(part, measure, totals, around) for measure in part.measures}
+@dataclass(frozen=True)
+class Context:
+    """What the counts do not tell.
+
+    Attributes
+    ----------
+    n_labels : int
+    training : Propensities
+        Tells which labels have a training row.
+    weight_unit : float
+        The sample weight that a count of 1 stands for.
+    """
+
+    n_labels: int
+    training: Propensities = NO_PROPENSITIES
+    weight_unit: float = 1.0
 
 
-def bin_values(part: Labelwise, totals: LabelTotals, around: Surroundings, bins: Bins) -> list[dict[str, float | None]]:
-    """Return the values of each measure within each bin of labels; `over=largest` has none there."""
-    codes, training = around.training.codes_of(totals.labels), around.training
-    measures = tuple(measure for measure in part.measures if measure.option("over") != "largest")
-    found = []
-    for number, each in enumerate(bins.bins):
-        known = np.where(bins.by_code[training.codes] == number, training.codes, 0).astype(np.int32)
-        inside = replace(around, n_labels=each.n_labels, training=replace(training, codes=known))
-        found.append(
-            label_values(replace(part, measures=measures), totals.where(bins.by_code[codes] == number), inside)
-        )
-    return found
-
-
-def _value(part: Labelwise, measure: Measure, totals: LabelTotals, around: Surroundings) -> float | None:
-    span = 0 if measure.k is None else int(np.searchsorted(part.cutoffs, measure.k))
+def label_value(measure: Measure, totals: LabelTotals, cutoffs: Int64, context: Context) -> float | None:
+    """Return the value of a label-wise measure, or None where it is the mean of nothing."""
+    span = 0 if measure.k is None else int(np.searchsorted(cutoffs, measure.k))
     fold = measure.metric.fold
     if fold == "coverage":
-        return coverage(totals, span, max(part.cutoffs.size, 1), measure.option("over"), around)
+        return coverage(totals, span, max(cutoffs.size, 1), measure.option("over"), context)
     if fold in COUNTS:
-        cells = float(getattr(cells_of(totals, span, around.n_labels), fold))
-        return math.ldexp(cells, -totals.bits) * around.weight_unit
+        cells = float(getattr(cells_of(totals, span, context.n_labels), fold))
+        return math.ldexp(cells, -totals.bits) * context.weight_unit
     over, zero = measure.option("over", "all"), measure.option("zero", "0")
-    return finish(totals, LabelMean(fold, span, measure.average, over, zero, measure.number("beta")), around)
+    return label_mean(totals, LabelMean(fold, span, measure.average, over, zero, measure.number("beta")), context)
+
+
+def bin_values(
+    measures: Sequence[Measure], totals: LabelTotals, cutoffs: Int64, context: Context, bins: Bins
+) -> list[dict[str, float | None]]:
+    """Return the values of measures within each bin of labels; `over=largest` has none there."""
+    codes, training = context.training.codes_of(totals.labels), context.training
+    values = []
+    for number, each in enumerate(bins.bins):
+        own_codes = np.where(bins.by_code[training.codes] == number, training.codes, 0).astype(np.int32)
+        inside = replace(context, n_labels=each.n_labels, training=replace(training, codes=own_codes))
+        of_bin = totals.where(bins.by_code[codes] == number)
+        values.append(
+            {
+                str(measure): label_value(measure, of_bin, cutoffs, inside)
+                for measure in measures
+                if measure.option("over") != "largest"
+            }
+        )
+    return values
 
 
 @dataclass(frozen=True)
 class LabelMean:
-    """What one label-wise number is: a rate, the labels of its mean, their weights, what 0/0 counts as."""
+    """A label-wise mean: a rate, the labels that it is of, their weights, and what 0/0 counts as."""
 
     rate: str
     span: int = 0
@@ -63,17 +84,8 @@ class LabelMean:
 
 
 @dataclass(frozen=True)
-class Surroundings:
-    """What the counts do not tell: how many labels there are, which have a training row, what a weight of 1 was."""
-
-    n_labels: int
-    training: Propensities = NOT_NEEDED
-    weight_unit: float = 1.0
-
-
-@dataclass(frozen=True)
 class _Columns:
-    """Of every label down to a cut: hits, predictions, truth."""
+    """Hits, predictions and truth of every label down to a cutoff."""
 
     hits: Int64
     predicted: Int64
@@ -81,17 +93,12 @@ class _Columns:
 
     @classmethod
     def of(cls, totals: LabelTotals, span: int) -> _Columns:
-        """Add up the spans above the cut."""
-        stop = FIRST_SPAN + 2 * span + 2
-        return cls(
-            totals.column(slice(FIRST_SPAN + 1, stop, 2)),
-            totals.column(slice(FIRST_SPAN, stop, 2)),
-            totals.column(TRUE),
-        )
+        """Add up the spans above the cutoff."""
+        return cls(totals.hits(span), totals.predicted(span), totals.true)
 
 
 def cells_of(totals: LabelTotals, span: int, n_labels: int | None = None) -> Cells:
-    """Return the counts of cells down to a cut, of every label, or of all `n_labels` together."""
+    """Return the counts of cells down to a cutoff, of every label, or of all `n_labels` together."""
     columns = _Columns.of(totals, span)
     if n_labels is None:
         return Cells.of(columns.hits, columns.predicted, columns.true, totals.rows)
@@ -99,7 +106,7 @@ def cells_of(totals: LabelTotals, span: int, n_labels: int | None = None) -> Cel
     return Cells.of(hits, predicted, true, totals.rows * n_labels)
 
 
-def finish(totals: LabelTotals, mean: LabelMean, around: Surroundings) -> float | None:
+def label_mean(totals: LabelTotals, mean: LabelMean, context: Context) -> float | None:
     """Return one number, or None where it is the mean of nothing.
 
     ``macro`` is the mean over a set of labels, ``weighted`` weighs each label by the rows in which it is true,
@@ -107,40 +114,39 @@ def finish(totals: LabelTotals, mean: LabelMean, around: Surroundings) -> float 
     """
     rate = RATES[mean.rate]
     if mean.average == "micro":
-        value, known = rate_values(rate, cells_of(totals, mean.span, around.n_labels), mean.beta, mean.zero)
-        return float(value) if known else None
+        value, is_defined = rate_values(rate, cells_of(totals, mean.span, context.n_labels), mean.beta, mean.zero)
+        return float(value) if is_defined else None
     columns = _Columns.of(totals, mean.span)
     cells = Cells.of(columns.hits, columns.predicted, columns.true, totals.rows)
-    values, known = rate_values(rate, cells, mean.beta, mean.zero)
+    values, defined = rate_values(rate, cells, mean.beta, mean.zero)
     if mean.average == "weighted":
-        support = columns.true[known].astype(np.float64)
+        support = columns.true[defined].astype(np.float64)
         weight = math.fsum(support)
-        return math.fsum(values[known] * support) / weight if weight else None
-    inside = _inside(totals, columns, mean.over, around)
-    unseen, defined = rate_values(rate, Cells.of(0, 0, 0, totals.rows), mean.beta, mean.zero)
-    n_unseen = _n_labels(totals, columns, mean.over, around) - int(np.count_nonzero(inside)) if defined else 0
-    inside &= known
+        return math.fsum(values[defined] * support) / weight if weight else None
+    inside = _inside(totals, columns, mean.over, context)
+    unseen, is_defined = rate_values(rate, Cells.of(0, 0, 0, totals.rows), mean.beta, mean.zero)
+    n_unseen = _n_labels(totals, columns, mean.over, context) - int(np.count_nonzero(inside)) if is_defined else 0
+    inside &= defined
     n = int(np.count_nonzero(inside)) + n_unseen
     values = values[inside]
     return math.fsum([*values[values != 0].tolist(), float(unseen) * n_unseen]) / n if n else None
 
 
-def coverage(totals: LabelTotals, span: int, n_spans: int, over: str, around: Surroundings) -> float | None:
-    """Return the share of labels with at least one hit down to a cut, among those that `over` names.
+def coverage(totals: LabelTotals, span: int, n_spans: int, over: str, context: Context) -> float | None:
+    """Return the share of labels with at least one hit down to a cutoff, among those that `over` names.
 
     ``truth``: labels true in some row; ``all``: all labels; ``ideal``: labels within the cutoff of some row's ideal
     ranking, the true labels by inverse propensity.
     """
     columns = _Columns.of(totals, span)
     if over == "ideal":
-        first = FIRST_SPAN + 2 * n_spans
-        n = int(np.count_nonzero(totals.column(slice(first, first + span + 1))))
+        n = int(np.count_nonzero(totals.in_ideal(span, n_spans)))
     else:
-        n = around.n_labels if over == "all" else int(np.count_nonzero(columns.true))
+        n = context.n_labels if over == "all" else int(np.count_nonzero(columns.true))
     return int(np.count_nonzero(columns.hits)) / n if n else None
 
 
-def _inside(totals: LabelTotals, columns: _Columns, over: str, around: Surroundings) -> NDArray[np.bool_]:
+def _inside(totals: LabelTotals, columns: _Columns, over: str, context: Context) -> NDArray[np.bool_]:
     """Which of the counted labels are in the set."""
     if over == "truth":
         return columns.true > 0
@@ -148,21 +154,21 @@ def _inside(totals: LabelTotals, columns: _Columns, over: str, around: Surroundi
         return (columns.true > 0) | (columns.predicted > 0)
     labels = totals.labels
     if over == "train":
-        return around.training.codes_of(labels) > 0
+        return context.training.codes_of(labels) > 0
     if over == "largest":
         return labels <= _largest(totals, columns)
     return np.ones(labels.size, dtype=np.bool_)
 
 
-def _n_labels(totals: LabelTotals, columns: _Columns, over: str, around: Surroundings) -> int:
+def _n_labels(totals: LabelTotals, columns: _Columns, over: str, context: Context) -> int:
     """How many labels the set has, those without any count too."""
     if over == "all":
-        return around.n_labels
+        return context.n_labels
     if over == "train":
-        return int(np.count_nonzero(around.training.codes))
+        return int(np.count_nonzero(context.training.codes))
     if over == "largest":
         return _largest(totals, columns) + 1
-    return int(np.count_nonzero(_inside(totals, columns, over, around)))
+    return int(np.count_nonzero(_inside(totals, columns, over, context)))
 
 
 def _largest(totals: LabelTotals, columns: _Columns) -> int:

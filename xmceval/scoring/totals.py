@@ -1,157 +1,112 @@
-"""Totals: the mergeable sums of an evaluation, and the estimates that they come to.
-
-Sums are exact: each row's contribution is rounded once to a multiple of 2^-60 and added as an integer, so that totals
-are the same bits for any order of rows, any blocks, any number of threads, any split into shards.
-"""
+"""Totals: a tally of rows and the parts of the tasks, which add up exactly."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field
-from fractions import Fraction
+import threading
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from xmceval.errors import DataError
-from xmceval.scoring.labelwise import LabelTotals
-from xmceval.scoring.labelwise import merge as merge_labels
-from xmceval.scoring.program import MOMENTS, Program
-from xmceval.statistics.intervals import t_quantile
+from xmceval.kernels.topk import EMPTY_ROWS, FIRST_CUTOFF, ROWS, count_rows
+from xmceval.rows.block import Int64, Rows
+from xmceval.scoring.batch import Batch, Terms
+from xmceval.scoring.program import Program
 
-WORD = 60
 
-# Slots of `counts`, as in kernels/rows.py.
-ROWS, EMPTY_ROWS, TRUE_LABELS, PREDICTIONS, INSIDE_TIES, FIRST_CUTOFF = range(6)
+@dataclass(frozen=True)
+class Filtered:
+    """What a filter did to some rows: predictions removed, rows they were in, and true labels that are pairs of it."""
+
+    removed: int = 0
+    rows_changed: int = 0
+    in_truth: int = 0
+
+    def __add__(self, other: Filtered) -> Filtered:
+        return Filtered(
+            self.removed + other.removed, self.rows_changed + other.rows_changed, self.in_truth + other.in_truth
+        )
+
+
+class Tally:
+    """Counts of rows, labels, predictions and ties; threads may add at the same time.
+
+    Attributes
+    ----------
+    counts : int64 array
+        By the slots of kernels/topk.py: rows, rows without truth, true labels, predictions, rows with ties inside the
+        cutoffs only; then for each cutoff the rows with fewer predictions and the rows with a tie across it.
+    explicit_zeros : int
+        Stored zeros of the truth, which are not labels.
+    largest_label : int
+        The largest label seen, where no input declares the number of labels; -1 without any.
+    filtered : Filtered
+    """
+
+    def __init__(self, n_cutoffs: int) -> None:
+        self.counts: Int64 = np.zeros(FIRST_CUTOFF + 2 * n_cutoffs, dtype=np.int64)
+        self.explicit_zeros = 0
+        self.largest_label = -1
+        self.filtered = Filtered()
+        self._lock = threading.Lock()
+
+    def add(self, batch: Batch, cutoffs: Int64, explicit_zeros: int, filtered: Filtered, largest_label: int) -> None:
+        """Count the rows of a batch."""
+        counts = np.zeros_like(self.counts)
+        truth, scores = batch.truth, batch.scores
+        count_rows(truth.indptr, scores.indptr, tuple(batch.ranking), cutoffs, batch.terms.drop_empty, counts)
+        self._add(counts, explicit_zeros, filtered, largest_label)
+
+    def _add(self, counts: Int64, explicit_zeros: int, filtered: Filtered, largest_label: int) -> None:
+        with self._lock:
+            self.counts += counts
+            self.explicit_zeros += explicit_zeros
+            self.filtered += filtered
+            self.largest_label = max(self.largest_label, largest_label)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that are not left out."""
+        return int(self.counts[ROWS])
+
+    def n_instances(self, *, drop_empty: bool) -> int:
+        """Return the rows read, those that are left out for having no true label too."""
+        return self.n_rows + (int(self.counts[EMPTY_ROWS]) if drop_empty else 0)
+
+    def merge(self, other: Tally) -> Tally:
+        """Return the counts of the rows of both."""
+        merged = Tally((self.counts.size - FIRST_CUTOFF) // 2)
+        for each in (self, other):
+            merged._add(each.counts, each.explicit_zeros, each.filtered, each.largest_label)
+        return merged
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.Lock()
 
 
 @dataclass(frozen=True)
 class Totals:
-    """Sums of some rows.
+    """What the rows of a system amount to: a tally, and one part per task."""
 
-    Attributes
-    ----------
-    sums : int64 array [n_outputs, MOMENTS, 3]
-        Words of 60 bits: fractions of 2^-60, ones, and multiples of 2^60.
-    counts : int64 array
-        Rows, rows without truth, true labels, predictions, rows whose ties lie within a cut only; then for each cut
-        the rows with fewer predictions and the rows with a tie across it.
-    left_out : int64 array [n_outputs]
-        Rows that have no value there.
-    explicit_zeros : int
-        Stored zeros of the truth, which are no labels.
-    shares : int64 array [n_top_k_outputs * n_bins, MOMENTS, 3]
-        Sums of the shares that bins of labels have, bin by bin for each output of the top-k parts.
-    labels : sequence of LabelTotals
-        Counts by label, one for each of the program's label-wise parts; none in the totals of one thread.
-    unlisted : int
-        True labels without a score; counted where whole rows are scored.
-    filtered : tuple of three int
-        Predictions that a filter took out, rows they stood in, true labels that are pairs of it.
-    """
-
-    sums: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    left_out: NDArray[np.int64]
-    explicit_zeros: int = 0
-    unlisted: int = 0
-    filtered: tuple[int, int, int] = (0, 0, 0)
-    shares: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, MOMENTS, 3), dtype=np.int64))
-    labels: tuple[LabelTotals, ...] = ()
+    tally: Tally
+    parts: tuple[Any, ...]
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """One number of a report: value, bounds of its interval, bounds over orders of ties; None where there are none.
-
-    ``ceiling`` is the best value that any ranking could reach on the same truth, for metrics at a cutoff.
-    """
-
-    value: float
-    low: float | None
-    high: float | None
-    tie_low: float | None
-    tie_high: float | None
-    undefined: bool = False
-    ceiling: float | None = None
+def empty(program: Program, terms: Terms) -> Totals:
+    """Return totals of no rows."""
+    return Totals(Tally(len(program.cutoffs)), tuple(task.empty(terms) for task in program.tasks))
 
 
-def empty(program: Program, n_bins: int = 0) -> Totals:
-    """Totals of no rows."""
-    n_outputs = len(program.outputs)
-    n_shares = n_bins * len(program.top_k_outputs)
-    return Totals(
-        np.zeros((n_outputs, MOMENTS, 3), dtype=np.int64),
-        np.zeros(FIRST_CUTOFF + 2 * len(program.cutoffs), dtype=np.int64),
-        np.zeros(n_outputs, dtype=np.int64),
-        shares=np.zeros((n_shares, MOMENTS, 3), dtype=np.int64),
-    )
-
-
-def merge(left: Totals, right: Totals) -> Totals:
+def merge(program: Program, left: Totals, right: Totals) -> Totals:
     """Add two totals of the same program; associative, and commutative."""
-    return Totals(
-        _added(left.sums, right.sums),
-        left.counts + right.counts,
-        left.left_out + right.left_out,
-        left.explicit_zeros + right.explicit_zeros,
-        left.unlisted + right.unlisted,
-        (
-            left.filtered[0] + right.filtered[0],
-            left.filtered[1] + right.filtered[1],
-            left.filtered[2] + right.filtered[2],
-        ),
-        _added(left.shares, right.shares),
-        tuple(map(merge_labels, left.labels, right.labels))
-        if left.labels and right.labels
-        else left.labels + right.labels,
-    )
+    parts = zip(program.tasks, left.parts, right.parts, strict=True)
+    return Totals(left.tally.merge(right.tally), tuple(task.merge(*pair) for task, *pair in parts))
 
 
-def _added(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Add exact sums, and carry what is above 60 bits into the next word."""
-    sums: NDArray[np.int64] = left + right
-    for word in (0, 1):
-        sums[..., word + 1] += sums[..., word] >> WORD
-        sums[..., word] &= (1 << WORD) - 1
-    if np.any(np.abs(sums[..., 2]) >= 1 << 61):
-        raise DataError("a sum of squared weights left the range of exact sums: are the weights or grades too large?")
-    return sums
-
-
-def finish(totals: Totals) -> list[Estimate]:
-    """Divide: one estimate for each of the program's outputs, in their order.
-
-    The interval of a mean is mean ± t s / sqrt(n); that of a ratio of sums comes from the delta method (Cochran,
-    Sampling Techniques, 1977, ch. 6): with e = num - R den, SE = sqrt(sum e^2 / (n (n - 1))) / mean(den).
-    With sample weights w, num and den are w times the row's: the delta method of the weighted mean.
-    """
-    rows = int(totals.counts[ROWS]) - totals.left_out
-    sums = [[_exact(words) for words in moments] for moments in totals.sums]
-    return [_estimate(moments, int(n)) for moments, n in zip(sums, rows, strict=True)]
-
-
-def finish_shares(totals: Totals, n_bins: int) -> list[list[Estimate]]:
-    """Divide: for each output of the program's top-k parts, one estimate for each bin of labels."""
-    n = int(totals.counts[ROWS])
-    shares = [_estimate([_exact(words) for words in moments], n) for moments in totals.shares]
-    return [shares[at : at + n_bins] for at in range(0, len(shares), n_bins)]
-
-
-def _exact(words: NDArray[np.int64]) -> Fraction:
-    low, middle, high = (int(word) for word in words)
-    return Fraction((((high << WORD) + middle) << WORD) + low, 1 << WORD)
-
-
-def _estimate(moments: list[Fraction], n: int) -> Estimate:
-    num, den, num2, cross, den2, best, worst, most = moments
-    if den == 0:
-        return Estimate(0.0, None, None, 0.0, 0.0, undefined=True)
-    value, ceiling = num / den, float(most / den)
-    low, high = sorted(float((num + move) / den) for move in (best, worst))
-    if n < 2:
-        return Estimate(float(value), None, None, low, high, ceiling=ceiling)
-    squares = max(num2 - 2 * value * cross + value * value * den2, Fraction(0))
-    error = math.sqrt(squares / (n * (n - 1))) / float(den / n)
-    margin = t_quantile(n - 1) * error
-    return Estimate(float(value), float(value) - margin, float(value) + margin, low, high, ceiling=ceiling)
+def largest_label(*parts: Rows) -> int:
+    """Return the largest label of some rows, -1 without any."""
+    return max(int(rows.indices[: rows.indptr[-1]].max(initial=-1)) for rows in parts)

@@ -1,0 +1,85 @@
+"""Lockstep: several systems on one truth give what each gives alone, and the truth is read once."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix, random, save_npz
+
+from xmceval.api.setup import Named, Setup
+from xmceval.errors import DataError
+from xmceval.rows import matrices
+from xmceval.rows.lockstep import Lockstep
+from xmceval.rows.matrices import MatrixSource, as_scores, as_truth
+from xmceval.scoring.options import Options
+
+
+@pytest.fixture
+def systems(rng):
+    truth = csr_matrix((rng.random((200, 30)) < 0.1).astype(np.float32))
+    return truth, [random(200, 30, density, "csr", np.float32, random_state=7) for density in (0.3, 0.05, 1.0)]
+
+
+def score(truth, scores, threads=2, **options):
+    setup = Setup.of(truth, Options(threads=threads, **options))
+    return setup.score([Named(each, str(i)) for i, each in enumerate(scores)])
+
+
+@pytest.mark.parametrize("entries", [50, 1 << 17])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_systems_together_score_as_each_alone(systems, monkeypatch, entries, threads, rng):
+    truth, scores = systems
+    options = {
+        "metrics": ["P", "PSnDCG", "LRAP", "macroF1@3", "f1_score"],
+        "sample_weight": rng.integers(0, 3, 200),
+        "filter": np.argwhere(rng.random((200, 30)) < 0.05),
+        "filter_truth": True,
+    }
+    alone = [score(truth, [each], 1, **options)[0] for each in scores]
+    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
+    together = score(truth, scores, threads, **options)
+    for one, other in zip(alone, together, strict=True):
+        assert one.estimates == other.estimates
+        assert one.counts == other.counts
+        assert one.filtered == other.filtered
+
+
+def test_the_truth_is_read_once(systems, monkeypatch):
+    truth, scores = systems
+    reads = []
+    blocks = MatrixSource.blocks
+    monkeypatch.setattr(MatrixSource, "blocks", lambda self: reads.append(self.name) or blocks(self))
+    score(truth, scores, metrics="P")
+    assert reads.count("y_true") == 1
+
+
+def test_each_system_has_the_number_of_labels_it_has_alone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("truth.txt").write_text("0:1\n1:1\n")
+    Path("open.txt").write_text("0:1 5:0.5\n1:1\n")
+    save_npz("wide.npz", csr_matrix(([1.0, 0.5], ([0, 1], [0, 8])), shape=(2, 9)))
+    save_npz("narrow.npz", csr_matrix(([1.0, 0.5], ([0, 1], [0, 1])), shape=(2, 2)))
+    files = [Path("open.txt"), Path("wide.npz"), Path("narrow.npz")]
+    together = score("truth.txt", files, k=1, metrics="P")
+    assert [each.counts.n_labels for each in together] == [6, 9, 2]
+    alone = [score("truth.txt", [each], k=1, metrics="P")[0] for each in files]
+    assert [each.counts for each in alone] == [each.counts for each in together]
+
+
+def test_a_system_with_other_rows_is_named(systems):
+    truth, scores = systems
+    with pytest.raises(DataError, match=r"y_true has 200 rows, y_score has 199 rows; they must be of the same inst"):
+        score(truth, [scores[0], scores[1][:199]])
+    with pytest.raises(DataError, match="y_true has 150 rows, y_score has 200 rows"):
+        score(truth[:150], scores)
+
+
+def test_steps_are_of_the_same_rows(rng, monkeypatch):
+    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 7)
+    truth = as_truth(rng.integers(0, 2, (40, 3)))
+    steps = Lockstep(truth, [as_scores(rng.random((40, width))) for width in (3, 5)])
+    seen = 0
+    for blocks in steps:
+        assert {(block.first_row, block.n_rows) for block in blocks} == {(seen, blocks[0].n_rows)}
+        seen += blocks[0].n_rows
+    assert seen == steps.n_rows == 40

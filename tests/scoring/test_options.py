@@ -1,0 +1,106 @@
+"""Options: each is written once, and everything else is derived from it."""
+
+import ast
+import inspect
+from dataclasses import fields, make_dataclass
+from pathlib import Path
+
+import click
+import numpy as np
+import pytest
+
+import xmceval
+from xmceval.api.setup import Setup
+from xmceval.cli import options as cli_options
+from xmceval.cli.score import command
+from xmceval.errors import UsageError
+from xmceval.scoring import options
+from xmceval.scoring.options import GROUPS, Options, specs
+
+HOME = Path(xmceval.__file__).parent
+NAMES = {each.name for each in fields(Options)}
+# Where the list of options may appear: Options itself, and the signature and docstring of score.
+LISTS = {"scoring/options.py", "api/score.py"}
+MANY = 8
+
+
+def test_score_takes_every_option_with_its_default():
+    parameters = inspect.signature(xmceval.score).parameters
+    keyword_only = {name: each.default for name, each in parameters.items() if each.kind is each.KEYWORD_ONLY}
+    assert {name: keyword_only.get(name, "missing") for name in NAMES} == {
+        each.name: each.default for each in fields(Options)
+    }
+    assert set(keyword_only) - NAMES == {"progress"}
+
+
+def test_score_documents_every_option():
+    lines = inspect.getdoc(xmceval.score).splitlines()
+    documented = {word.strip() for line in lines if " : " in line for word in line.partition(" : ")[0].split(",")}
+    assert documented >= NAMES
+
+
+def test_the_command_has_every_option():
+    shown = {each.name: each for each in command.params}
+    assert set(shown) >= NAMES
+    for name, spec in specs().items():
+        assert shown[name].help == spec.help
+        assert spec.group in GROUPS
+        if spec.choices:
+            assert tuple(shown[name].type.choices) == spec.choices
+            assert shown[name].default == getattr(Options(), name)
+
+
+def test_no_other_file_lists_the_options():
+    repeated = []
+    for path in HOME.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            named = set()
+            if isinstance(node, ast.arguments):
+                named = {each.arg for each in (*node.args, *node.kwonlyargs)}
+            elif isinstance(node, ast.Call):
+                named = {each.arg for each in node.keywords}
+            elif isinstance(node, ast.ClassDef):
+                named = {ast.unparse(each.target) for each in node.body if isinstance(each, ast.AnnAssign)}
+            if len(named & NAMES) >= MANY and path.relative_to(HOME).as_posix() not in LISTS:
+                repeated.append((str(path.relative_to(HOME)), sorted(named & NAMES)))
+    assert not repeated
+
+
+def test_a_new_option_is_one_edit_besides_the_signature(monkeypatch):
+    shout = options._option(False, "Rules", "Shout.", kind=bool)
+    wider = make_dataclass("Options", [("shout", bool, shout)], bases=(Options,), frozen=True, kw_only=True, eq=False)
+    for module in (options, cli_options):
+        monkeypatch.setattr(module, "Options", wider)
+
+    @click.command()
+    @cli_options.scoring
+    def shouting(**arguments):
+        click.echo(str(wider.of(arguments).shout))
+
+    from click.testing import CliRunner
+
+    assert CliRunner().invoke(shouting, ["--shout"]).output == "True\n"
+    setup = Setup.of(np.ones((2, 2)), wider.of({"shout": True, "metrics": "P@1"}))
+    assert setup.options.shout
+    assert "shout" not in inspect.signature(xmceval.score).parameters  # the other edit, which a test above asks for
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"ties": "bset"}, "ties must be one of label, expected, best, worst, got 'bset'"),
+        ({"duplicates": "min"}, "duplicates must be one of error, max, got 'min'"),
+        ({"by_frequency": 3, "ties": "best"}, "cannot be combined with ties=best"),
+        ({"threshold": float("nan")}, "the threshold is NaN"),
+        ({"train": "a", "counts": "b", "n_train": 3}, "pass one of train, counts, inverse_propensities, not train and"),
+        ({"n_train": 3}, r"n_train \(--n-train\) has no effect without counts"),
+        ({"counts": "b"}, "counts need the number of training rows"),
+        ({"inverse_propensities": "p", "a": 0.5}, "A and B have no effect on inverse propensities"),
+        ({"filter_truth": True}, r"filter_truth needs a filter \(hint: pass --filter FILE\)"),
+        ({"k": 0}, "k must be a whole number of at least 1, got 0"),
+        ({"metrics": "Q"}, "unknown metric 'Q'"),
+    ],
+)
+def test_options_that_are_wrong_or_exclude_each_other_are_refused(arguments, message):
+    with pytest.raises(UsageError, match=message):
+        Options(**arguments)

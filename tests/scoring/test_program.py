@@ -1,0 +1,67 @@
+"""Programs: every measure has one task, every rule of the table is implemented, and unknown rules are errors."""
+
+from dataclasses import replace
+
+import pytest
+from support.measures import names_of
+
+from xmceval.errors import UsageError
+from xmceval.metrics.entry import Norm
+from xmceval.metrics.measure import Measure
+from xmceval.metrics.names import parse
+from xmceval.metrics.table import METRICS
+from xmceval.scoring.program import KINDS, compile_program
+
+
+def measures(name):
+    return [measure for each in names_of(METRICS[name]) for measure in parse(each)]
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_each_measure_is_taken_by_one_kind_of_task(name):
+    for measure in measures(name):
+        assert sum(kind.takes(measure) for kind in KINDS) == 1, str(measure)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_every_rule_of_the_table_is_implemented(name):
+    program = compile_program(measures(name))
+    computed = [str(measure) for task in program.tasks for measure in task.measures]
+    assert sorted(computed) == sorted(map(str, program.measures))
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("nDCG", {"discounts": ("linear",)}, "there is no discount 'linear'"),
+        ("DCG", {"discounts": ("geometric",), "cutoff": "optional"}, None),
+        ("P", {"fold": "product"}, "there is no fold 'product'"),
+        ("P", {"gain": "click"}, "there is no gain 'click'"),
+        ("P", {"norms": {"mean": Norm("k^2", "mean", "")}}, "there is no divisor 'k\\^2'"),
+        ("P", {"norms": {"mean": Norm("k", "median", "")}}, "there is no way over rows 'median'"),
+        ("microP", {"norms": {"micro": Norm("k", "micro", "")}}, "there is no micro divisor 'k'"),
+        ("LRAP", {"fold": "LRBP"}, "there is no kind of row 'LRBP'"),
+        ("f1_score", {"fold": "Tversky"}, "there is no rate 'Tversky'"),
+        ("macroF1", {"fold": "Tversky"}, "there is no rate 'Tversky'"),
+        ("P", {"family": "other"}, "no task computes P@5"),
+    ],
+)
+def test_an_unknown_rule_is_an_error_when_the_program_is_compiled(name, change, message):
+    metric = replace(METRICS[name], **change)
+    measure = Measure(metric, None if metric.cutoff == "none" else 5)
+    if message is None:
+        assert compile_program([measure]).tasks
+        return
+    with pytest.raises(LookupError, match=message):
+        compile_program([measure])
+
+
+def test_a_whole_list_takes_only_the_discounts_of_its_kernel():
+    measure = Measure(replace(METRICS["DCG"], discounts=("geometric",)), None)
+    with pytest.raises(LookupError, match="there is no discount of whole lists 'geometric'"):
+        compile_program([measure])
+
+
+def test_no_metric_is_refused():
+    with pytest.raises(UsageError, match="no metric was requested"):
+        compile_program([])

@@ -1,0 +1,44 @@
+"""The options of scoring as options of a command, derived from Options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from xmceval.metrics.names import check_cutoff
+from xmceval.metrics.table import DEFAULT_CUTOFFS
+from xmceval.scoring.options import Options, Spec, specs
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def scoring(function: Function) -> Function:
+    """Add the options of scoring to a command."""
+    for name, spec in reversed(specs().items()):
+        function = _option(name, spec)(function)
+    return function
+
+
+def _option(name: str, spec: Spec) -> Callable[[Function], Function]:
+    flags = spec.flags or (f"--{name.replace('_', '-')}",)
+    default = Options.__dataclass_fields__[name].default
+    how: dict[str, Any] = {"help": spec.help, "metavar": spec.metavar or None}
+    if name == "k":
+        how |= {"default": ",".join(map(str, DEFAULT_CUTOFFS)), "show_default": True, "callback": _parse_cutoffs}
+    elif spec.kind is bool:
+        how |= {"is_flag": True}
+    elif spec.kind is list:
+        how |= {"multiple": True, "callback": lambda _, __, value: value or None}
+    elif spec.choices:
+        how |= {"type": click.Choice(spec.choices), "default": default, "show_default": True}
+    elif spec.kind is int:
+        how |= {"type": click.IntRange(spec.low, spec.high)}
+    else:
+        how |= {"type": spec.kind}
+    return click.option(*flags, name, **how)
+
+
+def _parse_cutoffs(_: click.Context, __: click.Parameter, value: str) -> list[int]:
+    return [check_cutoff(part.strip()) for part in value.split(",")]

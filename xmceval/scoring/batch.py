@@ -1,0 +1,198 @@
+"""Batches: the rows of one system in one block, checked, filtered, weighted and ranked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xmceval.errors import Fault, counted
+from xmceval.kernels import topk as kernels
+from xmceval.labels.bins import Bins
+from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
+from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
+from xmceval.rows.filters import Filter
+from xmceval.rows.width import Width
+
+if TYPE_CHECKING:
+    from xmceval.scoring.options import Ties
+
+NO_WEIGHTS = np.empty(0)
+UNKNOWN_WIDTH = Width()
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How the rows of a system are scored, beside the program.
+
+    Attributes
+    ----------
+    width : Width
+        The number of labels, as far as it is known.
+    propensities : Propensities
+    weights : float64 array [n_rows], optional
+        Sample weights, the largest in [1, 2); rows of weight 0 are skipped.
+    weight_unit : float
+        The power of two by which they were divided.
+    filter : Filter, optional
+        Pairs removed from the scores.
+    filter_truth : bool
+        Remove them from the truth too.
+    drop_empty : bool
+        Leave rows without truth out instead of counting them as 0.
+    zero_unscored : bool
+        Labels without a score have score 0, instead of ranking below all that have one.
+    threshold : float
+        Stored labels whose score is at least this are decisions.
+    ties : str
+        How labels with equal scores count: in the order by label, the mean over all orders, or the best or worst.
+    bins : Bins, optional
+        Bins of labels, each of which has its share of every number.
+    longest_row : int, optional
+        The most predictions that a row may have, where a header declares it.
+    declaration : str
+        That header, for a message.
+    """
+
+    width: Width = UNKNOWN_WIDTH
+    propensities: Propensities = NO_PROPENSITIES
+    weights: Float64 | None = None
+    weight_unit: float = 1.0
+    filter: Filter | None = None
+    filter_truth: bool = False
+    drop_empty: bool = False
+    zero_unscored: bool = False
+    threshold: float = -np.inf
+    ties: Ties = "label"
+    bins: Bins | None = None
+    longest_row: int | None = None
+    declaration: str = ""
+
+    @property
+    def n_bins(self) -> int:
+        """The number of bins, 0 where there are none."""
+        return 0 if self.bins is None else len(self.bins)
+
+
+class Ranking(NamedTuple):
+    """The best labels of each row, one more than the deepest cutoff."""
+
+    labels: Int64
+    scores: Float64
+    n_ranked: Int64
+
+
+@dataclass
+class Batch:
+    """Rows of truth and of one system's scores, ready for the tasks.
+
+    Attributes
+    ----------
+    terms : Terms
+    block : Block
+        The block of the truth, for places.
+    truth, scores : Rows
+        Rows of weight 0 and filtered pairs are removed.
+    ranking : Ranking
+    weights : float64 array [n_rows]
+        Or empty, where all rows count 1.
+    kept : int array, optional
+        The rows of the block that these are, where some have weight 0.
+    scratch : Scratch
+    """
+
+    terms: Terms
+    block: Block
+    truth: Rows
+    scores: Rows
+    ranking: Ranking
+    weights: Float64
+    kept: NDArray[np.intp] | None
+    scratch: Scratch
+    _relevant: dict[int, tuple[Rows, int]] = field(default_factory=dict)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.truth.indptr.size - 1
+
+    def relevant(self, rel: int) -> tuple[Rows, int]:
+        """Return the labels that are true from grade `rel` on, and how many rows are dropped because they have none."""
+        if rel not in self._relevant:
+            self._relevant[rel] = self._find_relevant(rel)
+        return self._relevant[rel]
+
+    def _find_relevant(self, rel: int) -> tuple[Rows, int]:
+        if rel == 1:
+            return self.truth, 0
+        indptr, indices, grades = self.truth
+        n_entries = indptr[-1]
+        kept = grades[:n_entries] >= rel
+        ends = np.concatenate([[0], np.cumsum(kept)])[indptr]
+        emptied = np.count_nonzero((np.diff(ends) == 0) & (np.diff(indptr) > 0)) if self.terms.drop_empty else 0
+        return Rows(ends, indices[:n_entries][kept], grades[:n_entries][kept]), int(emptied)
+
+    def is_counted(self, truth: Rows) -> NDArray[np.bool_]:
+        """Return which rows are not left out for having no true label."""
+        return (np.diff(truth.indptr) > 0) | (not self.terms.drop_empty)
+
+    def values(self, name: str, n_rows: int, n_outputs: int) -> Float64:
+        """Return an array [n_rows, n_outputs, SLOTS] for the values of rows, not initialised."""
+        size = n_rows * n_outputs * kernels.SLOTS
+        return self.scratch.array(name, size, np.float64).reshape(n_rows, n_outputs, kernels.SLOTS)
+
+    def fault(self, row: int, problem: str) -> Fault:
+        """Return a fault of a row of this batch."""
+        row = row if self.kept is None else int(self.kept[row])
+        return Fault(self.block.first_row + row, f"{self.block.place(row)}: {problem}")
+
+
+def rank(scores: Rows, depth: int, scratch: Scratch) -> Ranking:
+    """Return the `depth` best labels of each row."""
+    n_rows = scores.indptr.size - 1
+    ranking = Ranking(
+        scratch.array("ranked", n_rows * depth, np.int64).reshape(n_rows, depth),
+        scratch.array("ranked_scores", n_rows * depth, np.float64).reshape(n_rows, depth),
+        scratch.array("n_ranked", n_rows, np.int64),
+    )
+    kernels.top_k(tuple(scores), tuple(ranking))
+    return ranking
+
+
+def longest(rows: Rows) -> int:
+    """Return the entries of the longest row, at least 1."""
+    return int(np.max(np.diff(rows.indptr), initial=1))
+
+
+def rows_where(rows: Rows, kept: NDArray[np.bool_], scratch: Scratch) -> Rows:
+    """Copy the rows that are kept."""
+    lengths = np.diff(rows.indptr)
+    entries = np.repeat(kept, lengths)
+    copy = scratch.rows(int(np.count_nonzero(kept)), int(np.count_nonzero(entries)))
+    copy.indptr[0] = 0
+    np.cumsum(lengths[kept], out=copy.indptr[1:])
+    copy.indices[:] = rows.indices[: entries.size][entries]
+    copy.values[:] = rows.values[: entries.size][entries]
+    return copy
+
+
+def check_lengths(block: Block, rows: Rows, terms: Terms) -> None:
+    """Refuse a row with more predictions than the header declares.
+
+    Raises
+    ------
+    Fault
+        The first such row.
+    """
+    if terms.longest_row is None:
+        return
+    lengths: NDArray[Any] = np.diff(rows.indptr)
+    if lengths.size and lengths.max() > terms.longest_row:
+        row = int(np.argmax(lengths > terms.longest_row))
+        raise Fault(
+            block.first_row + row,
+            f"{block.place(row)}: {terms.declaration}, and this row has {counted(int(lengths[row]), 'prediction')}: "
+            "the header's second number is neither the number of labels nor of predictions per row",
+        )

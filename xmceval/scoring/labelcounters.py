@@ -1,0 +1,174 @@
+"""Label counters: one set for all threads, to which the rows of batches are added."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from xmceval.errors import DataError
+from xmceval.kernels.labelwise import FIRST_SPAN, TRUE, count_decisions, count_ranked
+from xmceval.labels.counts import DENSE_IDS
+from xmceval.labels.propensity import Propensities
+from xmceval.rows.block import Float64, Int64, Rows
+from xmceval.rows.width import UNKNOWN
+from xmceval.scoring.labeltotals import MOST_ROWS, Counts, LabelTotals, add_ids, merge, n_slots
+
+FIRST_ROOM = 1 << 16
+
+# Sample weights, of which the largest lies in [1, 2), are counted in units of 2^-40: exact for sums below 2^22.
+WEIGHT_BITS = 40
+MOST_WEIGHT = 1 << 22
+
+
+class LabelCounters:
+    """Counts by label of the rows added so far; threads may add at the same time.
+
+    Parameters
+    ----------
+    n_labels : int
+        The number of labels, or UNKNOWN.
+    n_spans : int
+        Spans of ranks in which predictions are counted.
+    in_ideal : bool
+        Count the labels of ideal rankings too.
+    weighted : bool
+        Rows have sample weights.
+    """
+
+    def __init__(self, n_labels: int, n_spans: int, *, in_ideal: bool = False, weighted: bool = False) -> None:
+        self._lock, self._n_spans, self._in_ideal = threading.Lock(), n_spans, in_ideal
+        self._bits = WEIGHT_BITS if weighted else 0
+        self._slots = n_slots(n_spans, in_ideal=in_ideal)
+        room = FIRST_ROOM if n_labels == UNKNOWN else n_labels
+        self._dense: Counts = np.zeros((min(room, DENSE_IDS), self._slots), dtype=np.int64 if weighted else np.int32)
+        self._ids = np.zeros(0, dtype=np.int64)
+        self._sparse = np.zeros((0, self._slots), dtype=np.int64)
+        self._n_labels = self._rows = 0
+
+    def totals(self) -> LabelTotals:
+        """Return the counts of all rows so far; adding more rows changes them."""
+        totals = LabelTotals(self._dense[: self._n_labels], self._ids, self._sparse, self._rows, self._bits)
+        return totals.compact()
+
+    def merge(self, other: LabelCounters) -> LabelCounters:
+        """Return the counts of the rows of both."""
+        merged = LabelCounters(0, self._n_spans, in_ideal=self._in_ideal, weighted=bool(self._bits))
+        totals = merge(self.totals(), other.totals())
+        merged._dense, merged._ids, merged._sparse = totals.dense, totals.ids, totals.sparse
+        merged._rows, merged._n_labels = totals.rows, max(self._n_labels, other._n_labels)
+        low = totals.ids < DENSE_IDS
+        if low.any():  # compact totals hold them by ids; they are counted in the array
+            ids, n = totals.ids[low], max(int(totals.ids[low].max()) + 1, len(totals.dense))
+            merged._dense = np.zeros((n, self._slots), dtype=np.int64 if self._bits else totals.dense.dtype)
+            merged._dense[: len(totals.dense)] = totals.dense
+            merged._dense[ids] += totals.sparse[low].astype(merged._dense.dtype)
+            merged._ids, merged._sparse = totals.ids[~low], totals.sparse[~low]
+        return merged
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.Lock()
+
+    def add_ranked(
+        self, truth: Rows, ranked: Int64, n_ranked: Int64, cutoffs: Int64, weights: Float64,
+        drop_empty: bool = False, propensities: Propensities | None = None,
+    ) -> None:  # fmt: skip
+        """Count some rows and their rankings, best label first, down to each cutoff; `weights` is empty or per row."""
+        units = self._units(weights)
+        used = truth.indices[: truth.indptr[-1]]
+        valid = np.arange(ranked.shape[1]) < np.minimum(n_ranked, cutoffs[-1])[:, None]
+        largest = max(int(used.max(initial=-1)), int(ranked.max(initial=-1, where=valid)))
+        with self._lock:
+            self._make_room(largest, truth, units, drop_empty)
+            count_ranked(truth.indptr, truth.indices, ranked, n_ranked, cutoffs, units, drop_empty, self._dense)
+            if self._n_labels > DENSE_IDS:
+                rows, places = np.nonzero(valid)
+                spans = np.searchsorted(cutoffs, places, side="right")
+                self._add_high(truth, rows, ranked[rows, places], spans, units, drop_empty)
+            if self._in_ideal and propensities is not None:
+                self._add_ideal(truth, cutoffs, propensities)
+
+    def add_decisions(
+        self, truth: Rows, scores: Rows, threshold: float, weights: Float64, drop_empty: bool = False
+    ) -> None:
+        """Count some rows and the labels whose score is at least the threshold."""
+        units = self._units(weights)
+        by_row = np.empty((truth.indptr.size - 1, 2), dtype=np.int64)
+        stored = slice(0, int(scores.indptr[-1]))
+        decided, used = scores.indices[stored], truth.indices[: truth.indptr[-1]]
+        largest = max(int(used.max(initial=-1)), int(decided.max(initial=-1)))
+        with self._lock:
+            self._make_room(largest, truth, units, drop_empty)
+            count_decisions(*truth[:2], *scores, threshold, units, drop_empty, by_row, self._dense)
+            if self._n_labels > DENSE_IDS:
+                kept = scores.values[stored] >= threshold
+                rows = np.repeat(np.arange(len(by_row)), np.diff(scores.indptr))[kept]
+                self._add_high(truth, rows, decided[kept], np.zeros(rows.size, dtype=np.int64), units, drop_empty)
+
+    def _units(self, weights: Float64) -> Int64:
+        """Return what each row counts, in units of the counters; empty where all count 1."""
+        if not self._bits:
+            return np.empty(0, dtype=np.int64)
+        return np.rint(np.ldexp(weights, WEIGHT_BITS)).astype(np.int64)
+
+    def _make_room(self, largest: int, truth: Rows, units: Int64, drop_empty: bool) -> None:
+        """Grow to the largest label, and to 64 bits where there are as many rows."""
+        kept = np.diff(truth.indptr) > 0 if drop_empty else np.ones(truth.indptr.size - 1, dtype=np.bool_)
+        self._rows += int(units[kept].sum()) if self._bits else int(np.count_nonzero(kept))
+        self._n_labels = max(self._n_labels, largest + 1)
+        if len(self._dense) < min(self._n_labels, DENSE_IDS):
+            wider = np.zeros((min(2 * self._n_labels, DENSE_IDS), self._slots), dtype=self._dense.dtype)
+            wider[: len(self._dense)] = self._dense
+            self._dense = wider
+        if self._rows > MOST_ROWS and self._dense.dtype == np.int32:
+            self._dense = self._dense.astype(np.int64)
+        if self._bits and self._rows >> self._bits >= MOST_WEIGHT:
+            raise DataError(
+                f"the sample weights sum to more than {MOST_WEIGHT / 2:,.0f} times the largest of them: "
+                "label-wise metrics count them exactly up to there"
+            )
+
+    def _add_high(self, truth: Rows, rows: Int64, labels: Int64, spans: Int64, units: Int64, drop_empty: bool) -> None:
+        """Count labels from 2^27 on: `labels` predicted in `rows`, and those of the truth."""
+        true_labels = truth.indices[: truth.indptr[-1]]
+        true_rows = np.repeat(np.arange(truth.indptr.size - 1), np.diff(truth.indptr))
+        high = true_labels >= DENSE_IDS
+        true_labels, true_rows = true_labels[high], true_rows[high]
+        high = labels >= DENSE_IDS
+        if drop_empty:
+            high &= np.diff(truth.indptr)[rows] > 0
+        labels, rows, spans = labels[high], rows[high], spans[high]
+        ids, codes = np.unique(np.concatenate([true_labels, labels]), return_inverse=True)
+        keys = np.concatenate([true_rows, rows]) * ids.size + codes
+        hits = np.isin(keys[true_rows.size :], keys[: true_rows.size])
+        counts = np.zeros((ids.size, self._slots), dtype=np.int64)
+
+        def count(places: Int64, slots: Any, of_rows: Int64) -> None:
+            np.add.at(counts, (places, slots), units[of_rows] if units.size else 1)
+
+        count(codes[: true_rows.size], TRUE, true_rows)
+        predicted = codes[true_rows.size :]
+        count(predicted, FIRST_SPAN + 2 * spans, rows)
+        count(predicted[hits], FIRST_SPAN + 2 * spans[hits] + 1, rows[hits])
+        self._ids, self._sparse = add_ids(self._ids, self._sparse, ids, counts)
+
+    def _add_ideal(self, truth: Rows, cutoffs: Int64, propensities: Propensities) -> None:
+        """Count the labels of ideal rankings: the largest inverse propensity first, then the lowest label."""
+        labels = truth.indices[: truth.indptr[-1]]
+        rows = np.repeat(np.arange(truth.indptr.size - 1), np.diff(truth.indptr))
+        order = np.lexsort((labels, propensities.codes_of(labels), rows))
+        places = np.arange(labels.size) - truth.indptr[rows]
+        spans = np.searchsorted(cutoffs, places, side="right")
+        kept = spans < cutoffs.size
+        labels, slots = labels[order][kept], FIRST_SPAN + 2 * self._n_spans + spans[kept]
+        low = labels < DENSE_IDS
+        np.add.at(self._dense, (labels[low], slots[low]), 1)
+        if not low.all():
+            counts = np.zeros((int(np.count_nonzero(~low)), self._slots), dtype=np.int64)
+            counts[np.arange(len(counts)), slots[~low]] = 1
+            self._ids, self._sparse = add_ids(self._ids, self._sparse, labels[~low], counts)

@@ -1,0 +1,84 @@
+"""Exact sums over rows: the same bits for any order of rows, any blocks, any number of threads, any split into shards.
+
+Each row's contribution is rounded once to a multiple of 2^-60 and added as an integer.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from xmceval.errors import DataError
+from xmceval.kernels.totals import MASK, MOMENTS, WORD
+from xmceval.rows.block import Int64
+
+WORDS = 3  # of a sum: fractions of 2^-60, ones, and multiples of 2^60
+LARGEST_TOP = 1 << 61
+
+
+class Sums:
+    """Sums of the values of some rows; threads may add at the same time.
+
+    Attributes
+    ----------
+    sums : int64 array [n_outputs, MOMENTS, WORDS]
+    shares : int64 array [n_shares, MOMENTS, WORDS]
+        Sums of the parts that bins of labels have, bin by bin for each output.
+    left_out : int64 array [n_outputs]
+        Rows without a value.
+    unscored_true : int
+        True labels without a score; counted where whole rows are scored.
+    """
+
+    def __init__(self, n_outputs: int, n_shares: int = 0) -> None:
+        self.sums, self.shares = self.zeros(n_outputs), self.zeros(n_shares)
+        self.left_out = np.zeros(n_outputs, dtype=np.int64)
+        self.unscored_true = 0
+        self._lock = threading.Lock()
+
+    @staticmethod
+    def zeros(n: int) -> Int64:
+        """Return `n` sums of nothing."""
+        return np.zeros((n, MOMENTS, WORDS), dtype=np.int64)
+
+    def add(self, sums: Int64, shares: Int64, left_out: Int64, unscored_true: int = 0) -> None:
+        """Add other sums in place."""
+        with self._lock:
+            self.sums = add_words(self.sums, sums)
+            if shares.size:
+                self.shares = add_words(self.shares, shares)
+            self.left_out += left_out
+            self.unscored_true += unscored_true
+
+    def merge(self, other: Sums) -> Sums:
+        """Return the sums of the rows of both."""
+        merged = Sums(len(self.sums), len(self.shares))
+        for each in (self, other):
+            merged.add(each.sums, each.shares, each.left_out, each.unscored_true)
+        return merged
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.Lock()
+
+
+def add_words(left: Int64, right: Int64) -> Int64:
+    """Add exact sums, and carry what is above 60 bits into the next word.
+
+    Raises
+    ------
+    DataError
+        A sum beyond 2^181.
+    """
+    sums: Int64 = left + right
+    for word in (0, 1):
+        sums[..., word + 1] += sums[..., word] >> WORD
+        sums[..., word] &= MASK
+    if np.any(np.abs(sums[..., 2]) >= LARGEST_TOP):
+        raise DataError("a sum of squares left the range of exact sums: are the weights or grades too large?")
+    return sums

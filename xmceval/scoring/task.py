@@ -1,0 +1,197 @@
+"""Tasks: the one interface of all kinds of work that a program consists of."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from xmceval.errors import listed
+from xmceval.kernels.totals import MOMENTS, add_values
+from xmceval.metrics.measure import Measure
+from xmceval.rows.block import Float64, Int64
+from xmceval.scoring.batch import Batch, Terms
+from xmceval.scoring.estimates import Estimate, estimate
+from xmceval.scoring.sums import Sums
+
+Estimates = dict[str, Estimate]  # by the name of the measure
+
+
+class Task(ABC):
+    """Measures that are computed together, from the labels that are true from one grade on.
+
+    Attributes
+    ----------
+    measures : tuple of Measure
+    rel : int
+        The grade from which on a label is true.
+    """
+
+    measures: tuple[Measure, ...]
+    rel: int
+
+    @staticmethod
+    @abstractmethod
+    def takes(measure: Measure) -> bool:
+        """Whether this kind of task computes a measure."""
+
+    @classmethod
+    @abstractmethod
+    def compile(cls, measures: Iterable[Measure]) -> list[Any]:
+        """Return the tasks that compute these measures."""
+
+    @abstractmethod
+    def workspace(self) -> Any:
+        """Return the working space of one thread."""
+
+    @abstractmethod
+    def empty(self, terms: Terms) -> Any:
+        """Return the part of the totals that this task adds to, for no rows."""
+
+    @abstractmethod
+    def add(self, batch: Batch, space: Any, part: Any) -> None:
+        """Add the rows of a batch to a part; threads may do so at the same time."""
+
+    @staticmethod
+    @abstractmethod
+    def merge(left: Any, right: Any) -> Any:
+        """Add two parts of this task; associative, and commutative."""
+
+    @abstractmethod
+    def finish(self, part: Any, n_rows: int, n_labels: int, terms: Terms) -> Estimates:
+        """Return the estimate of each measure from the totals of `n_rows` rows."""
+
+    def finish_bins(self, part: Any, n_rows: int, terms: Terms) -> Sequence[Estimates]:  # noqa: ARG002
+        """Return the estimates for each bin of labels, of those measures that have any."""
+        return [{} for _ in range(terms.n_bins)]
+
+    def left_out(self, part: Any) -> dict[str, int]:  # noqa: ARG002
+        """Return the rows without a value, by the name of the measure."""
+        return {}
+
+    def unscored_true(self, part: Any) -> int | None:  # noqa: ARG002
+        """Return the number of true labels without a score, where that was counted."""
+        return None
+
+    def tied_by_label(self, ties: str) -> Iterable[Measure]:  # noqa: ARG002
+        """Return the measures that follow the order by label and cannot follow `ties`."""
+        return ()
+
+
+def by_rel(measures: Iterable[Measure]) -> Iterator[tuple[int, tuple[Measure, ...]]]:
+    """Yield the measures with the same `rel`, ascending."""
+    groups: dict[int, list[Measure]] = {}
+    for measure in measures:
+        groups.setdefault(measure.rel, []).append(measure)
+    for rel in sorted(groups):
+        yield rel, tuple(groups[rel])
+
+
+def look_up(table: Collection[str], name: str, what: str, measure: Measure) -> Any:
+    """Return an entry of a table of rules, or a name of a set of rules.
+
+    Raises
+    ------
+    LookupError
+        No such entry: METRICS names a rule that is not implemented.
+    """
+    if name not in table:
+        raise LookupError(f"{measure}: there is no {what} {name!r}; known: {listed(table)}")
+    return table[name] if isinstance(table, Mapping) else name
+
+
+class RowValues(NamedTuple):
+    """The values of some rows.
+
+    Attributes
+    ----------
+    values : float64 array [n_rows, n_measures, SLOTS]
+        Numerator, denominator, how far ties could move the numerator up and down, and the ideal's numerator.
+    shares : float64 array [n_rows, n_measures * n_bins, SLOTS]
+        The parts of bins of labels in them, or no rows.
+    left_out : int64 array [n_measures]
+        Rows without a value.
+    unscored_true : int
+        True labels without a score, where whole rows are looked at.
+    """
+
+    values: Float64
+    shares: Float64
+    left_out: Int64
+    unscored_true: int = 0
+
+
+@dataclass
+class RowSpace:
+    """Working space of a task whose measures come from values of rows."""
+
+    own: tuple[Any, ...]
+    moments: Float64
+    sums: Int64
+    shares: Int64
+
+
+class RowTask(Task):
+    """A task whose measures are sums over rows: a subclass computes the values of rows."""
+
+    has_ceiling = False
+
+    @abstractmethod
+    def compute(self, batch: Batch, own: tuple[Any, ...]) -> RowValues:
+        """Compute the values of the rows of a batch; `own` is this task's working space."""
+
+    def own_space(self) -> tuple[Any, ...]:
+        """Return what `compute` writes between rows."""
+        return ()
+
+    def workspace(self) -> RowSpace:
+        """Return the working space of one thread."""
+        n = len(self.measures)
+        return RowSpace(self.own_space(), np.empty(MOMENTS), Sums.zeros(n), Sums.zeros(0))
+
+    def empty(self, terms: Terms) -> Sums:
+        """Return sums of no rows."""
+        return Sums(len(self.measures), len(self.measures) * terms.n_bins if self.has_ceiling else 0)
+
+    def add(self, batch: Batch, space: RowSpace, part: Sums) -> None:
+        """Add the values of the rows of a batch."""
+        rows = self.compute(batch, space.own)
+        fold_ties(rows.values, batch.terms.ties)
+        space.sums.fill(0)
+        add_values(rows.values, batch.weights, space.moments, space.sums)
+        if rows.shares.size:
+            space.shares = Sums.zeros(rows.shares.shape[1])
+            add_values(rows.shares, batch.weights, space.moments, space.shares)
+        part.add(space.sums, space.shares, rows.left_out, rows.unscored_true)
+
+    @staticmethod
+    def merge(left: Sums, right: Sums) -> Sums:
+        """Add two sums."""
+        return left.merge(right)
+
+    def finish(self, part: Sums, n_rows: int, n_labels: int, terms: Terms) -> Estimates:  # noqa: ARG002
+        """Divide."""
+        n_counted = n_rows - part.left_out
+        return {
+            str(measure): self.finish_one(measure, estimate(sums, int(n)))
+            for measure, sums, n in zip(self.measures, part.sums, n_counted, strict=True)
+        }
+
+    def left_out(self, part: Sums) -> dict[str, int]:
+        """Return the rows without a value, by the name of the measure."""
+        return {str(measure): int(n) for measure, n in zip(self.measures, part.left_out, strict=True)}
+
+    def finish_one(self, measure: Measure, finished: Estimate) -> Estimate:  # noqa: ARG002
+        """Return the estimate of a measure without what does not apply to it."""
+        return finished.without_ceiling()
+
+
+def fold_ties(values: Float64, ties: str) -> None:
+    """Move values to the best or worst order of tied labels, in place."""
+    if ties in {"best", "worst"}:
+        moved = values[:, :, 2 if ties == "best" else 3].copy()
+        values[:, :, 0] += moved
+        values[:, :, 2:4] -= moved[:, :, None]

@@ -1,0 +1,165 @@
+"""Whole-row tasks: metrics of all labels of a row, of its whole list, or of its first ranks one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xmceval.errors import UsageError
+from xmceval.kernels import wholerow as kernels
+from xmceval.metrics.measure import Measure
+from xmceval.rows.block import Float64, Int64
+from xmceval.scoring.batch import Batch, longest
+from xmceval.scoring.estimates import Estimate
+from xmceval.scoring.sums import Sums
+from xmceval.scoring.task import RowTask, RowValues, by_rel, look_up
+
+KINDS: Mapping[str, int] = MappingProxyType(
+    {
+        "LRAP": kernels.LRAP,
+        "coverage": kernels.COVERAGE,
+        "loss": kernels.LOSS,
+        "AUC": kernels.AUC,
+        "GAUC": kernels.GAUC,
+        "AP": kernels.AP,
+        "RR": kernels.RR,
+        "R": kernels.RECALL,
+        "R@n": kernels.RECALL_AT_N,
+        "DCG": kernels.DCG,
+        "nDCG": kernels.NDCG,
+        "ERR": kernels.ERR,
+        "AUC@k": kernels.AUC_AT_K,
+    }
+)
+DISCOUNTS: Mapping[str, int] = MappingProxyType(
+    {"none": kernels.NO_DISCOUNT, "log2": kernels.LOG2, "ln": kernels.LN, "letor": kernels.LETOR}
+)
+
+# What metrics of the top-k family become over the whole list, by fold and divisor.
+WHOLE_LIST: Mapping[tuple[str, str], str] = MappingProxyType(
+    {
+        ("precision", "n"): "AP",
+        ("precision", "min(k,n)"): "AP",
+        ("first", "1"): "RR",
+        ("sum", "n"): "R",
+        ("sum", "1"): "DCG",
+        ("sum", "ideal"): "nDCG",
+    }
+)
+# Kinds that follow the order by label along the list, so that no other treatment of ties is available.
+NO_EXPECTED_TIES = frozenset({"AP", "RR", "R@n", "DCG", "nDCG", "ERR", "AUC@k"})
+NO_TIE_BOUNDS = frozenset({"AUC@k"})
+
+
+def kind_of(measure: Measure) -> str:
+    """Return what a measure is over a whole row, a key of KINDS.
+
+    Raises
+    ------
+    UsageError
+        A metric that needs a cutoff.
+    """
+    metric = measure.metric
+    if metric.family == "row":
+        return metric.fold
+    kind = WHOLE_LIST.get((metric.fold, measure.norm.divisor))
+    if kind is None:
+        raise UsageError(f"{measure} needs a cutoff: its divisor is {measure.norm.divisor}")
+    return kind
+
+
+@dataclass(frozen=True)
+class WholeRow(RowTask):
+    """Measures of whole rows with the same `rel`.
+
+    Attributes
+    ----------
+    measures : tuple of Measure
+        One per output.
+    rel : int
+    specs : int64 array [n_outputs, 5]
+        Kind, cutoff (0: none), discount, 1 for exponential gains, 1 for a ratio of sums.
+    params : float64 array [n_outputs]
+        The number that a kind takes: 2^max of ERR.
+    """
+
+    measures: tuple[Measure, ...]
+    rel: int
+    specs: Int64
+    params: Float64
+
+    @staticmethod
+    def takes(measure: Measure) -> bool:
+        """Whether a measure looks at whole rows."""
+        return measure.metric.family == "row" or (measure.metric.family == "top-k" and measure.k is None)
+
+    @classmethod
+    def compile(cls, measures: Iterable[Measure]) -> list[WholeRow]:
+        """Return one task for each `rel`."""
+        return [
+            cls(
+                group,
+                rel,
+                np.array([_spec(measure) for measure in group], dtype=np.int64),
+                np.array([2.0 ** measure.number("max") for measure in group]),
+            )
+            for rel, group in by_rel(measures)
+        ]
+
+    def compute(self, batch: Batch, own: tuple[Any, ...]) -> RowValues:  # noqa: ARG002 - its size depends on the rows
+        """Compute the values of rows."""
+        terms, (truth, n_dropped) = batch.terms, batch.relevant(self.rel)
+        values = batch.values("outputs", batch.n_rows, len(self.measures))
+        values.fill(0.0)
+        left_out, status = np.full(len(self.measures), n_dropped), np.zeros(3, dtype=np.int64)
+        kernels.compute_whole_rows(
+            *(tuple(truth), tuple(batch.scores), terms.width.n_labels, terms.zero_unscored, terms.drop_empty),
+            *(self.specs, self.params, *working_space(batch.scratch.array, longest(truth)), left_out, status, values),
+        )
+        if status[kernels.FAULT]:
+            raise batch.fault(
+                int(status[kernels.ROW]),
+                "a grade is above the greatest of ERR; expected at most its max "
+                "(hint: pass the greatest grade of the scale, such as ERR(max=4)@5)",
+            )
+        return RowValues(values, _NO_SHARES, left_out, int(status[kernels.UNLISTED]))
+
+    def unscored_true(self, part: Sums) -> int:
+        """Return the number of true labels without a score."""
+        return part.unscored_true
+
+    def finish_one(self, measure: Measure, finished: Estimate) -> Estimate:
+        """Return the estimate of a measure: whole rows have no ceiling, and some kinds no bounds over ties."""
+        finished = finished.without_ceiling()
+        return finished.without_tie_bounds() if kind_of(measure) in NO_TIE_BOUNDS else finished
+
+    def tied_by_label(self, ties: str) -> Iterable[Measure]:
+        """Return the measures that follow the order by label and cannot follow `ties`."""
+        kinds = NO_EXPECTED_TIES if ties == "expected" else NO_TIE_BOUNDS
+        return [measure for measure in self.measures if kind_of(measure) in kinds]
+
+
+_NO_SHARES = np.empty((0, 0, 0))
+
+
+def _spec(measure: Measure) -> tuple[int, ...]:
+    return (
+        look_up(KINDS, kind_of(measure), "kind of row", measure),
+        measure.k or 0,
+        look_up(DISCOUNTS, measure.discount, "discount of whole lists", measure),
+        int(measure.option("gain") == "exp"),
+        int(measure.norm.over == "ratio"),
+    )
+
+
+def working_space(array: Any, size: int) -> tuple[tuple[NDArray[Any], ...], tuple[NDArray[Any], ...]]:
+    """Return the working space of the kernel; ``array(name, size, dtype)`` makes an array."""
+    return (
+        tuple(array(f"whole_row_{i}", size, np.int64) for i in range(kernels.N_SPACE)),
+        tuple(array(f"whole_row_real_{i}", size, np.float64) for i in range(kernels.N_REAL_SPACE)),
+    )

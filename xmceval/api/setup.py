@@ -26,7 +26,7 @@ from xmceval.api.inputs import (
 from xmceval.errors import DataError, UsageError, counted, listed
 from xmceval.files.names import read_names
 from xmceval.labels.bins import as_bins
-from xmceval.labels.catalogue import Dataset, find
+from xmceval.labels.catalogue import Dataset, find_dataset
 from xmceval.labels.propensity import Propensities
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import DECISION_NAMES, DEFAULT_CUTOFFS, DEFAULT_NAMES
@@ -76,7 +76,7 @@ def prepare(
     if by_frequency is not None and ties != "label":
         raise UsageError(f"shares by frequency follow the order by label; they do not go with ties={ties}")
     check_ties(program, ties)
-    entry = None if dataset is None else find(dataset)
+    entry = None if dataset is None else find_dataset(dataset)
     notes, warnings = list[str](), list[str]()
     if threshold is not None:
         if np.isnan(threshold):
@@ -220,7 +220,7 @@ class Setup:
         n_train = known.n if known is not None and not known.from_truth else None
         n_test = int(totals.counts[ROWS]) + (int(totals.counts[EMPTY_ROWS]) if self.empty_rows == "drop" else 0)
         is_filtered = self.filter is not None
-        return tuple(self.entry.doubts(n_train=n_train, n_test=n_test, n_labels=n_labels, is_filtered=is_filtered))
+        return tuple(self.entry.mismatches(n_train=n_train, n_test=n_test, n_labels=n_labels, is_filtered=is_filtered))
 
     def _filtered(self, totals: Totals) -> FilterReport | None:
         known = self.filter

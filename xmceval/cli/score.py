@@ -7,15 +7,18 @@ from pathlib import Path
 import click
 
 from xmceval.cli import shared
+from xmceval.report.forms import FORMS, PLACES, render
 
 
 @click.command("score", short_help="Score predictions against the truth.")
 @click.argument("truth")
 @click.argument("preds", nargs=-1, required=True)
 @shared.scoring
-@click.option("-o", "form", type=click.Choice(["table", "json", "csv"]), default="table", help="Form of the output.")
+@click.option("-o", "form", type=click.Choice(list(FORMS)), default="table", help="Form of the output.")
 @click.option("--name", "names", multiple=True, help="Name of a system, in the order of PREDS; may be repeated.")
-@click.option("--places", type=click.IntRange(0, 12), default=2, show_default=True, help="Decimal places of the table.")
+@click.option(
+    "--places", type=click.IntRange(0, 12), default=PLACES, show_default=True, help="Decimal places of the table."
+)
 @click.option("--published", is_flag=True, help="Say where these values would stand in the table of --dataset.")
 @click.option("--strict", is_flag=True, help="Warnings are errors.")
 @click.option("-q", "quiet", is_flag=True, help="No warnings and no progress.")
@@ -45,15 +48,15 @@ def command(
     """
     from xmceval.api.setup import prepare
     from xmceval.errors import UsageError, counted
-    from xmceval.report.forms import FORMS
-    from xmceval.report.published import among
+    from xmceval.labels.standings import require_dataset
+    from xmceval.report.result import with_standings
 
     if len(names) > len(preds):
         raise UsageError(f"{counted(len(names), 'name')} for {counted(len(preds), 'file')} of predictions")
     if published and form == "csv":
         raise UsageError("published values are not part of the CSV (hint: -o table or -o json)")
     called = shared.numbered([*names, *shared.short_names(preds)[len(names) :]])
-    stand = among(options["dataset"]) if published else None  # type: ignore[arg-type]
+    entry = require_dataset(options["dataset"]) if published else None  # type: ignore[arg-type]
     shared.start(quiet)
     setup = prepare(truth, **options)  # type: ignore[arg-type]
     shared.wait_for_kernels()
@@ -61,8 +64,8 @@ def command(
     for path, name in zip(preds, called, strict=True):
         with shared.progress(name, quiet) as told:
             result = setup.score(Path(path), name=name, progress=told)
-        results.append(stand(result) if stand else result)
+        results.append(result if entry is None else with_standings(result, entry))
     if strict:
         shared.refuse_warnings(results)
     shared.say(results, quiet=quiet, verbose=verbose)
-    click.echo(FORMS[form](results, places), nl=False)
+    click.echo(render(form, results, places), nl=False)

@@ -230,7 +230,7 @@ USAGE = {
     "k is a letter": (("-k", "5,x"), "k must be a whole number of at least 1, got 'x'"),
     "k is nothing": (("-k", ""), "k must be a whole number of at least 1, got ''"),
     "metric": (("-m", "ndgc"), "unknown metric 'ndgc' (did you mean nDCG?)"),
-    "option of a metric": (("-m", "PSP(norm=x)"), "PSP(norm=x): choose from ratio, none"),
+    "option of a metric": (("-m", "PSP(norm=x)"), "PSP(norm=x): expected one of ratio, none"),
     "data set": (("--dataset", "foo"), "'foo'"),
     "form": (("-o", "xml"), "Invalid value for '-o': 'xml' is not one of 'table', 'json', 'csv'"),
     "choice": (("--empty-rows", "x"), "Invalid value for '--empty-rows': 'x' is not one of 'zero', 'drop'."),

@@ -1,4 +1,4 @@
-"""Scores of every metric, option and cut against the judge; the grammar of names; constants that stand twice."""
+"""Scores of every metric, option and cutoff against the judge; the grammar of names; constants that appear twice."""
 
 import math
 
@@ -261,7 +261,7 @@ def test_case_is_irrelevant(metric):
 
 
 @pytest.mark.parametrize("alias", ALIASES)
-def test_other_tools_words_mean_a_metric_of_the_table(alias):
+def test_other_tools_names_mean_a_metric_of_the_table(alias):
     assert [str(m) for m in parse(alias, [3])] == [str(m) for m in parse(ALIASES[alias], [3])]
 
 
@@ -297,32 +297,33 @@ def test_a_measure_named_twice_is_computed_once():
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("PPP@5", "unknown metric 'PPP@5'"),
         ("nDGC@5", "did you mean nDCG?"),
-        ("PSP(norm=row)@5", "PSP(norm=row): choose from ratio, none"),
+        ("PSP(norm=row)@5", "PSP(norm=row): expected one of ratio, none"),
         ("nDCG(base=10)@5", "nDCG has no option 'base'; its options: discount, gain"),
         ("P(norm=k)@5", "P has no option 'norm'; its options: rel"),
-        ("P(rel=0)@5", "P(rel=0): expected a whole number from 1"),
-        ("P(rel=1.5)@5", "P(rel=1.5): expected a whole number from 1"),
+        ("P(rel=0)@5", "P(rel=0): expected a whole number of at least 1"),
+        ("P(rel=1.5)@5", "P(rel=1.5): expected a whole number of at least 1"),
         ("RBP(p=1)@5", "RBP(p=1): expected a number between 0 and 1"),
+        ("ERR(max=41)@5", "ERR(max=41): expected a whole number from 1 to 40"),
         ("RBP(p=x)@5", "RBP(p=x): expected a number between 0 and 1"),
         ("P@0", "k must be a whole number of at least 1, got '0'"),
         ("P@-1", "got '-1'"),
         ("P@1.5", "got '1.5'"),
-        ("P@all", "P needs a cut"),
-        ("LRAP@5", "LRAP has no cut, got @5"),
+        ("P@all", "P needs a cutoff, got @all"),
+        ("LRAP@5", "LRAP has no cutoff, got @5"),
         ("P@", "got ''"),
         ("P@1,", "got ''"),
         ("P(", "cannot read the metric name 'P('"),
         ("", "cannot read the metric name ''"),
     ],
 )
-def test_a_wrong_name_is_told_with_what_is_right(name, said):
+def test_a_wrong_name_is_refused_with_what_was_expected(name, message):
     with pytest.raises(UsageError) as error:
         parse(name)
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
 def test_an_unknown_metric_lists_the_table():
@@ -341,7 +342,7 @@ def test_every_number_has_its_definition(name):
 def test_a_result_is_asked_by_any_spelling():
     result = measures.score(EDGES["grades"], ["nDCG(discount=ln)"], [2])
     assert result["ndcg(base=e)@2"] == result["nDCG(discount=ln)@2"]
-    with pytest.raises(KeyError, match="'P@9' is not among nDCG"):
+    with pytest.raises(KeyError, match="'P@9' is not one of nDCG"):
         result["P@9"]
 
 

@@ -212,7 +212,10 @@ def test_gauc_weighs_rows_by_their_candidates():
     result = xmceval.score(truth, scores, metrics="GAUC")
     assert result["GAUC"] == pytest.approx((2 * 1 + 4 * 0) / 6)
     assert result.counts.left_out == {"GAUC": 1}
-    assert any("GAUC: 1 of 3 instances are left out" in line for line in result.warnings)
+    assert any(
+        "GAUC: 1 of 3 instances is left out because no candidate or every candidate is true" in line
+        for line in result.warnings
+    )
 
 
 def test_err_and_rbp_and_auc_at_k():

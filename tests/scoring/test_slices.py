@@ -138,6 +138,6 @@ def test_what_has_no_ceiling_and_no_share_is_told(zipf):
     train, y_true, y_score = zipf
     names = ["P@3", "microP@3", "microR@3", "LRAP"]
     result = xmceval.score(y_true, y_score, train=train, metrics=names, by_frequency=2, ceiling=True)
-    assert "there is no ceiling of microP@3, LRAP" in result.warnings
-    assert "there is no share by frequency of LRAP" in result.warnings
+    assert "no ceiling is available for microP@3, LRAP" in result.warnings
+    assert "no share by frequency is available for LRAP" in result.warnings
     assert 0 < result.estimates["microR@3"].ceiling <= 1

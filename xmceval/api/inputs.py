@@ -13,7 +13,7 @@ from xmceval.files.columns import read_numbers
 from xmceval.files.filters import read_filter
 from xmceval.files.names import Names, read_names
 from xmceval.files.opening import Hints, Opened, open_scores, open_truth
-from xmceval.labels.catalogue import find
+from xmceval.labels.catalogue import find_dataset
 from xmceval.labels.counts import count_labels
 from xmceval.labels.propensity import Propensities, constants, from_counts, from_label_counts, from_values
 from xmceval.rows.block import Float64, Source
@@ -111,7 +111,7 @@ class Weighing:
 def find_propensities(opener: Opener, truth: Source, width: Width) -> Weighing:
     """Find inverse propensities in the one source that the options name, or else estimate them from the truth."""
     options = opener.options
-    a, b = constants(None if options.dataset is None else find(options.dataset), options.a, options.b)
+    a, b = constants(None if options.dataset is None else find_dataset(options.dataset), options.a, options.b)
     if options.inverse_propensities is not None:
         values, name = numbers(options.inverse_propensities, "inverse_propensities")
         return Weighing(width.agree(values.size, name), from_values(values, name))

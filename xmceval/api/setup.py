@@ -12,7 +12,7 @@ import numpy as np
 from xmceval.api.inputs import Opener, Weighing, check_narrow, find_filter, find_propensities, read_weights
 from xmceval.errors import DataError, UsageError, listed
 from xmceval.labels.bins import make_bins
-from xmceval.labels.catalogue import find
+from xmceval.labels.catalogue import find_dataset
 from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.report.result import Result, make_result
 from xmceval.rows.block import Source
@@ -147,7 +147,7 @@ class Setup:
             return ()
         propensities = terms.propensities
         return tuple(
-            find(self.options.dataset).mismatches(
+            find_dataset(self.options.dataset).mismatches(
                 n_train=propensities.n if propensities.from_training else None,
                 n_test=totals.tally.n_instances(drop_empty=terms.drop_empty),
                 n_labels=terms.width.or_none,

@@ -10,10 +10,10 @@ import click
 @click.option("-o", "form", type=click.Choice(["table", "json"]), default="table", help="Form of the output.")
 def command(names: tuple[str, ...], form: str) -> None:
     """List every public data set, or show NAME: sizes, A and B, filter, published results."""
-    from xmceval.labels.catalogue import datasets, find
+    from xmceval.labels.catalogue import datasets, find_dataset
     from xmceval.report import datasets as catalogue
 
-    found = [find(name) for name in names]
+    found = [find_dataset(name) for name in names]
     if form == "json":
         text = catalogue.datasets_json(found or datasets().values(), with_published=bool(found))
     elif found:

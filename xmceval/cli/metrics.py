@@ -15,9 +15,9 @@ def command(names: tuple[str, ...], form: str) -> None:
     """
     from xmceval.report import metrics as definitions
 
-    found = definitions.find(names)
+    found = definitions.find_metrics(names)
     if form == "json":
-        text = definitions.metrics_json([metric for metric, _ in found] or definitions.by_family())
+        text = definitions.metrics_json([metric for metric, _ in found] or definitions.sort_by_family())
     elif found:
         text = "\n".join(definitions.metric_text(*each) for each in found)
     else:

@@ -8,15 +8,18 @@ import click
 
 from xmceval.cli import options, shared
 from xmceval.errors import UsageError
+from xmceval.report.forms import FORMS, PLACES, render
 
 
 @click.command("score", short_help="Score predictions against the truth.")
 @click.argument("truth")
 @click.argument("preds", nargs=-1, required=True)
 @options.scoring
-@click.option("-o", "form", type=click.Choice(["table", "json", "csv"]), default="table", help="Form of the output.")
+@click.option("-o", "form", type=click.Choice(list(FORMS)), default="table", help="Form of the output.")
 @click.option("--name", "names", multiple=True, help="Name of a system, in the order of PREDS; may be repeated.")
-@click.option("--places", type=click.IntRange(0, 12), default=2, show_default=True, help="Decimal places of the table.")
+@click.option(
+    "--places", type=click.IntRange(0, 12), default=PLACES, show_default=True, help="Decimal places of the table."
+)
 @click.option("--published", is_flag=True, help="Show where these values would rank in the table of --dataset.")
 @click.option("--strict", is_flag=True, help="Warnings are errors.")
 @click.option("-q", "quiet", is_flag=True, help="No warnings and no progress.")
@@ -49,18 +52,18 @@ def command(
     systems = shared.system_names(preds, names)
     shared.start(quiet)
     from xmceval.api.setup import Named, Setup
-    from xmceval.report.forms import FORMS
-    from xmceval.report.published import among
+    from xmceval.labels.standings import require_dataset
+    from xmceval.report.result import with_standings
     from xmceval.scoring.options import Options
 
     chosen = Options.of(arguments)
-    rank = among(chosen.dataset) if published else None
+    entry = require_dataset(chosen.dataset) if published else None
     setup = Setup.of(truth, chosen)
     shared.wait_for_kernels()
     with shared.progress(systems[0] if len(systems) == 1 else f"{len(systems)} systems", quiet) as report:
         results = setup.score([Named(Path(path), name) for path, name in zip(preds, systems, strict=True)], report)
-    results = [rank(result) for result in results] if rank else results
+    results = results if entry is None else [with_standings(result, entry) for result in results]
     if strict:
         shared.refuse_warnings(results)
     shared.report(results, quiet=quiet, verbose=verbose)
-    click.echo(FORMS[form](results, places), nl=False)
+    click.echo(render(form, results, places), nl=False)

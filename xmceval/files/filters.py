@@ -12,7 +12,7 @@ from xmceval.errors import DataError
 from xmceval.files.chunks import Chunk, LineChunks
 from xmceval.files.streams import first_bytes
 from xmceval.rows.block import Float64
-from xmceval.rows.filters import Largest, Filter, as_filter, first_wrong, ordered
+from xmceval.rows.filters import Filter, Largest, as_filter, first_wrong, ordered
 
 NPY_MAGIC = b"\x93NUMPY"
 

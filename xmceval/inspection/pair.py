@@ -16,7 +16,7 @@ from xmceval.labels.training import Training
 from xmceval.rows.block import Block, Int64, Rows, Scratch, Source
 from xmceval.rows.checks import validated_scores, validated_truth
 from xmceval.rows.filters import Filter
-from xmceval.rows.lockstep import Pairs
+from xmceval.rows.lockstep import Lockstep
 from xmceval.rows.threads import each_block
 
 DEPTH = 5
@@ -216,7 +216,7 @@ def _sum(truth: Source, scores: Source, pairs: Filter | None, threads: int | Non
     def start() -> tuple[Scratch, Scratch]:
         return Scratch(), Scratch()
 
-    def work(scratch: tuple[Scratch, Scratch], item: tuple[Block, Block]) -> None:
+    def work(scratch: tuple[Scratch, Scratch], item: tuple[Block, ...]) -> None:
         true, _ = validated_truth(item[0], scratch[0], widths[0])
         given = validated_scores(item[1], scratch[1], widths[1])
         filtered = 0 if pairs is None else pairs.apply(item[1].first_row, given, remove=False)[0]
@@ -231,7 +231,7 @@ def _sum(truth: Source, scores: Source, pairs: Filter | None, threads: int | Non
             sums.true.add(n_ranked.size, true.indices[: true.indptr[-1]])
             sums.ranked.add(n_ranked.size, first)
 
-    each_block(iter(Pairs(truth, scores, None)), start, work, threads)
+    each_block(iter(Lockstep(truth, [scores])), start, work, threads)
     return sums
 
 
@@ -240,7 +240,7 @@ def _ranked(given: Rows) -> tuple[Int64, Int64]:
 
     n_rows = given.indptr.size - 1
     ranked, n_ranked = np.empty((n_rows, DEPTH), dtype=np.int64), np.empty(n_rows, dtype=np.int64)
-    top_k(*given, ranked, np.empty((n_rows, DEPTH)), n_ranked)
+    top_k(tuple(given), (ranked, np.empty((n_rows, DEPTH)), n_ranked))
     return ranked, n_ranked
 
 

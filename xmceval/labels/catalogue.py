@@ -1,4 +1,4 @@
-"""The catalogue of public sets: sizes, the constants of their propensities, filters, and published results."""
+"""Catalogue of public data sets: sizes, propensity constants A and B, filters, and published results."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 
-from xmceval.errors import UsageError, listed
+from xmceval.errors import UsageError, counted, listed
 
 METRICS_PUBLISHED = tuple(f"{head}@{k}" for head in ("P", "nDCG", "PSP", "PSnDCG") for k in (1, 3, 5))
 
 
 @dataclass(frozen=True)
 class Constants:
-    """A and B as some programs take them."""
+    """Other values of A and B, and who uses them."""
 
     a: float
     b: float
@@ -26,17 +26,27 @@ class Constants:
 
 @dataclass(frozen=True)
 class Split:
-    """One way in which a set is cut into training and test instances."""
+    """Sizes of one split into training and test instances, and who uses it."""
 
     train: int
     test: int
     labels: int
     who: str
 
+    def differences(self, *sizes: int | None) -> list[str]:
+        """Return which sizes differ from this split's, in words; None is not compared."""
+        nouns = ("training instance", "test instance", "label")
+        own = (self.train, self.test, self.labels)
+        return [
+            f"{counted(size, noun)}, not {expected:,}"
+            for noun, size, expected in zip(nouns, sizes, own, strict=True)
+            if size is not None and size != expected
+        ]
+
 
 @dataclass(frozen=True)
 class Dataset:
-    """A public set.
+    """A public data set.
 
     Attributes
     ----------
@@ -48,9 +58,9 @@ class Dataset:
     points_per_label, labels_per_point : float
         Means over training and test instances.
     a, b : float or None
-        Constants of the propensity model; None where nobody has settled them.
+        Constants of the propensity model; None where there are no agreed values.
     filter : str
-        ``yes``, ``no`` or ``unknown``: whether reciprocal pairs are taken out of the predictions.
+        ``yes``, ``no`` or ``unknown``: whether reciprocal pairs are removed from the predictions.
     disagreements : tuple of Constants
         Other values of A and B, and who uses them.
     variants : tuple of Split
@@ -81,42 +91,36 @@ class Dataset:
 
     @property
     def splits(self) -> tuple[Split, ...]:
-        """Every split, that of XMLRepository first."""
+        """All splits, that of XMLRepository first."""
         return (Split(self.train, self.test, self.labels, "XMLRepository"), *self.variants)
 
-    def doubts(
+    def mismatches(
         self, *, n_train: int | None, n_test: int | None, n_labels: int | None, is_filtered: bool
     ) -> Iterator[str]:
-        """Say what speaks against these data being this set, or against comparing with published values.
+        """Yield why scored data may not be this set, or their values not comparable with published ones.
 
-        Sizes are held against the split that fits them best; None is not compared.
+        Sizes are compared with those of the split that fits best; None is not compared.
         """
-        misfits = self._misfits(n_train, n_test, n_labels)
-        if misfits:
-            yield f"these are not the sizes of {self.name}: {listed(misfits)} (see: xmceval datasets {self.name})"
+        differences = min((split.differences(n_train, n_test, n_labels) for split in self.splits), key=len)
+        if differences:
+            yield (
+                f"the sizes differ from those of {self.name}: {listed(differences)} "
+                f"(hint: see xmceval datasets {self.name})"
+            )
         if self.has_filter and not is_filtered:
             yield (
-                f"{self.name} is scored with a filter of reciprocal pairs: published values leave those pairs out "
-                "(hint: --filter FILE)"
+                f"{self.name} is scored with a filter of reciprocal pairs, which published values leave out "
+                "(hint: pass filter, --filter FILE)"
             )
         if self.a is None:
-            yield f"A and B of {self.name} are not settled in the field: say -A and -B beside the numbers"
-
-    def _misfits(self, *sizes: int | None) -> list[str]:
-        words = ("training instances", "test instances", "labels")
-
-        def against(split: Split) -> list[str]:
-            triples = zip(words, sizes, (split.train, split.test, split.labels), strict=True)
-            return [f"{size:,} {word}, not {known:,}" for word, size, known in triples if size not in {None, known}]
-
-        return min((against(split) for split in self.splits), key=len)
+            yield f"there are no agreed values of A and B for {self.name}: report them with the numbers"
 
 
 @dataclass(frozen=True)
 class Published:
     """A row of XMLRepository's tables of results; values are fractions by canonical name of the metric.
 
-    ``mark`` is the footnote sign of that page. ``suspect`` says what in the row cannot be right, or is hardly right.
+    ``mark`` is the footnote sign of that page; ``suspect`` is why some value of the row is probably wrong, or empty.
     """
 
     method: str
@@ -129,13 +133,13 @@ class Published:
 
 @cache
 def datasets() -> Mapping[str, Dataset]:
-    """Return every set by name, in the order of the file."""
-    entries = (_dataset(row) for row in _rows("catalogue.tsv"))
+    """Return all data sets by name, in the order of the file."""
+    entries = (_parse_dataset(row) for row in read_table("catalogue.tsv"))
     return MappingProxyType({entry.name: entry for entry in entries})
 
 
-def find(name: str) -> Dataset:
-    """Find a set by its name or another name of it, in any case and with any dashes.
+def find_dataset(name: str) -> Dataset:
+    """Find a data set by its name or one of its aliases, in any case and with any dashes.
 
     Raises
     ------
@@ -144,30 +148,30 @@ def find(name: str) -> Dataset:
 
     Examples
     --------
-    >>> find("wikipedia 500k").name
+    >>> find_dataset("wikipedia 500k").name
     'LF-Wikipedia-500K'
     """
-    known = {_plain(word): entry for entry in datasets().values() for word in (entry.name, *entry.aliases)}
-    entry = known.get(_plain(name))
+    entries = {_normalize(word): entry for entry in datasets().values() for word in (entry.name, *entry.aliases)}
+    entry = entries.get(_normalize(name))
     if entry is None:
-        near = difflib.get_close_matches(_plain(name), known, 1)
-        hint = f" (did you mean {known[near[0]].name}?)" if near else ""
-        raise UsageError(f"unknown data set {name!r}{hint}; known: {listed(datasets())}")
+        near = difflib.get_close_matches(_normalize(name), entries, 1)
+        hint = f" (did you mean {entries[near[0]].name}?)" if near else ""
+        raise UsageError(f"unknown data set {name!r}{hint}; expected one of {listed(datasets())}")
     return entry
 
 
 def published(name: str) -> tuple[Published, ...]:
-    """Return the published results of a set, the highest P@1 first, rows without one last."""
-    rows = [_published(row) for row in _rows("published.tsv") if row["dataset"] == name]
+    """Return the published results of a data set, the highest P@1 first, rows without one last."""
+    rows = [_parse_published(row) for row in read_table("published.tsv") if row["dataset"] == name]
     return tuple(sorted(rows, key=lambda row: -row.values.get("P@1", -1.0)))
 
 
-def _plain(name: str) -> str:
+def _normalize(name: str) -> str:
     return "".join(letter for letter in name.lower() if letter.isalnum() or letter == ".")
 
 
-def _rows(name: str) -> Iterator[dict[str, str]]:
-    """Read a table: in the installed package, or beside it in a checkout."""
+def read_table(name: str) -> Iterator[dict[str, str]]:
+    """Read a table of the catalogue: from the installed package, or from the folder next to it in a checkout."""
     home = files("xmceval")
     inside = home / "datasets" / name
     table = inside if inside.is_file() else home / ".." / "datasets" / name
@@ -177,21 +181,21 @@ def _rows(name: str) -> Iterator[dict[str, str]]:
     )
 
 
-def _parts(cell: str) -> list[str]:
+def _split_parts(cell: str) -> list[str]:
     return [part.strip() for part in cell.split(";") if part.strip()]
 
 
-def _number(cell: str) -> float | None:
+def _parse_number(cell: str) -> float | None:
     return float(cell) if cell else None
 
 
-def _dataset(row: Mapping[str, str]) -> Dataset:
+def _parse_dataset(row: Mapping[str, str]) -> Dataset:
     constants, splits = [], []
-    for part in _parts(row["disagreements"]):
+    for part in _split_parts(row["disagreements"]):
         numbers, _, who = part.partition(" ")
         a, b = numbers.split("/")
         constants.append(Constants(float(a), float(b), who))
-    for part in _parts(row["variants"]):
+    for part in _split_parts(row["variants"]):
         numbers, _, who = part.partition(" ")
         train, test, labels = (int(number) for number in numbers.split("/"))
         splits.append(Split(train, test, labels, who))
@@ -203,23 +207,23 @@ def _dataset(row: Mapping[str, str]) -> Dataset:
         features=int(row["features"]) if row["features"] else None,
         points_per_label=float(row["points_per_label"]),
         labels_per_point=float(row["labels_per_point"]),
-        a=_number(row["a"]),
-        b=_number(row["b"]),
+        a=_parse_number(row["a"]),
+        b=_parse_number(row["b"]),
         filter=row["filter"],
         disagreements=tuple(constants),
         variants=tuple(splits),
-        aliases=tuple(_parts(row["aliases"])),
+        aliases=tuple(_split_parts(row["aliases"])),
         notes=row["notes"],
     )
 
 
-def _published(row: Mapping[str, str]) -> Published:
+def _parse_published(row: Mapping[str, str]) -> Published:
     values = {name: round(float(row[name]) / 100, 6) for name in METRICS_PUBLISHED if row[name]}
     return Published(
         row["method"],
         row["mark"],
         MappingProxyType(values),
-        _number(row["model_gb"]),
-        _number(row["train_hours"]),
+        _parse_number(row["model_gb"]),
+        _parse_number(row["train_hours"]),
         row["suspect"],
     )

@@ -1,4 +1,4 @@
-"""Where a system's numbers would stand among the published ones of its data set."""
+"""Rank values of a system within the published results of its data set."""
 
 from __future__ import annotations
 
@@ -6,36 +6,40 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from xmceval.labels.catalogue import METRICS_PUBLISHED, Dataset, Published, find, published
+from xmceval.errors import UsageError
+from xmceval.labels.catalogue import METRICS_PUBLISHED, Dataset, Published, find_dataset, published
 
 if TYPE_CHECKING:
     from xmceval.labels.propensity import Propensities
 
 
-SHOWN = ("P@1", "P@5", "nDCG@5", "PSP@1", "PSP@5")
-
-SUSPECT = "!"
-
-
 @dataclass(frozen=True)
 class Standing:
-    """The place of one value among published ones: at `rank` 1 none of the `of` is higher.
+    """The rank of one value within published ones.
 
-    ``above`` and ``below`` are the rows next to it, None at either end.
+    Attributes
+    ----------
+    metric : str
+    value : float
+    rank : int
+        1 where no published value is higher.
+    n_published : int
+    above, below : Published or None
+        The rows with the next higher and the next lower (or equal) value.
     """
 
     metric: str
     value: float
     rank: int
-    of: int
+    n_published: int
     above: Published | None
     below: Published | None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what the JSON report says of it."""
+        """Return the entry of the JSON report."""
         return {
             "rank": self.rank,
-            "of": self.of,
+            "of": self.n_published,
             **{
                 side: row and {"method": row.method, "value": row.values[self.metric], "suspect": row.suspect or None}
                 for side, row in (("above", self.above), ("below", self.below))
@@ -45,30 +49,57 @@ class Standing:
 
 @dataclass(frozen=True)
 class Standings:
-    """Places of a system's values in the published table of a data set."""
+    """The ranks of a system's values within the published results of a data set."""
 
     dataset: str
     places: tuple[Standing, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what the JSON report says of them."""
+        """Return the entry of the JSON report."""
         return {"dataset": self.dataset, "metrics": {place.metric: place.as_dict() for place in self.places}}
 
 
-def stand(values: Mapping[str, float], dataset: str, metrics: Sequence[str] = METRICS_PUBLISHED) -> Standings:
-    """Find the places of those values, fractions by canonical name, that are also published for a data set."""
-    entry = find(dataset)
-    table = published(entry.name)
-    found = (_place(metric, values[metric], table) for metric in metrics if metric in values)
-    return Standings(entry.name, tuple(place for place in found if place.of))
+def require_dataset(name: str | None) -> Dataset:
+    """Find the data set whose published results are asked for.
+
+    Raises
+    ------
+    UsageError
+        No name, or one that is not in the catalogue.
+    """
+    if name is None:
+        raise UsageError("published results are those of a data set (hint: pass --dataset NAME)")
+    return find_dataset(name)
 
 
-def _is_comparable(known: Propensities | None, entry: Dataset) -> bool:
-    """Whether propensities are the set's own, as far as one can tell."""
-    return known is not None and not known.from_truth and (known.n is None or (known.a, known.b) == (entry.a, entry.b))
+def rank_among_published(
+    values: Mapping[str, float], dataset: str, metrics: Sequence[str] = METRICS_PUBLISHED
+) -> Standings:
+    """Rank values, fractions by canonical name of the metric, within the published results of a data set.
+
+    Only `metrics` that have a value and published ones are ranked.
+    """
+    entry = find_dataset(dataset)
+    rows = published(entry.name)
+    places = (_rank_value(metric, values[metric], rows) for metric in metrics if metric in values)
+    return Standings(entry.name, tuple(place for place in places if place.n_published))
 
 
-def _place(metric: str, value: float, table: Sequence[Published]) -> Standing:
+def find_comparable_metrics(propensities: Propensities | None, entry: Dataset) -> tuple[str, ...]:
+    """Return the published metrics that values with these propensities may be compared with.
+
+    Propensity-scored ones are comparable only with the propensities of the data set itself: those of its training
+    labels with its A and B, or given ones, whose origin is unknown.
+    """
+    is_comparable = (
+        propensities is not None
+        and not propensities.from_truth
+        and (propensities.n is None or (propensities.a, propensities.b) == (entry.a, entry.b))
+    )
+    return tuple(name for name in METRICS_PUBLISHED if is_comparable or not name.startswith("PS"))
+
+
+def _rank_value(metric: str, value: float, table: Sequence[Published]) -> Standing:
     rows = sorted((row for row in table if metric in row.values), key=lambda row: -row.values[metric])
     above = [row for row in rows if row.values[metric] > value]
     below = rows[len(above) :]

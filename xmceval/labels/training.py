@@ -9,7 +9,7 @@ import numpy as np
 
 from xmceval.errors import DataError
 from xmceval.files.opening import open_truth
-from xmceval.labels.catalogue import find
+from xmceval.labels.catalogue import find_dataset
 from xmceval.labels.counts import count_labels
 from xmceval.labels.propensity import constants, inverse_propensity
 from xmceval.rows.block import Float64, Int64
@@ -49,7 +49,7 @@ class Training:
     @staticmethod
     def constants(dataset: str | None, a: float | None, b: float | None) -> tuple[float, float]:
         """Return A and B: as passed, or of a data set, or the usual ones."""
-        return constants(None if dataset is None else find(dataset), a, b)
+        return constants(None if dataset is None else find_dataset(dataset), a, b)
 
 
 def count_training(path: str | Path, *, n_labels: int | None = None, threads: int | None = None) -> Training:

@@ -1,1 +1,1 @@
-"""Metrics: the table of every metric, and the grammar of their names; needs neither numpy nor numba."""
+"""Metrics: the table of every metric, the parser of their names, and rates of confusion cells."""

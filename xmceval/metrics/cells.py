@@ -1,4 +1,4 @@
-"""Entries of METRICS that are made of counts of cells: micro, by label at a cut, and of decisions at a threshold."""
+"""Metrics made of confusion cells: micro and label-wise ones at a cutoff, and those of decisions at a threshold."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FORMULAS: Mapping[str, str] = MappingProxyType(
     }
 )
 
-ZEROS = ("0", "1", "skip")  # what 0/0 counts as; skip leaves it out
+ZEROS = ("0", "1", "skip")  # the value of 0/0; skip leaves it out
 
 AVERAGES = ("micro", "macro", "weighted", "samples")
 
@@ -35,38 +35,39 @@ OVER = ("all", "truth", "seen", "train", "largest")
 
 ZERO = MappingProxyType({"zero": ZEROS})
 
+NO_NUMBERS: Mapping[str, Number] = MappingProxyType({})
+
 BETA = MappingProxyType({"beta": Number(1, 0, 1000, is_open=True)})
 
 MACRO_NOTE = (
-    "mean over a set of labels: over=all (scikit-learn, xCOLUMNs, which adds 1e-9 to divisors), truth (true in some "
-    "row), seen (true or predicted within the cutoff), train (in a training row), largest (0 to the largest label "
-    "seen: napkinXC, whose k is always 5); zero= is what 0/0 counts as, scikit-learn's zero_division (skip: nan)"
+    "over= is the set of labels of the mean: all (scikit-learn; xCOLUMNs, which adds 1e-9 to divisors), truth (true in "
+    "some row), seen (true or predicted within the cutoff), train (with a training row), largest (0 to the largest "
+    "label that is true or predicted: napkinXC, whose k is always 5); zero= is the value of 0/0, as zero_division in "
+    "scikit-learn (skip: nan)"
 )
 
-WEIGHTED_NOTE = "each label counts as often as it is true, as scikit-learn's average='weighted'"
+WEIGHTED_NOTE = (
+    "labels are weighted by the number of rows in which they are true, as average='weighted' in scikit-learn"
+)
 
 DECISION_NOTE = (
-    "decisions are the stored labels whose score reaches --threshold, all stored labels without one; samples is the "
-    "mean over rows, micro takes all cells together"
+    "decisions are the stored labels with a score of at least --threshold, or all stored labels without a threshold; "
+    "average=samples is the mean over rows, micro counts all cells together"
 )
 
 
-def _micro(
-    name: str, title: str, rate: str, divisor: str, numbers: Mapping[str, Number] = MappingProxyType({})
-) -> Metric:
+def _micro(name: str, title: str, rate: str, divisor: str, numbers: Mapping[str, Number] = NO_NUMBERS) -> Metric:
     return Metric(
         name,
         title,
         {"micro": Norm(divisor, "micro", FORMULAS[rate])},
         YANG,
         own_numbers=numbers,
-        note="tp + fp is what is predicted within the cutoff: fewer than k in short rows",
+        note="tp + fp counts the predictions within the cutoff: fewer than k in short rows",
     )
 
 
-def _by_label(
-    name: str, title: str, rate: str, average: str, numbers: Mapping[str, Number] = MappingProxyType({})
-) -> Metric:
+def _label_wise(name: str, title: str, rate: str, average: str, numbers: Mapping[str, Number] = NO_NUMBERS) -> Metric:
     choices = {"over": OVER, **ZERO} if average == "macro" else dict(ZERO)
     return Metric(
         name,
@@ -81,14 +82,14 @@ def _by_label(
     )
 
 
-def _decided(
+def _decision(
     name: str,
     title: str,
     rate: str,
     averages: tuple[str, ...],
     *,
     note: str = DECISION_NOTE,
-    numbers: Mapping[str, Number] = MappingProxyType({}),
+    numbers: Mapping[str, Number] = NO_NUMBERS,
     bounds: tuple[float, float] = (0.0, 1.0),
     higher_is_better: bool = True,
     needs_labels: bool = False,
@@ -126,74 +127,74 @@ def _count(name: str, title: str, formula: str) -> Metric:
         bounds=(0.0, float("inf")),
         higher_is_better=name in {"tp", "tn"},
         unit="cells",
-        note="-m confusion asks for tp, fp, fn and tn",
+        note="-m confusion is short for tp, fp, fn and tn",
     )
 
 
 MICRO_ENTRIES = (
-    _micro("microP", "precision of all cells", "precision", "predicted"),
-    _micro("microR", "recall of all cells", "recall", "n"),
-    _micro("microF1", "F measure of all cells", "F", "F", BETA),
+    _micro("microP", "precision over all cells", "precision", "predicted"),
+    _micro("microR", "recall over all cells", "recall", "n"),
+    _micro("microF1", "F measure over all cells", "F", "F", BETA),
 )
 
 LABEL_ENTRIES = (
-    _by_label("macroP", "mean precision of labels", "precision", "macro"),
-    _by_label("macroR", "mean recall of labels", "recall", "macro"),
-    _by_label("macroF1", "mean F measure of labels", "F", "macro", BETA),
-    _by_label("macroJaccard", "mean Jaccard index of labels", "Jaccard", "macro"),
-    _by_label("macroBA", "mean balanced accuracy of labels", "balanced", "macro"),
-    _by_label("weightedP", "mean precision of labels, by support", "precision", "weighted"),
-    _by_label("weightedR", "mean recall of labels, by support", "recall", "weighted"),
-    _by_label("weightedF1", "mean F measure of labels, by support", "F", "weighted", BETA),
+    _label_wise("macroP", "mean precision of labels", "precision", "macro"),
+    _label_wise("macroR", "mean recall of labels", "recall", "macro"),
+    _label_wise("macroF1", "mean F measure of labels", "F", "macro", BETA),
+    _label_wise("macroJaccard", "mean Jaccard index of labels", "Jaccard", "macro"),
+    _label_wise("macroBA", "mean balanced accuracy of labels", "balanced", "macro"),
+    _label_wise("weightedP", "mean precision of labels, weighted by support", "precision", "weighted"),
+    _label_wise("weightedR", "mean recall of labels, weighted by support", "recall", "weighted"),
+    _label_wise("weightedF1", "mean F measure of labels, weighted by support", "F", "weighted", BETA),
     Metric(
         "coverage",
-        "share of labels that are ever hit",
+        "share of labels with at least one hit",
         {"labels": Norm("", "labels", "labels with a hit / labels")},
         "Jain, Prabhu, Varma, KDD 2016 (scripts); Schultheis et al., NeurIPS 2023",
         fold="coverage",
         family="label",
         choices={"over": ("truth", "all", "ideal")},
-        note="divided by the labels true in some row (over=truth: napkinXC), by all labels (all: xCOLUMNs), or by "
-        "those that the ideal rankings reach, true labels by inverse propensity (ideal: the original MATLAB scripts)",
+        note="over= is the set of labels of the divisor: truth (true in some row: napkinXC), all (xCOLUMNs), or ideal "
+        "(within the cutoff of some ideal ranking by inverse propensity: the original MATLAB scripts)",
     ),
 )
 
 DECISION_ENTRIES = (
-    _decided("accuracy", "share of cells decided rightly", "accuracy", ("micro",), needs_labels=True),
-    _decided(
+    _decision("accuracy", "share of cells decided correctly", "accuracy", ("micro",), needs_labels=True),
+    _decision(
         "subset_accuracy",
-        "share of rows decided rightly in every label",
+        "share of rows with every label decided correctly",
         "subset",
         ("samples",),
         norms={"rows": Norm("", "rows", "1 if fp = fn = 0, else 0")},
-        note="scikit-learn's accuracy_score of multilabel data",
+        note="accuracy_score of multilabel data in scikit-learn",
     ),
-    _decided("precision_score", "precision of decisions", "precision", AVERAGES),
-    _decided("recall_score", "recall (true positive rate) of decisions", "recall", AVERAGES),
-    _decided("f1_score", "F measure of decisions", "F", AVERAGES, numbers=BETA),
-    _decided("Jaccard", "Jaccard index of decisions", "Jaccard", AVERAGES),
-    _decided(
+    _decision("precision_score", "precision of decisions", "precision", AVERAGES),
+    _decision("recall_score", "recall (true positive rate) of decisions", "recall", AVERAGES),
+    _decision("f1_score", "F measure of decisions", "F", AVERAGES, numbers=BETA),
+    _decision("Jaccard", "Jaccard index of decisions", "Jaccard", AVERAGES),
+    _decision(
         "hamming_loss",
         "share of cells decided wrongly",
         "hamming",
         ("micro",),
         higher_is_better=False,
         needs_labels=True,
-        note="scikit-learn and xCOLUMNs; what napkinXC calls hamming_loss is hamming_distance",
+        note="as in scikit-learn and xCOLUMNs; what napkinXC calls hamming_loss is hamming_distance here",
     ),
-    _decided(
+    _decision(
         "hamming_distance",
-        "cells of a row decided wrongly",
+        "number of cells decided wrongly per row",
         "hamming",
         ("samples",),
         bounds=(0.0, float("inf")),
         higher_is_better=False,
         norms={"rows": Norm("", "rows", "fp + fn")},
         unit="count",
-        note="hamming_loss times the number of labels; napkinXC calls it hamming_loss",
+        note="hamming_loss times the number of labels; called hamming_loss in napkinXC",
     ),
-    _decided("specificity", "true negative rate of decisions", "specificity", ("micro", "macro"), needs_labels=True),
-    _decided(
+    _decision("specificity", "true negative rate of decisions", "specificity", ("micro", "macro"), needs_labels=True),
+    _decision(
         "FPR",
         "false positive rate of decisions",
         "fall-out",
@@ -201,13 +202,15 @@ DECISION_ENTRIES = (
         higher_is_better=False,
         needs_labels=True,
     ),
-    _decided("MCC", "Matthews correlation of decisions and truth", "matthews", ("micro", "macro"), bounds=(-1.0, 1.0)),
-    _decided(
+    _decision(
+        "MCC", "Matthews correlation coefficient of decisions", "matthews", ("micro", "macro"), bounds=(-1.0, 1.0)
+    ),
+    _decision(
         "balanced_accuracy",
-        "mean of true positive and true negative rate",
+        "mean of the true positive and true negative rates",
         "balanced",
         ("micro", "macro"),
-        note="zero=skip leaves out the rate of a class that does not occur, as scikit-learn; " + DECISION_NOTE,
+        note="zero=skip leaves out the rate of a class that does not occur, as in scikit-learn; " + DECISION_NOTE,
     ),
     _count("tp", "true positives", "cells predicted and true"),
     _count("fp", "false positives", "cells predicted and not true"),

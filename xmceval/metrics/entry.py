@@ -1,4 +1,4 @@
-"""Entry: what one metric of the table is, as data."""
+"""Metric: one entry of the table of metrics, as data."""
 
 from __future__ import annotations
 
@@ -9,12 +9,21 @@ from types import MappingProxyType
 
 FAMILIES = ("top-k", "row", "label", "confusion")
 
+LARGEST = 2.0**40  # of grades: sums stay exact up to it
+
 
 @dataclass(frozen=True)
 class Norm:
-    """How a row's sum becomes its value: what divides it, and how rows come together.
+    """How a row's sum becomes its value, and how rows are combined.
 
-    ``over`` is ``mean`` (mean of the rows' values) or ``ratio`` (sum of the rows' values over the sum of the ideal's).
+    Attributes
+    ----------
+    divisor : str
+        What the sum of a row is divided by.
+    over : str
+        ``mean`` (mean of the rows' values), ``ratio`` (sum of the rows' values divided by the sum of their ideals), or
+        the kind of average of counted cells.
+    formula : str
     """
 
     divisor: str
@@ -24,7 +33,7 @@ class Norm:
 
 @dataclass(frozen=True)
 class Number:
-    """An option that is a number: its default and its bounds, which an open one does not reach."""
+    """A numeric option: its default and its bounds, which are excluded where `is_open`."""
 
     default: float
     low: float
@@ -32,23 +41,70 @@ class Number:
     is_whole: bool = False
     is_open: bool = False
 
+    @property
+    def kind(self) -> str:
+        """The values that it takes, in words."""
+        kind = "a whole number" if self.is_whole else "a number"
+        if self.is_open:
+            return f"{kind} between {self.low:g} and {self.high:g}"
+        if self.high < LARGEST:
+            return f"{kind} from {self.low:g} to {self.high:g}"
+        return f"{kind} of at least {self.low:g}"
 
-REL = Number(1, 1, 2.0**40, is_whole=True)  # grades are whole: from 1 on is above 0
+    def accepts(self, value: float) -> bool:
+        """Return whether a value is within the bounds."""
+        is_inside = self.low < value < self.high if self.is_open else self.low <= value <= self.high
+        return is_inside and not (self.is_whole and value != int(value))
+
+
+def format_number(value: float) -> str:
+    """Write a numeric option as names of measures show it."""
+    return str(int(value)) if value == int(value) else repr(value)
+
+
+REL = Number(1, 1, LARGEST, is_whole=True)
 
 
 @dataclass(frozen=True)
 class Metric:
-    """One entry of the table: all that a metric is, as data.
+    """One entry of the table of metrics.
 
-    ``family`` says what it is computed from: ``top-k`` the k best labels of a row, ``row`` all of its labels or its
-    whole list, ``label`` counts by label at k, ``confusion`` decisions at a threshold. ``cut``: whether a name carries
-    ``@k``: ``required``, ``none``, or ``optional``, which also allows ``@all``, the whole list.
-
-    In the top-k family the row's sum runs over the first k ranked labels that are true (hits): ``fold`` says how gains
-    add up along the ranks, ``gain`` what a hit is worth, ``discounts`` what its rank multiplies it by; the first of
-    each is the default. In the others ``fold`` is what their kernel calls it. ``choices`` and ``own_numbers`` are
-    further options. ``unit`` is ``share`` (people's reports print percent), ``count`` or ``cells`` (a whole number).
-    ``left_out`` says which rows have no value.
+    Attributes
+    ----------
+    name, title : str
+        The canonical name, and what the metric is in a few words.
+    norms : mapping of str to Norm
+        By the name of the option ``norm``; the first is the default.
+    source : str
+    gain : str
+        What a hit is worth.
+    fold : str
+        Top-k family: how gains add up along the ranks. In the others, the name that their kernel has for it.
+    discounts : tuple of str
+        What the rank of a hit multiplies its gain by; the first is the default.
+    complement : bool
+        Whether the value is 1 minus the sum.
+    bounds : pair of float
+    higher_is_better : bool
+    note : str
+        Which tools agree with the definition, and where others differ.
+    family : str
+        What it is computed from: ``top-k`` the k best labels of a row, ``row`` all labels of a row or its whole list,
+        ``label`` counts by label at k, ``confusion`` decisions at a threshold.
+    cutoff : str
+        Whether a name has ``@k``: ``required``, ``none``, or ``optional``, where ``@all`` is the whole list.
+    choices : mapping of str to tuple of str
+        Further options and their choices; the first is the default.
+    own_numbers : mapping of str to Number
+        Numeric options, without ``rel``.
+    unit : str
+        ``share`` (tables for people print percent), ``count`` or ``cells`` (a whole number).
+    needs_labels : bool
+        Whether the number of labels is needed.
+    empty_value : int
+        The value of a row without a true label.
+    left_out : str
+        Which rows have no value, in words; empty where every row has one.
     """
 
     name: str
@@ -68,23 +124,29 @@ class Metric:
     own_numbers: Mapping[str, Number] = field(default_factory=dict)
     unit: str = "share"
     needs_labels: bool = False
+    empty_value: int = 0
     left_out: str = ""
 
     @cached_property
     def options(self) -> Mapping[str, tuple[str, ...]]:
         """Option names and their choices, the default first."""
-        every = {
+        options = {
             "norm": tuple(self.norms),
             "discount": self.discounts,
             "gain": ("linear", "exp") if self.gain == "grade" else (),
             **self.choices,
         }
-        return MappingProxyType({name: choices for name, choices in every.items() if len(choices) > 1})
+        return MappingProxyType({name: choices for name, choices in options.items() if len(choices) > 1})
 
     @cached_property
     def numbers(self) -> Mapping[str, Number]:
-        """Options that are numbers; binary metrics say from which grade on a label is true."""
+        """Numeric options; ``rel`` is the lowest grade of a true label, for metrics of binary truth."""
         return MappingProxyType({**self.own_numbers, **({"rel": REL} if self.gain in {"hit", "propensity"} else {})})
+
+    @property
+    def formula(self) -> str:
+        """The formula of the default norm."""
+        return next(iter(self.norms.values())).formula
 
     @property
     def needs_propensities(self) -> bool:

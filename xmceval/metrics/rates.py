@@ -1,7 +1,7 @@
-"""Rates: what hits, predictions and truth come to, for a label, for a row, or for all cells at once.
+"""Rates of confusion cells, of a label, of a row, or of all cells together.
 
-With tp cells predicted and true, fp and fn the two kinds of errors and tn the cells that are neither:
-predicted = tp + fp, true = tp + fn, and the number of cells gives tn without storing any.
+tp are the cells predicted and true, fp those predicted only, fn those true only, tn all others: predicted = tp + fp,
+true = tp + fn, and tn follows from the number of cells, so none of them is stored.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Fraction = tuple[Float64, Float64]
 
 @dataclass(frozen=True)
 class Cells:
-    """Counts of cells: hits, the two errors, neither; each one element a label or row, or a single number."""
+    """Counts of confusion cells: arrays with one element per label or row, or single numbers."""
 
     tp: Float64
     fp: Float64
@@ -29,56 +29,57 @@ class Cells:
 
     @classmethod
     def of(cls, hits: Any, predicted: Any, true: Any, cells: Any) -> Cells:
-        """Take whole numbers, so that what is 0 by arithmetic is 0."""
+        """Count cells from whole numbers, so that a difference of 0 is exactly 0."""
         counts = hits, predicted - hits, true - hits, cells - predicted - true + hits
         return cls(*(np.asarray(count).astype(np.float64) for count in counts))
 
 
-# A rate is the mean of one fraction or two, each of which may be 0/0.
+# A rate is the mean of one or two fractions, each of which may be 0/0.
 Rate = Callable[[Cells, float], tuple[Fraction, ...]]
 
 
-def _precision(of: Cells, beta: float) -> tuple[Fraction, ...]:  # noqa: ARG001 - rates share one signature
-    return ((of.tp, of.tp + of.fp),)
+def _precision(cells: Cells, beta: float) -> tuple[Fraction, ...]:  # noqa: ARG001 - rates share one signature
+    return ((cells.tp, cells.tp + cells.fp),)
 
 
-def _recall(of: Cells, beta: float) -> tuple[Fraction, ...]:  # noqa: ARG001
-    return ((of.tp, of.tp + of.fn),)
+def _recall(cells: Cells, beta: float) -> tuple[Fraction, ...]:  # noqa: ARG001
+    return ((cells.tp, cells.tp + cells.fn),)
 
 
-def _f_measure(of: Cells, beta: float) -> tuple[Fraction, ...]:
+def _f_measure(cells: Cells, beta: float) -> tuple[Fraction, ...]:
     square = beta * beta
-    got = (1 + square) * of.tp
-    return ((got, got + square * of.fn + of.fp),)
+    numerator = (1 + square) * cells.tp
+    return ((numerator, numerator + square * cells.fn + cells.fp),)
 
 
-def _jaccard(of: Cells, beta: float) -> tuple[Fraction, ...]:  # noqa: ARG001
-    return ((of.tp, of.tp + of.fn + of.fp),)
+def _jaccard(cells: Cells, beta: float) -> tuple[Fraction, ...]:  # noqa: ARG001
+    return ((cells.tp, cells.tp + cells.fn + cells.fp),)
 
 
-def _specificity(of: Cells, beta: float) -> tuple[Fraction, ...]:  # noqa: ARG001
-    return ((of.tn, of.tn + of.fp),)
+def _specificity(cells: Cells, beta: float) -> tuple[Fraction, ...]:  # noqa: ARG001
+    return ((cells.tn, cells.tn + cells.fp),)
 
 
-def _fall_out(of: Cells, beta: float) -> tuple[Fraction, ...]:  # noqa: ARG001
-    return ((of.fp, of.tn + of.fp),)
+def _fall_out(cells: Cells, beta: float) -> tuple[Fraction, ...]:  # noqa: ARG001
+    return ((cells.fp, cells.tn + cells.fp),)
 
 
-def _accuracy(of: Cells, beta: float) -> tuple[Fraction, ...]:  # noqa: ARG001
-    return ((of.tp + of.tn, of.tp + of.fp + of.fn + of.tn),)
+def _accuracy(cells: Cells, beta: float) -> tuple[Fraction, ...]:  # noqa: ARG001
+    return ((cells.tp + cells.tn, cells.tp + cells.fp + cells.fn + cells.tn),)
 
 
-def _hamming(of: Cells, beta: float) -> tuple[Fraction, ...]:  # noqa: ARG001
-    return ((of.fp + of.fn, of.tp + of.fp + of.fn + of.tn),)
+def _hamming(cells: Cells, beta: float) -> tuple[Fraction, ...]:  # noqa: ARG001
+    return ((cells.fp + cells.fn, cells.tp + cells.fp + cells.fn + cells.tn),)
 
 
-def _balanced_accuracy(of: Cells, beta: float) -> tuple[Fraction, ...]:
-    return (*_recall(of, beta), *_specificity(of, beta))
+def _balanced_accuracy(cells: Cells, beta: float) -> tuple[Fraction, ...]:
+    return (*_recall(cells, beta), *_specificity(cells, beta))
 
 
-def _matthews(of: Cells, beta: float) -> tuple[Fraction, ...]:  # noqa: ARG001
-    covariance = of.tp * of.tn - of.fp * of.fn
-    return ((covariance, np.sqrt((of.tp + of.fp) * (of.tn + of.fn)) * np.sqrt((of.tp + of.fn) * (of.tn + of.fp))),)
+def _matthews(cells: Cells, beta: float) -> tuple[Fraction, ...]:  # noqa: ARG001
+    covariance = cells.tp * cells.tn - cells.fp * cells.fn
+    deviations = np.sqrt((cells.tp + cells.fp) * (cells.tn + cells.fn))
+    return ((covariance, deviations * np.sqrt((cells.tp + cells.fn) * (cells.tn + cells.fp))),)
 
 
 RATES: Mapping[str, Rate] = MappingProxyType(
@@ -96,31 +97,31 @@ RATES: Mapping[str, Rate] = MappingProxyType(
     }
 )
 
-# Rates whose numerator and denominator add up over rows, so that the rate of all cells has an interval.
+# Rates whose numerator and denominator are sums over rows, so that the rate of all cells has an interval.
 RATIOS = frozenset(RATES) - {"balanced", "matthews"}
 
 
-def rate_values(rate: Rate, of: Cells, beta: float = 1.0, zero: str = "0") -> tuple[Float64, Any]:
-    """Return the rate of each label or row, and where it is defined.
+def rate_values(rate: Rate, cells: Cells, beta: float = 1.0, zero: str = "0") -> tuple[Float64, Any]:
+    """Compute the rate of each label or row, and where it is defined.
 
     Parameters
     ----------
     rate : Rate
-    of : Cells
+    cells : Cells
         Arrays, or numbers.
     beta : float
         Weight of recall in F.
     zero : {"0", "1", "skip"}
-        What a fraction 0/0 counts as; with skip it is left out, and the rate is undefined where nothing is left.
+        The value of a fraction 0/0; with skip it is left out, and the rate is undefined where no fraction is left.
     """
     total: Any = 0.0
     parts: Any = 0
-    for num, den in rate(of, beta):
-        known = den > 0
-        quotient = num / np.where(known, den, 1.0)
+    for num, den in rate(cells, beta):
+        is_defined = den > 0
+        quotient = num / np.where(is_defined, den, 1.0)
         if zero == "skip":
-            total, parts = total + np.where(known, quotient, 0.0), parts + known
+            total, parts = total + np.where(is_defined, quotient, 0.0), parts + is_defined
         else:
-            total, parts = total + np.where(known, quotient, float(zero)), parts + 1
+            total, parts = total + np.where(is_defined, quotient, float(zero)), parts + 1
     values: Float64 = np.asarray(total / np.maximum(parts, 1), dtype=np.float64)
     return values, np.broadcast_to(np.asarray(parts) > 0, values.shape)

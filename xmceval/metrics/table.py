@@ -12,7 +12,7 @@ DEFAULT_CUTOFFS = (1, 3, 5)
 
 DEFAULT_NAMES = ("P", "nDCG", "PSP", "PSnDCG")
 
-# Where a threshold is given and no metric.
+# The metrics of decisions that are computed where a threshold is given and no metric.
 DECISION_NAMES = ("precision_score", "recall_score", "f1_score", "f1_score(average=macro)", "hamming_loss", "confusion")
 
 JAIN = "Jain, Prabhu, Varma, KDD 2016"
@@ -25,17 +25,20 @@ XMLREPO = "XMLRepository (manikvarma.org)"
 
 TSOUMAKAS = "Tsoumakas, Katakis, Vlahavas, Mining Multi-label Data, 2010; scikit-learn"
 
-# Which other tools share a definition, and where they differ.
-TREC_NOTE = "trec_eval leaves out rows without truth, the other tools count them as 0"
+# Which other tools have the same definition, and where they differ.
+TREC_NOTE = "trec_eval leaves out rows without truth; other tools count them as 0"
 
 P_NOTE = (
-    "missing predictions are misses: k stays; the same in XMLRepository's scripts, napkinXC, pyxclib and PECOS; "
-    + TREC_NOTE
+    "missing predictions count as misses and k stays the divisor, as in XMLRepository's scripts, napkinXC, pyxclib "
+    f"and PECOS; {TREC_NOTE}"
 )
 
-HIT_NOTE = f"trec_eval's success; napkinXC and xCOLUMNs call it abandonment; {TREC_NOTE}"
+HIT_NOTE = f"called success in trec_eval, abandonment in napkinXC and xCOLUMNs; {TREC_NOTE}"
 
-ZERO_NOTE = "labels without a score are below all others, in scikit-learn's dense copy at 0 (--unscored zero)"
+ZERO_NOTE = (
+    "labels without a score rank below all others; with --unscored zero they have score 0, as in scikit-learn's dense "
+    "input"
+)
 
 
 def _mean(divisor: str, formula: str) -> dict[str, Norm]:
@@ -52,7 +55,7 @@ _ENTRIES = (
     Metric("RP", "R-precision at k", _mean("min(k,n)", "hits / min(k, n)"), "Chalkidis et al., ACL 2019"),
     Metric(
         "F1",
-        "harmonic mean of precision and recall, weighted by beta",
+        "weighted harmonic mean of precision and recall",
         _mean("(k+n)/2", "(1 + beta^2) P R / (beta^2 P + R) = (1 + beta^2) hits / (k + beta^2 n)"),
         MANNING,
         own_numbers=BETA,
@@ -60,13 +63,14 @@ _ENTRIES = (
     Metric("Hit", "hit rate", _mean("1", "1 if any hit, else 0"), MANNING, fold="any", note=HIT_NOTE),
     Metric(
         "Abandonment",
-        "rate of rows without a hit",
+        "share of rows without a hit",
         _mean("1", "1 - Hit"),
         "Chuklin, Serdyukov, de Rijke, SIGIR 2013",
         fold="any",
         complement=True,
+        empty_value=1,
         higher_is_better=False,
-        note="napkinXC and xCOLUMNs call the hit rate abandonment: their number is Hit",
+        note="napkinXC and xCOLUMNs call the hit rate abandonment: their value is Hit",
     ),
     Metric(
         "DCG",
@@ -81,21 +85,21 @@ _ENTRIES = (
     Metric(
         "nDCG",
         "normalised discounted cumulative gain",
-        _mean("ideal", "sum of g d over hits / the same of the ideal ranking"),
+        _mean("ideal", "sum of g d over hits / the same for the ideal ranking"),
         JARVELIN,
         gain="grade",
         discounts=_LOGS,
         cutoff="optional",
-        note=f"pyxclib sums in 32-bit floats, which moves it by 2e-8; {TREC_NOTE}",
+        note=f"pyxclib sums 32-bit floats, so its values differ by about 2e-8; {TREC_NOTE}",
     ),
     Metric(
         "RR",
         "reciprocal rank",
-        _mean("1", "1 / rank of the first hit, 0 without one"),
+        _mean("1", "1 / rank of the first hit, 0 without a hit"),
         "TREC-8",
         fold="first",
         cutoff="optional",
-        note=f"RR@all is trec_eval's recip_rank; {TREC_NOTE}",
+        note=f"RR@all is recip_rank in trec_eval; {TREC_NOTE}",
     ),
     Metric(
         "AP",
@@ -108,24 +112,24 @@ _ENTRIES = (
         MANNING,
         fold="precision",
         cutoff="optional",
-        note=f"AP@all is trec_eval's map; {TREC_NOTE}",
+        note=f"AP@all is map in trec_eval; {TREC_NOTE}",
     ),
     Metric(
         "PSP",
         "propensity-scored precision",
         {
-            "ratio": Norm("k", "ratio", "sum over rows of (sum of w over hits / k) / the same of the ideal rankings"),
+            "ratio": Norm("k", "ratio", "sum over rows of (sum of w over hits / k) / the same for the ideal rankings"),
             "none": Norm("k", "mean", "sum of w over hits / k"),
         },
         JAIN,
         gain="propensity",
-        note="the formula printed on XMLRepository has no divisor (norm=none); every XC script has it (norm=ratio)",
+        note="XMLRepository prints the formula without the ideals (norm=none); XC scripts divide by them (norm=ratio)",
     ),
     Metric(
         "PSR",
         "propensity-scored recall",
         {
-            "ratio": Norm("n", "ratio", "sum over rows of (sum of w over hits / n) / the same of the ideal rankings"),
+            "ratio": Norm("n", "ratio", "sum over rows of (sum of w over hits / n) / the same for the ideal rankings"),
             "none": Norm("n", "mean", "sum of w over hits / n"),
         },
         JAIN,
@@ -148,16 +152,16 @@ _ENTRIES = (
             "row": Norm(
                 "D(min(k,n))",
                 "ratio",
-                "sum over rows of (sum of w d over hits / D(min(k, n))) / the same of the ideal rankings",
+                "sum over rows of (sum of w d over hits / D(min(k, n))) / the same for the ideal rankings",
             ),
-            "sum": Norm("1", "ratio", "sum over rows of (sum of w d over hits) / the same of the ideal rankings"),
+            "sum": Norm("1", "ratio", "sum over rows of (sum of w d over hits) / the same for the ideal rankings"),
             "none": Norm("D(k)", "mean", "sum of w d over hits / D(k)"),
         },
         JAIN,
         gain="propensity",
         discounts=_LOGS,
-        note="row: pyxclib, napkinXC; sum: the original MATLAB scripts, AttentionXML; "
-        "none: as printed on XMLRepository, can exceed 1",
+        note="norm=row as in pyxclib and napkinXC; norm=sum as in the original MATLAB scripts and AttentionXML; "
+        "norm=none as printed on XMLRepository, which can exceed 1",
     ),
     Metric(
         "RBP",
@@ -166,7 +170,7 @@ _ENTRIES = (
         "Moffat, Zobel, TOIS 2008",
         discounts=("geometric",),
         own_numbers={"p": Number(0.8, 0, 1, is_open=True)},
-        note="p: how likely a reader goes on to the next rank",
+        note="p is the probability that a reader goes on to the next rank",
     ),
     Metric(
         "ERR",
@@ -177,31 +181,33 @@ _ENTRIES = (
         fold="ERR",
         family="row",
         own_numbers={"max": Number(1, 1, 40, is_whole=True)},
-        note="max: the greatest grade of the scale; 1 for binary truth",
+        note="max is the highest grade of the scale, 1 for binary truth",
     ),
     Metric(
         "AUC@k",
         "area under the ROC curve within the top k",
-        _mean("h(k-h)", "ordered pairs / pairs of a hit and a miss among the first k ranks, 0 without a pair"),
+        _mean(
+            "h(k-h)", "(hit, miss) pairs in the right order / (hit, miss) pairs, in the first k ranks; 0 without a pair"
+        ),
         "pyxclib",
         fold="AUC@k",
         family="row",
-        note="missing predictions are misses",
+        note="missing predictions count as misses",
     ),
     Metric(
         "R@n",
         "recall at the number of true labels",
-        _mean("n", "hits among the first n ranks / n"),
+        _mean("n", "hits in the first n ranks / n"),
         MANNING,
         fold="R@n",
         family="row",
         cutoff="none",
-        note="trec_eval's Rprec",
+        note="called Rprec in trec_eval",
     ),
     Metric(
         "microR@n",
-        "recall at the number of true labels, over all rows together",
-        {"ratio": Norm("1", "ratio", "sum over rows of hits among the first n ranks / sum over rows of n")},
+        "recall at the number of true labels over all rows together",
+        {"ratio": Norm("1", "ratio", "sum over rows of hits in the first n ranks / sum over rows of n")},
         "pyxclib",
         fold="R@n",
         family="row",
@@ -211,19 +217,22 @@ _ENTRIES = (
         "LRAP",
         "label ranking average precision",
         _mean(
-            "n", "mean over true labels of true labels scored as high / labels scored as high; 1 if none or all true"
+            "n",
+            "mean over true labels of true labels with at least its score / labels with at least its score; "
+            "1 if no or every label is true",
         ),
         TSOUMAKAS,
         fold="LRAP",
         family="row",
         cutoff="none",
         needs_labels=True,
-        note=f"as scikit-learn, where a row without truth counts 1 too; {ZERO_NOTE}",
+        empty_value=1,
+        note=f"as in scikit-learn, which also counts a row without truth as 1; {ZERO_NOTE}",
     ),
     Metric(
         "coverage_error",
         "coverage error",
-        _mean("1", "labels scored as high as the lowest scored true label; 0 without one"),
+        _mean("1", "labels with at least the score of the lowest-scored true label; 0 without a true label"),
         TSOUMAKAS,
         fold="coverage",
         family="row",
@@ -232,13 +241,14 @@ _ENTRIES = (
         higher_is_better=False,
         unit="count",
         needs_labels=True,
-        note=f"definition and ties of scikit-learn; {ZERO_NOTE}",
+        note=f"definition and ties as in scikit-learn; {ZERO_NOTE}",
     ),
     Metric(
         "ranking_loss",
         "label ranking loss",
         _mean(
-            "n(L-n)", "pairs of a true label and another scored as high or higher / pairs; 0 if none or all are true"
+            "n(L-n)",
+            "pairs of a true label and a false one with at least its score / pairs; 0 if no or every label is true",
         ),
         TSOUMAKAS,
         fold="loss",
@@ -246,30 +256,30 @@ _ENTRIES = (
         cutoff="none",
         higher_is_better=False,
         needs_labels=True,
-        note=f"a tie is an error, as in scikit-learn; torchmetrics breaks ties by order; {ZERO_NOTE}",
+        note=f"a tie counts as an error, as in scikit-learn; torchmetrics breaks ties by position; {ZERO_NOTE}",
     ),
     Metric(
         "AUC",
         "area under the ROC curve of a row's labels",
-        _mean("n(L-n)", "pairs of a true label scored above another, ties one half / pairs"),
+        _mean("n(L-n)", "(pairs of a true label scored above a false one + ties / 2) / pairs"),
         "Hanley, McNeil, Radiology 1982; scikit-learn",
         fold="AUC",
         family="row",
         cutoff="none",
         needs_labels=True,
-        left_out="none or all of its labels are true",
-        note=f"definition and ties of scikit-learn; {ZERO_NOTE}",
+        left_out="no label or every label is true",
+        note=f"definition and ties as in scikit-learn; {ZERO_NOTE}",
     ),
     Metric(
         "GAUC",
-        "area under the ROC curve of a row's candidates",
-        {"ratio": Norm("1", "ratio", "mean over rows of AUC among labels with a score, weighted by their number")},
+        "area under the ROC curve of a row's candidates (labels with a score)",
+        {"ratio": Norm("1", "ratio", "mean over rows of the AUC of their candidates, weighted by their number")},
         "Zhu et al., KDD 2017",
         fold="GAUC",
         family="row",
         cutoff="none",
-        left_out="none or all of its candidates are true",
-        note="ties are one half; labels without a score take no part",
+        left_out="no candidate or every candidate is true",
+        note="ties count 1/2; labels without a score are ignored",
     ),
 )
 

@@ -1,1 +1,1 @@
-"""Report: results as text, one file per form."""
+"""Report: results as text, one file per form, and the listings of metrics and data sets."""

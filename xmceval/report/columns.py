@@ -1,15 +1,17 @@
-"""Plain text in aligned columns, for lists that people read."""
+"""Align plain text in columns: what tables and listings for people are printed with."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 WIDTH = 100  # of running text
 
 
-def columns(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset()) -> list[str]:
-    """Align rows of cells, two blanks between columns; those whose number is in `right` to the right."""
+def align_columns(rows: Sequence[Sequence[str]], *, right: Collection[int] = ()) -> list[str]:
+    """Align rows of cells with two blanks between columns; the columns numbered in `right` to the right."""
+    if not rows:
+        return []
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return [
         "  ".join(
@@ -20,14 +22,15 @@ def columns(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset(
     ]
 
 
-def labelled(pairs: Sequence[tuple[str, str]]) -> list[str]:
-    """Write pairs of a word and a text, the texts below each other; a word that comes again is not repeated."""
-    width = max(len(word) for word, _ in pairs)
-    words = [word if i == 0 or pairs[i - 1][0] != word else "" for i, (word, _) in enumerate(pairs)]
+def align_terms(pairs: Sequence[tuple[str, str]]) -> list[str]:
+    """Align terms and their wrapped texts in two columns; a term is not repeated in consecutive lines."""
+    width = max(len(term) for term, _ in pairs)
     lines = []
-    for word, (_, text) in zip(words, pairs, strict=True):
+    last = None
+    for term, text in pairs:
         indent = " " * (len(text) - len(text.lstrip()) + 2)
         first, *rest = textwrap.wrap(text.strip(), WIDTH, break_on_hyphens=False) or [""]
-        lines.append(f"{word.ljust(width)}{indent}{first}".rstrip())
+        lines.append(f"{('' if term == last else term).ljust(width)}{indent}{first}".rstrip())
         lines.extend(" " * width + indent + line for line in rest)
+        last = term
     return lines

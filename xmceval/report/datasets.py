@@ -1,15 +1,14 @@
-"""The catalogue of public sets as text: the list, one set in detail, JSON."""
+"""The catalogue of data sets as text: the list, one data set in detail, JSON."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from xmceval.labels.catalogue import Dataset, Published, datasets, published
-from xmceval.labels.standings import SUSPECT
-from xmceval.report.columns import columns, labelled
+from xmceval.report.columns import align_columns, align_terms
 
 SCHEMA = "xmceval-datasets/1"
 
@@ -17,62 +16,96 @@ SOURCE = "XMLRepository, http://manikvarma.org/downloads/XC/XMLRepository.html"
 
 SHOWN = ("P@1", "P@3", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@3", "PSP@5", "PSnDCG@3", "PSnDCG@5")
 
+HEAD = ("DATASET", "TRAIN", "TEST", "LABELS", "POINTS/LABEL", "LABELS/POINT", "A", "B", "FILTER", "RESULTS")
+NUMERIC = frozenset({1, 2, 3, 4, 5, 9})
+
+SUSPECT = "!"  # marks published rows with suspect values
+
+FOOTER = (
+    "* others use other values of A and B",
+    f"sizes and results: {SOURCE}",
+    "one data set: xmceval datasets NAME",
+)
+
 
 def datasets_table() -> str:
-    """Write every set as a line of a table."""
-    head = ("DATASET", "TRAIN", "TEST", "LABELS", "POINTS/LABEL", "LABELS/POINT", "A", "B", "FILTER", "RESULTS")
-    rows: list[tuple[str, ...]] = [head]
-    rows.extend(
-        (
-            entry.name,
-            *(f"{size:,}" for size in (entry.train, entry.test, entry.labels)),
-            f"{entry.points_per_label:.2f}",
-            f"{entry.labels_per_point:.2f}",
-            _known(entry.a) + ("*" if entry.disagreements else ""),
-            _known(entry.b),
-            entry.filter,
-            str(len(published(entry.name)) or "-"),
-        )
-        for entry in datasets().values()
-    )
-    told = ["* others use other values of A and B", f"sizes and results: {SOURCE}", "one set: xmceval datasets NAME"]
-    return "\n".join([*columns(rows, right=frozenset(range(1, 6)) | {9}), "", *told]) + "\n"
+    """Write all data sets as a table, one per line."""
+    rows = [HEAD, *(_table_row(entry) for entry in datasets().values())]
+    return "\n".join([*align_columns(rows, right=NUMERIC), "", *FOOTER]) + "\n"
 
 
 def dataset_text(entry: Dataset) -> str:
-    """Write one set in detail, with its published results."""
-    constants = "not settled" if entry.a is None else f"A={entry.a:g} B={entry.b:g}"
-    pairs = [
-        ("instances", f"{entry.train:,} for training, {entry.test:,} for testing"),
-        (
-            "labels",
-            f"{entry.labels:,}; {entry.labels_per_point:g} an instance, {entry.points_per_label:g} instances each",
-        ),
-    ]
-    pairs.extend(("features", f"{entry.features:,}") for _ in range(entry.features is not None))
-    pairs.extend(
-        ("other split", f"{each.train:,} + {each.test:,} instances, {each.labels:,} labels: {each.who}")
-        for each in entry.variants
-    )
-    pairs.append(("propensities", constants))
-    pairs.extend(("", f"A={each.a:g} B={each.b:g}: {each.who}") for each in entry.disagreements)
-    pairs.append(("filter", entry.filter))
-    pairs.extend(("also called", alias) for alias in entry.aliases)
-    pairs.extend(("note", each) for each in entry.notes.split("; ") if each)
-    lines = [entry.name, *(f"  {line}" for line in labelled(pairs)), "", *_results(published(entry.name))]
-    return "\n".join(lines) + "\n"
+    """Write one data set in detail, with its published results."""
+    facts = (f"  {line}" for line in align_terms(list(_facts(entry))))
+    return "\n".join([entry.name, *facts, "", *_list_results(published(entry.name))]) + "\n"
 
 
 def datasets_json(entries: Iterable[Dataset], *, with_published: bool) -> str:
-    """Write sets as JSON, in full precision; values of results are fractions."""
-    document = {"schema": SCHEMA, "source": SOURCE, "datasets": [_as_dict(each, with_published) for each in entries]}
+    """Write data sets as JSON, in full precision; values of results are fractions."""
+    documents = [_make_document(entry, with_published) for entry in entries]
+    document = {"schema": SCHEMA, "source": SOURCE, "datasets": documents}
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _as_dict(entry: Dataset, with_published: bool) -> dict[str, Any]:
-    told = asdict(entry)
+def _table_row(entry: Dataset) -> tuple[str, ...]:
+    return (
+        entry.name,
+        *(f"{size:,}" for size in (entry.train, entry.test, entry.labels)),
+        f"{entry.points_per_label:.2f}",
+        f"{entry.labels_per_point:.2f}",
+        _format_constant(entry.a) + ("*" if entry.disagreements else ""),
+        _format_constant(entry.b),
+        entry.filter,
+        str(len(published(entry.name)) or "-"),
+    )
+
+
+def _format_constant(number: float | None) -> str:
+    return "?" if number is None else f"{number:g}"
+
+
+def _facts(entry: Dataset) -> Iterator[tuple[str, str]]:
+    """Yield the facts on a data set, each with its term."""
+    yield "instances", f"{entry.train:,} for training, {entry.test:,} for testing"
+    means = f"{entry.labels_per_point:g} per instance, {entry.points_per_label:g} instances per label"
+    yield "labels", f"{entry.labels:,}; {means}"
+    if entry.features is not None:
+        yield "features", f"{entry.features:,}"
+    for split in entry.variants:
+        yield "other split", f"{split.train:,} + {split.test:,} instances, {split.labels:,} labels: {split.who}"
+    yield "propensities", "no agreed A and B" if entry.a is None else f"A={entry.a:g} B={entry.b:g}"
+    for constants in entry.disagreements:
+        yield "propensities", f"A={constants.a:g} B={constants.b:g}: {constants.who}"
+    yield "filter", entry.filter
+    for alias in entry.aliases:
+        yield "also called", alias
+    for note in entry.notes.split("; "):
+        if note:
+            yield "note", note
+
+
+def _list_results(rows: Sequence[Published]) -> list[str]:
+    """Write published results in percent, suspect rows marked and explained."""
+    if not rows:
+        return ["no published results in the catalogue"]
+    table = [("published (%)", *SHOWN), *(_result_row(row) for row in rows)]
+    lines = [*align_columns(table, right=range(1, len(SHOWN) + 1)), ""]
+    lines.append(f"from {SOURCE}; other signs are footnotes there")
+    suspects = [(row.method, row.suspect) for row in rows if row.suspect]
+    if suspects:
+        lines.extend([f"{SUSPECT} suspect values:", *(f"  {line}" for line in align_terms(suspects))])
+    return lines
+
+
+def _result_row(row: Published) -> tuple[str, ...]:
+    method = f"{row.method} {row.mark}".strip() + (f" {SUSPECT}" if row.suspect else "")
+    return method, *(f"{100 * row.values[name]:.2f}" if name in row.values else "-" for name in SHOWN)
+
+
+def _make_document(entry: Dataset, with_published: bool) -> dict[str, Any]:
+    document = asdict(entry)
     if with_published:
-        told["published"] = [
+        document["published"] = [
             {
                 "method": row.method,
                 "mark": row.mark or None,
@@ -83,28 +116,4 @@ def _as_dict(entry: Dataset, with_published: bool) -> dict[str, Any]:
             }
             for row in published(entry.name)
         ]
-    return told
-
-
-def _results(rows: Sequence[Published]) -> list[str]:
-    """Write published results in percent, suspect rows marked and explained."""
-    if not rows:
-        return ["no published results in the catalogue"]
-    table: list[tuple[str, ...]] = [("published (%)", *SHOWN)]
-    table.extend(
-        (
-            f"{row.method} {row.mark}".strip() + (f" {SUSPECT}" if row.suspect else ""),
-            *(f"{100 * row.values[name]:.2f}" if name in row.values else "-" for name in SHOWN),
-        )
-        for row in rows
-    )
-    lines = [*columns(table, right=frozenset(range(1, len(SHOWN) + 1))), ""]
-    lines.append(f"from {SOURCE}; other signs are its footnotes'")
-    suspects = [(row.method, row.suspect) for row in rows if row.suspect]
-    if suspects:
-        lines.extend([f"{SUSPECT} suspect figures:", *(f"  {line}" for line in labelled(suspects))])
-    return lines
-
-
-def _known(number: float | None) -> str:
-    return "?" if number is None else f"{number:g}"
+    return document

@@ -1,14 +1,24 @@
-"""Report: results as text, one file a form; FORMS is the table of forms."""
+"""FORMS: the forms of a report, which are the choices of ``-o``; each is one file, loaded when it is used."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 from types import MappingProxyType
 
-from xmceval.report.data import as_csv, as_json
-from xmceval.report.plain import as_table
-from xmceval.report.result import Result
+PLACES = 2  # decimal places of tables for people
 
-Form = Callable[[Sequence[Result], int], str]
+# Each module has a function render(results, places).
+FORMS: Mapping[str, str] = MappingProxyType(
+    {
+        "table": "xmceval.report.plain",
+        "json": "xmceval.report.json",
+        "csv": "xmceval.report.csv",
+    }
+)
 
-FORMS: Mapping[str, Form] = MappingProxyType({"table": as_table, "json": as_json, "csv": as_csv})
+
+def render(form: str, results: Sequence[object], places: int = PLACES) -> str:
+    """Write results in one of the FORMS."""
+    text: str = import_module(FORMS[form]).render(results, places)
+    return text

@@ -9,56 +9,45 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from xmceval.metrics.entry import FAMILIES, Metric, Number
-from xmceval.metrics.measure import Measure
+from xmceval.metrics.entry import FAMILIES, Metric
+from xmceval.metrics.measure import AVERAGE_TEXT, Measure
 from xmceval.metrics.names import ALIASES, parse
 from xmceval.metrics.table import METRICS
-from xmceval.report.columns import columns, labelled
+from xmceval.report.columns import align_columns, align_terms
 
 SCHEMA = "xmceval-metrics/1"
 
-# What each family is computed from, how it takes ties, and what a row without truth does.
-_FROM: Mapping[str, str] = MappingProxyType(
+HEAD = ("METRIC", "FAMILY", "RANGE", "OPTIONS", "DEFINITION")
+
+# What the metrics of each family are computed from.
+INPUTS: Mapping[str, str] = MappingProxyType(
     {
-        "top-k": "the best labels of a row",
+        "top-k": "the k best labels of a row",
         "row": "all labels of a row, its whole list, or its first k ranks",
-        "label": "counts by label of what is within the cutoff",
-        "confusion": "decisions: labels whose score reaches --threshold",
+        "label": "counts by label within the cutoff",
+        "confusion": "decisions: labels with a score of at least --threshold",
     }
 )
 
-_LIST_TIES = "higher score first, then the lower label id"
+LIST_TIES = "higher score first, then the lower label id"
 
-_TOLD_TIES = f"{_LIST_TIES}; the report tells how far ties could move a value"
+TOP_K_TIES = f"{LIST_TIES}; the report shows how far ties could move a value"
 
-_NO_TIES = "without effect: only the threshold decides"
+DECISION_TIES = "no effect: only the threshold decides"
 
-_OWN_TIES = "as the definition says: no order among them"
+UNORDERED_TIES = "as in the definition: they are not ordered"
 
-_UNSCORED_TIES = f"{_OWN_TIES}; labels without a score are tied with each other, below all others or at 0 (--unscored)"
+UNSCORED_TIES = f"{UNORDERED_TIES}; labels without a score tie with each other, below all others or at 0 (--unscored)"
 
-_OVER: Mapping[str, str] = MappingProxyType(
+# The symbols of formulas, in the order in which they are explained.
+SYMBOLS: Mapping[str, str] = MappingProxyType(
     {
-        "mean": "mean over rows",
-        "ratio": "ratio of sums over rows",
-        "micro": "all cells together",
-        "macro": "mean over labels",
-        "weighted": "mean over labels, weighted by how often each is true",
-        "cells": "as average= says",
-        "rows": "mean over rows",
-        "sum": "sum over rows",
-        "labels": "one count over all rows",
-    }
-)
-
-_LETTERS: Mapping[str, str] = MappingProxyType(
-    {
-        "k": "the cut",
+        "k": "the cutoff",
         "n": "the number of true labels of the row",
         "w": "1 / propensity of the label",
         "d": "the discount of the rank",
-        "D": "the sum of d over so many ranks",
-        "ideal": "the ranking of the row's true labels that reaches the most",
+        "D": "the sum of d over the first ranks: D(j) over the first j",
+        "ideal": "the best possible ranking of the row's true labels",
         "g": "the grade of the label, 1 in binary truth, or with gain=exp 2^grade - 1",
         "tp": "the number of cells (row, label) predicted and true",
         "fp": "the number of cells predicted and not true",
@@ -67,170 +56,157 @@ _LETTERS: Mapping[str, str] = MappingProxyType(
     }
 )
 
-_NO_LIMIT = 2.0**40
-
-# How people write aliases of several words, by how the grammar of names keeps them.
-_WRITTEN: Mapping[str, str] = MappingProxyType(
-    {
-        written.replace("_", ""): written
-        for written in (
-            *("hit_rate", "r_precision", "ndcg_cut", "map_cut", "recip_rank", "micro_recall@gt", "roc_auc"),
-            *("label_ranking_average_precision", "label_ranking_average_precision_score", "label_ranking_loss"),
-            *("micro_precision", "micro_recall", "micro_f", "macro_precision", "macro_recall", "macro_f"),
-            *("macro_f1_measure", "macro_balanced_accuracy", "weighted_precision", "weighted_recall", "weighted_f"),
-            *("fbeta_score", "fall_out", "jaccard_score", "matthews_corrcoef", "accuracy_score"),
-            "balanced_accuracy_score",
-        )
-    }
-)
-
-
-def display_name(metric: Metric) -> str:
-    """Return the name with an @k where it takes a cut."""
-    return metric.name if metric.cutoff == "none" or "@" in metric.name else f"{metric.name}@k"
-
-
-def definition(metric: Metric) -> str:
-    """Return the default definition in one line."""
-    return next(iter(metric.norms.values())).formula
-
-
-def aliases(metric: Metric) -> list[str]:
-    """Return the words of other tools that mean this metric."""
-    known = ((word, meaning, parse(meaning, [1])[0]) for word, meaning in ALIASES.items())
-    return [
-        _WRITTEN.get(word, word) + ("" if meaning == metric.name else f" = {meaning}")
-        for word, meaning, measure in known
-        if measure.metric.name == metric.name and word != metric.name.lower()
-    ]
-
-
-def by_family(metrics: Iterable[Metric] = METRICS.values()) -> list[Metric]:
-    """Sort metrics by family, otherwise as the table has them."""
-    return sorted(metrics, key=lambda metric: FAMILIES.index(metric.family))
-
 
 def metrics_table() -> str:
-    """Write every metric as a line of a table."""
-    rows = [("METRIC", "FAMILY", "RANGE", "OPTIONS", "DEFINITION")]
-    for metric in by_family():
+    """Write all metrics as a table, one per line."""
+    rows = [HEAD]
+    for metric in sort_by_family():
         options = " ".join([*metric.options, *metric.numbers])
-        rows.append((display_name(metric), metric.family, _range(metric), options, _title(metric)))
-    told = [(family, f"from {_FROM[family]}") for family in FAMILIES]
-    letters = _letters(METRICS.values())
-    return "\n".join([*columns(rows), "", *labelled([*told, *letters, ("more", "xmceval metrics NAME")])]) + "\n"
-
-
-def find(names: Iterable[str]) -> list[tuple[Metric, list[Measure]]]:
-    """Find metrics by name; with each what was asked for, where that has options or a cut of its own.
-
-    Raises
-    ------
-    UsageError
-        An unknown name; the message suggests one.
-    """
-    found: dict[str, list[Measure]] = {}
-    for name in names:
-        as_listed = name.strip().lower().endswith("@k")
-        written = f"{name.strip()[:-1]}1" if as_listed else name
-        for measure, other in zip(parse(written, [1]), parse(written, [2]), strict=True):
-            own = found.setdefault(measure.metric.name, [])
-            has_cut = measure.k is not None and measure.k == other.k and not as_listed
-            if measure.chosen or has_cut:
-                own.append(measure)
-    return [(METRICS[name], own) for name, own in found.items()]
+        definition = f"{metric.title}: {metric.formula}"
+        rows.append((display_name(metric), metric.family, _format_range(metric), options, definition))
+    families = [(family, f"from {INPUTS[family]}") for family in FAMILIES]
+    terms = [*families, *_explain_symbols(METRICS.values()), ("more", "xmceval metrics NAME")]
+    return "\n".join([*align_columns(rows), "", *align_terms(terms)]) + "\n"
 
 
 def metric_text(metric: Metric, asked: Sequence[Measure] = ()) -> str:
-    """Write one metric in detail, with the definitions of what was asked for."""
-    pairs = [("definition", definition(metric))]
-    pairs.extend((str(measure), measure.definition) for measure in asked)
-    pairs.extend(("where", f"{letter} is {said}") for letter, said in _letters([metric]))
-    pairs.append(("over rows", _over(metric)))
-    pairs.append(("from", _from(metric)))
-    pairs.append(("range", f"{_range(metric)}, {'higher' if metric.higher_is_better else 'lower'} is better"))
-    pairs.extend(("options", line) for line in _options(metric))
-    pairs.append(("no true label", empty_rows(metric)))
-    pairs.append(("ties", ties(metric)))
-    if metric.note:
-        pairs.append(("note", metric.note))
-    if words := aliases(metric):
-        pairs.append(("also called", f"{', '.join(words)} (in any case, with any _ or -)"))
-    pairs.append(("source", metric.source))
-    return "\n".join([f"{display_name(metric)}: {metric.title}", *(f"  {line}" for line in labelled(pairs))]) + "\n"
+    """Write one metric in detail, with the definitions of the measures that were asked for."""
+    facts = (f"  {line}" for line in align_terms(list(_facts(metric, asked))))
+    return "\n".join([f"{display_name(metric)}: {metric.title}", *facts]) + "\n"
 
 
 def metrics_json(metrics: Sequence[Metric]) -> str:
     """Write metrics as JSON."""
-    document = {"schema": SCHEMA, "metrics": [_as_dict(metric) for metric in metrics]}
+    document = {"schema": SCHEMA, "metrics": [_make_document(metric) for metric in metrics]}
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def readme_table(metrics: Iterable[Metric] = METRICS.values()) -> str:
     """Write the table of definitions as Markdown."""
     lines = ["| metric | what it is | definition | options, the default first |", "| --- | --- | --- | --- |"]
-    for metric in by_family(metrics):
+    for metric in sort_by_family(metrics):
         options = "; ".join(_option_words(metric))
-        cells = [f"`{display_name(metric)}`", metric.title, definition(metric), options]
+        cells = [f"`{display_name(metric)}`", metric.title, metric.formula, options]
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
 
 
-def empty_rows(metric: Metric) -> str:
-    """Say what a row without a true label does."""
+def find_metrics(names: Iterable[str]) -> list[tuple[Metric, list[Measure]]]:
+    """Find metrics by name, each with the measures that were named with options or a cutoff.
+
+    Raises
+    ------
+    UsageError
+        An unknown name; the message suggests one.
+    """
+    measures: dict[str, list[Measure]] = {}
+    for name in names:
+        is_listed = name.strip().lower().endswith("@k")
+        word = f"{name.strip()[:-1]}1" if is_listed else name
+        for measure, other in zip(parse(word, [1]), parse(word, [2]), strict=True):
+            own = measures.setdefault(measure.metric.name, [])
+            has_cutoff = measure.k is not None and measure.k == other.k and not is_listed
+            if measure.chosen or has_cutoff:
+                own.append(measure)
+    return [(METRICS[name], own) for name, own in measures.items()]
+
+
+def sort_by_family(metrics: Iterable[Metric] = METRICS.values()) -> list[Metric]:
+    """Sort metrics by family, otherwise in the order of the table."""
+    return sorted(metrics, key=lambda metric: FAMILIES.index(metric.family))
+
+
+def display_name(metric: Metric) -> str:
+    """Return the name of a metric, with @k where it takes a cutoff."""
+    return metric.name if metric.cutoff == "none" or "@" in metric.name else f"{metric.name}@k"
+
+
+def list_aliases(metric: Metric) -> list[str]:
+    """Return other tools' names of a metric; those that mean some of its options with what they mean."""
+    return [
+        alias if name == metric.name else f"{alias} = {name}"
+        for alias, name in ALIASES.items()
+        if parse(name, [1])[0].metric.name == metric.name
+    ]
+
+
+def describe_empty_rows(metric: Metric) -> str:
+    """Describe the effect of a row without a true label."""
     if metric.left_out:
-        return f"left out, as every row of which {metric.left_out}; their number is told"
+        return f"left out, like all rows where {metric.left_out}; the number of such rows is reported"
     norm = next(iter(metric.norms.values()))
     if metric.family in {"label", "confusion"} or norm.over == "micro":
-        said = "its labels count as false positives"
+        effect = "its predictions are false positives"
     elif norm.over == "ratio":
-        said = "adds 0 to both sums"
+        effect = "adds 0 to both sums"
     else:
-        said = "counts " + (norm.formula.partition("; ")[2] or str(int(metric.complement)))
-    return f"{said} (--empty-rows drop leaves it out)"
+        effect = f"counts as {metric.empty_value}"
+    return f"{effect} (--empty-rows drop leaves it out)"
 
 
-def ties(metric: Metric) -> str:
-    """Say what labels of one score do."""
+def describe_ties(metric: Metric) -> str:
+    """Describe the effect of equal scores."""
     if metric.family == "confusion":
-        return _NO_TIES
+        return DECISION_TIES
     if metric.needs_labels:
-        return _UNSCORED_TIES
+        return UNSCORED_TIES
     if metric.left_out:
-        return _OWN_TIES
-    return _TOLD_TIES if metric.family == "top-k" else _LIST_TIES
+        return UNORDERED_TIES
+    return TOP_K_TIES if metric.family == "top-k" else LIST_TIES
 
 
-def _letters(metrics: Iterable[Metric]) -> list[tuple[str, str]]:
-    """Explain the letters that occur in formulas."""
+def _facts(metric: Metric, asked: Sequence[Measure]) -> Iterator[tuple[str, str]]:
+    """Yield the facts on a metric, each with its term."""
+    yield "definition", metric.formula
+    for measure in asked:
+        yield str(measure), measure.definition
+    for symbol, meaning in _explain_symbols([metric]):
+        yield "where", f"{symbol} is {meaning}"
+    yield "over rows", _describe_averages(metric)
+    yield "from", _describe_input(metric)
+    yield "range", f"{_format_range(metric)}, {'higher' if metric.higher_is_better else 'lower'} is better"
+    for line in _describe_options(metric):
+        yield "options", line
+    yield "no true label", describe_empty_rows(metric)
+    yield "ties", describe_ties(metric)
+    if metric.note:
+        yield "note", metric.note
+    aliases = list_aliases(metric)
+    if aliases:
+        yield "also called", f"{', '.join(aliases)} (in any case, with any _ or -)"
+    yield "source", metric.source
+
+
+def _explain_symbols(metrics: Iterable[Metric]) -> list[tuple[str, str]]:
+    """Explain the symbols that occur in the formulas of metrics."""
     formulas = " ".join(norm.formula for metric in metrics for norm in metric.norms.values())
-    used = set(re.findall(r"[A-Za-z]+", formulas))
-    return [(letter, said) for letter, said in _LETTERS.items() if letter in used]
+    words = set(re.findall(r"[A-Za-z]+", formulas))
+    return [(symbol, meaning) for symbol, meaning in SYMBOLS.items() if symbol in words]
 
 
-def _from(metric: Metric) -> str:
-    """Say what a metric is computed from."""
+def _describe_input(metric: Metric) -> str:
+    """Describe what a metric is computed from."""
     if metric.family != "row":
-        said = _FROM[metric.family]
+        data = INPUTS[metric.family]
     elif metric.cutoff != "none":
-        said = "the first k ranks of a row"
+        data = "the first k ranks of a row"
     else:
-        said = "all labels of a row" if metric.needs_labels else "the whole list of a row"
-    return said + (", and the number of labels" if metric.needs_labels else "")
+        data = "all labels of a row" if metric.needs_labels else "the whole list of a row"
+    return f"{data}, and the number of labels" if metric.needs_labels else data
 
 
-def _title(metric: Metric) -> str:
-    return f"{metric.title}: {definition(metric)}"
+def _describe_averages(metric: Metric) -> str:
+    """Describe how rows are combined, by norm where norms differ."""
+    averages = {
+        name: "as chosen by average=" if norm.over == "cells" else AVERAGE_TEXT[norm.over].format(labels="labels")
+        for name, norm in metric.norms.items()
+    }
+    if len(set(averages.values())) == 1:
+        return next(iter(averages.values()))
+    return "; ".join(f"{name}: {average}" for name, average in averages.items())
 
 
-def _over(metric: Metric) -> str:
-    norms = {name: _OVER.get(norm.over, norm.over) for name, norm in metric.norms.items()}
-    if len(set(norms.values())) == 1:
-        return next(iter(norms.values()))
-    return "; ".join(f"{name}: {said}" for name, said in norms.items())
-
-
-def _range(metric: Metric) -> str:
+def _format_range(metric: Metric) -> str:
     low, high = metric.bounds
     return f"{low:g}.." + (f"{high:g}" if math.isfinite(high) else "")
 
@@ -242,48 +218,38 @@ def _option_words(metric: Metric) -> Iterator[str]:
         yield f"{name}={number.default:g}"
 
 
-def _options(metric: Metric) -> Iterator[str]:
-    """One line an option; the choices of a norm with their formulas."""
+def _describe_options(metric: Metric) -> Iterator[str]:
+    """Describe the options, one per line; the choices of norm with their formulas."""
     for name, choices in metric.options.items():
         yield f"{name}={'|'.join(choices)}, {choices[0]} by default"
         if name == "norm":
             yield from (f"  {choice}: {norm.formula}" for choice, norm in metric.norms.items())
     for name, number in metric.numbers.items():
-        yield f"{name}={number.default:g} by default, {_kind(number)}" + (
-            "; a label is true from this grade on" if name == "rel" else ""
-        )
+        meaning = "; labels of this grade or above are true" if name == "rel" else ""
+        yield f"{name}={number.default:g} by default, {number.kind}{meaning}"
 
 
-def _kind(number: Number) -> str:
-    kind = "a whole number" if number.is_whole else "a number"
-    if number.is_open:
-        return f"{kind} between {number.low:g} and {number.high:g}"
-    return f"{kind} from {number.low:g}" + (f" to {number.high:g}" if number.high < _NO_LIMIT else "")
-
-
-def _as_dict(metric: Metric) -> dict[str, Any]:
+def _make_document(metric: Metric) -> dict[str, Any]:
+    options: dict[str, Any] = {name: {"choices": list(choices)} for name, choices in metric.options.items()}
+    for name, number in metric.numbers.items():
+        bounds = {"low": number.low, "high": number.high, "open": number.is_open}
+        options[name] = {"default": number.default, "whole": number.is_whole, **bounds}
     return {
         "name": metric.name,
         "title": metric.title,
         "family": metric.family,
         "cut": metric.cutoff,
-        "definition": definition(metric),
+        "definition": metric.formula,
         "norms": {name: {"formula": norm.formula, "over": norm.over} for name, norm in metric.norms.items()},
-        "options": {name: {"choices": list(choices)} for name, choices in metric.options.items()}
-        | {name: _number_dict(number) for name, number in metric.numbers.items()},
+        "options": options,
         "range": [end if math.isfinite(end) else None for end in metric.bounds],
         "higher_is_better": metric.higher_is_better,
         "unit": metric.unit,
         "needs_propensities": metric.needs_propensities,
         "needs_labels": metric.needs_labels,
-        "no_true_label": empty_rows(metric),
-        "ties": ties(metric),
+        "no_true_label": describe_empty_rows(metric),
+        "ties": describe_ties(metric),
         "note": metric.note,
-        "aliases": aliases(metric),
+        "aliases": list_aliases(metric),
         "source": metric.source,
     }
-
-
-def _number_dict(number: Number) -> dict[str, Any]:
-    bounds = {"low": number.low, "high": number.high, "open": number.is_open}
-    return {"default": number.default, "whole": number.is_whole, **bounds}

@@ -25,7 +25,7 @@ class Figure:
     @property
     def name(self) -> str:
         """Canonical name of the measure."""
-        return str(self.measure)
+        return self.measure.name
 
     def __reduce__(self) -> tuple[object, tuple[str, Estimate]]:
         # The entries of the table of metrics cannot be pickled; names of measures say the same.

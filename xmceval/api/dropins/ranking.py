@@ -11,7 +11,9 @@ from scipy import sparse
 from xmceval.api.dropins.cells import as_scores, row_blocks, row_pairs, sort_cells
 from xmceval.api.dropins.targets import as_array, as_csr, as_indicator, as_weight, check_shapes, is_sparse, mean
 from xmceval.errors import DataError, UsageError
-from xmceval.rows.block import Float64, Rows
+from xmceval.kernels import wholerow as kernels
+from xmceval.rows.block import Float64
+from xmceval.scoring.wholerow import working_space
 
 LRAP, COVERAGE, LOSS = 0, 1, 2
 
@@ -73,28 +75,25 @@ def _mean_of(which: int, y_true: Any, y_score: Any, sample_weight: Any) -> float
 
 def _whole_rows(which: int, truth: Any, scores: Any) -> Float64:
     """Return each row's value, from the kernel that the command uses too."""
-    from xmceval.kernels import wholerow as kernels
-
     kinds = (kernels.LRAP, kernels.COVERAGE, kernels.LOSS)
     specs = np.array([[kinds[which], 0, 0, 0, 0]], dtype=np.int64)
-    left_out, found, no_params = np.zeros(1, dtype=np.int64), np.zeros(3, dtype=np.int64), np.ones(1)
+    left_out, status, no_params = np.zeros(1, dtype=np.int64), np.zeros(3, dtype=np.int64), np.ones(1)
     longest = int(np.max(np.diff(truth.indptr), initial=1))
-    space: list[Any] = [np.empty(longest, dtype=np.int64) for _ in kernels.WHOLE_SPACE]
-    space += [np.empty(longest) for _ in kernels.REAL_SPACE]
+    space = working_space(lambda _, size, dtype: np.empty(size, dtype=dtype), longest)
     values = np.empty((truth.shape[0], 1, 4))
     for start, stop, true, given in row_pairs(truth, scores):
         kernels.compute_whole_rows(
-            *_rows(true), *_rows(given), truth.shape[1], True, False,  # unscored is zero, no row is dropped
-            specs, no_params, *space, left_out, found, values[start:stop],
-        )  # fmt: skip
+            *(_rows(true), _rows(given), truth.shape[1], True, False),  # unscored is zero, no row is dropped
+            *(specs, no_params, *space, left_out, status, values[start:stop]),
+        )
     return values[:, 0, 0]
 
 
-def _rows(matrix: Any) -> Rows:
+def _rows(matrix: Any) -> tuple[Any, ...]:
     """Return the arrays of a CSR matrix in the types that kernels are compiled for."""
     types = (np.int64, np.int64, np.float64)
     arrays = zip((matrix.indptr, matrix.indices, matrix.data), types, strict=True)
-    return Rows(*(array.astype(dtype) for array, dtype in arrays))
+    return tuple((array.astype(dtype) for array, dtype in arrays))
 
 
 def dcg_score(

@@ -1,0 +1,109 @@
+"""Cautions: each is derived from counts and figures alone, and agrees with its numbers."""
+
+from dataclasses import replace
+
+import pytest
+
+from xmceval.metrics.names import parse
+from xmceval.report.cautions import CAUTIONS, Case, find_cautions
+from xmceval.scoring.estimates import Estimate
+from xmceval.scoring.finish import Counts, Figure, Slice, Summary
+
+FINE = Estimate(0.5, 0.4, 0.6, 0.5, 0.5, ceiling=1.0)
+COUNTS = Counts(
+    n_instances=100,
+    n_labels=50,
+    n_true=200,
+    n_predictions=500,
+    empty_rows=0,
+    inside_ties=0,
+    explicit_zeros=0,
+    short_rows={1: 0, 5: 0},
+    tied_rows={1: 3, 5: 9},
+)
+
+
+def figures(*names, estimate=FINE):
+    return tuple(Figure(measure, estimate) for measure in parse(names))
+
+
+def case(*, names=("P@1",), estimate=FINE, slices=(), options=None, **counts):
+    summary = Summary(figures(*names, estimate=estimate), replace(COUNTS, **counts), slices)
+    return Case(summary, **(options or {}))
+
+
+UNDEFINED = Estimate(0.0, None, None, None, None, undefined=True)
+
+LINES = [
+    (
+        case(short_rows={1: 2, 5: 8}),
+        "8 of 100 instances have fewer than 5 predictions: the missing ones count as misses",
+    ),
+    (case(short_rows={5: 1}), "1 of 100 instances has fewer than 5 predictions: the missing ones count as misses"),
+    (
+        case(short_rows={1: 1}, n_instances=1),
+        "1 of 1 instance has fewer than 1 prediction: the missing ones count as misses",
+    ),
+    (case(empty_rows=2), "2 instances have no true label: they count as 0"),
+    (case(empty_rows=1), "1 instance has no true label: it counts as 0"),
+    (case(empty_rows=2, options={"empty_rows": "drop"}), "2 instances have no true label: they are left out"),
+    (case(empty_rows=1, options={"empty_rows": "drop"}), "1 instance has no true label: it is left out"),
+    (case(n_true=0), "no instance has a true label: is this the right truth file?"),
+    (case(explicit_zeros=2), "2 stored zeros in the truth are ignored: labels with value 0 are not true"),
+    (case(explicit_zeros=1), "1 stored zero in the truth is ignored: labels with value 0 are not true"),
+    (case(names=["PSP@1", "PSR@1"], estimate=UNDEFINED), "PSP@1, PSR@1: the ideal sums to 0, reported as 0"),
+    (case(names=["macroF1@5"], estimate=UNDEFINED), "macroF1@5: the denominator is 0, reported as 0"),
+    (
+        case(names=["AUC"], left_out={"AUC": 2}),
+        "AUC: 2 of 100 instances are left out because no label or every label is true",
+    ),
+    (
+        case(names=["GAUC"], left_out={"GAUC": 1}),
+        "GAUC: 1 of 100 instances is left out because no candidate or every candidate is true",
+    ),
+    (
+        case(names=["P(rel=2)@1"], left_out={"P(rel=2)@1": 3}),
+        "P(rel=2)@1: 3 of 100 instances are left out because no label has grade 2 or above",
+    ),
+    (
+        case(names=["P@1", "LRAP", "AUC"], unscored_true=50),
+        "25.0% of the true labels have no score: for LRAP, AUC they are tied with all other labels without a score",
+    ),
+    (
+        case(names=["P@1", "MCC"], options={"has_threshold": False}),
+        "MCC: without a threshold, all labels with a score are decisions (hint: pass threshold, --threshold)",
+    ),
+    (
+        case(names=["P@1", "LRAP"], slices=(Slice(None, figures("P@1")),)),
+        "no share by frequency is available for LRAP",
+    ),
+    (
+        case(names=["P@1", "LRAP"], estimate=replace(FINE, ceiling=None), options={"ceiling": True}),
+        "no ceiling is available for P@1, LRAP",
+    ),
+]
+
+
+@pytest.mark.parametrize(("case", "line"), LINES, ids=[line for _, line in LINES])
+def test_a_caution_says_what_applies(case, line):
+    assert find_cautions(case) == [line]
+
+
+def test_every_caution_of_the_table_is_tested():
+    assert {caution for each, _ in LINES for caution in CAUTIONS if list(caution(each))} == set(CAUTIONS)
+
+
+def test_there_is_no_caution_without_cause():
+    assert find_cautions(case(names=["P@1", "PSP@5", "macroF1@5", "LRAP", "MCC"], unscored_true=0)) == []
+    assert find_cautions(case(names=["P@1"], unscored_true=50)) == []
+
+
+def test_values_are_undefined_only_where_there_is_truth():
+    assert find_cautions(case(names=["PSP@1", "macroF1@5"], estimate=UNDEFINED, n_true=0)) == [
+        "no instance has a true label: is this the right truth file?"
+    ]
+
+
+def test_cautions_follow_the_order_of_the_table():
+    every = case(names=["MCC"], short_rows={5: 3}, empty_rows=2, explicit_zeros=4, options={"has_threshold": False})
+    assert [line.split()[0] for line in find_cautions(every)] == ["3", "2", "4", "MCC:"]

@@ -1,0 +1,138 @@
+"""Result: a mapping that knows its figures, can be compared, copied and pickled, and prints as its table."""
+
+import copy
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import xmceval
+from xmceval.metrics.names import parse
+from xmceval.metrics.table import METRICS
+from xmceval.report.forms import FORMS, render
+from xmceval.scoring.estimates import Estimate
+from xmceval.scoring.finish import Figure
+
+NAMES = ["P", "nDCG(gain=exp)", "PSP", "R@all", "macroF1@3", "LRAP", "hamming_distance", "tp"]
+
+
+@pytest.fixture
+def problem(rng):
+    return rng.random((40, 12)) < 0.3, rng.random((40, 12)), rng.random((60, 12)) < 0.3
+
+
+@pytest.fixture
+def score(problem):
+    y_true, y_score, train = problem
+    return lambda **options: xmceval.score(
+        y_true,
+        y_score,
+        **{"metrics": NAMES, "k": (1, 3), "train": train, "by_frequency": 2, "ceiling": True, **options},
+    )
+
+
+def test_estimates_definitions_and_units_are_those_of_the_figures(score):
+    result = score()
+    assert list(result) == list(result.estimates) == list(result.definitions) == list(result.units)
+    assert list(result) == [str(measure) for measure in parse(NAMES, (1, 3))]
+    for figure in result.figures:
+        assert result.estimates[figure.name] is figure.estimate
+        assert result[figure.name] == figure.estimate.value
+        assert result.definitions[figure.name] == figure.measure.definition
+    assert (result.units["P@1"], result.units["hamming_distance"], result.units["tp"]) == ("share", "count", "cells")
+    assert len(result) == len(result.figures)
+
+
+def test_figures_of_a_slice_are_a_part_of_those_of_the_result(score):
+    result = score()
+    measures = {figure.measure for figure in result.figures}
+    for part in result.slices:
+        assert {figure.measure for figure in part.figures} < measures
+        assert part.estimates == {figure.name: figure.estimate for figure in part.figures}
+
+
+def test_equal_results_are_equal(score):
+    result = score()
+    assert result == score()
+    assert result == score(metrics=[name.lower() for name in NAMES])
+    assert result != dict(result)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"k": (1, 2)}, {"metrics": "P"}, {"b": 2.0}, {"by_frequency": 3}, {"ceiling": False}, {"empty_rows": "drop"}],
+    ids=str,
+)
+def test_results_that_differ_in_what_they_show_are_not_equal(score, options):
+    assert score() != score(**options)
+
+
+def test_notes_on_the_input_are_not_compared(score):
+    result = score()
+    assert replace(result, notes=("read from a file",)) == result
+    assert replace(result, name="other") != result
+    assert replace(result, warnings=()) != result
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
+def test_a_copy_is_equal_and_prints_the_same(score, duplicate):
+    result = score()
+    other = duplicate(result)
+    assert other == result
+    assert str(other) == str(result)
+    assert [repr(each) for each in other.figures] == [repr(each) for each in result.figures]
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_figure_of_any_metric_can_be_pickled(name):
+    (measure,) = parse(name.replace("@k", "@3"), [3])
+    figure = Figure(measure, Estimate(0.5, 0.4, 0.6, None, None))
+    assert pickle.loads(pickle.dumps(figure)) == figure
+
+
+def test_measures_of_one_name_are_equal():
+    assert parse("nDCG(gain=linear)@3") == parse("ndcg_cut_3")
+    assert len({*parse("nDCG(base=2)@3"), *parse("ndcg@3"), *parse("nDCG(base=e)@3")}) == 2
+    assert parse("P@3") != parse("P@5")
+    assert parse("P@3")[0] != "P@3"
+    assert repr(parse("p@3")[0]) == "<Measure P@3>"
+
+
+def test_an_unknown_name_is_a_key_error(score):
+    result = score()
+    for name in ("P@9", "nonsense", ""):
+        assert name not in result
+        with pytest.raises(KeyError, match="is not one of P@1, P@3"):
+            result[name]
+        with pytest.raises(KeyError):
+            result.interval(name)
+
+
+def test_a_value_without_bounds_has_no_interval(score):
+    result = score()
+    low, high = result.interval("p@3")
+    assert low < result["P@3"] < high
+    assert result.interval("macroF1@3") is None
+    assert result.tie_bounds("macroF1@3") is None
+    assert result.tie_bounds("P@3") == (result["P@3"], result["P@3"])
+
+
+def test_a_result_prints_as_its_table(score):
+    result = score()
+    assert str(result) == render("table", [result])
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_writes_one_or_several_systems(score, form):
+    result = score()
+    other = replace(result, name="other")
+    assert render(form, [result]).endswith("\n")
+    assert "other" in render(form, [result, other])
+
+
+def test_results_are_plain_python_numbers(score):
+    result = score(sample_weight=np.linspace(0.5, 1.5, 40))
+    assert {type(value) for value in result.values()} == {float}
+    estimates = [estimate for part in result.slices for estimate in part.estimates.values()]
+    assert {type(estimate.value) for estimate in estimates} == {float}

@@ -1,0 +1,163 @@
+"""Sheet: what a table shows, whole, as values; and the plain form that draws it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import xmceval
+from xmceval.labels.standings import rank_among_published
+from xmceval.report.columns import align_columns, align_terms
+from xmceval.report.plain import draw
+from xmceval.report.sheet import Cell, Listing, Row, Section, Sheet, build_sheet
+
+Y_TRUE = np.array([[1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
+Y_SCORE = np.array([[0.9, 0.1, 0.8, 0.2], [0.3, 0.7, 0.1, 0.2], [0.9, 0.5, 0.4, 0.4]])
+
+
+def score(y_score=Y_SCORE, name="a", **options):
+    options = {"metrics": ["P", "coverage_error", "tp"], "k": (1, 3), "n_labels": 4, **options}
+    return replace(xmceval.score(Y_TRUE, y_score, **options), name=name)
+
+
+def test_a_sheet_of_one_system_is_whole():
+    assert build_sheet([score()]) == Sheet(
+        above=("3 instances · 4 labels · 1.33 true labels and 4 predictions per instance",),
+        columns=("@1", "@3", ""),
+        sections=(
+            Section(
+                title="",
+                rows=(
+                    Row("P", {"@1": Cell("66.67", "143.42"), "@3": Cell("33.33", "82.80")}),
+                    Row("coverage_error", {"": Cell("2.33", "3.79")}),
+                    Row("tp", {"": Cell("4")}),
+                ),
+            ),
+        ),
+        below=("ties across a cutoff: 1 instance @3 · P@3 33.33..44.44",),
+    )
+
+
+def test_ceilings_are_rows_and_bins_are_sections():
+    sheet = build_sheet(
+        [score(metrics="P", k=1, ceiling=True, by_frequency="head,tail", counts=[9, 9, 1, 1], n_train=20)]
+    )
+    assert [section.title.partition(":")[0] for section in sheet.sections] == ["", "head", "tail"]
+    assert [row.head for row in sheet.sections[0].rows] == ["P", "P ceiling"]
+    assert sheet.sections[0].rows[1].cells == {"@1": Cell("100.00")}
+    assert [row.head for section in sheet.sections[1:] for row in section.rows] == ["P", "P"]
+
+
+def test_several_systems_have_their_own_titles_and_lines():
+    fewer = np.where(Y_SCORE > 0.3, Y_SCORE, -np.inf)
+    sheet = build_sheet([score(metrics="P"), score(fewer, name="b", metrics="P")])
+    assert sheet.above == ("3 instances · 4 labels · 1.33 true labels per instance",)
+    assert [section.title for section in sheet.sections] == [
+        "a · 4 predictions per instance",
+        "b · 2.33 predictions per instance",
+    ]
+    assert sheet.sections[0].lines == ("ties across a cutoff: 1 instance @3 · P@3 33.33..44.44",)
+    assert sheet.below == ()
+
+
+def test_lines_on_a_system_follow_its_last_bin():
+    options = {"metrics": "P", "by_frequency": 2, "counts": [9, 9, 1, 1], "n_train": 20}
+    sheet = build_sheet([score(**options), score(name="b", **options)])
+    assert [bool(section.lines) for section in sheet.sections] == [False, False, True] * 2
+    assert sheet.below == ("propensities: A=0.55 B=1.5, N=20 from counts",)
+
+
+def test_places_are_those_asked_for():
+    (section,) = build_sheet([score()], places=0).sections
+    assert section.rows[0].cells["@1"] == Cell("67", "143")
+    assert section.rows[1].cells[""] == Cell("2", "4")
+
+
+@pytest.mark.parametrize(
+    ("n_true", "n_predictions", "text"),
+    [
+        (3, 3, "1 true label and 1 prediction per instance"),
+        (4, 4, "1.33 true labels and 1.33 predictions per instance"),
+        (0, 0, "0 true labels and 0 predictions per instance"),
+    ],
+)
+def test_means_agree_with_their_nouns(n_true, n_predictions, text):
+    result = score()
+    counts = replace(result.counts, n_true=n_true, n_predictions=n_predictions)
+    assert build_sheet([replace(result, counts=counts)]).above[0].endswith(f" · {text}")
+
+
+def test_standings_are_listed_with_neighbours_and_suspects_marked():
+    result = score()
+    standings = rank_among_published({"P@1": 0.6, "PSP@5": 0.9, "P@3": 0.1}, "EURLex-4K")
+    ranked = replace(result, published=standings)
+    (listing,) = build_sheet([ranked]).listings
+    assert listing.title == "compared with published results for EURLex-4K (! marks rows with suspect values)"
+    assert listing.rows == (
+        ("P@1", "60.00", "18 of 19 are higher", "below CS! 62.09", "above CPLST 58.52"),
+        ("PSP@5", "90.00", "0 of 19 are higher", "", "above MatchXML 58.19"),
+    )
+    assert [each.title.partition(": ")[0] for each in build_sheet([ranked, ranked]).listings] == ["a", "a"]
+    assert str(ranked).endswith(
+        f"\n\n{listing.title}\n"
+        "  P@1    60.00  18 of 19 are higher  below CS! 62.09  above CPLST 58.52\n"
+        "  PSP@5  90.00  0 of 19 are higher                    above MatchXML 58.19\n"
+    )
+
+
+def test_one_higher_value_is_singular():
+    standings = rank_among_published({"P@1": 0.88}, "EURLex-4K")
+    (listing,) = build_sheet([replace(score(), published=standings)]).listings
+    assert listing.rows[0][2] == "1 of 19 is higher"
+
+
+def test_a_set_without_published_results_has_a_line_only():
+    result = replace(score(), published=rank_among_published({}, "EURLex-4.3K"))
+    assert build_sheet([result]).listings == (
+        Listing("no published results for EURLex-4.3K to compare these values with", ()),
+    )
+    assert str(result).endswith("\n\nno published results for EURLex-4.3K to compare these values with\n")
+
+
+def test_the_plain_form_draws_what_the_sheet_holds():
+    sheet = Sheet(
+        above=("above",),
+        columns=("@1", ""),
+        sections=(
+            Section(
+                "first", (Row("P", {"@1": Cell("5.00", "1.00")}), Row("longer", {"": Cell("12345.00")})), ("ties",)
+            ),
+            Section("", (Row("P", {"@1": Cell("100.00", "20.00")}),)),
+        ),
+        below=("below",),
+        listings=(Listing("listed", (("a", "1"), ("bc", "22"))),),
+    )
+    assert draw(sheet) == (
+        "above\n"
+        "            @1\n"
+        "first\n"
+        "P         5.00 ±1.00\n"
+        "longer                 12345.00\n"
+        "ties\n"
+        "P       100.00 ±20.00\n"
+        "below\n"
+        "\n"
+        "listed\n"
+        "  a    1\n"
+        "  bc  22\n"
+    )
+
+
+def test_columns_are_aligned_to_either_side():
+    assert align_columns([("a", "1", "x"), ("bcd", "22", "")], right={1}) == ["a     1  x", "bcd  22"]
+    assert align_columns([]) == []
+
+
+def test_terms_are_not_repeated_and_their_texts_are_wrapped():
+    long = " ".join(["word"] * 30)
+    lines = align_terms([("a", "one"), ("a", "  two"), ("long", long), ("a", "three")])
+    assert lines[:2] == ["a     one", "        two"]
+    assert lines[2].startswith("long  word word")
+    assert lines[3].startswith("      word")
+    assert lines[-1] == "a     three"
+    assert max(map(len, lines)) <= 106

@@ -1,0 +1,72 @@
+"""JSON: everything in a result under the versioned schema; fractions in full precision, null where there is none."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import Any
+
+from xmceval.report.result import Result
+from xmceval.scoring.finish import Figure, Slice
+
+SCHEMA = "xmceval/1"
+
+
+def render(results: Sequence[Result], places: int = 0) -> str:  # noqa: ARG001 - forms share one signature
+    """Write results as JSON."""
+    return json.dumps(make_document(results), indent=1, allow_nan=False) + "\n"
+
+
+def make_document(results: Sequence[Result]) -> dict[str, Any]:
+    """Make the JSON document of systems that were scored on the same truth."""
+    first = results[0]
+    return {
+        "schema": SCHEMA,
+        "version": version("xmceval"),
+        "n_instances": first.counts.n_instances,
+        "n_labels": first.counts.n_labels,
+        "n_true": first.counts.n_true,
+        "empty_rows": {"number": first.counts.empty_rows, "treated_as": first.empty_rows},
+        "explicit_zeros": first.counts.explicit_zeros,
+        "propensities": first.propensity_model,
+        "systems": [_make_system(result) for result in results],
+    }
+
+
+def _make_system(result: Result) -> dict[str, Any]:
+    counts = result.counts
+    return {
+        "name": result.name,
+        "n_predictions": counts.n_predictions,
+        "short_rows": {str(k): rows for k, rows in counts.short_rows.items()},
+        "ties": {
+            "rows_across_cut": {str(k): rows for k, rows in counts.tied_rows.items()},
+            "rows_inside_only": counts.inside_ties,
+        },
+        "left_out_rows": dict(counts.left_out),
+        "unscored_true": counts.unscored_true,
+        "filter": None if result.filtered is None else asdict(result.filtered),
+        "metrics": {figure.name: _make_metric(figure) for figure in result.figures},
+        "slices": [_make_slice(part) for part in result.slices],
+        "published": None if result.published is None else result.published.as_dict(),
+        "warnings": list(result.warnings),
+        "notes": list(result.notes),
+    }
+
+
+def _make_metric(figure: Figure) -> dict[str, Any]:
+    names = ("value", "low", "high", "tie_low", "tie_high", "ceiling")
+    return {**_make_numbers(figure, names), "definition": figure.measure.definition}
+
+
+def _make_slice(part: Slice) -> dict[str, Any]:
+    metrics = {figure.name: _make_numbers(figure, ("value", "low", "high")) for figure in part.figures}
+    return {**asdict(part.bin), "metrics": metrics}
+
+
+def _make_numbers(figure: Figure, names: Sequence[str]) -> dict[str, float | None]:
+    numbers = {name: getattr(figure.estimate, name) for name in names}
+    return {name: number if number is not None and math.isfinite(number) else None for name, number in numbers.items()}

@@ -1,0 +1,224 @@
+"""Sheet: what a table of results shows, as text in its places; the forms for people only draw it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from xmceval.errors import counted
+from xmceval.labels.catalogue import Published
+from xmceval.labels.standings import Standings
+from xmceval.report.datasets import SUSPECT
+from xmceval.report.forms import PLACES
+from xmceval.report.result import Result
+from xmceval.scoring.finish import Figure, Slice
+
+# The published metrics that a sheet shows, where there are values of any of them.
+PUBLISHED_SHOWN = ("P@1", "P@5", "nDCG@5", "PSP@1", "PSP@5")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A value, and the half width of its interval, empty where there is none."""
+
+    value: str
+    margin: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A metric and its cells by column."""
+
+    head: str
+    cells: Mapping[str, Cell]
+
+
+@dataclass(frozen=True)
+class Section:
+    """The rows of a system, or of one bin of its labels; the title is empty where there is one system only."""
+
+    title: str
+    rows: tuple[Row, ...]
+    lines: tuple[str, ...] = ()  # below the rows
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A list below the table: a title, and rows of cells; those of the columns in `numeric` are numbers."""
+
+    title: str
+    rows: tuple[tuple[str, ...], ...]
+    numeric: frozenset[int] = frozenset({1})
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """What a table of results shows.
+
+    Attributes
+    ----------
+    above : tuple of str
+        Lines above the table: what was read.
+    columns : tuple of str
+        Cutoffs; empty for metrics without one.
+    sections : tuple of Section
+        One per system and per bin of labels.
+    below : tuple of str
+        Lines below the table: how it was weighted, and ties.
+    listings : tuple of Listing
+    places : int
+        Decimal places of the values.
+    """
+
+    above: tuple[str, ...]
+    columns: tuple[str, ...]
+    sections: tuple[Section, ...]
+    below: tuple[str, ...]
+    listings: tuple[Listing, ...] = ()
+    places: int = PLACES
+
+
+def build_sheet(results: Sequence[Result], places: int = PLACES) -> Sheet:
+    """Build the sheet of one or more systems that were scored on the same truth."""
+    is_one = len(results) == 1
+    predictions = [_mean_per_instance(result, result.counts.n_predictions, "prediction") for result in results]
+    is_common = len(set(predictions)) == 1
+    truth = _mean_per_instance(results[0], results[0].counts.n_true, "true label")
+    sections: list[Section] = []
+    for result, predicted in zip(results, predictions, strict=True):
+        title = result.name if is_common else f"{result.name} · {predicted} per instance"
+        sections.extend(_sections(result, places, title="" if is_one else title))
+    below = list(dict.fromkeys(line for result in results for line in _describe_propensities(result)))
+    counts = results[0].counts
+    size = f"{counted(counts.n_instances, 'instance')} · {counted(counts.n_labels, 'label')}"
+    return Sheet(
+        above=(f"{size} · {f'{truth} and {predictions[0]}' if is_common else truth} per instance",),
+        columns=tuple(dict.fromkeys(column for section in sections for row in section.rows for column in row.cells)),
+        sections=tuple(sections),
+        below=(*below, *(_describe_system(results[0], places) if is_one else ())),
+        listings=tuple(
+            _list_standings(result.published, "" if is_one else result.name)
+            for result in results
+            if result.published is not None
+        ),
+        places=places,
+    )
+
+
+def _sections(result: Result, places: int, title: str) -> list[Section]:
+    """Build the section of a system and those of its bins; lines on one of several systems follow its last section."""
+    sections = [Section(title, _rows(result.figures, places))]
+    sections.extend(Section(_describe_bin(result, part), _rows(part.figures, places)) for part in result.slices)
+    if title:
+        last = sections.pop()
+        sections.append(Section(last.title, last.rows, tuple(_describe_system(result, places))))
+    return sections
+
+
+def _rows(figures: Iterable[Figure], places: int) -> tuple[Row, ...]:
+    """Build one row per metric, and one per ceiling below it."""
+    rows: dict[str, dict[str, Cell]] = {}
+    for figure in figures:
+        head, column, estimate = figure.measure.head, _column(figure), figure.estimate
+        margin = "" if estimate.high is None else _format_value(figure, estimate.high - estimate.value, places)
+        rows.setdefault(head, {})[column] = Cell(_format_value(figure, estimate.value, places), margin)
+        if estimate.ceiling is not None:
+            rows.setdefault(f"{head} ceiling", {})[column] = Cell(_format_value(figure, estimate.ceiling, places))
+    return tuple(Row(head, cells) for head, cells in rows.items())
+
+
+def _column(figure: Figure) -> str:
+    return f"@{figure.measure.cutoff}" if figure.measure.cutoff else ""
+
+
+def _format_value(figure: Figure, value: float, places: int) -> str:
+    """Write a value: shares in percent, counts as they are."""
+    unit = figure.measure.metric.unit
+    if unit == "cells":
+        return f"{value:,.0f}"
+    return f"{value if unit == 'count' else 100 * value:.{places}f}"
+
+
+def _mean_per_instance(result: Result, number: int, noun: str) -> str:
+    mean = f"{number / max(result.counts.n_instances, 1):.3g}"
+    return f"{mean} {noun}" if mean == "1" else f"{mean} {noun}s"
+
+
+def _describe_bin(result: Result, part: Slice) -> str:
+    propensities = result.propensities
+    return part.bin.describe(propensities.source if propensities is not None and propensities.from_truth else "")
+
+
+def _describe_propensities(result: Result) -> Iterator[str]:
+    propensities = result.propensities
+    if propensities is None:
+        return
+    source = propensities.source
+    if propensities.n is None:
+        yield f"inverse propensities from {source}"
+        return
+    warning = " itself: not comparable with published values" if propensities.from_truth else ""
+    yield f"propensities: A={propensities.a:g} B={propensities.b:g}, N={propensities.n:,} from {source}{warning}"
+
+
+def _describe_system(result: Result, places: int) -> Iterator[str]:
+    """Describe the ties of a system, and what a filter removed."""
+    ties = [*_count_ties(result)]
+    moves = ", ".join(_largest_moves(result, places))
+    if moves:
+        ties.append(moves if ties else f"ties: {moves}")
+    if ties:
+        yield " · ".join(ties)
+    if result.filtered is not None:
+        yield str(result.filtered)
+
+
+def _count_ties(result: Result) -> Iterator[str]:
+    """Count the instances with ties that matter."""
+    counts = result.counts
+    across = [(k, rows) for k, rows in counts.tied_rows.items() if rows]
+    if across:
+        (k, rows), *others = across
+        numbers = [f"{counted(rows, 'instance')} @{k}", *(f"{rows:,} @{k}" for k, rows in others)]
+        yield f"ties across a cutoff: {', '.join(numbers)}"
+    if counts.inside_ties:
+        yield f"ties inside the cutoffs only: {counts.inside_ties:,}"
+
+
+def _largest_moves(result: Result, places: int) -> list[str]:
+    """Find for each cutoff the metric that ties could move furthest, with its bounds where they differ as printed."""
+    moves = {_column(figure): (0.0, "") for figure in result.figures}
+    for figure in result.figures:
+        bounds = figure.estimate.tie_low, figure.estimate.tie_high
+        if bounds[0] is None or bounds[1] is None:
+            continue
+        low, high = (_format_value(figure, bound, places) for bound in bounds if bound is not None)
+        column, move = _column(figure), bounds[1] - bounds[0]
+        if low != high and move > moves[column][0]:
+            moves[column] = move, f"{figure.name} {low}..{high}"
+    return [text for _, text in moves.values() if text]
+
+
+def _list_standings(standings: Standings, system: str) -> Listing:
+    """List ranks within published results, with the next higher and lower row."""
+    about = f"{system}: " if system else ""
+    if not standings.places:
+        return Listing(f"{about}no published results for {standings.dataset} to compare these values with", ())
+    places = [place for place in standings.places if place.metric in PUBLISHED_SHOWN] or standings.places
+    return Listing(
+        f"{about}compared with published results for {standings.dataset} ({SUSPECT} marks rows with suspect values)",
+        tuple(
+            (
+                place.metric,
+                f"{100 * place.value:.2f}",
+                f"{place.rank - 1} of {place.n_published} {'is' if place.rank == 2 else 'are'} higher",
+                _describe_neighbour("below", place.above, place.metric),
+                _describe_neighbour("above", place.below, place.metric),
+            )
+            for place in places
+        ),
+    )
+
+
+def _describe_neighbour(word: str, row: Published | None, metric: str) -> str:
+    return f"{word} {row.method}{SUSPECT if row.suspect else ''} {100 * row.values[metric]:.2f}" if row else ""

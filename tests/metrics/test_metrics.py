@@ -13,11 +13,9 @@ from support.strategies import Case, cases, to_csr
 
 import xmceval
 from xmceval.errors import UsageError
-from xmceval.kernels import topk as kernels
-from xmceval.kernels import totals as sum_kernels
 from xmceval.metrics.names import ALIASES, parse
 from xmceval.metrics.table import METRICS
-from xmceval.scoring import program, totals
+from xmceval.statistics.intervals import t_quantile
 
 
 def str_of_name(metric):
@@ -134,7 +132,7 @@ def test_intervals_are_the_judges(problem, head):
             value, half, right = result[f"{head}@{k}"], (got[1] - got[0]) / 2, (expected[1] - expected[0]) / 2
             assert sum(got) / 2 == pytest.approx(value, abs=1e-12)
             # Moments are rounded before they are subtracted: what is exact to 1e-14 is the variance, not its root.
-            t = totals.t_quantile(result.counts.n_instances - 1)
+            t = t_quantile(result.counts.n_instances - 1)
             assert half == pytest.approx(right, rel=1e-12) or abs(half**2 - right**2) < 1e-14 * (t * max(1, value)) ** 2
 
 
@@ -344,36 +342,6 @@ def test_a_result_is_asked_by_any_spelling():
     assert result["ndcg(base=e)@2"] == result["nDCG(discount=ln)@2"]
     with pytest.raises(KeyError, match="'P@9' is not one of nDCG"):
         result["P@9"]
-
-
-# Constants that a kernel cannot import
-
-
-def test_the_kernels_numbers_are_those_of_the_program():
-    gains = {"hit": kernels.HIT, "propensity": kernels.PROPENSITY, "grade": kernels.GRADE, "exp": kernels.EXP_GRADE}
-    assert gains == program.GAINS
-    assert len(program.GAINS) == kernels.N_GAINS
-    folds = {"sum": kernels.SUM, "any": kernels.ANY, "first": kernels.FIRST, "precision": kernels.PRECISION}
-    assert folds == program.FOLDS
-    assert program.discount_table(3).shape == (len(program.DISCOUNTS), 3)
-    assert sum_kernels.MOMENTS == program.MOMENTS
-    assert sum_kernels.WORD == totals.WORD
-
-
-def test_the_kernels_slots_are_those_of_the_totals():
-    for slot in ("ROWS", "EMPTY_ROWS", "TRUE_LABELS", "PREDICTIONS", "INSIDE_TIES", "FIRST_CUTOFF"):
-        assert getattr(kernels, slot) == getattr(totals, slot), slot
-
-
-@pytest.mark.parametrize("name", naive.METRICS)
-def test_the_program_knows_every_word_of_the_table(name):
-    metric = METRICS[name]
-    known = {"1", "k", "n", "(k+n)/2", "min(k,n)", "D(k)", "D(min(k,n))", "ideal", "predicted", "F"}
-    assert {norm.divisor for norm in metric.norms.values()} <= known
-    assert {norm.over for norm in metric.norms.values()} <= {"mean", "ratio", "micro"}
-    assert metric.gain in program.GAINS
-    assert metric.fold in program.FOLDS
-    assert set(metric.discounts) <= set(program.DISCOUNTS)
 
 
 # The functions named after one metric

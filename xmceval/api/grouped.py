@@ -88,7 +88,7 @@ class LogAUC:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What should be known about these values."""
+        """Which of the values are not defined, and why."""
         return ("no group has both classes: GAUC is not defined",) if math.isnan(self.gauc) else ()
 
     def to_json(self) -> str:

@@ -71,7 +71,7 @@ def inspect(
     kind : {"truth", "scores"}, optional
         What all files are; by default their content decides.
     filter : array of int [n_pairs, 2] or path, optional
-        Pairs of row and label that should not be among the predictions.
+        Pairs of row and label that the predictions should not contain.
     train : path, optional
         Training labels, to compare with the truth.
     n_labels : int, optional

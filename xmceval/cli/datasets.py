@@ -14,6 +14,10 @@ def command(names: tuple[str, ...], form: str) -> None:
     """List all public data sets, or show NAME in detail.
 
     The details are sizes, A and B of the propensity model, whether a filter is used, and published results.
+
+    \b
+    Example:
+      xmceval datasets Amazon-670K
     """
     from xmceval.labels.catalogue import datasets, find
     from xmceval.report import datasets as catalogue

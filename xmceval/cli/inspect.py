@@ -12,7 +12,7 @@ from xmceval.cli import options, shared
 @click.command("inspect", short_help="Describe files and check whether they are sound.")
 @click.argument("files", nargs=-1, required=True)
 @click.option("--as", "kind", type=click.Choice(["truth", "scores"]), help="Kind of FILES.  [default: by content]")
-@click.option("--filter", metavar="FILE", help="Pairs 'row label' that should not be among the predictions.")
+@click.option("--filter", metavar="FILE", help="Pairs 'row label' that the predictions should not contain.")
 @click.option("--train", metavar="FILE", help="Training labels, to compare with the truth.")
 @click.option(
     "--n-labels", type=click.IntRange(min=1), metavar="N", help="Number of labels, where a file does not declare it."

@@ -14,6 +14,10 @@ def command(names: tuple[str, ...], form: str) -> None:
     """List all metrics, or explain NAME: formula, options, conventions, source.
 
     NAME is written as in score -m. Names that other tools use, such as ndcg_cut_5, are understood too.
+
+    \b
+    Example:
+      xmceval metrics nDCG
     """
     from xmceval.report import metrics as definitions
 

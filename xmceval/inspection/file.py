@@ -1,4 +1,4 @@
-"""Inspection of one file: what it is, whether it is sound, and what its rows and labels look like."""
+"""Inspection of one file: what it is, whether it is sound, and how its entries spread over rows and labels."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def _header_labels(source: Source, tally: Tally) -> int | None:
 
 
 def _detect_kind(tally: Tally, are_scores: bool, are_ranks: bool) -> tuple[str, str]:
-    """Tell truth from predictions by the values; return the kind and the reason."""
+    """Return whether a file is truth or predictions, and the reason."""
     counts, greatest = tally.counts, (tally.value_range or (0.0, 0.0))[1]
     if not are_scores:
         return "truth", "only truth has this layout"

@@ -85,7 +85,7 @@ def inspect_pair(
     names : Names, optional
         Names of the labels, where the files have names instead of numbers.
     filter : Filter, optional
-        Pairs of row and label that should not be among the predictions.
+        Pairs of row and label that the predictions should not contain.
     training : Training, optional
         Counts of the training labels.
     threads : int, optional
@@ -164,7 +164,7 @@ def _check_training(truth: FileInspection, training: Training | None) -> Iterato
 
 
 def _check_hits(tally: _HitTally, truth: FileInspection, scores: FileInspection) -> Iterator[str]:
-    """Look for mistakes that show in the hits."""
+    """Check the hits for signs of a mistake."""
     below, precision, above = tally.precisions
     n_rows = max(tally.n_rows, 1)
     readings = (

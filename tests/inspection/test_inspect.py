@@ -156,7 +156,7 @@ def test_a_filter_that_was_not_applied_is_reported(made, tmp_path, capsys):
     rows, labels = np.nonzero(made[1] > -np.inf)
     (tmp_path / "f.txt").write_text(f"{rows[0]} {labels[0]}\n{rows[9]} {labels[9]}\n")
     _, _, warnings = warnings_of(capsys, "t.txt", "p.txt", "--filter", "f.txt")
-    assert warnings == ["the filter is not applied: it excludes 2 predictions of p.txt (hint: score with --filter)"]
+    assert warnings == ["the filter is not applied: it excludes 2 predictions of p.txt (hint: pass --filter to score)"]
 
 
 def test_a_label_beyond_the_truth_is_reported(made, capsys):

@@ -19,7 +19,7 @@ from xmceval.rows.width import Width
 
 MAX_GRADE = 10
 
-AS_SCORES = "(hint: --as scores)"
+AS_SCORES = "(hint: pass --as scores)"
 
 LISTS = frozenset({"ids", "names", "tabbed names"})  # layouts in which predictions are ranked by their order
 

@@ -105,7 +105,7 @@ def inspect_pair(
     if tally.n_filtered:
         warnings.append(
             f"the filter is not applied: it excludes {counted(tally.n_filtered, 'prediction')} of {scores.path} "
-            "(hint: score with --filter)"
+            "(hint: pass --filter to score)"
         )
     below, precision, above = tally.precisions
     return PairInspection(

@@ -225,7 +225,7 @@ def _average(area: Area, y_true: Any, y_score: Any, average: str | None, sample_
     """Compute the area of labels, rows or all cells, and average."""
     indicator = as_indicator(y_true, "y_true")
     if indicator.value != 1:
-        raise DataError(f"y_true: holds 0 and {indicator.value:g}; expected 0 and 1 (hint: y > 0)")
+        raise DataError(f"y_true: holds 0 and {indicator.value:g}; expected 0 and 1 (hint: pass y > 0)")
     truth, scores = indicator.ones, finite_scores(y_score)
     check_shapes(truth, scores, "y_score")
     weight = as_weight(sample_weight, truth.shape[0], allow_zero=average == "samples")

@@ -217,7 +217,7 @@ def _count(
     if average == "binary":
         labels = [_positive(targets, pos_label)]
     elif not (pos_label is None or (np.isscalar(pos_label) and pos_label == 1)):
-        warn(f"pos_label={pos_label!r} is ignored with average={average!r}, it is for 'binary' (hint: use labels)")
+        warn(f"pos_label={pos_label!r} is ignored with average={average!r}, it is for 'binary' (hint: pass labels)")
     counts = count_confusion(targets, labels, samplewise=average == "samples")
     if average == "micro":
         tp, pred, true = (np.atleast_1d(part.sum()) for part in counts[:3])

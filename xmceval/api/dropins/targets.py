@@ -136,7 +136,7 @@ def as_indicator(values: Any, name: str, *, one_column: bool = False) -> Indicat
         wrong = csr.data[other][0] if other.any() else value
         raise DataError(
             f"{name}: expected an indicator matrix of 0 and one whole value, found {value:g} and {wrong:g} "
-            "(multioutput targets and -1/1 are not supported; hint: y > 0)"
+            "(multioutput targets and -1/1 are not supported; hint: pass y > 0)"
         )
     ones = sparse.csr_matrix((np.ones(csr.data.size, dtype=np.int8), csr.indices, csr.indptr), shape=csr.shape)
     return Indicator(ones, value)
@@ -157,7 +157,7 @@ def as_classes(values: Any, name: str) -> AnyArray:
     array = array.reshape(-1)
     if array.dtype.kind == "f" and not np.array_equal(array, np.floor(array)):
         raise DataError(
-            f"{name}: expected classes, found fractions: continuous is not supported (hint: y >= threshold)"
+            f"{name}: expected classes, found fractions: continuous is not supported (hint: pass y >= threshold)"
         )
     return array
 
@@ -180,7 +180,7 @@ def as_weight(sample_weight: Any, n_rows: int, *, allow_zero: bool = False) -> F
     if not np.isfinite(weight).all():
         raise DataError(f"sample_weight: is NaN or infinite at row {int(np.argmax(~np.isfinite(weight)))}")
     if not allow_zero and not weight.any():
-        raise DataError("sample_weight: all weights are zero; expected at least one other")
+        raise DataError("sample_weight: all weights are zero; expected at least one that is not")
     return weight
 
 

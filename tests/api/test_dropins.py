@@ -39,13 +39,13 @@ EXACT = {"rtol": 1e-12, "atol": 1e-12, "equal_nan": True}
 
 def outcome(function, *args, **options):
     """Values, or "error"; and whether it warned."""
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             value = function(*args, **options)
         except (ValueError, ZeroDivisionError, TypeError):
             return "error", False
-    return value, bool(told)
+    return value, bool(caught)
 
 
 def check(name, y_true, y_other, forms=("dense",), **options):
@@ -55,23 +55,23 @@ def check(name, y_true, y_other, forms=("dense",), **options):
     for form in forms:
         took = FORMS[form]
         value, also = outcome(getattr(xmceval, name), took(y_true), took(y_other), **options)
-        told = (name, form, options, expected, value)
-        assert (isinstance(value, str)) == (isinstance(expected, str)), told
+        case = (name, form, options, expected, value)
+        assert (isinstance(value, str)) == (isinstance(expected, str)), case
         if isinstance(expected, str):
             continue
-        assert also == warned, told
+        assert also == warned, case
         pairs = zip(value, expected, strict=True) if isinstance(expected, tuple) else [(value, expected)]
         for got, wanted in pairs:
-            assert (got is None) == (wanted is None), told
+            assert (got is None) == (wanted is None), case
             if wanted is None:
                 continue
-            np.testing.assert_allclose(got, wanted, **EXACT, err_msg=str(told))
-            assert np.shape(got) == np.shape(wanted), told
-            assert isinstance(got, np.ndarray) == isinstance(wanted, np.ndarray), told
+            np.testing.assert_allclose(got, wanted, **EXACT, err_msg=str(case))
+            assert np.shape(got) == np.shape(wanted), case
+            assert isinstance(got, np.ndarray) == isinstance(wanted, np.ndarray), case
             if isinstance(got, np.ndarray):
-                assert got.dtype == wanted.dtype, told
+                assert got.dtype == wanted.dtype, case
             else:
-                assert type(got) is float, told
+                assert type(got) is float, case
 
 
 def made(seed, n_rows, n_labels, *, negative=True, density=0.3):
@@ -268,9 +268,9 @@ def test_one_class_is_nan_with_our_warning():
         assert math.isnan(xmceval.roc_auc_score([1, 1], [0.2, 0.3]))
     with pytest.warns(xmceval.UndefinedMetricWarning, match="no positive"):
         assert xmceval.average_precision_score([0, 0], [0.2, 0.3]) == 0
-    with pytest.warns(xmceval.UndefinedMetricWarning, match="zero_division") as told:
+    with pytest.warns(xmceval.UndefinedMetricWarning, match="zero_division") as caught:
         xmceval.precision_score([[1, 0], [0, 1]], [[0, 0], [0, 1]], average="macro")
-    assert told[0].filename == __file__
+    assert caught[0].filename == __file__
 
 
 WRONG = [
@@ -279,27 +279,27 @@ WRONG = [
     ("roc_auc_score", [0.5, 1.2, 2], [0.1, 0.2, 0.3], "continuous is not supported"),
     ("roc_auc_score", [0, 1], [0.1, math.inf], "infinity"),
     ("roc_auc_score", [0, 1], [0.1, math.nan], "NaN at row 1"),
-    ("roc_auc_score", [0, 1], [0.1], "2 rows, but y_score 1 row"),
-    ("roc_auc_score", [0, 1], [[0.1, 0.2], [0.2, 0.1]], "two classes"),
+    ("roc_auc_score", [0, 1], [0.1], "2 rows, but y_score has 1 row"),
+    ("roc_auc_score", [0, 1], [[0.1, 0.2], [0.2, 0.1]], "one score per row"),
     ("roc_auc_score", [[0, 2], [2, 0]], [[0.1, 0.2], [0.2, 0.1]], "holds 0 and 2"),
-    ("coverage_error", [[1], [0]], [[1], [2]], "two columns or more"),
+    ("coverage_error", [[1], [0]], [[1], [2]], "at least two columns"),
     ("label_ranking_loss", [[1, 2], [0, 1]], [[1, 2], [0, 1]], "one whole value"),
     ("label_ranking_loss", [[1, 0], [0, 1]], [[1, 2, 3], [0, 1, 3]], "must be the same"),
     ("ndcg_score", [[1, -1], [0, 1]], [[1, 2], [0, 1]], "negative value -1"),
-    ("dcg_score", [[1], [0]], [[1], [2]], "two labels or more"),
+    ("dcg_score", [[1], [0]], [[1], [2]], "at least two labels"),
     ("f1_score", [[1, 0], [0, 1]], [0, 1], "a mix is not supported"),
     ("f1_score", [[1, 0], [0, 1]], [[1, 0], [0, 1]], "average='binary' needs two classes"),
     ("f1_score", [0, 1, 2], [0, 1, 2], "more than two classes"),
     ("f1_score", ["a", "b"], [0, 1], "strings"),
     ("hamming_loss", [], [], "no rows"),
     ("hamming_loss", [[1, -1], [0, 1]], [[1, 0], [0, 1]], "one whole value"),
-    ("hamming_loss", sparse.csr_matrix((2, 0)), sparse.csr_matrix((2, 0)), "two columns or more"),
+    ("hamming_loss", sparse.csr_matrix((2, 0)), sparse.csr_matrix((2, 0)), "at least two columns"),
 ]
 
 
-@pytest.mark.parametrize(("name", "y_true", "y_other", "said"), WRONG)
-def test_mistakes_are_told(name, y_true, y_other, said):
-    with pytest.raises(xmceval.XmcevalError, match=said):
+@pytest.mark.parametrize(("name", "y_true", "y_other", "message"), WRONG)
+def test_mistakes_are_refused(name, y_true, y_other, message):
+    with pytest.raises(xmceval.XmcevalError, match=message):
         getattr(xmceval, name)(y_true, y_other)
 
 

@@ -1,4 +1,4 @@
-"""Inspect: what a file is, whether score takes it, and the classic mistakes with two of them."""
+"""Inspect: what a file is, whether score accepts it, and the usual mistakes with truth and predictions."""
 
 import json
 
@@ -9,28 +9,31 @@ from scipy.sparse import csr_matrix, save_npz
 import xmceval
 from xmceval.cli import main
 from xmceval.files.writing.convert import convert
-from xmceval.inspection.file import inspect
+from xmceval.inspection.file import inspect_file
+from xmceval.inspection.tally import tally_rows
+from xmceval.rows import matrices
 from xmceval.rows.matrices import as_scores, as_truth
+from xmceval.rows.width import Width
 
 TRUTH = "4 6\n0:1 2:1\n\n1:1\n2:1 5:1\n"
 SCORES = "4 6\n0:0.9 1:-0.5 2:0\n1:0.3 3:0.3\n4:0.1\n\n"
 
 TRUTH_REPORT = """\
 t.txt
-  text, rows of idx:value, header '4 6'; taken as truth: every value is 1
-  4 rows · 6 labels, announced · 5 entries
-  4 labels have an entry, the largest is 5 · 1 row has none
+  text, rows of idx:value, header '4 6'; read as truth: every value is 1
+  4 rows · 6 labels (declared) · 5 entries
+  4 labels with entries, the largest is 5 · 1 empty row
   values from 1 to 1
   order: all rows by label
-  entries of a row: 0 to 2, median 1, mean 1.25
+  entries per row: 0 to 2, median 1, mean 1.25
       0  ############              1 row, 0.0% of the entries
       1  ############              1 row, 20.0% of the entries
     2-3  ########################  2 rows, 80.0% of the entries
-  entries of a label: 1 to 2, median 1, mean 1.25
+  entries per label: 1 to 2, median 1, mean 1.25
       1  ########################  3 labels, 60.0% of the entries
     2-3  ########                  1 label, 40.0% of the entries
-  head: 1% of these labels have 40.0% of the entries; tail: the rarer half 40.0%
-  sound: score takes it
+  head: the most frequent 1% of these labels have 40.0% of the entries; tail: the less frequent half has 40.0%
+  sound: score accepts it
 """
 
 
@@ -58,7 +61,7 @@ def warnings_of(capsys, *words):
     return code, pair["faults"], pair["warnings"]
 
 
-def test_the_report_of_a_file_says_what_it_is(tmp_path, monkeypatch, capsys):
+def test_the_report_of_a_file_is_printed_in_full(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "t.txt").write_text(TRUTH)
     assert run("t.txt") == 0
@@ -67,11 +70,11 @@ def test_the_report_of_a_file_says_what_it_is(tmp_path, monkeypatch, capsys):
 
 def test_scores_are_counted(tmp_path):
     (tmp_path / "p.txt").write_text(SCORES)
-    found = inspect(tmp_path / "p.txt")
-    assert (found.kind, found.n_rows, found.n_labels, found.n_entries) == ("scores", 4, 6, 6)
-    assert (found.empty_rows, found.tied_rows, found.zeros, found.negative) == (1, 1, 1, 1)
-    assert (found.rows_by_label, found.rows_by_score) == (4, 3)
-    assert (found.least, found.greatest, found.is_sound) == (-0.5, 0.9, True)
+    file = inspect_file(tmp_path / "p.txt")
+    assert (file.kind, file.n_rows, file.n_labels, file.n_entries) == ("scores", 4, 6, 6)
+    assert (file.empty_rows, file.tied_rows, file.zeros, file.negative) == (1, 1, 1, 1)
+    assert (file.rows_by_label, file.rows_by_score) == (4, 3)
+    assert (file.least, file.greatest, file.is_sound) == (-0.5, 0.9, True)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +86,7 @@ def test_scores_are_counted(tmp_path):
         ("cut", "3 6\n0:0.5\n1:1\n", "p.txt: its header '3 6' announces 3 rows"),
     ],
 )
-def test_what_score_refuses_is_told_and_exits_1(tmp_path, monkeypatch, capsys, name, text, fault):
+def test_what_score_refuses_is_an_error_and_exits_1(tmp_path, monkeypatch, capsys, name, text, fault):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "p.txt").write_text(text)
     (tmp_path / "t.txt").write_text(f"{text[0]} 6\n" + "0:1\n" * int(text[0]))
@@ -100,13 +103,13 @@ def test_a_missing_file_is_an_error(tmp_path, capsys):
     assert "no such file" in capsys.readouterr().err
 
 
-def test_nothing_speaks_against_what_belongs_together(made, capsys):
+def test_files_that_belong_together_have_no_problems(made, capsys):
     assert warnings_of(capsys, "t.txt", "p.txt", "--train", "t.txt")[1] == []
     assert warnings_of(capsys, "t.txt", "p.txt") == (0, [], [])
 
 
 @pytest.mark.parametrize("shift", [-1, 1])
-def test_labels_counted_from_1_are_told(made, capsys, shift):
+def test_labels_with_another_base_are_reported(made, capsys, shift):
     moved = np.roll(made[1], shift, axis=1)
     moved[:, 0 if shift > 0 else -1] = -np.inf
     convert(as_scores(moved), "q.txt")
@@ -114,52 +117,49 @@ def test_labels_counted_from_1_are_told(made, capsys, shift):
     assert (code, faults, len(warnings)) == (0, [], 1)
     assert warnings[0].endswith(
         "the labels of q.txt are "
-        + ("1-based where the truth is 0-based" if shift > 0 else "0-based where the truth is 1-based")
+        + ("1-based, those of the truth 0-based" if shift > 0 else "0-based, those of the truth 1-based")
     )
 
 
-def test_shuffled_rows_are_told(made, rng, capsys):
+def test_shuffled_rows_are_reported(made, rng, capsys):
     convert(as_scores(made[1][rng.permutation(400)]), "q.txt")
     code, faults, warnings = warnings_of(capsys, "t.txt", "q.txt")
     assert (code, faults, len(warnings)) == (0, [], 1)
-    assert "are the rows shuffled, or the labels numbered in another way?" in warnings[0]
+    assert "are the rows shuffled, or the labels numbered differently?" in warnings[0]
 
 
-def test_a_transposed_matrix_is_told(made, capsys):
+def test_a_transposed_matrix_is_reported(made, capsys):
     convert(as_scores(made[1].T.copy()), "q.txt")
     code, faults, _ = warnings_of(capsys, "t.txt", "q.txt")
-    told = "t.txt has 400 rows, q.txt has 60 rows; one of them is transposed: rows are instances, columns are labels"
-    assert (code, faults) == (1, [told])
+    fault = "t.txt has 400 rows, q.txt has 60 rows; one of them is transposed: rows are instances, columns are labels"
+    assert (code, faults) == (1, [fault])
 
 
-def test_labels_of_the_training_set_are_told(made, capsys):
+def test_predictions_for_the_training_set_are_reported(made, capsys):
     convert(as_truth(made[0][:300]), "small.txt", are_scores=False)
     code, faults, _ = warnings_of(capsys, "small.txt", "p.txt", "--train", "t.txt")
     assert (code, faults) == (
         1,
-        ["small.txt has 300 rows, p.txt has 400 rows; these predictions are for the training instances"],
+        ["small.txt has 300 rows, p.txt has 400 rows; the predictions are for the training instances"],
     )
     code, _, warnings = warnings_of(capsys, "t.txt", "p.txt", "--train", "t.txt")
-    assert warnings == ["t.txt is as large as the training labels to the last entry: is it the training set?"]
+    assert warnings == ["t.txt has as many rows and entries as the training labels: is it the training set?"]
 
 
-def test_training_labels_of_another_set_are_told(made, capsys):
+def test_training_labels_of_another_set_are_reported(made, capsys):
     convert(as_truth(made[0][:300, :50]), "other.txt", are_scores=False)
     _, _, warnings = warnings_of(capsys, "t.txt", "p.txt", "--train", "other.txt")
-    assert warnings == [
-        "the training labels are of 50 labels, t.txt of 60 labels: propensities from another set's file?"
-    ]
+    assert warnings == ["the training file has 50 labels, t.txt has 60 labels: do they belong to the same data set?"]
 
 
-def test_a_filter_that_was_not_applied_is_told(made, tmp_path, capsys):
+def test_a_filter_that_was_not_applied_is_reported(made, tmp_path, capsys):
     rows, labels = np.nonzero(made[1] > -np.inf)
     (tmp_path / "f.txt").write_text(f"{rows[0]} {labels[0]}\n{rows[9]} {labels[9]}\n")
     _, _, warnings = warnings_of(capsys, "t.txt", "p.txt", "--filter", "f.txt")
-    told = "the filter is not applied: 2 predictions of p.txt are pairs of it (hint: score with --filter)"
-    assert warnings == [told]
+    assert warnings == ["the filter is not applied: it excludes 2 predictions of p.txt (hint: pass --filter to score)"]
 
 
-def test_a_label_beyond_the_truth_is_told(made, capsys):
+def test_a_label_beyond_the_truth_is_reported(made, capsys):
     wide = np.hstack([np.full((400, 1), -np.inf), made[1]])
     save_npz("q.npz", csr_matrix(np.where(wide > -np.inf, wide, 0)))
     code, faults, _ = warnings_of(capsys, "t.txt", "q.npz")
@@ -177,27 +177,27 @@ def test_real_files_are_sound_and_belong_together(realdata, capsys):
     assert document["together"][0]["warnings"] == []
 
 
-def test_json_truth_with_a_bad_line_is_told_as_score_tells_it(tmp_path, monkeypatch, capsys):
+def test_json_truth_with_a_bad_line_is_reported_as_by_score(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "js").write_text('{"target_ind":[0,2]}\n{"target_ind":[]}\n{"target_ind":["x"]}\n')
     assert run("js") == 1
-    told = capsys.readouterr().out.splitlines()
-    assert told[1] == "  text, JSON lines, no header; nothing was read"
-    assert told[2].startswith("  error: js:3: 'x' is a name, not a number of a label")
-    assert len(told) == 4
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1] == "  text, JSON lines, no header; no row could be read"
+    assert lines[2].startswith("  error: js:3: 'x' is a name, not a number of a label")
+    assert len(lines) == 4
 
 
 def test_what_cannot_be_parsed_has_no_statistics(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bad").write_text("0:1 x\n")
     assert run("bad") == 1
-    told = capsys.readouterr().out
-    assert "nothing was read" in told
-    assert "empty" not in told
-    assert "rows ·" not in told
+    out = capsys.readouterr().out
+    assert "no row could be read" in out
+    assert "empty" not in out
+    assert "rows ·" not in out
 
 
-def test_the_same_file_twice_is_told(made, capsys):
+def test_the_same_file_twice_is_reported(made, capsys):
     code, faults, warnings = warnings_of(capsys, "t.txt", "./t.txt")
     assert (code, faults) == (0, [])
     assert warnings == ["t.txt and ./t.txt are the same file"]
@@ -207,9 +207,95 @@ def test_ranks_are_not_called_values(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "l").write_text("0,1,2\n1,2\n3\n")
     assert run("l", "--as", "scores") == 0
-    assert "no values but ranks from 1 to 3, the first label of a row has the most" in capsys.readouterr().out
+    assert "no values: ranks from 1 to 3, the highest for the first label of a row" in capsys.readouterr().out
     assert run("l") == 0
-    told = capsys.readouterr().out
-    assert "taken as truth: lists may be either" in told
-    assert "no values: each label of a list counts 1" in told
-    assert "best first" not in told
+    out = capsys.readouterr().out
+    assert "read as truth: lists can be truth or predictions, and none has more than 10 labels" in out
+    assert "no values: each label of a list counts 1" in out
+    assert "best first" not in out
+
+
+# What came with the Python function.
+
+
+def test_files_and_pairs_are_values(made):
+    report = xmceval.inspect(["t.txt", "p.txt"])
+    truth, scores = report.files
+    (pair,) = report.pairs
+    assert (truth.kind, truth.n_rows, scores.kind, scores.n_labels) == ("truth", 400, "scores", 60)
+    assert (pair.truth, pair.scores, pair.faults, pair.filter_pairs) == ("t.txt", "p.txt", (), None)
+    result = xmceval.score("t.txt", "p.txt", k=[1, 5], metrics="P")
+    assert (pair.precision_at_1, pair.precision) == (result["P@1"], result["P@5"])
+    assert report.is_sound
+    assert str(report).endswith("  no problems found\n")
+
+
+def test_the_command_prints_what_the_function_returns(made, capsys):
+    report = xmceval.inspect(["t.txt", "p.txt"], train="t.txt")
+    assert run("t.txt", "p.txt", "--train", "t.txt") == 0
+    assert capsys.readouterr().out == str(report)
+    assert run("t.txt", "p.txt", "--train", "t.txt", "-o", "json") == 0
+    assert capsys.readouterr().out == report.to_json()
+
+
+def test_one_path_and_an_array_of_filter_pairs_are_accepted(made):
+    rows, labels = np.nonzero(made[1] > -np.inf)
+    assert [file.path for file in xmceval.inspect("t.txt").files] == ["t.txt"]
+    pairs = np.column_stack([rows[:3], labels[:3]])
+    (pair,) = xmceval.inspect(["t.txt", "p.txt"], filter=pairs).pairs
+    assert pair.filter_pairs == 3
+
+
+def test_json_has_the_same_numbers_as_the_values(made):
+    report = xmceval.inspect(["t.txt", "p.txt"])
+    document = json.loads(report.to_json())
+    assert document["schema"] == "xmceval-inspect/1"
+    assert [entry["zeros"] for entry in document["files"]] == [file.zeros for file in report.files]
+    assert [entry["chance"] for entry in document["together"]] == [pair.chance for pair in report.pairs]
+
+
+def test_of_several_lists_the_first_is_the_truth(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    row = ",".join(map(str, range(12)))
+    (tmp_path / "a").write_text(f"{row}\n{row}\n")
+    (tmp_path / "b").write_text(f"{row}\n{row}\n")
+    assert [file.kind for file in xmceval.inspect(["a", "b"]).files] == ["truth", "scores"]
+    assert xmceval.inspect(["a", "b"], kind="scores").pairs == ()
+
+
+def test_names_of_labels_are_their_number(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "names").write_text("a\nb\nc\nd\n")
+    (tmp_path / "t").write_text("a b\nc\n")
+    (file,) = xmceval.inspect("t", labels="names").files
+    assert (file.n_labels, file.largest_label) == (4, 2)
+    assert "2 rows · 4 labels (as given) · 3 entries" in str(xmceval.inspect("t", labels="names"))
+    assert "2 rows · 3 labels (the largest label + 1) · 2 entries" in str(xmceval.inspect(_lists("0\n2\n")))
+
+
+def _lists(text):
+    with open("lists", "w") as file:
+        file.write(text)
+    return "lists"
+
+
+def test_a_file_that_is_not_sound_is_not_compared(made):
+    with open("bad.txt", "w") as file:
+        file.write("400 60\n" + "0:nan\n" * 400)
+    report = xmceval.inspect(["t.txt", "bad.txt"])
+    assert not report.is_sound
+    assert str(report).endswith("t.txt and bad.txt\n  not compared: one of the files is not sound\n")
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_the_first_ten_faults_are_reported_for_any_number_of_threads(tmp_path, monkeypatch, threads):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 3)
+    bad = np.arange(60).reshape(60, 1) * [[1.0, np.nan]]
+    tally = tally_rows(as_scores(np.where(np.arange(60)[:, None] % 4, 1.0, bad)), Width(2, "n_labels is"), threads)
+    assert [fault.row for fault in sorted(tally.faults, key=lambda fault: fault.row)[:10]] == [*range(0, 40, 4)]
+
+
+def test_an_unknown_kind_is_refused(made):
+    with pytest.raises(xmceval.UsageError, match="kind must be one of truth, scores, got 'labels'"):
+        xmceval.inspect("t.txt", kind="labels")

@@ -1,1 +1,1 @@
-"""Api: every public function; values in, values out."""
+"""Api: the public functions, which take and return values."""

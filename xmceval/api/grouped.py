@@ -1,34 +1,38 @@
-"""Flat data: the AUC of one-dimensional arrays, whole and within groups, such as a recommender's log."""
+"""AUC of flat data, whole and within groups: one-dimensional arrays, or a file such as a recommender's log."""
 
 from __future__ import annotations
 
+import json
 import math
-import warnings
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, counted
+from xmceval.files.grouped import read_log
+from xmceval.rows.block import Float64
+from xmceval.rows.matrices import comparable
 
 AnyArray = NDArray[Any]
 
-Float64 = NDArray[np.float64]
+AUC_SCHEMA = "xmceval-auc/1"
 
 
 @dataclass(frozen=True)
 class GroupAUC:
-    """AUC of each group, in the order of the sorted groups; NaN where a group has one class only.
+    """AUC of each group, in the order of the sorted groups.
 
-    Parameters
+    Attributes
     ----------
     groups : array [n_groups]
         The groups.
     values : float64 array [n_groups]
-        Their AUC.
+        AUC; NaN where a group has only one class.
     sizes : int64 array [n_groups]
-        Their numbers of entries.
+        Numbers of entries.
     positive, negative : array [n_groups]
         Numbers of entries of each class, or the sums of their weights.
     """
@@ -41,26 +45,115 @@ class GroupAUC:
 
     @property
     def n_left_out(self) -> int:
-        """The number of groups of one class, which the mean leaves out."""
+        """The number of groups with only one class, which the mean leaves out."""
         return int(np.isnan(self.values).sum())
 
     @property
     def n_entries_left_out(self) -> int:
-        """The number of entries in groups of one class."""
+        """The number of entries in groups with only one class."""
         return int(self.sizes[np.isnan(self.values)].sum())
 
     @property
     def value(self) -> float:
-        """The mean, weighted by the size (or weight) of groups; NaN where no group has both classes."""
+        """The mean weighted by the size (or weight) of the groups; NaN where no group has both classes."""
         kept = ~np.isnan(self.values)
         weights = (self.positive + self.negative)[kept].astype(np.float64)
         return float(np.sum(weights * self.values[kept]) / np.sum(weights)) if kept.any() else math.nan
 
 
-def roc_auc(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
-    """Compute the share of (positive, negative) pairs in order, a tie being one half: the area under the ROC curve.
+@dataclass(frozen=True)
+class LogAUC:
+    """AUC of a file of ``group,label,score``, whole and within groups.
 
-    O(n log n); the pairs are counted in integers, so the value is exact to its last bit where there are no weights.
+    Attributes
+    ----------
+    name : str
+        The file.
+    auc, gauc : float
+        AUC of all rows; mean AUC of the groups, weighted by their sizes. NaN where no group has both classes.
+    n_rows, n_positive, n_groups : int
+        Rows, rows with label 1, groups.
+    n_groups_left_out, n_rows_left_out : int
+        Groups with only one class, which have no AUC, and their rows.
+    """
+
+    name: str
+    auc: float
+    gauc: float
+    n_rows: int
+    n_positive: int
+    n_groups: int
+    n_groups_left_out: int
+    n_rows_left_out: int
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Which of the values are not defined, and why."""
+        return ("no group has both classes: GAUC is not defined",) if math.isnan(self.gauc) else ()
+
+    def to_json(self) -> str:
+        """Return values and counts as a JSON document; null where a value is not defined."""
+        values = {"GAUC": self.gauc, "AUC": self.auc}
+        document = {
+            "schema": AUC_SCHEMA,
+            "name": self.name,
+            "n_rows": self.n_rows,
+            "n_positive": self.n_positive,
+            "n_groups": self.n_groups,
+            "n_groups_left_out": self.n_groups_left_out,
+            "n_rows_left_out": self.n_rows_left_out,
+            "metrics": {name: {"value": None if math.isnan(value) else value} for name, value in values.items()},
+        }
+        return json.dumps(document, indent=2) + "\n"
+
+    def __str__(self) -> str:
+        rows, groups = counted(self.n_rows, "row"), counted(self.n_groups, "group")
+        lines = [f"{rows} · {self.n_positive:,} positive · {groups}"]
+        for name, value in (("GAUC", self.gauc), ("AUC", self.auc)):
+            lines.append(f"{name:<5} {'-' if math.isnan(value) else format(100 * value, '.2f'):>6}")
+        if self.n_groups_left_out:
+            left_out = f"{self.n_groups_left_out:,} ({counted(self.n_rows_left_out, 'row')})"
+            lines.append(f"groups with only one class, left out of GAUC: {left_out}")
+        return "\n".join(lines) + "\n"
+
+
+def auc(file: str | Path) -> LogAUC:
+    """Compute the AUC of a CSV of ``group,label,score``, over all rows and within groups.
+
+    Parameters
+    ----------
+    file : path
+        Lines of a group, a label 0 or 1 and a score, with or without a header; may be compressed.
+
+    Returns
+    -------
+    LogAUC
+        ``result.auc``, ``result.gauc`` and counts; ``str(result)`` is a table.
+
+    Raises
+    ------
+    DataError
+        A missing file, or a line that is not ``group,label,score``.
+    """
+    log = read_log(file)
+    groups = group_aucs(log.labels, log.scores, log.groups)
+    whole = _count_sorted(log.labels, log.scores, None, None)
+    return LogAUC(
+        name=str(file),
+        auc=float(whole.values[0]),
+        gauc=groups.value,
+        n_rows=int(log.labels.size),
+        n_positive=int(log.labels.sum()),
+        n_groups=int(groups.groups.size),
+        n_groups_left_out=groups.n_left_out,
+        n_rows_left_out=groups.n_entries_left_out,
+    )
+
+
+def roc_auc(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
+    """Compute the area under the ROC curve: the share of (positive, negative) pairs in order, a tie being one half.
+
+    Takes O(n log n). Pairs are counted in integers: without weights the value is exact to its last bit.
 
     Parameters
     ----------
@@ -74,29 +167,30 @@ def roc_auc(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
     Returns
     -------
     float
-        NaN, with an UndefinedMetricWarning, where there is one class only.
+        NaN, with an UndefinedMetricWarning, where there is only one class.
 
     Raises
     ------
     DataError
-        Arrays that do not fit, or values that are none of these.
+        Arrays of different lengths, or other values than these.
 
     Examples
     --------
     >>> roc_auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.75
     """
-    truth, scores, weight = _checked(y_true, y_score, sample_weight)
-    value = float(_of_sorted(truth, scores, weight, None).values[0])
+    truth, scores, weight = _validated_entries(y_true, y_score, sample_weight)
+    value = float(_count_sorted(truth, scores, weight, None).values[0])
     if math.isnan(value):
-        _warn("y_true has one class only: AUC is not defined and was set to NaN")
+        _warn("y_true has only one class: AUC is not defined and was set to NaN")
     return value
 
 
 def group_auc(y_true: Any, y_score: Any, groups: Any, *, sample_weight: Any = None) -> float:
-    """Compute AUC within each group, and its mean weighted by the groups' sizes (GAUC).
+    """Compute group AUC (GAUC): the mean of the AUC within each group, weighted by the groups' sizes.
 
-    Groups of one class have no AUC and are left out; `group_aucs` gives their number and the value of every group.
+    Groups with only one class have no AUC and are left out; `group_aucs` returns their number and the value of every
+    group.
 
     Parameters
     ----------
@@ -115,10 +209,10 @@ def group_auc(y_true: Any, y_score: Any, groups: Any, *, sample_weight: Any = No
     >>> group_auc([0, 0, 1, 1, 0, 1], [0.1, 0.4, 0.35, 0.8, 0.3, 0.3], [7, 7, 7, 7, 8, 8])
     0.6666666666666666
     """
-    found = group_aucs(y_true, y_score, groups, sample_weight=sample_weight)
-    if found.n_left_out == found.groups.size:
-        _warn("no group has both classes: AUC within groups is not defined and was set to NaN")
-    return found.value
+    aucs = group_aucs(y_true, y_score, groups, sample_weight=sample_weight)
+    if aucs.n_left_out == aucs.groups.size:
+        _warn("no group has both classes: group AUC is not defined and was set to NaN")
+    return aucs.value
 
 
 def group_aucs(y_true: Any, y_score: Any, groups: Any, *, sample_weight: Any = None) -> GroupAUC:
@@ -126,82 +220,88 @@ def group_aucs(y_true: Any, y_score: Any, groups: Any, *, sample_weight: Any = N
 
     Examples
     --------
-    >>> found = group_aucs([0, 1, 1, 1], [0.1, 0.4, 0.3, 0.8], ["a", "a", "b", "b"])
-    >>> found.values.tolist(), found.value, found.n_left_out
+    >>> aucs = group_aucs([0, 1, 1, 1], [0.1, 0.4, 0.3, 0.8], ["a", "a", "b", "b"])
+    >>> aucs.values.tolist(), aucs.value, aucs.n_left_out
     ([1.0, nan], 1.0, 1)
     """
-    truth, scores, weight = _checked(y_true, y_score, sample_weight)
+    truth, scores, weight = _validated_entries(y_true, y_score, sample_weight)
     keys = np.asarray(groups)
-    if keys.dtype == object and all(isinstance(each, str) for each in keys.flat):
+    if keys.dtype == object and all(isinstance(key, str) for key in keys.flat):
         keys = keys.astype(str)
     if keys.ndim != 1 or keys.dtype.kind not in "biuSU":
-        raise DataError(f"groups: expected one integer or string an entry, got shape {keys.shape} of {keys.dtype}")
-    if keys.size != truth.size:
-        raise DataError(f"groups has {counted(keys.size, 'entry')[:-1]}ies, but y_true {truth.size:,}")
-    return _of_sorted(truth, scores, weight, keys)
+        raise DataError(f"groups: expected one integer or string per entry, got shape {keys.shape} of {keys.dtype}")
+    _check_length("groups", keys, truth)
+    return _count_sorted(truth, scores, weight, keys)
 
 
-def _of_sorted(truth: AnyArray, scores: Float64, weight: Float64 | None, keys: AnyArray | None) -> GroupAUC:
-    """Sort by group and descending score, and count pairs."""
-    from xmceval.kernels import grouped as kernels
+def _count_sorted(truth: AnyArray, scores: Float64, weight: Float64 | None, keys: AnyArray | None) -> GroupAUC:
+    """Sort by group and descending score, and count ordered pairs."""
+    from xmceval.kernels.auc import sum_ordered_pairs
 
     if weight is not None and not weight.all():
         kept = np.flatnonzero(weight)
         truth, scores, weight = truth[kept], scores[kept], weight[kept]
         keys = None if keys is None else keys[kept]
-    order = np.argsort(-scores)  # equal scores count as one: their order is free
+    order = np.argsort(-scores)  # equal scores are counted together, so their order does not matter
     if keys is None:
-        starts, names = np.array([0, order.size]), np.zeros(1, dtype=np.int64)
+        starts, groups = np.array([0, order.size]), np.zeros(1, dtype=np.int64)
     else:
         sorted_keys = keys[order]
         by_group = np.argsort(sorted_keys, kind="stable")
         order, sorted_keys = order[by_group], sorted_keys[by_group]
-        first = np.ones(sorted_keys.size, dtype=bool)
-        first[1:] = sorted_keys[1:] != sorted_keys[:-1]
-        starts = np.append(np.flatnonzero(first), sorted_keys.size)
-        names = sorted_keys[starts[:-1]]
+        is_first = np.ones(sorted_keys.size, dtype=bool)
+        is_first[1:] = sorted_keys[1:] != sorted_keys[:-1]
+        starts = np.append(np.flatnonzero(is_first), sorted_keys.size)
+        groups = sorted_keys[starts[:-1]]
     n_groups = starts.size - 1
     weights = np.ones(order.size, dtype=np.int64) if weight is None else weight[order]
     doubled, positive, negative, spare = np.zeros((4, n_groups), dtype=weights.dtype)
     if order.size:
-        kernels.add_pairs(starts, truth[order], scores[order], weights, spare, doubled, positive, negative)
+        sum_ordered_pairs(starts, truth[order], scores[order], weights, spare, doubled, positive, negative)
     values = np.full(n_groups, np.nan)
-    both = (positive != 0) & (negative != 0)
-    values[both] = doubled[both] / (2 * positive[both] * negative[both])
-    return GroupAUC(names, values, np.diff(starts), positive, negative)
+    has_both = (positive != 0) & (negative != 0)
+    values[has_both] = doubled[has_both] / (2 * positive[has_both] * negative[has_both])
+    return GroupAUC(groups, values, np.diff(starts), positive, negative)
 
 
-def _checked(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[AnyArray, Float64, Float64 | None]:
-    """Take truth as bool, scores whose order float64 holds, and weights."""
-    true, scores = np.asarray(y_true), np.asarray(y_score)
-    for name, array in (("y_true", true), ("y_score", scores)):
+def _validated_entries(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[AnyArray, Float64, Float64 | None]:
+    """Return truth as bool, scores as float64 in the same order, and weights."""
+    truth, scores = np.asarray(y_true), np.asarray(y_score)
+    for name, array in (("y_true", truth), ("y_score", scores)):
         if array.ndim != 1 or array.dtype.kind not in "biuf":
-            raise DataError(f"{name}: expected one number an entry, got shape {array.shape} of {array.dtype}")
-    if true.size != scores.size:
-        raise DataError(f"y_score has {scores.size:,} entries, but y_true {true.size:,}")
-    if not true.size:
-        raise DataError("y_true: has no entries; expected one at least")
-    wrong = ~np.isin(true, (0, 1) if true.dtype.kind == "u" or true.min() >= 0 else (-1, 1))
-    if wrong.any():
-        at = int(np.argmax(wrong))
-        raise DataError(f"y_true: is {true[at]} at entry {at}; expected 0 and 1, -1 and 1, or bool")
-    if scores.dtype.kind == "f" and np.isnan(scores).any():
-        raise DataError(f"y_score: is NaN at entry {int(np.argmax(np.isnan(scores)))}; expected a number")
-    if scores.dtype.itemsize >= 8 and scores.dtype != np.float64:
-        scores = np.unique(scores, return_inverse=True)[1].reshape(-1)  # wider than float64: their order is enough
-    if sample_weight is None:
-        return true > 0, scores.astype(np.float64), None
+            raise DataError(f"{name}: expected one number per entry, got shape {array.shape} of {array.dtype}")
+    _check_length("y_score", scores, truth)
+    if not truth.size:
+        raise DataError("y_true: has no entries; expected at least one")
+    negative = 0 if truth.dtype.kind == "u" or truth.min() >= 0 else -1
+    _check_entries("y_true", truth, np.isin(truth, (negative, 1)), "0 and 1, -1 and 1, or bool")
+    _check_entries("y_score", scores, ~np.isnan(scores), "a number")
+    weight = None if sample_weight is None else _validated_weight(sample_weight, truth)
+    return truth > 0, comparable(scores).astype(np.float64), weight
+
+
+def _validated_weight(sample_weight: Any, truth: AnyArray) -> Float64:
     weight = np.asarray(sample_weight)
-    if weight.shape != true.shape or weight.dtype.kind not in "biuf":
-        raise DataError(f"sample_weight: expected {true.size:,} numbers, got shape {weight.shape} of {weight.dtype}")
-    wrong = ~(np.isfinite(weight) & (weight >= 0))
-    if wrong.any():
-        at = int(np.argmax(wrong))
-        raise DataError(f"sample_weight: is {weight[at]} at entry {at}; expected a finite number, not negative")
-    return true > 0, scores.astype(np.float64), weight.astype(np.float64)
+    if weight.shape != truth.shape or weight.dtype.kind not in "biuf":
+        raise DataError(f"sample_weight: expected {truth.size:,} numbers, got shape {weight.shape} of {weight.dtype}")
+    _check_entries("sample_weight", weight, np.isfinite(weight) & (weight >= 0), "a finite number of at least 0")
+    return weight.astype(np.float64)
+
+
+def _check_entries(name: str, array: AnyArray, is_valid: AnyArray, expected: str) -> None:
+    """Refuse an array with an invalid entry, naming the first."""
+    if not is_valid.all():
+        first = int(np.argmin(is_valid))
+        value = str(array[first]).replace("nan", "NaN")
+        raise DataError(f"{name}: is {value} at entry {first}; expected {expected}")
+
+
+def _check_length(name: str, array: AnyArray, truth: AnyArray) -> None:
+    if array.size != truth.size:
+        raise DataError(f"{name} has {counted(array.size, 'entry')}, but y_true has {truth.size:,}")
 
 
 def _warn(message: str) -> None:
-    from xmceval.api.dropins.targets import UndefinedMetricWarning
+    from xmceval.api.dropins.targets import UndefinedMetricWarning, warn
 
-    warnings.warn(message, UndefinedMetricWarning, stacklevel=3)
+    warn(message, UndefinedMetricWarning)

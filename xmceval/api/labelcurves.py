@@ -1,7 +1,7 @@
-"""Curves by label: ROC and precision-recall points, areas and average precision, of matrices that stay sparse.
+"""Curves of labels: ROC and precision-recall points, areas and average precision, of matrices that stay sparse.
 
 Values are scikit-learn's on dense copies, in which a label without a stored score has score 0: all such cells of a
-label are one tied group. Time is O(nnz log nnz), memory about 60 bytes for each stored entry of either matrix.
+label are one group of ties. Time is O(nnz log nnz), memory about 60 bytes for each stored entry of either matrix.
 """
 
 from __future__ import annotations
@@ -22,10 +22,37 @@ AVERAGES = ("macro", "micro", "weighted", None)
 
 
 @dataclass(frozen=True)
-class _Steps:
-    """Groups of cells with equal scores, by label, best first: what each adds, and what stands down to it.
+class _Entries:
+    """The stored entries of one matrix."""
 
-    ``first`` is the place of each label's first group, ``labels`` the labels.
+    rows: Int64
+    labels: Int64
+    values: Float64
+
+    def of_label(self, label: int) -> _Entries:
+        """Return the entries of one label."""
+        kept = self.labels == label
+        return _Entries(self.rows[kept], self.labels[kept], self.values[kept])
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """Cells of a matrix: their group (a label, or 0 for all), score, and the numbers of hits and misses in them.
+
+    Cells that neither matrix stores are one cell per group, with score 0 and so many misses.
+    """
+
+    groups: Int64
+    scores: Float64
+    hits: Int64
+    misses: Int64
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """Steps of the curves of labels, highest score first: the hits and misses that each score adds.
+
+    ``labels`` are the labels, ``first`` the place of the first step of each.
     """
 
     labels: Int64
@@ -35,41 +62,29 @@ class _Steps:
     misses: Int64
 
     def running(self, steps: Int64) -> Int64:
-        """Add up along the groups of each label."""
+        """Add up along the steps of each label."""
         total = np.cumsum(steps)
         before = np.concatenate([[0], total])[self.first]
         lengths = np.diff(np.append(self.first, steps.size))
         return np.asarray(total - np.repeat(before, lengths), dtype=np.int64)
 
+    @property
+    def n_true(self) -> Int64:
+        """The number of true cells of each label."""
+        return self.sums(self.hits)
 
-@dataclass(frozen=True)
-class _Entries:
-    """The stored entries of one matrix."""
+    @property
+    def n_false(self) -> Int64:
+        """The number of other cells of each label."""
+        return self.sums(self.misses)
 
-    rows: Int64
-    labels: Int64
-    values: Float64
-
-
-def _entries(source: Source, width: Width, *, is_truth: bool) -> _Entries:
-    rows, labels, values = [], [], []
-    scratch = Scratch()
-    for block in source.blocks():
-        first, n_rows = block.first_row, block.n_rows
-        of = validated_truth(block, scratch, width)[0] if is_truth else validated_scores(block, scratch, width)
-        used = slice(0, int(of.indptr[-1]))
-        rows.append(np.repeat(np.arange(first, first + n_rows), np.diff(of.indptr)))
-        labels.append(of.indices[used].copy())
-        values.append(of.values[used].copy())
-    return _Entries(
-        np.concatenate(rows) if rows else np.empty(0, dtype=np.int64),
-        np.concatenate(labels) if labels else np.empty(0, dtype=np.int64),
-        np.concatenate(values) if values else np.empty(0),
-    )
+    def sums(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Add up all steps of each label."""
+        return np.add.reduceat(values, self.first) if self.first.size else values
 
 
-def _steps(y_true: Any, y_score: Any, *, of_label: int | None = None, together: bool = False) -> tuple[_Steps, int]:
-    """Sort all cells; also return how many labels there are."""
+def _compute_steps(y_true: Any, y_score: Any, *, label: int | None = None, micro: bool = False) -> tuple[_Steps, int]:
+    """Sort all cells, of one label, by label, or with `micro` together; also return the number of labels."""
     truth, scores = as_truth(y_true), as_scores(y_score)
     n_rows, n_labels = truth.n_rows, truth.n_labels
     if n_rows is None or n_labels is None or (scores.n_rows, scores.n_labels) != (n_rows, n_labels):
@@ -77,47 +92,65 @@ def _steps(y_true: Any, y_score: Any, *, of_label: int | None = None, together: 
             f"y_true is {n_rows} x {n_labels}, y_score is {scores.n_rows} x {scores.n_labels}; they must be the same"
         )
     width = Width(n_labels, "y_true has")
-    true = _entries(truth, width, is_truth=True)
-    given = _entries(scores, width, is_truth=False)
-    if of_label is not None:
-        if not 0 <= of_label < n_labels:
-            raise UsageError(f"label {of_label} is outside 0..{n_labels - 1}")
-        true, given = (
-            _Entries(each.rows[kept], each.labels[kept], each.values[kept])
-            for each, kept in ((true, true.labels == of_label), (given, given.labels == of_label))
-        )
-    # Each cell that either matrix stores, once: its score, 0 where it has none, and whether it is true.
-    keys = np.concatenate([given.rows * n_labels + given.labels, true.rows * n_labels + true.labels])
-    cells, where = np.unique(keys, return_inverse=True)
-    score = np.zeros(cells.size)
-    score[where[: given.rows.size]] = given.values
-    is_true = np.zeros(cells.size, dtype=np.int64)
-    is_true[where[given.rows.size :]] = 1
-    group = np.zeros(cells.size, dtype=np.int64) if together else cells % n_labels
-    labels, stored = np.unique(group, return_counts=True)
-    if together and labels.size == 0:
-        labels, stored = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
-    if of_label is not None and labels.size == 0:
-        labels, stored = np.array([of_label]), np.zeros(1, dtype=np.int64)
-    rest = n_rows * (n_labels if together else 1) - stored
-    # The cells that neither stores stand in one line a label.
-    group = np.concatenate([group, labels[rest > 0]])
-    score = np.concatenate([score, np.zeros(int(np.count_nonzero(rest)))]) + 0.0  # -0 is 0
-    hits = np.concatenate([is_true, np.zeros(group.size - is_true.size, dtype=np.int64)])
-    misses = np.concatenate([1 - is_true, rest[rest > 0]])
-    order = np.lexsort((-score, group))
-    group, score = group[order], score[order]
-    starts = np.ones(group.size, dtype=np.bool_)
-    starts[1:] = (group[1:] != group[:-1]) | (score[1:] != score[:-1])
-    at = np.flatnonzero(starts)
-    steps = _Steps(
-        labels,
-        np.searchsorted(group[at], labels),
-        score[at],
-        np.add.reduceat(hits[order], at) if at.size else hits,
-        np.add.reduceat(misses[order], at) if at.size else misses,
+    true, scored = _read_entries(truth, width, is_truth=True), _read_entries(scores, width, is_truth=False)
+    if label is not None:
+        if not 0 <= label < n_labels:
+            raise UsageError(f"label {label} is outside 0..{n_labels - 1}")
+        true, scored = true.of_label(label), scored.of_label(label)
+    cells = _join_entries(true, scored, n_labels, micro=micro)
+    groups, n_stored = np.unique(cells.groups, return_counts=True)
+    if groups.size == 0 and (micro or label is not None):
+        groups, n_stored = np.array([label or 0]), np.zeros(1, dtype=np.int64)
+    n_cells = n_rows * (n_labels if micro else 1)
+    return _group_by_score(_add_implicit(cells, groups, n_cells - n_stored), groups), n_labels
+
+
+def _read_entries(source: Source, width: Width, *, is_truth: bool) -> _Entries:
+    rows, labels, values = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)], [np.empty(0)]
+    scratch = Scratch()
+    for block in source.blocks():
+        first_row, n_rows = block.first_row, block.n_rows
+        entries = validated_truth(block, scratch, width)[0] if is_truth else validated_scores(block, scratch, width)
+        used = slice(0, int(entries.indptr[-1]))
+        rows.append(np.repeat(np.arange(first_row, first_row + n_rows), np.diff(entries.indptr)))
+        labels.append(entries.indices[used].copy())
+        values.append(entries.values[used].copy())
+    return _Entries(np.concatenate(rows), np.concatenate(labels), np.concatenate(values))
+
+
+def _join_entries(true: _Entries, scored: _Entries, n_labels: int, *, micro: bool) -> _Cells:
+    """Return each cell that either matrix stores once, with score 0 if it has none."""
+    keys = np.concatenate([scored.rows * n_labels + scored.labels, true.rows * n_labels + true.labels])
+    keys, places = np.unique(keys, return_inverse=True)
+    scores, hits = np.zeros(keys.size), np.zeros(keys.size, dtype=np.int64)
+    scores[places[: scored.rows.size]] = scored.values
+    hits[places[scored.rows.size :]] = 1
+    return _Cells(np.zeros_like(keys) if micro else keys % n_labels, scores, hits, 1 - hits)
+
+
+def _add_implicit(cells: _Cells, groups: Int64, n_implicit: Int64) -> _Cells:
+    """Add to each group its cells that are not stored."""
+    kept = n_implicit > 0
+    zeros = np.zeros(int(np.count_nonzero(kept)), dtype=np.int64)
+    return _Cells(
+        np.concatenate([cells.groups, groups[kept]]),
+        np.concatenate([cells.scores, zeros]) + 0.0,  # -0 is 0
+        np.concatenate([cells.hits, zeros]),
+        np.concatenate([cells.misses, n_implicit[kept]]),
     )
-    return steps, n_labels
+
+
+def _group_by_score(cells: _Cells, groups: Int64) -> _Steps:
+    """Sort cells by group and descending score, and make one step of equal scores."""
+    order = np.lexsort((-cells.scores, cells.groups))
+    group, score = cells.groups[order], cells.scores[order]
+    is_first = np.ones(group.size, dtype=np.bool_)
+    is_first[1:] = (group[1:] != group[:-1]) | (score[1:] != score[:-1])
+    starts = np.flatnonzero(is_first)
+    hits, misses = cells.hits[order], cells.misses[order]
+    if starts.size:
+        hits, misses = np.add.reduceat(hits, starts), np.add.reduceat(misses, starts)
+    return _Steps(groups, np.searchsorted(group[starts], groups), score[starts], hits, misses)
 
 
 def roc_curve(
@@ -130,14 +163,14 @@ def roc_curve(
     y_true, y_score : matrices [n_rows, n_labels]
         As in `score`; a label without a stored score has score 0.
     label : int, optional
-        Without it, all cells of the matrix are one problem (micro average).
+        The label; default all cells of the matrix together (micro average).
     drop_intermediate : bool
         Leave out points on the straight line between their neighbours.
 
     Returns
     -------
     fpr, tpr, thresholds : float64 arrays
-        scikit-learn's; the first threshold is inf. A rate is NaN where there is no cell of its class.
+        As scikit-learn's; the first threshold is inf. A rate is NaN where no cell is of its class.
 
     Examples
     --------
@@ -145,7 +178,7 @@ def roc_curve(
     >>> tpr.tolist()
     [0.0, 0.5, 0.5, 1.0, 1.0]
     """
-    steps, _ = _steps(y_true, y_score, of_label=label, together=label is None)
+    steps, _ = _compute_steps(y_true, y_score, label=label, micro=label is None)
     tps, fps, scores = steps.running(steps.hits), steps.running(steps.misses), steps.scores
     if drop_intermediate and scores.size > 2:
         kept = np.ones(scores.size, dtype=np.bool_)
@@ -168,9 +201,9 @@ def precision_recall_curve(
     Returns
     -------
     precision, recall, thresholds : float64 arrays
-        scikit-learn's: recall falls, and ends in 0 with precision 1; recall is 1 where nothing is true.
+        As scikit-learn's: recall falls and ends at 0 with precision 1; recall is 1 where nothing is true.
     """
-    steps, _ = _steps(y_true, y_score, of_label=label, together=label is None)
+    steps, _ = _compute_steps(y_true, y_score, label=label, micro=label is None)
     tps, fps, scores = steps.running(steps.hits), steps.running(steps.misses), steps.scores
     if drop_intermediate and scores.size > 2:
         kept = np.ones(scores.size, dtype=np.bool_)
@@ -182,15 +215,15 @@ def precision_recall_curve(
 
 
 def label_roc_auc(y_true: Any, y_score: Any, *, average: str | None = "macro") -> float | Float64:
-    """Compute the area under the ROC curve of labels.
+    """Compute the area under the ROC curve by label.
 
     Parameters
     ----------
     y_true, y_score : matrices [n_rows, n_labels]
         As in `score`; a label without a stored score has score 0.
     average : {"macro", "micro", "weighted", None}
-        Mean over the labels that have both classes, the area of all cells together, the mean weighted by how often a
-        label is true, or an array of all labels, NaN where a label has one class. scikit-learn refuses such labels.
+        The mean over the labels that have both classes, the area of all cells together, the mean weighted by the number
+        of true cells, or an array of all labels, NaN where a label has only one class, which scikit-learn refuses.
 
     Raises
     ------
@@ -201,54 +234,38 @@ def label_roc_auc(y_true: Any, y_score: Any, *, average: str | None = "macro") -
     -----
     Equal to the Mann-Whitney statistic, ties counting one half (Fawcett, An Introduction to ROC Analysis, 2006).
     """
-    steps, n_labels = _steps(y_true, y_score, together=_check(average) == "micro")
-    tps, fps = steps.running(steps.hits), steps.running(steps.misses)
-    # Twice the area, in whole cells.
-    area = _sums(steps, steps.misses * (2 * tps - steps.hits))
-    n_true, n_false = _last(steps, tps), _last(steps, fps)
-    known = (n_true > 0) & (n_false > 0)
-    values = np.full(known.size, np.nan)
-    values[known] = area[known] / 2.0 / n_true[known] / n_false[known]
-    return _averaged(steps, values, n_true, n_labels, average)
+    steps, n_labels = _compute_steps(y_true, y_score, micro=_check_average(average) == "micro")
+    doubled = steps.sums(steps.misses * (2 * steps.running(steps.hits) - steps.hits))  # twice the pairs in order
+    values = doubled / 2.0 / np.maximum(steps.n_true, 1) / np.maximum(steps.n_false, 1)
+    return _average(steps, values, n_labels, average)
 
 
 def label_average_precision(y_true: Any, y_score: Any, *, average: str | None = "macro") -> float | Float64:
-    """Compute the average precision of labels: the sum over thresholds of precision times the step in recall.
+    """Compute average precision by label: the sum over thresholds of precision times the step in recall.
 
-    Parameters, errors and the labels of the mean are those of `label_roc_auc`; scikit-learn counts a label that is
-    never true as 0 where this leaves it out.
+    See `label_roc_auc` for the arguments and errors. A label with only one class is left out; scikit-learn counts a
+    label that is never true as 0.
     """
-    steps, n_labels = _steps(y_true, y_score, together=_check(average) == "micro")
+    steps, n_labels = _compute_steps(y_true, y_score, micro=_check_average(average) == "micro")
     tps, fps = steps.running(steps.hits), steps.running(steps.misses)
-    total = _sums(steps, steps.hits * (tps / np.maximum(tps + fps, 1)))
-    n_true, n_false = _last(steps, tps), _last(steps, fps)
-    known = (n_true > 0) & (n_false > 0)
-    values = np.full(known.size, np.nan)
-    values[known] = total[known] / n_true[known]
-    return _averaged(steps, values, n_true, n_labels, average)
+    values = steps.sums(steps.hits * (tps / np.maximum(tps + fps, 1))) / np.maximum(steps.n_true, 1)
+    return _average(steps, values, n_labels, average)
 
 
-def _check(average: str | None) -> str | None:
+def _check_average(average: str | None) -> str | None:
     if average not in AVERAGES:
-        raise UsageError(f"average must be one of {listed([str(each) for each in AVERAGES])}, got {average!r}")
+        raise UsageError(f"average must be one of {listed(map(repr, AVERAGES))}, got {average!r}")
     return average
 
 
-def _sums(steps: _Steps, values: NDArray[Any]) -> NDArray[Any]:
-    return np.add.reduceat(values, steps.first) if steps.first.size else values
-
-
-def _last(steps: _Steps, running: Int64) -> Int64:
-    return running[np.append(steps.first[1:], running.size) - 1] if steps.first.size else running
-
-
-def _averaged(steps: _Steps, values: Float64, n_true: Int64, n_labels: int, average: str | None) -> float | Float64:
+def _average(steps: _Steps, values: Float64, n_labels: int, average: str | None) -> float | Float64:
+    """Average the labels with both classes, or return all labels, NaN where a label has only one."""
+    has_both = (steps.n_true > 0) & (steps.n_false > 0)
     if average is None:
-        every = np.full(n_labels, np.nan)
-        every[steps.labels] = values
-        return every
-    known = ~np.isnan(values)
-    if not known.any():
-        raise DataError("no label has both classes, true in some rows and not true in others")
-    weights = n_true[known] if average == "weighted" else None
-    return float(np.average(values[known], weights=weights))
+        by_label = np.full(n_labels, np.nan)
+        by_label[steps.labels[has_both]] = values[has_both]
+        return by_label
+    if not has_both.any():
+        raise DataError("no label has both classes: each is true in all rows or in none")
+    weights = steps.n_true[has_both] if average == "weighted" else None
+    return float(np.average(values[has_both], weights=weights))

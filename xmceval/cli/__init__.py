@@ -1,4 +1,4 @@
-"""The command line: one file a command; errors become exit codes in one place."""
+"""The command line: one file per command; errors become exit codes in one place."""
 
 from __future__ import annotations
 
@@ -10,19 +10,11 @@ from collections.abc import Sequence
 
 import click
 
-COMMANDS = {
-    "score": "Score predictions against the truth.",
-    "auc": "AUC of a CSV of group,label,score.",
-    "inspect": "Tell what files are, and whether they are sound.",
-    "convert": "Write truth or predictions in another form.",
-    "propensity": "Write the inverse propensities of training labels.",
-    "metrics": "List the metrics, or explain some of them.",
-    "datasets": "List the public data sets, or show some of them.",
-}
+COMMANDS = ("score", "auc", "inspect", "convert", "propensity", "metrics", "datasets")
 
 
-class _Lazy(click.Group):
-    """A group whose commands are imported when they are run, so that --help loads nothing heavy."""
+class _LazyGroup(click.Group):
+    """A group that imports a command only when it is needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(COMMANDS)
@@ -34,15 +26,15 @@ class _Lazy(click.Group):
         return command
 
 
-@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="xmceval", prog_name="xmceval")
 def cli() -> None:
     """Evaluate extreme multi-label classification: exact, sparse, in constant memory."""
 
 
 def main(args: Sequence[str] | None = None) -> None:
-    """Run the command line: exit 0 fine, 1 wrong data, 2 wrong usage, 130 interrupted."""
-    with contextlib.suppress(AttributeError):  # a stream of someone's own
+    """Run the command line; exit code 0 for success, 1 for wrong data, 2 for wrong usage, 130 if interrupted."""
+    with contextlib.suppress(AttributeError):  # stdout may be replaced by another kind of stream
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     # Not cli.main(), which would end a closed pipe with exit code 1.
     try:
@@ -52,7 +44,7 @@ def main(args: Sequence[str] | None = None) -> None:
     except click.exceptions.Exit as leave:
         code = leave.exit_code
     except BrokenPipeError:
-        # The reader of our output has left: that is its right. Nothing more may be written, not even at exit.
+        # Whoever read the output has closed it, as head does. Nothing more may be written, not even at exit.
         sys.stdout = io.StringIO()
         code = 0
     except (KeyboardInterrupt, click.Abort):
@@ -62,12 +54,12 @@ def main(args: Sequence[str] | None = None) -> None:
         error.show()
         code = error.exit_code
     except (ValueError, OSError, MemoryError) as error:
-        code = _tell(error)
+        code = _report(error)
     sys.exit(code)
 
 
-def _tell(error: Exception) -> int:
-    """Write an error that is no mistake of the program to stderr, and return its exit code."""
+def _report(error: Exception) -> int:
+    """Write a user's error to stderr and return its exit code; raise anything else."""
     from xmceval.errors import UsageError, XmcevalError
 
     if isinstance(error, MemoryError):

@@ -3,85 +3,58 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import click
 
-from xmceval.cli import shared
+from xmceval.cli import options, shared
 
 
 @click.command("convert", short_help="Write truth or predictions in another form.")
 @click.argument("src")
 @click.argument("dst")
-@click.option(
-    "--to", "form", metavar="FORM", help="xmc, plain, omikuji, lists, npz or npy.  [default: by DST's ending]"
-)
-@click.option("--truth", is_flag=True, help="SRC is truth, where it could be predictions too.")
+@click.option("--to", "form", metavar="FORM", help="Form of DST, one of those above.  [default: by the ending of DST]")
+@click.option("--truth", is_flag=True, help="Read SRC as truth where it could be predictions too.")
 @click.option("--top", type=click.IntRange(min=1), metavar="K", help="Keep the K best labels of each row, best first.")
 @click.option(
-    "--sort", "order", type=click.Choice(["score", "label"]), help="Order within each row.  [default: as it is]"
+    "--sort", "order", type=click.Choice(["score", "label"]), help="Order within each row.  [default: as in SRC]"
 )
-@click.option("--n-labels", type=click.IntRange(min=1), help="Number of labels, where SRC does not tell it.")
-@click.option("--labels", metavar="FILE", help="Names of labels, one a line, where SRC has names in place of ids.")
-@click.option("--force", is_flag=True, help="Overwrite DST.")
-@click.option("--threads", type=click.IntRange(min=1), help="Number of threads.  [default: one per processor]")
-@click.option("-q", "quiet", is_flag=True, help="No warnings.")
-@click.option("-v", "verbose", is_flag=True, help="Say what was read and written.")
-def command(
-    src: str,
-    dst: str,
-    form: str | None,
-    truth: bool,
-    top: int | None,
-    order: str | None,
-    n_labels: int | None,
-    labels: str | None,
-    force: bool,
-    threads: int | None,
-    quiet: bool,
-    verbose: bool,
-) -> None:
-    """Write SRC, truth or predictions, as DST.
+@click.option(
+    "--n-labels", type=click.IntRange(min=1), metavar="N", help="Number of labels, where SRC does not declare it."
+)
+@click.option("--labels", metavar="FILE", help="Names of labels, one per line, if SRC has names instead of numbers.")
+@options.force
+@options.threads
+@click.option("-q", "quiet", is_flag=True, help="Print no warnings.")
+@click.option("-v", "verbose", is_flag=True, help="Report what was read and written.")
+def command(src: str, dst: str, quiet: bool, verbose: bool, **settings: Any) -> None:
+    """Write SRC, truth or predictions, in another form as DST.
 
-    DST ending in .npz is scipy's CSR, in -labels.npy a pair of npy files, else text with a header 'rows cols'; text may
-    end in .gz, .bz2, .xz or .zst, and - is standard output. Numbers are the shortest that read back as the same double.
+    A DST ending in .npz becomes a scipy CSR matrix, one ending in -labels.npy a pair of npy files, any other text with
+    a header 'rows cols'. Text may be compressed (.gz, .bz2, .xz, .zst), and - is standard output. Numbers are written
+    as the shortest text that reads back as the same double.
 
     \b
-    Forms of --to:
-      xmc      header 'rows cols', rows of idx:value (XMLRepository)
-      plain    the same without a header (napkinXC)
-      omikuji  rows of 'label value' with tabs between
-      lists    truth only: rows of labels with commas between
-      npz npy  scipy's CSR; predictions only: NAME-labels.npy and NAME-scores.npy
+    Forms:
+      xmc      header 'rows cols', then rows of idx:value (XMLRepository)
+      plain    rows of idx:value without a header (napkinXC)
+      omikuji  rows of 'label value', separated by tabs
+      lists    truth only: rows of labels, separated by commas
+      npz      scipy CSR matrix
+      npy      predictions only: NAME-labels.npy and NAME-scores.npy
 
     \b
     Example:
       xmceval convert score_mat.npz score_mat.txt.gz --top 100
     """
-    from xmceval.files.either import open_either
-    from xmceval.files.names import read_names
-    from xmceval.files.writing.convert import convert
+    from xmceval.api.convert import convert
+    from xmceval.errors import counted
 
     shared.start(quiet)
-    names = None if labels is None else read_names(labels)
-    opened, are_scores = open_either(src, "truth" if truth else None, names=names)
-    if n_labels is None and names is not None:
-        n_labels = len(names)
-    written = convert(
-        opened.source,
-        sys.stdout.buffer if dst == "-" else dst,
-        form=form,
-        are_scores=are_scores,
-        top=top,
-        order=order,
-        n_labels=n_labels,
-        force=force,
-        threads=threads,
-    )
+    written = convert(src, sys.stdout.buffer if dst == "-" else dst, **settings)
     if verbose:
-        click.echo(f"note: {src}: {opened.description}", err=True)
-        click.echo(
-            f"note: {dst}: {written.n_rows:,} rows, {written.n_labels:,} labels, {written.n_entries:,} entries",
-            err=True,
-        )
-    for note in () if quiet else written.notes:
-        click.echo(f"warning: {note}", err=True)
+        rows, labels = counted(written.n_rows, "row"), counted(written.n_labels, "label")
+        click.echo(f"note: {src}: {written.description}", err=True)
+        click.echo(f"note: {dst}: {rows}, {labels}, {counted(written.n_entries, 'entry')}", err=True)
+    for warning in () if quiet else written.warnings:
+        click.echo(f"warning: {warning}", err=True)

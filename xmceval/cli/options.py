@@ -1,4 +1,4 @@
-"""The options of scoring as options of a command, derived from Options."""
+"""Options that several commands have; those of scoring are derived from Options."""
 
 from __future__ import annotations
 
@@ -12,6 +12,14 @@ from xmceval.metrics.table import DEFAULT_CUTOFFS
 from xmceval.scoring.options import Options, Spec, specs
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+form = click.option(
+    "-o", "form", type=click.Choice(["table", "json"]), default="table", show_default=True, help="Form of the output."
+)
+force = click.option("--force", is_flag=True, help="Overwrite DST.")
+threads = click.option(
+    "--threads", type=click.IntRange(min=1), metavar="N", help="Number of threads.  [default: one per processor]"
+)
 
 
 def scoring(function: Function) -> Function:

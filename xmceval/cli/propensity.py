@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import click
 
-from xmceval.cli import shared
+from xmceval.cli import options, shared
 
 
 @click.command("propensity", short_help="Write the inverse propensities of training labels.")
@@ -14,46 +15,35 @@ from xmceval.cli import shared
 @click.argument("dst")
 @click.option("-A", "a", type=float, help="A of the propensity model.  [default: 0.55, or that of --dataset]")
 @click.option("-B", "b", type=float, help="B of the propensity model.  [default: 1.5, or that of --dataset]")
-@click.option("--dataset", metavar="NAME", help="A public data set, for its A and B.")
-@click.option("--counts", is_flag=True, help="Write the training rows of each label, for score --counts.")
-@click.option("--n-labels", type=click.IntRange(min=1), help="Number of labels, where TRAIN has no header.")
-@click.option("--force", is_flag=True, help="Overwrite DST.")
-@click.option("--threads", type=click.IntRange(min=1), help="Number of threads.  [default: one per processor]")
-@click.option("-q", "quiet", is_flag=True, help="No warnings, and not what was written.")
-def command(
-    train: str,
-    dst: str,
-    a: float | None,
-    b: float | None,
-    dataset: str | None,
-    counts: bool,
-    n_labels: int | None,
-    force: bool,
-    threads: int | None,
-    quiet: bool,
-) -> None:
-    """Write 1/p of each label of TRAIN to DST, one number a line, or an npy array where DST ends in .npy.
+@click.option("--dataset", metavar="NAME", help="A public data set, for its A and B: see xmceval datasets.")
+@click.option("--counts", is_flag=True, help="Write the number of training rows of each label, for score --counts.")
+@click.option(
+    "--n-labels", type=click.IntRange(min=1), metavar="N", help="Number of labels, where TRAIN does not declare it."
+)
+@options.force
+@options.threads
+@click.option("-q", "quiet", is_flag=True, help="Print neither warnings nor what was written.")
+def command(train: str, dst: str, quiet: bool, **settings: Any) -> None:
+    """Write the inverse propensity 1/p of each label of TRAIN to DST.
 
-    DST may be -, standard output. score --inverse-propensities DST then gives the same bits as score --train TRAIN.
+    DST has one number per line, or is an npy array if it ends in .npy; - is standard output. The values of score
+    --inverse-propensities DST are then the same, to the last bit, as those of score --train TRAIN.
 
     \b
     Example:
       xmceval propensity trn_X_Y.txt inv_prop.txt -A 0.6 -B 2.6
     """
-    from xmceval.files.writing.numbers import write_numbers
-    from xmceval.labels.training import count_training
+    from xmceval.api.propensity import write_inverse_propensities
+    from xmceval.errors import counted
 
     shared.start(quiet)
-    training = count_training(train, n_labels=n_labels, threads=threads)
-    values = training.counts if counts else training.inverse(dataset, a, b)
-    write_numbers(sys.stdout.buffer if dst == "-" else dst, values, force=force)
+    written = write_inverse_propensities(train, sys.stdout.buffer if dst == "-" else dst, **settings)
     if quiet:
         return
-    for said in training.warnings:
-        click.echo(f"warning: {said}", err=True)
-    size = f"{training.counts.size:,} labels, N={training.n_rows:,}"
-    if counts:
-        click.echo(f"{dst}: counts of {size} (score --counts {dst} --n-train {training.n_rows})", err=True)
+    for warning in written.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    size = f"{counted(written.n_labels, 'label')}, N={written.n_train:,}"
+    if written.a is None:
+        click.echo(f"{dst}: counts of {size} (hint: score --counts {dst} --n-train {written.n_train})", err=True)
     else:
-        known_a, known_b = training.constants(dataset, a, b)
-        click.echo(f"{dst}: 1/p of {size}, A={known_a:g} B={known_b:g}", err=True)
+        click.echo(f"{dst}: 1/p of {size}, A={written.a:g} B={written.b:g}", err=True)

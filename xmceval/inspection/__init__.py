@@ -1,1 +1,1 @@
-"""Inspection: what a file is, whether it is sound, whether two files belong together."""
+"""Inspection: what a file is, whether it is sound, and whether a truth and predictions belong together."""

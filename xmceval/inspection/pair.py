@@ -1,4 +1,4 @@
-"""Comparison: do these truth and predictions belong together, or was one of the classic mistakes made."""
+"""Inspection of a pair: do a truth and predictions belong together, or was one of the usual mistakes made."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xmceval.errors import DataError, counted
-from xmceval.inspection.file import Inspection, width_of
+from xmceval.files.names import Names
+from xmceval.inspection.file import FileInspection, declared_width, open_file
+from xmceval.kernels.topk import top_k
 from xmceval.labels.counts import LabelCounts
 from xmceval.labels.training import Training
 from xmceval.rows.block import Block, Int64, Rows, Scratch, Source
@@ -23,17 +26,17 @@ DEPTH = 5
 
 SHIFTS = (-1, 0, 1)
 
-FAR_ABOVE = 3.0  # so many times the hits make another reading of the labels the likelier one
+MUCH_BETTER = 3.0  # with so many times the hits, shifted labels are likelier than those predicted
 
-NEAR_CHANCE = 1.2  # below so many times the hits of any other order of the rows, this order tells nothing
+NEAR_CHANCE = 1.2  # with fewer than so many times the hits of rows in random order, the order seems random
 
-MOST_CHANCE_ROWS = 20  # of so few rows nothing can be said
+MIN_CHANCE_ROWS = 20  # with no more rows than these, hits by chance are not judged
 
 LABEL_BITS = 40
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PairInspection:
     """How predictions fit a truth.
 
     Attributes
@@ -41,17 +44,17 @@ class Comparison:
     truth, scores : str
         The files.
     precision : float or None
-        P@5; None where the rows could not be read side by side.
-    chance : float or None
-        P@1 that the same predictions would have for rows in another order, on average.
+        P@5; None where the rows could not be compared.
     precision_at_1 : float or None
         P@1.
+    chance : float or None
+        Expected P@1 of the same predictions with the rows in random order.
     shifted : pair of float or None
-        P@5 with the predicted labels moved by -1 and by +1.
+        P@5 with the predicted labels shifted by -1 and by +1.
     filter_pairs : int or None
-        Predictions that are pairs of the filter.
+        Predictions that the filter excludes; None without a filter.
     faults, warnings : tuple of str
-        Why ``score`` would refuse the two together; what is likely a mistake.
+        Why ``score`` would refuse the two files together; what is likely a mistake.
     """
 
     truth: str
@@ -65,193 +68,217 @@ class Comparison:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass
-class _Sums:
-    """What goes by, of both files."""
-
-    n_rows: int = 0
-    hits: Int64 = None  # type: ignore[assignment]
-    first_hits: int = 0
-    filtered: int = 0
-
-    def __post_init__(self) -> None:
-        self.hits = np.zeros(len(SHIFTS), dtype=np.int64)
-        self.true, self.ranked = LabelCounts(), LabelCounts()
-
-
-def compare_files(
-    truth: tuple[Source, Inspection],
-    scores: tuple[Source, Inspection],
+def inspect_pair(
+    truth: FileInspection,
+    scores: FileInspection,
     *,
-    pairs: Filter | None = None,
+    names: Names | None = None,
+    filter: Filter | None = None,  # noqa: A002 - the field's word
     training: Training | None = None,
     threads: int | None = None,
-) -> Comparison:
-    """Hold predictions against a truth.
+) -> PairInspection:
+    """Compare predictions with a truth.
 
     Parameters
     ----------
-    truth, scores : tuple of Source and Inspection
-        The two files, and what was found in each.
-    pairs : Filter, optional
-        Pairs that should be left out.
+    truth, scores : FileInspection
+        The two files.
+    names : Names, optional
+        Names of the labels, where the files have names instead of numbers.
+    filter : Filter, optional
+        Pairs of row and label that the predictions should not contain.
     training : Training, optional
         Counts of the training labels.
     threads : int, optional
         Default: one per processor.
     """
-    (true, about_truth), (given, about) = truth, scores
-    names = about_truth.path, about.path
-    faults = [*_sizes(about_truth, about, training)]
-    are_same = names[0] == names[1] or Path(names[0]).resolve() == Path(names[1]).resolve()
-    warnings = [f"{names[0]} and {names[1]} are the same file"] if are_same else []
-    warnings += _training(about_truth, training)
-    if faults or about_truth.faults or about.faults:
-        return Comparison(*names, faults=tuple(faults), warnings=tuple(warnings))
+    is_same_file = Path(truth.path).resolve() == Path(scores.path).resolve()
+    warnings = [f"{truth.path} and {scores.path} are the same file"] if is_same_file else []
+    warnings += _check_training(truth, training)
+    faults = tuple(_check_sizes(truth, scores, training))
+    if faults or truth.faults or scores.faults:
+        return PairInspection(truth.path, scores.path, faults=faults, warnings=tuple(warnings))
     try:
-        sums = _sum(true, given, pairs, threads)
+        tally = _tally_hits(truth.path, scores.path, names, filter, threads)
     except DataError as error:
-        return Comparison(*names, faults=(str(error),), warnings=tuple(warnings))
-    n = max(sums.n_rows, 1)
-    chance = _chance(sums, n)
-    below, precision, above = (int(hits) / (DEPTH * n) for hits in sums.hits)
-    warnings += () if are_same else _mistakes(sums, precision, below, above, chance, about_truth, about)
-    if sums.filtered:
+        return PairInspection(truth.path, scores.path, faults=(str(error),), warnings=tuple(warnings))
+    warnings += () if is_same_file else _check_hits(tally, truth, scores)
+    if tally.n_filtered:
         warnings.append(
-            f"the filter is not applied: {counted(sums.filtered, 'prediction')} of {about.path} are pairs of it "
-            "(hint: score with --filter)"
+            f"the filter is not applied: it excludes {counted(tally.n_filtered, 'prediction')} of {scores.path} "
+            "(hint: pass --filter to score)"
         )
-    return Comparison(
-        *names,
-        precision,
-        sums.first_hits / n,
-        chance,
-        (below, above),
-        None if pairs is None else sums.filtered,
-        (),
-        tuple(warnings),
+    below, precision, above = tally.precisions
+    return PairInspection(
+        truth.path,
+        scores.path,
+        precision=precision,
+        precision_at_1=tally.precision_at_1,
+        chance=tally.chance,
+        shifted=(below, above),
+        filter_pairs=None if filter is None else tally.n_filtered,
+        warnings=tuple(warnings),
     )
 
 
-def _sizes(truth: Inspection, scores: Inspection, training: Training | None) -> Iterator[str]:
-    """What the numbers of rows and labels say."""
-    rows = f"{truth.path} has {counted(truth.n_rows, 'row')}, {scores.path} has {counted(scores.n_rows, 'row')}"
+def _check_sizes(truth: FileInspection, scores: FileInspection, training: Training | None) -> Iterator[str]:
+    """Compare the numbers of rows and labels."""
     if truth.n_rows != scores.n_rows:
-        why = "they must be of the same instances"
-        if truth.announced and (truth.n_rows, truth.n_labels) == (scores.n_labels, scores.n_rows):
-            why = "one of them is transposed: rows are instances, columns are labels"
-        elif training is not None and scores.n_rows == training.n_rows:
-            why = "these predictions are for the training instances"
-        elif training is not None and truth.n_rows == training.n_rows:
-            why = "this truth has as many rows as the training labels: is it the training set?"
-        yield f"{rows}; {why}"
+        yield (
+            f"{truth.path} has {counted(truth.n_rows, 'row')}, {scores.path} has {counted(scores.n_rows, 'row')}; "
+            + _explain_rows(truth, scores, training)
+        )
     elif truth.announced and scores.largest_label >= truth.n_labels:
         label = scores.largest_label
         if scores.n_labels == truth.n_labels + 1 and scores.announced:
-            yield f"{scores.path} has one column more than {truth.path}, and entries in it: it is no label"
+            yield f"{scores.path} has one column more than {truth.path}, with entries that belong to no label"
         else:
-            hint = " (are its labels 1-based?)" if label == truth.n_labels else ""
-            yield f"{scores.path} has label {label}, outside the 0..{truth.n_labels - 1} of {truth.path}{hint}"
+            hint = "; are the labels 1-based?" if label == truth.n_labels else ""
+            yield (
+                f"{scores.path} has label {label}, outside 0..{truth.n_labels - 1} "
+                f"({truth.path} has {counted(truth.n_labels, 'label')}{hint})"
+            )
 
 
-def _training(truth: Inspection, training: Training | None) -> Iterator[str]:
-    """What the training labels say of the truth."""
+def _explain_rows(truth: FileInspection, scores: FileInspection, training: Training | None) -> str:
+    """Explain why the numbers of rows differ."""
+    if truth.announced and (truth.n_rows, truth.n_labels) == (scores.n_labels, scores.n_rows):
+        return "one of them is transposed: rows are instances, columns are labels"
+    if training is not None and scores.n_rows == training.n_rows:
+        return "the predictions are for the training instances"
+    if training is not None and truth.n_rows == training.n_rows:
+        return "the truth has as many rows as the training labels: is it the training set?"
+    return "expected the same instances in both"
+
+
+def _check_training(truth: FileInspection, training: Training | None) -> Iterator[str]:
+    """Compare the truth with the training labels."""
     if training is None:
         return
     if truth.announced and training.counts.size != truth.n_labels:
         yield (
-            f"the training labels are of {counted(training.counts.size, 'label')}, {truth.path} of "
-            f"{counted(truth.n_labels, 'label')}: propensities from another set's file?"
+            f"the training file has {counted(training.counts.size, 'label')}, {truth.path} has "
+            f"{counted(truth.n_labels, 'label')}: do they belong to the same data set?"
         )
     if truth.n_rows == training.n_rows and truth.n_entries == int(training.counts.sum()):
-        yield f"{truth.path} is as large as the training labels to the last entry: is it the training set?"
+        yield f"{truth.path} has as many rows and entries as the training labels: is it the training set?"
 
 
-def _mistakes(
-    sums: _Sums, precision: float, below: float, above: float, chance: float, truth: Inspection, scores: Inspection
-) -> Iterator[str]:
-    """What the hits say."""
-    n = max(sums.n_rows, 1)
+def _check_hits(tally: _HitTally, truth: FileInspection, scores: FileInspection) -> Iterator[str]:
+    """Check the hits for signs of a mistake."""
+    below, precision, above = tally.precisions
+    n_rows = max(tally.n_rows, 1)
     readings = (
-        (below, "1 less", "1-based where the truth is 0-based"),
-        (above, "1 more", "0-based where the truth is 1-based"),
+        (below, "decreased by 1", "1-based, those of the truth 0-based"),
+        (above, "increased by 1", "0-based, those of the truth 1-based"),
     )
-    for shifted, said, base in readings:
-        if shifted > FAR_ABOVE * precision and shifted * DEPTH * n >= DEPTH:
+    for shifted, change, bases in readings:
+        if shifted > MUCH_BETTER * precision and shifted * DEPTH * n_rows >= DEPTH:
             yield (
-                f"P@{DEPTH} is {precision:.2%}, and {shifted:.2%} with every predicted label {said}: the labels of "
-                f"{scores.path} are {base}"
+                f"P@{DEPTH} is {precision:.2%}, but {shifted:.2%} with every predicted label {change}: the labels of "
+                f"{scores.path} are {bases}"
             )
             return
-    first = sums.first_hits / n
-    noise = 2 * (chance / n) ** 0.5 + 2 / n
-    if n > MOST_CHANCE_ROWS and scores.n_entries and truth.n_entries and first < NEAR_CHANCE * chance + noise:
+    first, chance = tally.precision_at_1, tally.chance
+    noise = 2 * (chance / n_rows) ** 0.5 + 2 / n_rows
+    has_entries = truth.n_entries and scores.n_entries
+    if n_rows > MIN_CHANCE_ROWS and has_entries and first < NEAR_CHANCE * chance + noise:
         yield (
-            f"P@1 is {first:.2%}, and {chance:.2%} for rows in any order: are the rows shuffled, or the labels "
-            "numbered in another way?"
+            f"P@1 is {first:.2%}, and {chance:.2%} for rows in random order: are the rows shuffled, or the labels "
+            "numbered differently?"
         )
     if precision > 0 and first == 1.0 and scores.n_entries == truth.n_entries:
-        yield f"{scores.path} has the labels of {truth.path} itself: is it the truth?"
+        yield f"all best labels of {scores.path} are true, and it has as many entries as {truth.path}: is it the truth?"
 
 
-def _chance(sums: _Sums, n: int) -> float:
-    """P@1 of the same predictions for rows in another order."""
-    (ids, ranked), (true_ids, true) = sums.ranked.table(), sums.true.table()
-    labels = ids if ids.size else np.flatnonzero(ranked)
-    ranked = ranked if ids.size else ranked[labels]
-    counts = np.zeros(labels.size)
-    if true_ids.size:
-        at = np.minimum(np.searchsorted(true_ids, labels), true_ids.size - 1)
-        counts[:] = np.where(true_ids[at] == labels, true[at], 0)
-    elif true.size:
-        counts[:] = np.where(labels < true.size, true[np.minimum(labels, true.size - 1)], 0)
-    return float((ranked * counts).sum() / n / n)
+class _HitTally:
+    """Hits of the best labels, as predicted and with the labels shifted, added up over blocks.
+
+    ``true`` counts the true labels, ``first`` the best label of each row.
+    """
+
+    def __init__(self, truth: Source, scores: Source, filter: Filter | None) -> None:  # noqa: A002 - the field's word
+        self.n_rows = self.n_filtered = 0
+        self.true, self.first = LabelCounts(), LabelCounts()
+        self._hits: Int64 = np.zeros(len(SHIFTS), dtype=np.int64)
+        self._first_hits = 0
+        self._widths, self._filter = (declared_width(truth), declared_width(scores)), filter
+        self._lock = threading.Lock()
+
+    @property
+    def precisions(self) -> list[float]:
+        """P@5 for each of SHIFTS."""
+        return [int(hits) / (DEPTH * max(self.n_rows, 1)) for hits in self._hits]
+
+    @property
+    def precision_at_1(self) -> float:
+        """P@1."""
+        return self._first_hits / max(self.n_rows, 1)
+
+    @property
+    def chance(self) -> float:
+        """Expected P@1 of the same predictions with the rows in random order."""
+        n_rows = max(self.n_rows, 1)
+        (ids, n_first), (true_ids, n_true) = self.first.table(), self.true.table()
+        labels = ids if ids.size else np.flatnonzero(n_first)
+        n_first = n_first if ids.size else n_first[labels]
+        counts = np.zeros(labels.size)
+        if true_ids.size:
+            places = np.minimum(np.searchsorted(true_ids, labels), true_ids.size - 1)
+            counts[:] = np.where(true_ids[places] == labels, n_true[places], 0)
+        elif n_true.size:
+            counts[:] = np.where(labels < n_true.size, n_true[np.minimum(labels, n_true.size - 1)], 0)
+        return float((n_first * counts).sum() / n_rows / n_rows)
+
+    def add(self, scratch: tuple[Scratch, Scratch], blocks: tuple[Block, ...]) -> None:
+        """Count the hits of the same rows of truth and scores; called from several threads."""
+        true, _ = validated_truth(blocks[0], scratch[0], self._widths[0])
+        predicted = validated_scores(blocks[1], scratch[1], self._widths[1])
+        n_filtered = 0
+        if self._filter is not None:
+            n_filtered, _ = self._filter.apply(blocks[1].first_row, predicted, remove=False)
+        ranked, n_ranked = _rank(predicted)
+        hits = [_find_hits(true, ranked + shift, n_ranked) for shift in SHIFTS]
+        with self._lock:
+            self.n_rows += n_ranked.size
+            self.n_filtered += n_filtered
+            self.true.add(n_ranked.size, true.indices[: true.indptr[-1]])
+            self.first.add(n_ranked.size, ranked[n_ranked > 0, 0])
+            self._hits += [int(np.count_nonzero(shifted)) for shifted in hits]
+            self._first_hits += int(np.count_nonzero(hits[SHIFTS.index(0)][:, 0]))
 
 
-def _sum(truth: Source, scores: Source, pairs: Filter | None, threads: int | None) -> _Sums:
-    """Add up hits of the best labels, as they are and moved by one."""
-    sums, lock = _Sums(), threading.Lock()
-    widths = width_of(truth), width_of(scores)
-
-    def start() -> tuple[Scratch, Scratch]:
-        return Scratch(), Scratch()
-
-    def work(scratch: tuple[Scratch, Scratch], item: tuple[Block, ...]) -> None:
-        true, _ = validated_truth(item[0], scratch[0], widths[0])
-        given = validated_scores(item[1], scratch[1], widths[1])
-        filtered = 0 if pairs is None else pairs.apply(item[1].first_row, given, remove=False)[0]
-        ranked, n_ranked = _ranked(given)
-        hits = [_hits(true, ranked + shift, n_ranked) for shift in SHIFTS]
-        first = ranked[n_ranked > 0, 0]
-        with lock:
-            sums.n_rows += n_ranked.size
-            sums.hits += [int(each.sum()) for each in hits]
-            sums.first_hits += int(hits[SHIFTS.index(0)][:, 0].sum())
-            sums.filtered += filtered
-            sums.true.add(n_ranked.size, true.indices[: true.indptr[-1]])
-            sums.ranked.add(n_ranked.size, first)
-
-    each_block(iter(Lockstep(truth, [scores])), start, work, threads)
-    return sums
+def _tally_hits(
+    truth_path: str,
+    scores_path: str,
+    names: Names | None,
+    filter: Filter | None,  # noqa: A002 - the field's word
+    threads: int | None,
+) -> _HitTally:
+    """Read both files in step and count hits."""
+    truth = open_file(truth_path, "truth", names=names).source
+    scores = open_file(scores_path, "scores", names=names).source
+    tally = _HitTally(truth, scores, filter)
+    each_block(iter(Lockstep(truth, [scores])), lambda: (Scratch(), Scratch()), tally.add, threads)
+    return tally
 
 
-def _ranked(given: Rows) -> tuple[Int64, Int64]:
-    from xmceval.kernels.topk import top_k
-
-    n_rows = given.indptr.size - 1
+def _rank(scores: Rows) -> tuple[Int64, Int64]:
+    """Return the best labels of each row, and how many there are."""
+    n_rows = scores.indptr.size - 1
     ranked, n_ranked = np.empty((n_rows, DEPTH), dtype=np.int64), np.empty(n_rows, dtype=np.int64)
-    top_k(tuple(given), (ranked, np.empty((n_rows, DEPTH)), n_ranked))
+    top_k(tuple(scores), (ranked, np.empty((n_rows, DEPTH)), n_ranked))
     return ranked, n_ranked
 
 
-def _hits(true: Rows, labels: Int64, n_ranked: Int64) -> Int64:
-    """Tell which labels are true: all true labels of a block ascend, as numbers of row and label."""
+def _find_hits(true: Rows, labels: Int64, n_ranked: Int64) -> NDArray[np.bool_]:
+    """Return which ranked labels are true."""
     n_rows = n_ranked.size
-    used = true.indices[: true.indptr[-1]]
-    keys = (np.repeat(np.arange(n_rows), np.diff(true.indptr)) << LABEL_BITS) + used
+    indices = true.indices[: true.indptr[-1]]
+    # True labels ascend within each row, so that row and label in one number ascend over the block.
+    keys = (np.repeat(np.arange(n_rows), np.diff(true.indptr)) << LABEL_BITS) + indices
     if keys.size == 0:
-        return np.zeros((n_rows, DEPTH), dtype=np.int64)
+        return np.zeros((n_rows, DEPTH), dtype=np.bool_)
     wanted = (np.arange(n_rows)[:, None] << LABEL_BITS) + labels
-    found = keys[np.minimum(np.searchsorted(keys, wanted), keys.size - 1)] == wanted
-    hits: Int64 = (found & (labels >= 0) & (np.arange(DEPTH) < n_ranked[:, None])).astype(np.int64)
-    return hits
+    is_true = keys[np.minimum(np.searchsorted(keys, wanted), keys.size - 1)] == wanted
+    return np.asarray(is_true & (labels >= 0) & (np.arange(DEPTH) < n_ranked[:, None]))

@@ -1,4 +1,4 @@
-"""The reports of an inspection: text for people, JSON for programs."""
+"""Inspections as text for people and as JSON for programs."""
 
 from __future__ import annotations
 
@@ -7,118 +7,123 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from xmceval.errors import counted
-from xmceval.inspection.file import Inspection, Spread
-from xmceval.inspection.pair import Comparison
+from xmceval.inspection.file import FileInspection
+from xmceval.inspection.pair import PairInspection
+from xmceval.inspection.tally import Spread
 
 SCHEMA = "xmceval-inspect/1"
 
 BAR = 24
 
 
-def as_json(files: Sequence[Inspection], together: Sequence[Comparison]) -> str:
-    """Write everything as JSON."""
+def inspection_json(files: Sequence[FileInspection], pairs: Sequence[PairInspection]) -> str:
+    """Write files and pairs as JSON."""
     document = {
         "schema": SCHEMA,
-        "files": [{**asdict(each), "is_sound": each.is_sound} for each in files],
-        "together": [asdict(each) for each in together],
+        "files": [{**asdict(file), "is_sound": file.is_sound} for file in files],
+        "together": [asdict(pair) for pair in pairs],
     }
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
 
-def as_table(files: Sequence[Inspection], together: Sequence[Comparison]) -> str:
-    """Write one block of lines a file, then one for each pair."""
-    blocks = [*(_file(each) for each in files), *(_pair(each) for each in together)]
+def inspection_table(files: Sequence[FileInspection], pairs: Sequence[PairInspection]) -> str:
+    """Write one block of lines per file, then one per pair."""
+    blocks = [*map(_file_lines, files), *map(_pair_lines, pairs)]
     return "\n".join("\n".join(lines) + "\n" for lines in blocks)
 
 
-def _file(found: Inspection) -> Iterator[str]:
-    yield found.path
-    if found.is_unread:
-        yield f"  {found.description}; nothing was read"
-        yield from _verdict(found)
+def _file_lines(file: FileInspection) -> Iterator[str]:
+    yield file.path
+    if file.is_unread:
+        yield f"  {file.description}; no row could be read"
+        yield from _verdict(file)
         return
-    yield f"  {found.description}; taken as {found.kind}: {found.why}"
-    said = "announced" if found.announced else "the largest + 1: nothing announces them"
-    rows, labels, entries = (
-        counted(found.n_rows, "row"),
-        counted(found.n_labels, "label"),
-        counted(found.n_entries, "entry"),
-    )
-    yield f"  {rows} · {labels}, {said} · {entries}"
+    yield f"  {file.description}; read as {file.kind}: {file.why}"
+    yield f"  {counted(file.n_rows, 'row')} · {_labels(file)} · {counted(file.n_entries, 'entry')}"
     yield (
-        f"  {counted(found.labels_seen, 'label')} {_have(found.labels_seen)} an entry, the largest is "
-        f"{found.largest_label} · {counted(found.empty_rows, 'row')} {_have(found.empty_rows)} none"
+        f"  {counted(file.labels_seen, 'label')} with entries, the largest is {file.largest_label} · "
+        f"{counted(file.empty_rows, 'empty row')}"
     )
-    if found.least is not None and found.greatest is not None:
-        yield "  " + " · ".join(_values(found))
-    yield (
-        f"  order: {_rows(found.rows_by_label, found)} by label, {_rows(found.rows_by_score, found)} by score · "
-        f"{counted(found.tied_rows, 'row')} with equal scores"
-        if found.kind == "scores"
-        else f"  order: {_rows(found.rows_by_label, found)} by label"
-    )
-    if found.per_row is not None:
-        yield from _spread("entries of a row", "row", found.per_row)
-    if found.per_label is not None:
-        yield from _spread("entries of a label", "label", found.per_label)
+    if file.least is not None and file.greatest is not None:
+        yield "  " + " · ".join(_values(file))
+    yield "  order: " + _order(file)
+    if file.per_row is not None:
+        yield from _spread_lines("entries per row", "row", file.per_row)
+    if file.per_label is not None:
+        yield from _spread_lines("entries per label", "label", file.per_label)
         yield (
-            f"  head: 1% of these labels have {found.head_share:.1%} of the entries; "
-            f"tail: the rarer half {found.tail_share:.1%}"
+            f"  head: the most frequent 1% of these labels have {file.head_share:.1%} of the entries; "
+            f"tail: the less frequent half has {file.tail_share:.1%}"
         )
-    yield from _verdict(found)
+    yield from _verdict(file)
 
 
-def _verdict(found: Inspection) -> Iterator[str]:
-    yield from (f"  warning: {each}" for each in found.warnings)
-    yield from (f"  error: {each}" for each in found.faults)
-    yield "  sound: score takes it" if found.is_sound else "  not sound: score refuses it"
+def _verdict(file: FileInspection) -> Iterator[str]:
+    yield from (f"  warning: {warning}" for warning in file.warnings)
+    yield from (f"  error: {fault}" for fault in file.faults)
+    yield "  sound: score accepts it" if file.is_sound else "  not sound: score refuses it"
 
 
-def _values(found: Inspection) -> Iterator[str]:
-    if found.are_ranks and found.kind == "truth":
-        yield "no values: each label of a list counts 1"
-    elif found.are_ranks:
-        yield f"no values but ranks from {found.least:g} to {found.greatest:g}, the first label of a row has the most"
+def _labels(file: FileInspection) -> str:
+    if file.announced:
+        origin = "declared"
     else:
-        yield f"values from {found.least:g} to {found.greatest:g}"
+        origin = "the largest label + 1" if file.n_labels == file.largest_label + 1 else "as given"
+    return f"{counted(file.n_labels, 'label')} ({origin})"
+
+
+def _values(file: FileInspection) -> Iterator[str]:
+    if file.are_ranks and file.kind == "truth":
+        yield "no values: each label of a list counts 1"
+    elif file.are_ranks:
+        yield f"no values: ranks from {file.least:g} to {file.greatest:g}, the highest for the first label of a row"
+    else:
+        yield f"values from {file.least:g} to {file.greatest:g}"
     numbers = (
-        ("stored zero" if found.zeros == 1 else "stored zeros", found.zeros),
-        ("negative", found.negative),
-        ("infinite", found.infinite),
-        ("NaN", found.nans),
-        ("duplicate" if found.duplicates == 1 else "duplicates", found.duplicates),
-        ("label out of range" if found.outside == 1 else "labels out of range", found.outside),
+        ("stored zero" if file.zeros == 1 else "stored zeros", file.zeros),
+        ("negative", file.negative),
+        ("infinite", file.infinite),
+        ("NaN", file.nans),
+        ("duplicate" if file.duplicates == 1 else "duplicates", file.duplicates),
+        ("label out of range" if file.outside == 1 else "labels out of range", file.outside),
     )
-    yield from (f"{number:,} {what}" for what, number in numbers if number)
+    yield from (f"{number:,} {noun}" for noun, number in numbers if number)
 
 
-def _rows(number: int, found: Inspection) -> str:
-    return "all rows" if number == found.n_rows else counted(number, "row")
+def _order(file: FileInspection) -> str:
+    by_label = f"{_rows(file.rows_by_label, file)} by label"
+    if file.kind == "truth":
+        return by_label
+    return (
+        f"{by_label}, {_rows(file.rows_by_score, file)} by score · {counted(file.tied_rows, 'row')} with equal scores"
+    )
 
 
-def _have(number: int) -> str:
-    return "has" if number == 1 else "have"
+def _rows(number: int, file: FileInspection) -> str:
+    return "all rows" if number == file.n_rows else counted(number, "row")
 
 
-def _spread(title: str, what: str, spread: Spread) -> Iterator[str]:
-    yield (f"  {title}: {spread.least:,} to {spread.most:,}, median {spread.median:g}, mean {spread.mean:.3g}")
+def _spread_lines(title: str, noun: str, spread: Spread) -> Iterator[str]:
+    yield f"  {title}: {spread.least:,} to {spread.most:,}, median {spread.median:g}, mean {spread.mean:.3g}"
     most = max(number for _, _, number, _ in spread.bins)
     heads = [f"{low:,}" if low == high else f"{low:,}-{high:,}" for low, high, _, _ in spread.bins]
-    wide = max(map(len, heads))
+    width = max(map(len, heads))
     for head, (_, _, number, share) in zip(heads, spread.bins, strict=True):
         bar = "#" * max(round(BAR * number / most), 1)
-        yield f"    {head:>{wide}}  {bar:<{BAR}}  {counted(number, what)}, {share:.1%} of the entries"
+        yield f"    {head:>{width}}  {bar:<{BAR}}  {counted(number, noun)}, {share:.1%} of the entries"
 
 
-def _pair(found: Comparison) -> Iterator[str]:
-    yield f"{found.truth} and {found.scores}"
-    if found.precision is not None and found.precision_at_1 is not None and found.shifted is not None:
-        below, above = found.shifted
+def _pair_lines(pair: PairInspection) -> Iterator[str]:
+    yield f"{pair.truth} and {pair.scores}"
+    if pair.shifted is not None:
+        below, above = pair.shifted
         yield (
-            f"  P@1 {found.precision_at_1:.2%} (rows in any order: {found.chance:.2%}) · P@5 {found.precision:.2%} "
-            f"(labels moved by -1: {below:.2%}, by +1: {above:.2%})"
+            f"  P@1 {pair.precision_at_1:.2%} (rows in random order: {pair.chance:.2%}) · P@5 {pair.precision:.2%} "
+            f"(labels shifted by -1: {below:.2%}, by +1: {above:.2%})"
         )
-    yield from (f"  warning: {each}" for each in found.warnings)
-    yield from (f"  error: {each}" for each in found.faults)
-    if not found.faults and not found.warnings:
-        yield "  nothing speaks against it"
+    yield from (f"  warning: {warning}" for warning in pair.warnings)
+    yield from (f"  error: {fault}" for fault in pair.faults)
+    if not pair.faults and pair.shifted is None:
+        yield "  not compared: one of the files is not sound"
+    elif not pair.faults and not pair.warnings:
+        yield "  no problems found"

@@ -1,4 +1,4 @@
-"""Flat kernels: pairs in order within groups of a sorted list, and the lines of ``group,label,score`` files."""
+"""Kernels for lines of ``group,label,score`` files."""
 
 from __future__ import annotations
 
@@ -19,43 +19,6 @@ PLUS, MINUS, ZERO, NINE, LOWER_E, UPPER_E = 43, 45, 48, 57, 101, 69
 POWERS = tuple(10.0**power for power in range(23))  # exact in float64
 
 LARGEST = 2**53
-
-
-@kernel
-def add_pairs(starts, truth, scores, weights, spare, doubled, positive, negative):
-    """Sum, for each group of entries sorted by descending score, the pairs in order, a tie as half a pair.
-
-    `spare` is the weight of entries of the group that are not listed: negatives with score 0. `doubled` gets twice the
-    sum of positive weight x negative weight over pairs in order; integers stay exact.
-    """
-    for group in range(starts.size - 1):
-        stop = starts[group + 1]
-        entry = starts[group]
-        before = weights[0] - weights[0]  # zero of the type of the weights
-        below = before
-        pairs = before
-        waiting = spare[group]
-        while entry < stop or waiting != 0:
-            hits = before - before
-            misses = hits
-            if entry < stop and (waiting == 0 or scores[entry] >= 0.0):
-                score = scores[entry]
-                while entry < stop and scores[entry] == score:
-                    if truth[entry]:
-                        hits += weights[entry]
-                    else:
-                        misses += weights[entry]
-                    entry += 1
-                if score == 0.0:
-                    misses += waiting
-                    waiting = waiting - waiting
-            else:
-                misses = waiting
-                waiting = waiting - waiting
-            pairs += misses * (2 * before + hits)
-            before += hits
-            below += misses
-        doubled[group], positive[group], negative[group] = pairs, before, below
 
 
 @kernel

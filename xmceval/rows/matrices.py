@@ -96,7 +96,7 @@ class Csr:
         np.subtract(self.indptr[start : stop + 1], first, out=rows.indptr, casting="unsafe")
         rows.indices[:] = self.indices[first:last]
         values = self.values[first:last]
-        rows.values[:] = _comparable(values) if self.are_scores else values
+        rows.values[:] = comparable(values) if self.are_scores else values
         return rows
 
 
@@ -115,7 +115,7 @@ class Dense:
         """Copy some rows into the scratch arrays."""
         values = self.values[start:stop]
         if self.are_scores:
-            kept, values = values != -np.inf, _comparable(values)
+            kept, values = values != -np.inf, comparable(values)
         else:
             kept = values != 0
         return _masked(scratch, kept, np.nonzero(kept)[1], values[kept])
@@ -134,7 +134,7 @@ class Pairs:
 
     def fill(self, start: int, stop: int, scratch: Scratch) -> Rows:
         """Copy some rows into the scratch arrays."""
-        labels, scores = self.labels[start:stop], _comparable(self.scores[start:stop])
+        labels, scores = self.labels[start:stop], comparable(self.scores[start:stop])
         kept = labels != -1
         return _masked(scratch, kept, labels[kept], scores[kept])
 
@@ -148,7 +148,7 @@ def _masked(scratch: Scratch, kept: AnyArray, indices: AnyArray, values: AnyArra
     return rows
 
 
-def _comparable(values: AnyArray) -> AnyArray:
+def comparable(values: AnyArray) -> AnyArray:
     """Return values that float64 holds without loss of order.
 
     Wide integers and long doubles that float64 would round become their order within the block, 0 staying 0.

@@ -1,1 +1,1 @@
-"""Drop-ins: functions with scikit-learn's names, signatures and values that also take sparse matrices as they are."""
+"""Drop-ins: scikit-learn's names, signatures and values, for sparse matrices too, which are never made dense."""

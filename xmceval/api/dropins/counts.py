@@ -1,4 +1,4 @@
-"""Confusion counts and what follows from them, with scikit-learn's names and values; sparse stays sparse."""
+"""Confusion counts and the metrics of differing cells, with scikit-learn's names and values; sparse stays sparse."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from xmceval.api.dropins.targets import MULTILABEL, AnyArray, Targets, as_array,
 from xmceval.errors import DataError
 
 
-class Counts(NamedTuple):
-    """Cells that are true and predicted, predicted, true, and all: one value a label, or a row where `samplewise`."""
+class ConfusionCounts(NamedTuple):
+    """Numbers of cells that are true and predicted, predicted, true, and of all cells, per label or per row."""
 
     tp: AnyArray
     pred: AnyArray
@@ -20,17 +20,17 @@ class Counts(NamedTuple):
     cells: Any
 
 
-def count(targets: Targets, labels: Any = None, *, samplewise: bool = False) -> Counts:
-    """Count by label, or by row; integers where there are no weights."""
+def count_confusion(targets: Targets, labels: Any = None, *, samplewise: bool = False) -> ConfusionCounts:
+    """Count by label, or by row with `samplewise`; integers where there are no weights."""
     if samplewise and targets.kind != MULTILABEL:
-        raise DataError("samplewise counts (average='samples') need indicator matrices of two columns or more")
+        raise DataError("samplewise counts (average='samples') need indicator matrices of at least two columns")
     if targets.kind == MULTILABEL:
         return _by_row(targets, labels) if samplewise else _by_label(targets, labels)
     return _by_class(targets, labels)
 
 
 def _columns(targets: Targets, labels: Any) -> tuple[Any, Any]:
-    """Take the chosen columns of both indicators."""
+    """Return the chosen columns of both indicators."""
     if labels is None:
         return targets.true, targets.pred
     chosen, n_labels = as_labels(labels), targets.true.shape[1]
@@ -44,13 +44,13 @@ def _columns(targets: Targets, labels: Any) -> tuple[Any, Any]:
 
 
 def as_labels(labels: Any) -> AnyArray:
-    """Take the labels argument as an array, which may be empty."""
+    """Return the labels argument as an array, which may be empty."""
     return as_array(labels, "labels").reshape(-1) if np.size(labels) else np.empty(0, dtype=np.int64)
 
 
-def _by_label(targets: Targets, labels: Any) -> Counts:
+def _by_label(targets: Targets, labels: Any) -> ConfusionCounts:
     true, pred = _columns(targets, labels)
-    dtype = np.int64 if targets.weight is None else np.float64  # bincount of nothing is of integers
+    dtype = np.int64 if targets.weight is None else np.float64  # an empty bincount has integers even with weights
 
     def total(matrix: Any) -> AnyArray:
         weights = None if targets.weight is None else np.repeat(targets.weight, np.diff(matrix.indptr))
@@ -58,10 +58,10 @@ def _by_label(targets: Targets, labels: Any) -> Counts:
         return np.asarray(sums, dtype=dtype)
 
     cells = targets.n_rows if targets.weight is None else targets.weight.sum()
-    return Counts(total(true.multiply(pred).tocsr()), total(pred), total(true), cells)
+    return ConfusionCounts(total(true.multiply(pred).tocsr()), total(pred), total(true), cells)
 
 
-def _by_row(targets: Targets, labels: Any) -> Counts:
+def _by_row(targets: Targets, labels: Any) -> ConfusionCounts:
     true, pred = _columns(targets, labels)
 
     def total(matrix: Any) -> AnyArray:
@@ -70,10 +70,10 @@ def _by_row(targets: Targets, labels: Any) -> Counts:
 
     width = true.shape[1]
     cells = width if targets.weight is None else width * targets.weight
-    return Counts(total(true.multiply(pred).tocsr()), total(pred), total(true), cells)
+    return ConfusionCounts(total(true.multiply(pred).tocsr()), total(pred), total(true), cells)
 
 
-def _by_class(targets: Targets, labels: Any) -> Counts:
+def _by_class(targets: Targets, labels: Any) -> ConfusionCounts:
     classes = targets.classes
     true, pred = np.searchsorted(classes, targets.true), np.searchsorted(classes, targets.pred)
     hits = true == pred
@@ -82,17 +82,17 @@ def _by_class(targets: Targets, labels: Any) -> Counts:
 
     def total(codes: AnyArray, weights: Any) -> AnyArray:
         sums: AnyArray = np.bincount(codes, weights, minlength=classes.size).astype(dtype, copy=False)
-        return sums if labels is None else np.asarray(np.where(known, sums[places], 0))
+        return sums if labels is None else np.asarray(np.where(is_class, sums[places], 0))
 
     if labels is not None:
         chosen = as_labels(labels)
         if chosen.size and (chosen.dtype.kind == "U") != (classes.dtype.kind == "U"):
             raise DataError("labels: strings and numbers are mixed with the classes of y_true")
         places = np.minimum(np.searchsorted(classes, chosen), classes.size - 1)
-        known = classes[places] == chosen
+        is_class = classes[places] == chosen
     cells = targets.n_rows if weight is None else weight.sum()
     tp = total(true[hits], None if weight is None else weight[hits])
-    return Counts(tp, total(pred, weight), total(true, weight), cells)
+    return ConfusionCounts(tp, total(pred, weight), total(true, weight), cells)
 
 
 def multilabel_confusion_matrix(
@@ -103,41 +103,41 @@ def multilabel_confusion_matrix(
     labels: Any = None,
     samplewise: bool = False,
 ) -> NDArray[Any]:
-    """Count tn, fp, fn, tp of every label, or of every row where `samplewise`, as scikit-learn's.
+    """Count tn, fp, fn, tp of every label, or of every row with `samplewise`, as scikit-learn does.
 
     Parameters
     ----------
     y_true, y_pred : sparse matrix or array
-        Indicators [n_rows, n_labels] of any scipy.sparse format or dense; or one class a row.
+        Indicators [n_rows, n_labels], dense or of any scipy.sparse format; or one class per row.
     sample_weight : array [n_rows], optional
         Weights of the rows.
     labels : array, optional
         The labels (columns, classes) to count, in this order.
     samplewise : bool
-        Whether to count by row; indicators only.
+        Count by row; only for indicators.
 
     Returns
     -------
     array [n_labels or n_rows, 2, 2]
-        ``[[tn, fp], [fn, tp]]``; int64 where there are no weights. tn by arithmetic, never by storage.
+        ``[[tn, fp], [fn, tp]]``; int64 where there are no weights.
 
     Raises
     ------
     DataError
-        Targets that do not fit together, or labels that are not there.
+        Targets that do not fit together, or labels out of range.
 
     Examples
     --------
     >>> multilabel_confusion_matrix([[1, 0], [1, 1]], [[1, 0], [0, 1]]).tolist()
     [[[0, 0], [1, 1]], [[1, 0], [0, 1]]]
     """
-    counts = count(check_targets(y_true, y_pred, sample_weight), labels, samplewise=bool(samplewise))
+    counts = count_confusion(check_targets(y_true, y_pred, sample_weight), labels, samplewise=bool(samplewise))
     tp, fp, fn = counts.tp, counts.pred - counts.tp, counts.true - counts.tp
     return np.stack([counts.cells - tp - fp - fn, fp, fn, tp], axis=-1).reshape(-1, 2, 2)
 
 
 def _differing(targets: Targets) -> AnyArray:
-    """Return the number of cells of each row that differ."""
+    """Return the number of differing cells of each row."""
     if targets.kind != MULTILABEL:
         return np.asarray(targets.true != targets.pred, dtype=np.int64)
     both = targets.true.multiply(targets.pred).tocsr()
@@ -146,25 +146,34 @@ def _differing(targets: Targets) -> AnyArray:
 
 
 def hamming_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
-    """Compute the share of cells that differ, as scikit-learn's; arguments: see `multilabel_confusion_matrix`."""
+    """Compute the share of cells that differ, as scikit-learn does.
+
+    See `multilabel_confusion_matrix` for the arguments.
+    """
     targets = check_targets(y_true, y_pred, sample_weight)
     width = targets.true.shape[1] if targets.kind == MULTILABEL else 1
     return mean(_differing(targets), targets.weight) / width
 
 
 def accuracy_score(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_weight: Any = None) -> float:
-    """Compute the share of rows without a difference, or, not `normalize`, their number (weight), as scikit-learn's."""
+    """Compute the share of rows without a difference, as scikit-learn does; without `normalize` their number or weight.
+
+    See `multilabel_confusion_matrix` for the other arguments.
+    """
     targets = check_targets(y_true, y_pred, sample_weight)
-    right = _differing(targets) == 0
+    is_equal = _differing(targets) == 0
     if normalize:
-        return mean(right, targets.weight)
-    return float(right.sum() if targets.weight is None else right @ targets.weight)
+        return mean(is_equal, targets.weight)
+    return float(is_equal.sum() if targets.weight is None else is_equal @ targets.weight)
 
 
 def zero_one_loss(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_weight: Any = None) -> float:
-    """Compute the share of rows with a difference, or, not `normalize`, their number (weight), as scikit-learn's."""
+    """Compute the share of rows with a difference, as scikit-learn does; without `normalize` their number or weight.
+
+    See `multilabel_confusion_matrix` for the other arguments.
+    """
     targets = check_targets(y_true, y_pred, sample_weight)
-    wrong = _differing(targets) != 0
+    is_different = _differing(targets) != 0
     if normalize:
-        return mean(wrong, targets.weight)
-    return float(wrong.sum() if targets.weight is None else wrong @ targets.weight)
+        return mean(is_different, targets.weight)
+    return float(is_different.sum() if targets.weight is None else is_different @ targets.weight)

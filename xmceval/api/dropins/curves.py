@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from xmceval.api.dropins.cells import Cells, Float64, as_scores, row_blocks, sort_cells
+from xmceval.api.dropins.cells import SortedCells, finite_scores, iterate_cells, sort_cells
 from xmceval.api.dropins.targets import (
     UndefinedMetricWarning,
     as_classes,
@@ -23,21 +23,26 @@ from xmceval.api.dropins.targets import (
     warn,
 )
 from xmceval.errors import DataError, UsageError
+from xmceval.rows.block import Float64
 
 AVERAGES = ("micro", "macro", "weighted", "samples", None)
 
 
-class Metric(NamedTuple):
-    """An area by group: its values, and where it is not defined, from cells, their weights and those of the rest."""
+class Area(NamedTuple):
+    """An area under a curve, computed by group of cells.
 
-    values: Callable[[Cells, Float64, Float64], tuple[Float64, Any]]
-    undefined: str
+    ``compute`` takes sorted cells, their weights and the weight of each group's cells that are not stored; it returns
+    the values, and where they are not defined. ``warning`` is for those groups.
+    """
 
-    def tell(self, undefined: Any) -> None:
-        """Warn, once, where some group has no value."""
-        n = int(np.count_nonzero(undefined))
+    compute: Callable[[SortedCells, Float64, Float64], tuple[Float64, Any]]
+    warning: str
+
+    def warn(self, is_undefined: Any) -> None:
+        """Warn, once, of groups without a value."""
+        n = int(np.count_nonzero(is_undefined))
         if n:
-            warn(self.undefined.format(n=f"{n:,} of {undefined.size:,}"), UndefinedMetricWarning)
+            warn(self.warning.format(n=f"{n:,} of {is_undefined.size:,}"), UndefinedMetricWarning)
 
 
 def roc_auc_score(
@@ -50,24 +55,25 @@ def roc_auc_score(
     multi_class: str = "raise",
     labels: Any = None,  # noqa: ARG001 - orders the classes of multiclass scores, which are refused
 ) -> Any:
-    """Compute the area under the ROC curve, as scikit-learn's, for two classes and for indicators.
+    """Compute the area under the ROC curve, as scikit-learn does, for two classes and for indicators.
 
-    The share of (positive, negative) pairs in order, a tie being one half. With one class it is NaN, with a warning.
+    It is the share of (positive, negative) pairs in order, a tie being one half. With only one class it is NaN, with a
+    warning.
 
     Parameters
     ----------
     y_true : array [n_rows] or sparse matrix or array [n_rows, n_labels]
-        Two classes, of which the larger is positive; or an indicator.
+        Two classes, the larger one positive; or an indicator.
     y_score : array [n_rows] or sparse matrix or array [n_rows, n_labels]
-        Scores; what a sparse matrix does not store has score 0.
+        Scores; 0 where a sparse matrix stores none.
     average : {"micro", "macro", "weighted", "samples", None}
-        Of indicators: all cells as one; mean over labels; weighted by true cells; mean over rows; no mean.
+        For indicators: all cells together; mean over labels; mean weighted by support; mean over rows; no mean.
     sample_weight : array [n_rows], optional
         Weights of the rows.
     max_fpr : float, optional
-        Up to this false positive rate only, in (0, 1], standardised as McClish did: 0.5 is chance, 1 the best.
+        Area only up to this false positive rate, in (0, 1], standardised as by McClish: 0.5 is chance, 1 the best.
     multi_class, labels
-        Without effect on two classes and indicators, as in scikit-learn; three classes or more are refused.
+        No effect on two classes and indicators, as in scikit-learn; three classes or more are refused.
 
     Returns
     -------
@@ -76,7 +82,7 @@ def roc_auc_score(
     Raises
     ------
     DataError
-        More than two classes, scores that do not fit or are not finite.
+        More than two classes, scores of another shape or not finite.
     UsageError
         A parameter that is wrong.
 
@@ -91,9 +97,9 @@ def roc_auc_score(
         raise UsageError(f"max_fpr must be above 0 and at most 1, or None, got {max_fpr!r}")
     limit = None if max_fpr is None or max_fpr == 1 else float(max_fpr)
 
-    area = Metric(
-        partial(_areas, max_fpr=limit),
-        "ROC AUC is not defined where there is one class only ({n}); it was set to NaN",
+    area = Area(
+        partial(_compute_roc_auc, max_fpr=limit),
+        "ROC AUC is not defined where there is only one class ({n}); it was set to NaN",
     )
     if is_matrix(y_true):
         return _average(area, y_true, y_score, average, sample_weight)
@@ -101,8 +107,8 @@ def roc_auc_score(
     distinct = np.unique(classes)
     if distinct.size > 2:
         raise DataError(
-            f"y_true: has {distinct.size} classes; multiclass (one-vs-rest, one-vs-one) is not supported here: "
-            "give an indicator matrix, one column a class"
+            f"y_true: has {distinct.size} classes; multiclass (one-vs-rest, one-vs-one) is not supported "
+            "(hint: pass an indicator matrix, one column per class)"
         )
     positive = classes == distinct[-1] if distinct.size > 1 else np.ones(classes.size, dtype=bool)
     return _binary(area, positive, y_score, sample_weight)
@@ -116,10 +122,10 @@ def average_precision_score(
     pos_label: Any = 1,
     sample_weight: Any = None,
 ) -> Any:
-    """Compute average precision, as scikit-learn's, for two classes and for indicators.
+    """Compute average precision, as scikit-learn does, for two classes and for indicators.
 
-    The sum over thresholds of (recall - recall before) x precision; equal scores are one threshold. Without a positive
-    it is 0, with a warning. See `roc_auc_score` for the other arguments.
+    It is the sum over thresholds of precision x step in recall; equal scores are one threshold. Without a positive it
+    is 0, with a warning. See `roc_auc_score` for the other arguments.
 
     Parameters
     ----------
@@ -136,52 +142,58 @@ def average_precision_score(
     if is_matrix(y_true):
         if not is_one:
             raise UsageError(f"pos_label must be 1 for an indicator matrix, got {pos_label!r}")
-        return _average(PRECISION, y_true, y_score, average, sample_weight)
+        return _average(AVERAGE_PRECISION, y_true, y_score, average, sample_weight)
     classes = as_classes(y_true, "y_true")
     distinct = np.unique(classes)
     if distinct.size > 2:
         raise DataError(
-            f"y_true: has {distinct.size} classes; multiclass is not supported here: "
-            "give an indicator matrix, one column a class"
+            f"y_true: has {distinct.size} classes; multiclass is not supported "
+            "(hint: pass an indicator matrix, one column per class)"
         )
     is_text = isinstance(pos_label, str)
     if is_text != (classes.dtype.kind == "U") or (distinct.size == 2 and pos_label not in distinct):
         raise DataError(f"pos_label={pos_label!r} is not one of the classes, {distinct.tolist()}")
-    return _binary(PRECISION, classes == pos_label, y_score, sample_weight)
+    return _binary(AVERAGE_PRECISION, classes == pos_label, y_score, sample_weight)
 
 
-def _areas(cells: Cells, weights: Float64, spare: Float64, max_fpr: float | None) -> tuple[Float64, Any]:
-    """Compute the area of each group."""
+def _compute_roc_auc(
+    cells: SortedCells, weights: Float64, spare: Float64, max_fpr: float | None
+) -> tuple[Float64, Any]:
+    """Compute the area under the ROC curve of each group."""
     n_groups = spare.size
     truth = cells.truth != 0
     if max_fpr is None:
-        from xmceval.kernels import grouped as flat
+        from xmceval.kernels.auc import sum_ordered_pairs
 
         doubled, positive, negative = np.zeros(n_groups), np.zeros(n_groups), np.zeros(n_groups)
         if truth.size:
-            flat.add_pairs(cells.starts, truth, cells.scores, weights, spare, doubled, positive, negative)
+            sum_ordered_pairs(cells.starts, truth, cells.scores, weights, spare, doubled, positive, negative)
         with np.errstate(invalid="ignore", divide="ignore"):
             areas = doubled / (2 * positive * negative)
     else:
-        values = _follow(cells, weights, spare, max_fpr)
+        values = _follow_curves(cells, weights, spare, max_fpr)
         positive, negative = values[:, 2], values[:, 3]
         least = max_fpr**2 / 2
         areas = 0.5 * (1 + (values[:, 1] - least) / (max_fpr - least))
-    one_class = (positive == 0) | (negative == 0)
-    areas[one_class] = np.nan
-    return areas, one_class
+    has_one_class = (positive == 0) | (negative == 0)
+    areas[has_one_class] = np.nan
+    return areas, has_one_class
 
 
-def _precisions(cells: Cells, weights: Float64, spare: Float64) -> tuple[Float64, Any]:
+def _compute_average_precision(cells: SortedCells, weights: Float64, spare: Float64) -> tuple[Float64, Any]:
     """Compute the average precision of each group."""
-    values = _follow(cells, weights, spare, 1.0)
+    values = _follow_curves(cells, weights, spare, 1.0)
     return values[:, 0], values[:, 2] == 0
 
 
-PRECISION = Metric(_precisions, "average precision is not defined where there is no positive ({n}); it was set to 0")
+AVERAGE_PRECISION = Area(
+    _compute_average_precision,
+    "average precision is not defined where there is no positive ({n}); it was set to 0",
+)
 
 
-def _follow(cells: Cells, weights: Float64, spare: Float64, max_fpr: float) -> Float64:
+def _follow_curves(cells: SortedCells, weights: Float64, spare: Float64, max_fpr: float) -> Float64:
+    """Return for each group average precision, area up to `max_fpr`, and the weights of positives and negatives."""
     from xmceval.kernels import dropins as kernels
 
     values = np.empty((spare.size, 4))
@@ -189,83 +201,85 @@ def _follow(cells: Cells, weights: Float64, spare: Float64, max_fpr: float) -> F
     return values
 
 
-def _binary(metric: Metric, positive: Any, y_score: Any, sample_weight: Any) -> float:
-    """Compute the metric of one list."""
-    scores = as_scores(y_score)
+def _binary(area: Area, is_positive: Any, y_score: Any, sample_weight: Any) -> float:
+    """Compute the area of one list."""
+    scores = finite_scores(y_score)
     if len(scores.shape) == 2 and scores.shape[1] != 1:
-        raise DataError(f"y_score: has shape {scores.shape}, but y_true two classes; expected one score a row")
+        raise DataError(
+            f"y_score: expected one score per row, as y_true has one class per row; got shape {scores.shape}"
+        )
     scores = (scores.toarray() if sparse.issparse(scores) else scores).reshape(-1).astype(np.float64)
-    check_shapes(positive, scores, "y_score")
-    weight = as_weight(sample_weight, positive.size)
-    weight = np.ones(positive.size) if weight is None else weight.astype(np.float64)
+    check_shapes(is_positive, scores, "y_score")
+    weight = as_weight(sample_weight, is_positive.size)
+    weight = np.ones(is_positive.size) if weight is None else weight.astype(np.float64)
     kept = np.flatnonzero(weight)
     order = kept[np.argsort(-scores[kept], kind="stable")]
     starts = np.array([0, order.size])
-    cells = Cells(starts, order, positive[order].astype(np.float64), scores[order], order)
-    value, undefined = metric.values(cells, weight[order], np.zeros(1))
-    metric.tell(undefined)
-    return float(value[0])
+    cells = SortedCells(starts, order, is_positive[order].astype(np.float64), scores[order], order)
+    values, is_undefined = area.compute(cells, weight[order], np.zeros(1))
+    area.warn(is_undefined)
+    return float(values[0])
 
 
-def _average(metric: Metric, y_true: Any, y_score: Any, average: str | None, sample_weight: Any) -> Any:
-    """Compute the metric of labels, rows or all cells, and average."""
+def _average(area: Area, y_true: Any, y_score: Any, average: str | None, sample_weight: Any) -> Any:
+    """Compute the area of labels, rows or all cells, and average."""
     indicator = as_indicator(y_true, "y_true")
     if indicator.value != 1:
-        raise DataError(f"y_true: holds 0 and {indicator.value:g}; expected 0 and 1 (hint: y > 0)")
-    truth, scores = indicator.ones, as_scores(y_score)
+        raise DataError(f"y_true: holds 0 and {indicator.value:g}; expected 0 and 1 (hint: pass y > 0)")
+    truth, scores = indicator.ones, finite_scores(y_score)
     check_shapes(truth, scores, "y_score")
-    weight = as_weight(sample_weight, truth.shape[0], some=average != "samples")
+    weight = as_weight(sample_weight, truth.shape[0], allow_zero=average == "samples")
     if average == "samples":
-        return _zeroed_mean(_by_rows(metric, truth, scores), weight)
-    if weight is not None and not weight.all():  # rows of no weight are no rows
+        return _mean_of_weighted(_compute_by_row(area, truth, scores), weight)
+    if weight is not None and not weight.all():  # a row of weight 0 is left out
         kept = np.flatnonzero(weight)
         truth, scores, weight = truth[kept], scores[kept], weight[kept]
-    by_row = np.ones(truth.shape[0]) if weight is None else weight.astype(np.float64)
+    row_weights = np.ones(truth.shape[0]) if weight is None else weight.astype(np.float64)
     if average == "weighted":
-        true_weight = np.bincount(truth.indices, np.repeat(by_row, np.diff(truth.indptr)), minlength=truth.shape[1])
-        if np.isclose(true_weight.sum(), 0):
+        support = np.bincount(truth.indices, np.repeat(row_weights, np.diff(truth.indptr)), minlength=truth.shape[1])
+        if np.isclose(support.sum(), 0):
             return 0.0
-    values = _by_columns(metric, truth, scores, by_row, micro=average == "micro")
+    values = _compute_by_column(area, truth, scores, row_weights, micro=average == "micro")
     if average is None:
         return values
     if average == "weighted":
-        return _zeroed_mean(values, true_weight)
+        return _mean_of_weighted(values, support)
     return float(np.mean(values))
 
 
-def _zeroed_mean(values: Float64, weight: Any) -> float:
-    """Average; what has no weight takes no part, even where it is NaN."""
+def _mean_of_weighted(values: Float64, weight: Any) -> float:
+    """Average the values that have a weight; the others may be NaN."""
     return mean(values if weight is None else np.where(weight == 0, 0, values), weight)
 
 
-def _by_rows(metric: Metric, truth: Any, scores: Any) -> Float64:
-    """Compute the metric of every row."""
-    values, undefined = np.empty(truth.shape[0]), np.empty(truth.shape[0], dtype=bool)
-    for start, stop, both in row_blocks(truth, scores):
-        cells = sort_cells(both)
+def _compute_by_row(area: Area, truth: Any, scores: Any) -> Float64:
+    """Compute the area of every row."""
+    values, is_undefined = np.empty(truth.shape[0]), np.empty(truth.shape[0], dtype=bool)
+    for start, stop, block in iterate_cells(truth, scores):
+        cells = sort_cells(block)
         spare = truth.shape[1] - np.diff(cells.starts).astype(np.float64)
-        values[start:stop], undefined[start:stop] = metric.values(cells, np.ones(cells.scores.size), spare)
-    metric.tell(undefined)
+        values[start:stop], is_undefined[start:stop] = area.compute(cells, np.ones(cells.scores.size), spare)
+    area.warn(is_undefined)
     return values
 
 
-def _by_columns(metric: Metric, truth: Any, scores: Any, by_row: Float64, *, micro: bool) -> Float64:
-    """Compute the metric of every label, or of all cells as one list."""
+def _compute_by_column(area: Area, truth: Any, scores: Any, row_weights: Float64, *, micro: bool) -> Float64:
+    """Compute the area of every label, or of all cells as one list."""
     n_rows, n_labels = truth.shape
-    both = sparse.vstack([block for _, _, block in row_blocks(truth, scores)], format="csr")
+    matrix = sparse.vstack([block for _, _, block in iterate_cells(truth, scores)], format="csr")
     if micro:
-        rows = np.repeat(np.arange(n_rows), np.diff(both.indptr))
-        order = np.argsort(-both.data.imag)
+        rows = np.repeat(np.arange(n_rows), np.diff(matrix.indptr))
+        order = np.argsort(-matrix.data.imag)
         starts = np.array([0, order.size])
-        cells = Cells(starts, rows[order], both.data.real[order], both.data.imag[order], order)
-        n_cells, total = n_rows * n_labels, by_row.sum() * n_labels
+        cells = SortedCells(starts, rows[order], matrix.data.real[order], matrix.data.imag[order], order)
+        n_cells, total = n_rows * n_labels, row_weights.sum() * n_labels
     else:
-        cells = sort_cells(both.tocsc())
-        n_cells, total = n_rows, by_row.sum()
-    weights = by_row[cells.labels]
-    listed = np.diff(cells.starts)
-    sums = np.bincount(np.repeat(np.arange(listed.size), listed), weights, minlength=listed.size)
-    spare = np.where(listed == n_cells, 0.0, total - sums)
-    values, undefined = metric.values(cells, weights, spare)
-    metric.tell(undefined)
+        cells = sort_cells(matrix.tocsc())
+        n_cells, total = n_rows, row_weights.sum()
+    weights = row_weights[cells.labels]
+    n_stored = np.diff(cells.starts)
+    sums = np.bincount(np.repeat(np.arange(n_stored.size), n_stored), weights, minlength=n_stored.size)
+    spare = np.where(n_stored == n_cells, 0.0, total - sums)
+    values, is_undefined = area.compute(cells, weights, spare)
+    area.warn(is_undefined)
     return values

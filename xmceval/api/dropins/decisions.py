@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xmceval.api.dropins.counts import Counts, count
+from xmceval.api.dropins.counts import ConfusionCounts, count_confusion
 from xmceval.api.dropins.targets import (
     BINARY,
     MULTICLASS,
     MULTILABEL,
     AnyArray,
-    Float64,
     Targets,
     UndefinedMetricWarning,
     check_choice,
@@ -23,18 +22,19 @@ from xmceval.api.dropins.targets import (
     warn,
 )
 from xmceval.errors import DataError, UsageError
+from xmceval.rows.block import Float64
 
 AVERAGES = ("binary", "micro", "macro", "weighted", "samples", None)
 
 ALL_WARN = ("precision", "recall", "f-score")
 
 
-class Told(NamedTuple):
-    """What 0/0 is, and which metrics warn of it."""
+class ZeroDivision(NamedTuple):
+    """How 0/0 is treated: its value, or "warn" for 0 with a warning, and the metrics that warn."""
 
-    average: str | None
+    value: Any
     warn_for: frozenset[str]
-    zero: Any
+    average: str | None
 
 
 def precision_recall_fscore_support(
@@ -49,9 +49,10 @@ def precision_recall_fscore_support(
     sample_weight: Any = None,
     zero_division: Any = "warn",
 ) -> tuple[Any, Any, Any, Any]:
-    """Compute precision tp/(tp+fp), recall tp/(tp+fn), their F and the number of true cells, as scikit-learn's.
+    """Compute precision, recall, F measure and support, as scikit-learn does.
 
-    F is (1 + b^2) tp / ((1 + b^2) tp + fp + b^2 fn).
+    Precision is tp / (tp + fp) and recall tp / (tp + fn); F with beta b is (1 + b^2) tp / ((1 + b^2) tp + fp + b^2 fn);
+    support is the number of true cells, tp + fn.
 
     Parameters
     ----------
@@ -60,23 +61,23 @@ def precision_recall_fscore_support(
     beta : float
         Weight of recall in F: 0 or more, or inf.
     pos_label : class
-        The class that ``average="binary"`` looks at.
+        The positive class with ``average="binary"``.
     average : {"binary", "micro", "macro", "weighted", "samples", None}
-        One class; all cells as one; mean over labels; mean weighted by true cells; mean over rows; no mean.
+        One class; all cells together; mean over labels; mean weighted by support; mean over rows; no mean.
     warn_for : iterable of {"precision", "recall", "f-score"}
-        What warns.
+        Which of them warn of 0/0.
     zero_division : {"warn", 0, 1, nan}
         The value of 0/0: "warn" is 0 with an UndefinedMetricWarning; nan leaves the label or row out of means.
 
     Returns
     -------
     tuple
-        Four arrays [n_labels] where there is no average; else three floats and None.
+        Four arrays [n_labels] without an average; else three floats and None.
 
     Raises
     ------
     DataError
-        Targets that do not fit together or do not suit the average.
+        Targets that do not fit together, or do not suit the average.
     UsageError
         A parameter that is wrong.
 
@@ -87,10 +88,10 @@ def precision_recall_fscore_support(
     """
     _check_beta(beta)
     _check_zero(zero_division, (0, 1, math.nan))
-    targets, counts = _counted(y_true, y_pred, labels, pos_label, average, sample_weight)
-    told = Told(average, frozenset(warn_for), zero_division)
-    precision = _ratio(counts.tp, counts.pred, "precision", "no predicted", told)
-    recall = _ratio(counts.tp, counts.true, "recall", "no true", told)
+    targets, counts = _count(y_true, y_pred, labels, pos_label, average, sample_weight)
+    zero = ZeroDivision(zero_division, frozenset(warn_for), average)
+    precision = _ratio(counts.tp, counts.pred, "precision", "no predicted", zero)
+    recall = _ratio(counts.tp, counts.true, "recall", "no true", zero)
     if math.isinf(beta):
         fscore = recall
     elif beta == 0:
@@ -98,7 +99,7 @@ def precision_recall_fscore_support(
     else:
         square = beta**2
         parts = (1 + square) * counts.tp, square * counts.true + counts.pred
-        fscore = _ratio(*parts, "f-score", "neither true nor predicted", told)
+        fscore = _ratio(*parts, "f-score", "neither true nor predicted", zero)
     if average is None:
         return precision, recall, fscore, counts.true
     weight = {"weighted": counts.true, "samples": targets.weight}.get(average)
@@ -115,7 +116,7 @@ def precision_score(
     sample_weight: Any = None,
     zero_division: Any = "warn",
 ) -> Any:
-    """Compute precision, as scikit-learn's; see `precision_recall_fscore_support` for the arguments."""
+    """Compute precision, as scikit-learn does; see `precision_recall_fscore_support` for the arguments."""
     options = {"labels": labels, "pos_label": pos_label, "average": average, "zero_division": zero_division}
     return precision_recall_fscore_support(
         y_true, y_pred, warn_for=("precision",), sample_weight=sample_weight, **options
@@ -132,7 +133,7 @@ def recall_score(
     sample_weight: Any = None,
     zero_division: Any = "warn",
 ) -> Any:
-    """Compute recall, as scikit-learn's; see `precision_recall_fscore_support` for the arguments."""
+    """Compute recall, as scikit-learn does; see `precision_recall_fscore_support` for the arguments."""
     options = {"labels": labels, "pos_label": pos_label, "average": average, "zero_division": zero_division}
     return precision_recall_fscore_support(
         y_true, y_pred, warn_for=("recall",), sample_weight=sample_weight, **options
@@ -149,7 +150,7 @@ def f1_score(
     sample_weight: Any = None,
     zero_division: Any = "warn",
 ) -> Any:
-    """Compute F1, as scikit-learn's; see `precision_recall_fscore_support` for the arguments."""
+    """Compute F1, as scikit-learn does; see `precision_recall_fscore_support` for the arguments."""
     return fbeta_score(
         y_true,
         y_pred,
@@ -173,7 +174,7 @@ def fbeta_score(
     sample_weight: Any = None,
     zero_division: Any = "warn",
 ) -> Any:
-    """Compute F of any beta, as scikit-learn's; see `precision_recall_fscore_support` for the arguments."""
+    """Compute the F measure, as scikit-learn does; see `precision_recall_fscore_support` for the arguments."""
     options = {"labels": labels, "pos_label": pos_label, "average": average, "zero_division": zero_division}
     return precision_recall_fscore_support(
         y_true, y_pred, beta=beta, warn_for=("f-score",), sample_weight=sample_weight, **options
@@ -190,15 +191,15 @@ def jaccard_score(
     sample_weight: Any = None,
     zero_division: Any = "warn",
 ) -> Any:
-    """Compute tp/(tp + fp + fn), as scikit-learn's; `zero_division` is "warn", 0 or 1.
+    """Compute the Jaccard index tp / (tp + fp + fn), as scikit-learn does; `zero_division` is "warn", 0 or 1.
 
     See `precision_recall_fscore_support` for the arguments.
     """
     _check_zero(zero_division, (0, 1))
-    targets, counts = _counted(y_true, y_pred, labels, pos_label, average, sample_weight)
+    targets, counts = _count(y_true, y_pred, labels, pos_label, average, sample_weight)
     union = counts.true + counts.pred - counts.tp
-    told = Told(average, frozenset(["jaccard"]), zero_division)
-    values = _ratio(counts.tp, union, "jaccard", "neither true nor predicted", told)
+    zero = ZeroDivision(zero_division, frozenset(["jaccard"]), average)
+    values = _ratio(counts.tp, union, "jaccard", "neither true nor predicted", zero)
     if average is None:
         return values
     if not values.size:
@@ -207,20 +208,20 @@ def jaccard_score(
     return mean(values, None if average == "weighted" and not np.any(weight) else weight)
 
 
-def _counted(
+def _count(
     y_true: Any, y_pred: Any, labels: Any, pos_label: Any, average: str | None, sample_weight: Any
-) -> tuple[Targets, Counts]:
+) -> tuple[Targets, ConfusionCounts]:
     """Check the average against the targets, and count."""
     check_choice(average, "average", AVERAGES)
     targets = check_targets(y_true, y_pred, sample_weight)
     if average == "binary":
         labels = [_positive(targets, pos_label)]
     elif not (pos_label is None or (np.isscalar(pos_label) and pos_label == 1)):
-        warn(f"pos_label={pos_label!r} is ignored: it concerns average='binary' only, not {average!r}; see labels")
-    counts = count(targets, labels, samplewise=average == "samples")
+        warn(f"pos_label={pos_label!r} is ignored with average={average!r}, it is for 'binary' (hint: pass labels)")
+    counts = count_confusion(targets, labels, samplewise=average == "samples")
     if average == "micro":
         tp, pred, true = (np.atleast_1d(part.sum()) for part in counts[:3])
-        counts = Counts(tp, pred, true, counts.cells)
+        counts = ConfusionCounts(tp, pred, true, counts.cells)
     return targets, counts
 
 
@@ -236,25 +237,26 @@ def _positive(targets: Targets, pos_label: Any) -> Any:
     return pos_label
 
 
-def _ratio(part: AnyArray, whole: AnyArray, metric: str, what: str, told: Told) -> Float64:
-    """Divide; 0/0 has the value of zero_division, and may warn."""
-    nothing = whole == 0
-    values = np.asarray(np.divide(part, np.where(nothing, 1, whole)), dtype=np.float64)
-    if not nothing.any():
+def _ratio(part: AnyArray, whole: AnyArray, metric: str, cells: str, zero: ZeroDivision) -> Float64:
+    """Divide, giving 0/0 its value and warning of it; `cells` says which cells are missing there."""
+    is_empty = whole == 0
+    values = np.asarray(np.divide(part, np.where(is_empty, 1, whole)), dtype=np.float64)
+    if not is_empty.any():
         return values
-    values[nothing] = 0.0 if isinstance(told.zero, str) else float(told.zero)
-    if isinstance(told.zero, str) and metric in told.warn_for:
-        where = "a row" if told.average == "samples" else "a label"
+    is_warning = isinstance(zero.value, str)
+    values[is_empty] = 0.0 if is_warning else float(zero.value)
+    if is_warning and metric in zero.warn_for:
+        group = "a row" if zero.average == "samples" else "a label"
         warn(
-            f"{metric} is not defined where {where} has {what} cells ({int(nothing.sum()):,} of {nothing.size:,}); "
-            "it was set to 0. Choose its value by zero_division",
+            f"{metric} is not defined where {group} has {cells} cells ({int(is_empty.sum()):,} of {is_empty.size:,}); "
+            "it was set to 0 (hint: pass zero_division)",
             UndefinedMetricWarning,
         )
     return values
 
 
 def _nan_mean(values: Float64, weight: AnyArray | None) -> float:
-    """Average what is not NaN; without any weight left, plainly."""
+    """Average what is not NaN; if no weight is left, without weights."""
     kept = ~np.isnan(values)
     if not kept.any():
         return math.nan

@@ -1,4 +1,4 @@
-"""Targets of the drop-in functions: what a valid indicator or array of classes is; mistakes are told at the door."""
+"""Inputs of the drop-in functions: indicators, classes and weights, validated."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from xmceval.errors import DataError, UsageError, counted, listed
+from xmceval.rows.block import Float64
 
 AnyArray = NDArray[Any]
-
-Float64 = NDArray[np.float64]
 
 BINARY, MULTICLASS, MULTILABEL = "binary", "multiclass", "multilabel"
 
 
 class UndefinedMetricWarning(UserWarning):
-    """A metric that is not defined on this data was given a value by convention."""
+    """A metric is not defined on this data; it was set to a conventional value."""
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the line that called xmceval."""
+    """Warn as from the line that called xmceval."""
     warnings.warn(message, category, stacklevel=_depth())
 
 
@@ -40,7 +39,7 @@ def _depth() -> int:
 
 @dataclass(frozen=True)
 class Indicator:
-    """A 0/1 matrix as canonical CSR of ones; `value` is what the caller wrote for 1."""
+    """A 0/1 matrix as canonical CSR of ones; `value` is what the caller has for 1."""
 
     ones: Any
     value: float
@@ -48,7 +47,10 @@ class Indicator:
 
 @dataclass(frozen=True)
 class Targets:
-    """Truth and predictions of one kind: two indicators, or two arrays of classes."""
+    """Truth and predictions of one kind: two indicators, or two arrays of classes.
+
+    ``one_value`` is whether both indicators have the same value for 1.
+    """
 
     kind: str
     true: Any
@@ -56,63 +58,64 @@ class Targets:
     n_rows: int
     weight: Float64 | None
     classes: AnyArray
-    one_value: bool = True  # whether both indicators write 1 alike
+    one_value: bool = True
 
 
 def is_sparse(matrix: Any) -> bool:
-    """Whether this is a scipy.sparse matrix or array."""
+    """Return whether this is a scipy.sparse matrix or array."""
     return bool(sparse.issparse(matrix))
 
 
 def as_array(values: Any, name: str) -> AnyArray:
-    """Take anything that numpy sees as an array of one or two dimensions with a row at least."""
+    """Return an array of numbers or strings, of one or two dimensions and at least one row, without NaN."""
     try:
         array = np.asarray(values)
     except ValueError as error:
         raise DataError(f"{name}: expected an array, got rows of different lengths ({error})") from None
-    if array.dtype == object and all(isinstance(each, str) for each in array.flat):
+    if array.dtype == object and all(isinstance(value, str) for value in array.flat):
         array = array.astype(str)
     if array.dtype.kind not in "biufU":
         raise DataError(f"{name}: expected numbers or strings, got dtype {array.dtype}")
     if array.ndim not in (1, 2):
         raise DataError(f"{name}: expected one or two dimensions, got shape {array.shape}")
     if array.shape[0] == 0:
-        raise DataError(f"{name}: has no rows; expected one at least")
+        raise DataError(f"{name}: has no rows; expected at least one")
     if array.dtype.kind == "f" and np.isnan(array).any():
         raise DataError(f"{name}: has a NaN at {_first(np.isnan(array))}; expected numbers")
     return array
 
 
 def _first(mask: AnyArray) -> str:
+    """Return the place of the first True."""
     return ", ".join(f"{axis} {int(at)}" for axis, at in zip(("row", "column"), np.argwhere(mask)[0], strict=False))
 
 
 def as_csr(matrix: Any, name: str) -> Any:
-    """Take a sparse matrix as canonical CSR without explicit zeros; the caller's own is never changed."""
+    """Return a sparse matrix as canonical CSR without explicit zeros; the caller's matrix is not changed."""
     if matrix.ndim != 2:
         raise DataError(f"{name}: expected a matrix [n_rows, n_labels], got {matrix.ndim} dimension(s)")
     if matrix.dtype.kind not in "biuf":
         raise DataError(f"{name}: expected numbers, got dtype {matrix.dtype}")
     if matrix.shape[0] == 0:
-        raise DataError(f"{name}: has no rows; expected one at least")
+        raise DataError(f"{name}: has no rows; expected at least one")
     csr = matrix.tocsr()
-    own = sparse.csr_matrix((csr.data, csr.indices, csr.indptr), shape=csr.shape, copy=False)
-    if not own.has_canonical_format or np.any(own.data == 0):
-        own = own.copy()
-        own.sum_duplicates()
-        own.eliminate_zeros()
-    if own.data.dtype.kind == "f" and not np.isfinite(own.data).all():
+    csr = sparse.csr_matrix((csr.data, csr.indices, csr.indptr), shape=csr.shape, copy=False)
+    if not csr.has_canonical_format or np.any(csr.data == 0):
+        csr = csr.copy()
+        csr.sum_duplicates()
+        csr.eliminate_zeros()
+    if csr.data.dtype.kind == "f" and not np.isfinite(csr.data).all():
         raise DataError(f"{name}: stores a NaN or an infinity; expected finite numbers")
-    return own
+    return csr
 
 
 def as_indicator(values: Any, name: str, *, one_column: bool = False) -> Indicator:
-    """Take an indicator matrix, dense or sparse.
+    """Return an indicator matrix, dense or sparse, as an Indicator.
 
     Raises
     ------
     DataError
-        No matrix, one column unless `one_column`, values of more than one kind beside 0, or fractions.
+        No matrix, only one column unless `one_column`, two different values other than 0, or a fraction.
     """
     if is_sparse(values):
         csr = as_csr(values, name)
@@ -125,59 +128,59 @@ def as_indicator(values: Any, name: str, *, one_column: bool = False) -> Indicat
         csr = sparse.csr_matrix(array)
     if csr.shape[1] < 2 and not one_column:
         raise DataError(
-            f"{name}: an indicator matrix has two columns or more, got {csr.shape[1]}: binary format is not supported"
+            f"{name}: expected an indicator matrix of at least two columns, got {csr.shape[1]}; binary is not supported"
         )
     value = float(csr.data[0]) if csr.data.size else 1.0
     other = csr.data != csr.data[:1]
     if other.any() or value != np.floor(value):
         wrong = csr.data[other][0] if other.any() else value
         raise DataError(
-            f"{name}: an indicator matrix holds 0 and one whole value, found {value:g} and {wrong:g} "
-            "(multioutput targets and -1/1 are not supported; hint: y > 0)"
+            f"{name}: expected an indicator matrix of 0 and one whole value, found {value:g} and {wrong:g} "
+            "(multioutput targets and -1/1 are not supported; hint: pass y > 0)"
         )
     ones = sparse.csr_matrix((np.ones(csr.data.size, dtype=np.int8), csr.indices, csr.indptr), shape=csr.shape)
     return Indicator(ones, value)
 
 
 def as_classes(values: Any, name: str) -> AnyArray:
-    """Take one class a row: whole numbers, bools or strings, also as one column, dense or sparse."""
+    """Return one class per row, whole numbers, bools or strings; an array or one column, dense or sparse."""
     if is_sparse(values):
         csr = as_csr(values, name)
         if csr.shape[1] != 1:
             raise DataError(
-                f"{name}: expected one column or an indicator matrix of two columns or more, got shape {csr.shape}"
+                f"{name}: expected one column or an indicator matrix of at least two columns, got shape {csr.shape}"
             )
         values = csr.toarray()
     array = as_array(values, name)
     if array.ndim == 2 and array.shape[1] != 1:
-        raise DataError(f"{name}: expected one class a row, got shape {array.shape}")
+        raise DataError(f"{name}: expected one class per row, got shape {array.shape}")
     array = array.reshape(-1)
     if array.dtype.kind == "f" and not np.array_equal(array, np.floor(array)):
         raise DataError(
-            f"{name}: expected classes, found fractions: continuous is not supported (hint: y >= threshold)"
+            f"{name}: expected classes, found fractions: continuous is not supported (hint: pass y >= threshold)"
         )
     return array
 
 
 def is_matrix(values: Any) -> bool:
-    """Whether this has two columns or more."""
+    """Return whether this has at least two columns."""
     shape = values.shape if hasattr(values, "shape") else np.shape(values)
     return len(shape) == 2 and shape[1] > 1
 
 
-def as_weight(sample_weight: Any, n_rows: int, *, some: bool = True) -> Float64 | None:
-    """Take one weight a row; `some` asks for one that is not zero."""
+def as_weight(sample_weight: Any, n_rows: int, *, allow_zero: bool = False) -> Float64 | None:
+    """Return one weight per row; all of them may be zero only with `allow_zero`."""
     if sample_weight is None:
         return None
     weight = np.asarray(sample_weight)
     if weight.ndim != 1 or weight.dtype.kind not in "biuf":
-        raise DataError(f"sample_weight: expected one number a row, got shape {weight.shape} of {weight.dtype}")
+        raise DataError(f"sample_weight: expected one number per row, got shape {weight.shape} of {weight.dtype}")
     if weight.size != n_rows:
-        raise DataError(f"sample_weight has {counted(weight.size, 'row')}, but y_true {counted(n_rows, 'row')}")
+        raise DataError(f"sample_weight has {counted(weight.size, 'row')}, but y_true has {counted(n_rows, 'row')}")
     if not np.isfinite(weight).all():
         raise DataError(f"sample_weight: is NaN or infinite at row {int(np.argmax(~np.isfinite(weight)))}")
-    if some and not weight.any():
-        raise DataError("sample_weight: all weights are zero; expected one that is not")
+    if not allow_zero and not weight.any():
+        raise DataError("sample_weight: all weights are zero; expected at least one that is not")
     return weight
 
 
@@ -195,16 +198,16 @@ def mean(values: Any, weight: Any) -> float:
 
 
 def check_choice(value: Any, name: str, choices: Iterable[Any]) -> None:
-    """Refuse a value that is none of the choices."""
-    if not any(value is each or (isinstance(value, str) and value == each) for each in choices):
+    """Refuse a value that is not one of the choices."""
+    if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
         raise UsageError(f"{name} must be one of {listed(map(repr, choices))}, got {value!r}")
 
 
 def check_targets(y_true: Any, y_pred: Any, sample_weight: Any = None) -> Targets:
-    """Tell the kind of two targets and take both."""
+    """Validate truth and predictions, and return them with their kind."""
     if is_matrix(y_true) != is_matrix(y_pred):
         raise DataError(
-            "y_true and y_pred: one is an indicator matrix and the other has one class a row; a mix is not supported"
+            "y_true and y_pred: one is an indicator matrix, the other has one class per row; a mix is not supported"
         )
     if is_matrix(y_true):
         true, pred = as_indicator(y_true, "y_true"), as_indicator(y_pred, "y_pred")
@@ -213,18 +216,19 @@ def check_targets(y_true: Any, y_pred: Any, sample_weight: Any = None) -> Target
         same = true.value == pred.value or not true.ones.nnz or not pred.ones.nnz
         weight = as_weight(sample_weight, n_rows)
         return Targets(MULTILABEL, true.ones, pred.ones, n_rows, weight, np.arange(true.ones.shape[1]), same)
-    one, two = as_classes(y_true, "y_true"), as_classes(y_pred, "y_pred")
-    check_shapes(one, two, "y_pred")
-    if (one.dtype.kind == "U") != (two.dtype.kind == "U"):
-        raise DataError("y_true and y_pred: one holds strings and the other numbers; expected the same classes")
-    classes = np.unique(np.concatenate([one, two]))
+    true_classes, pred_classes = as_classes(y_true, "y_true"), as_classes(y_pred, "y_pred")
+    check_shapes(true_classes, pred_classes, "y_pred")
+    if (true_classes.dtype.kind == "U") != (pred_classes.dtype.kind == "U"):
+        raise DataError("y_true and y_pred: one has strings, the other numbers; expected the same classes")
+    classes = np.unique(np.concatenate([true_classes, pred_classes]))
     kind = BINARY if classes.size <= 2 else MULTICLASS
-    return Targets(kind, one, two, one.size, as_weight(sample_weight, one.size), classes)
+    n_rows = true_classes.size
+    return Targets(kind, true_classes, pred_classes, n_rows, as_weight(sample_weight, n_rows), classes)
 
 
 def check_shapes(true: Any, other: Any, name: str) -> None:
     """Refuse two matrices or arrays of different shapes."""
     if true.shape[0] != other.shape[0]:
-        raise DataError(f"y_true has {counted(true.shape[0], 'row')}, but {name} {counted(other.shape[0], 'row')}")
+        raise DataError(f"y_true has {counted(true.shape[0], 'row')}, but {name} has {counted(other.shape[0], 'row')}")
     if true.shape != other.shape:
-        raise DataError(f"y_true has shape {true.shape} and {name} {other.shape}; they must be the same")
+        raise DataError(f"y_true has shape {true.shape}, but {name} has {other.shape}; they must be the same")

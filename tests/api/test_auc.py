@@ -1,4 +1,4 @@
-"""AUC of flat data: worked examples, scikit-learn, ties, groups, files and the command."""
+"""AUC of flat data: worked examples, scikit-learn, ties, groups, files, the function and the command."""
 
 from __future__ import annotations
 
@@ -113,25 +113,25 @@ def test_a_million_entries_have_scikit_learns_value():
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         (([0, 2], [1, 2]), "2 at entry 1"),
         (([0, 1], [1, math.nan]), "NaN at entry 1"),
-        (([0, 1], [1]), "1 entries, but y_true 2"),
+        (([0, 1], [1]), "1 entry, but y_true has 2"),
         (([], []), "no entries"),
-        (([[0, 1]], [[1, 2]]), "one number an entry"),
-        ((["a", "b"], [1, 2]), "one number an entry"),
+        (([[0, 1]], [[1, 2]]), "one number per entry"),
+        ((["a", "b"], [1, 2]), "one number per entry"),
     ],
 )
-def test_wrong_arrays_are_told(args, said):
-    with pytest.raises(xmceval.DataError, match=said):
+def test_wrong_arrays_are_refused(args, message):
+    with pytest.raises(xmceval.DataError, match=message):
         xmceval.roc_auc(*args)
-    with pytest.raises(xmceval.DataError, match=said):
+    with pytest.raises(xmceval.DataError, match=message):
         xmceval.group_auc(*args, np.zeros(len(args[0]), dtype=int))
 
 
-def test_wrong_groups_and_weights_are_told():
-    with pytest.raises(xmceval.DataError, match="groups has 1"):
+def test_wrong_groups_and_weights_are_refused():
+    with pytest.raises(xmceval.DataError, match="groups has 1 entry, but y_true has 2"):
         xmceval.group_auc([0, 1], [1, 2], [1])
     with pytest.raises(xmceval.DataError, match="one integer or string"):
         xmceval.group_auc([0, 1], [1, 2], [1.5, 2])
@@ -192,7 +192,7 @@ def test_many_chunks_keep_groups_apart(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("a,1,0.5\na,1\n", r"log.csv:2: expected group,label,score, found 2 fields: 'a,1'"),
         ("a,1,0.5\na,0,1,2\n", r":2: expected group,label,score, found 4 fields"),
@@ -208,8 +208,8 @@ def test_many_chunks_keep_groups_apart(tmp_path):
         ("", r"the file is empty"),
     ],
 )
-def test_bad_lines_are_told_with_their_place(tmp_path, text, said):
-    with pytest.raises(xmceval.DataError, match=said):
+def test_bad_lines_are_refused_with_their_place(tmp_path, text, message):
+    with pytest.raises(xmceval.DataError, match=message):
         read_log(written(tmp_path, text))
 
 
@@ -221,7 +221,8 @@ def test_the_command_prints_a_table(tmp_path, name):
     result = CliRunner().invoke(cli, ["auc", str(written(tmp_path, LOG, name)), "-q"])
     assert result.exit_code == 0
     assert result.output == (
-        "7 rows · 4 positive · 3 groups\nGAUC   66.67\nAUC    79.17\ngroups of one class, left out of GAUC: 1 (1 row)\n"
+        "7 rows · 4 positive · 3 groups\nGAUC   66.67\nAUC    79.17\n"
+        "groups with only one class, left out of GAUC: 1 (1 row)\n"
     )
 
 
@@ -238,3 +239,25 @@ def test_the_command_prints_json_without_nan(tmp_path):
         "n_rows_left_out": 2,
         "metrics": {"GAUC": {"value": None}, "AUC": {"value": None}},
     }
+
+
+def test_a_file_has_values_counts_and_forms(tmp_path):
+    path = written(tmp_path, LOG)
+    result = xmceval.auc(path)
+    groups, labels, scores = zip(*(line.split(",") for line in LOG.splitlines()[1:]), strict=True)
+    labels, scores = [int(label) for label in labels], [float(score) for score in scores]
+    assert result.auc == xmceval.roc_auc(labels, scores)
+    assert result.gauc == xmceval.group_auc(labels, scores, groups)
+    assert (result.n_rows, result.n_positive, result.n_groups) == (7, 4, 3)
+    assert (result.n_groups_left_out, result.n_rows_left_out, result.warnings) == (1, 1, ())
+    for form, text in (("table", str(result)), ("json", result.to_json())):
+        assert CliRunner().invoke(cli, ["auc", str(path), "-o", form, "-q"]).stdout == text
+
+
+def test_a_file_of_one_class_has_no_auc_and_a_warning(tmp_path):
+    path = written(tmp_path, "1,1,0.5\n2,1,0.25")
+    result = xmceval.auc(path)
+    assert math.isnan(result.auc)
+    assert math.isnan(result.gauc)
+    assert result.warnings == ("no group has both classes: GAUC is not defined",)
+    assert "warning: no group has both classes" in CliRunner().invoke(cli, ["auc", str(path)]).stderr

@@ -1,0 +1,130 @@
+"""Convert and write_inverse_propensities: what they write and return, and that the commands do the same."""
+
+import io
+import re
+
+import numpy as np
+import pytest
+from scipy.sparse import load_npz
+
+import xmceval
+from xmceval.cli import main
+from xmceval.files.writing.forms import FORMS
+
+SCORES = "3 5\n3:0.5 1:2\n\n4:0.001\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.txt").write_text(SCORES)
+    (tmp_path / "t.txt").write_text("4 3\n0:1\n0:1 2:1\n\n2:1\n")
+    return tmp_path
+
+
+def run(*words):
+    with pytest.raises(SystemExit) as leave:
+        main([str(word) for word in words])
+    return leave.value.code
+
+
+def test_a_file_is_converted_and_described(folder):
+    written = xmceval.convert("p.txt", "p.npz")
+    assert (written.n_rows, written.n_labels, written.n_entries, written.warnings) == (3, 5, 3, ())
+    assert written.description == "text, rows of idx:value, header '3 5'"
+    assert load_npz("p.npz").toarray()[0].tolist() == [0, 2, 0, 0.5, 0]
+    xmceval.convert("p.npz", "back.txt")
+    assert (folder / "back.txt").read_text() == SCORES
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"top": 1}, "3 5\n1:2\n\n4:0.001\n"),
+        ({"order": "label"}, "3 5\n1:2 3:0.5\n\n4:0.001\n"),
+        ({"order": "score"}, "3 5\n1:2 3:0.5\n\n4:0.001\n"),
+        ({"form": "plain"}, "3:0.5 1:2\n\n4:0.001\n"),
+        ({"form": "omikuji"}, "3 0.5\t1 2\n\n4 0.001\n"),
+        ({"n_labels": 7}, "3 7\n3:0.5 1:2\n\n4:0.001\n"),
+    ],
+)
+def test_options_are_those_of_the_command(capfdbinary, options, text):
+    stream = io.BytesIO()
+    xmceval.convert("p.txt", stream, **options)
+    assert stream.getvalue().decode() == text
+    words = {"form": "--to", "order": "--sort", "top": "--top", "n_labels": "--n-labels"}
+    assert run("convert", "p.txt", "-", *(part for name in options for part in (words[name], options[name]))) == 0
+    assert capfdbinary.readouterr().out.decode() == text
+
+
+def test_truth_and_names_are_understood(folder):
+    (folder / "names").write_text("a\nb\nc\n")
+    (folder / "named").write_text("a c\n\nb\n")
+    written = xmceval.convert("named", "t2.txt", truth=True, labels="names")
+    assert (folder / "t2.txt").read_text() == "3 3\n0:1 2:1\n\n1:1\n"
+    assert written.n_labels == 3
+    xmceval.convert("t.txt", "lists", truth=True, form="lists")
+    assert (folder / "lists").read_text() == "0\n0,2\n\n2\n"
+
+
+def test_what_was_noticed_is_returned(folder):
+    (folder / "plain").write_text("3:0.5\n7:1\n")
+    (warning,) = xmceval.convert("plain", "q.txt").warnings
+    assert "the largest label + 1 is 8 (hint: --n-labels)" in warning
+
+
+def test_an_existing_file_is_overwritten_only_by_force(folder):
+    with pytest.raises(xmceval.UsageError, match="hint: --force"):
+        xmceval.convert("p.txt", "t.txt")
+    xmceval.convert("p.txt", "t.txt", force=True)
+    assert (folder / "t.txt").read_text() == SCORES
+
+
+def test_verbose_reports_what_was_read_and_written(capsys):
+    assert run("convert", "p.txt", "q.txt", "-v") == 0
+    assert capsys.readouterr().err.splitlines()[-2:] == [
+        "note: p.txt: text, rows of idx:value, header '3 5'",
+        "note: q.txt: 3 rows, 5 labels, 3 entries",
+    ]
+
+
+def test_the_help_lists_every_form(capsys):
+    assert run("convert", "--help") == 0
+    listed = capsys.readouterr().out.partition("Forms:\n")[2].partition("\n\n")[0]
+    assert re.findall(r"^    (\w+)", listed, re.MULTILINE) == list(FORMS)
+
+
+# Propensities
+
+
+def test_inverse_propensities_are_those_of_the_model(folder):
+    written = xmceval.write_inverse_propensities("t.txt", "inverse.npy", a=0.6, b=2.6)
+    assert (written.n_labels, written.n_train, written.a, written.b) == (3, 4, 0.6, 2.6)
+    assert np.load("inverse.npy").tolist() == xmceval.inverse_propensity([2, 0, 2], 4, a=0.6, b=2.6).tolist()
+    stream = io.BytesIO()
+    xmceval.write_inverse_propensities("t.txt", stream, a=0.6, b=2.6)
+    assert [float(line) for line in stream.getvalue().split()] == np.load("inverse.npy").tolist()
+
+
+def test_constants_are_those_of_the_data_set_unless_given():
+    one = xmceval.write_inverse_propensities("t.txt", io.BytesIO(), dataset="Amazon-670K")
+    other = xmceval.write_inverse_propensities("t.txt", io.BytesIO(), dataset="Amazon-670K", b=1.0)
+    usual = xmceval.write_inverse_propensities("t.txt", io.BytesIO())
+    assert [(each.a, each.b) for each in (one, other, usual)] == [(0.6, 2.6), (0.6, 1.0), (0.55, 1.5)]
+
+
+def test_counts_are_written_instead(folder):
+    written = xmceval.write_inverse_propensities("t.txt", "counts.txt", counts=True, n_labels=3)
+    assert (folder / "counts.txt").read_text() == "2\n0\n2\n"
+    assert (written.n_train, written.a, written.b) == (4, None, None)
+
+
+def test_the_command_reports_what_it_wrote(folder, capsys):
+    assert run("propensity", "t.txt", "a.txt") == 0
+    assert capsys.readouterr().err.splitlines()[-1] == "a.txt: 1/p of 3 labels, N=4, A=0.55 B=1.5"
+    assert run("propensity", "t.txt", "b.txt", "--counts") == 0
+    hint = "b.txt: counts of 3 labels, N=4 (hint: score --counts b.txt --n-train 4)"
+    assert capsys.readouterr().err.splitlines()[-1] == hint
+    assert run("propensity", "t.txt", "c.txt", "-q") == 0
+    assert capsys.readouterr().err == ""
+    assert (folder / "a.txt").read_bytes() == (folder / "c.txt").read_bytes()

@@ -1,0 +1,97 @@
+"""Tally: counts of rows and entries against plain Python, for any rows, blocks and threads."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from xmceval.inspection.tally import LONG_ROW, RowCounts, Spread, spread_of_labels, spread_of_rows, tally_rows
+from xmceval.kernels import tally as kernel
+from xmceval.rows import matrices
+from xmceval.rows.matrices import csr_source
+from xmceval.rows.width import Width
+
+VALUES = [0.0, 1.0, 1.0, 2.0, -1.0, 0.5, math.nan, math.inf, -math.inf]
+N_LABELS = 6
+
+entries = st.lists(st.tuples(st.integers(0, N_LABELS + 1), st.sampled_from(VALUES)), max_size=9)
+
+
+def naive(rows):
+    """The counts of rows of (label, value), one by one."""
+    cells = [cell for row in rows for cell in row]
+    values = [value for _, value in cells]
+    labels = [[label for label, _ in row] for row in rows]
+    scores = [[value for _, value in row] for row in rows]
+    return RowCounts(
+        empty_rows=sum(not row for row in rows),
+        rows_by_label=sum(all(a < b for a, b in pairwise(row)) for row in labels),
+        rows_by_score=sum(all(a >= b for a, b in pairwise(row)) and (not row or set(row) != {1.0}) for row in scores),
+        tied_rows=sum(len({str(value) for value in row}) < len(row) and set(row) != {1.0} for row in scores),
+        duplicates=sum(len(row) - len(set(row)) for row in labels),
+        zeros=sum(value == 0 for value in values),
+        ones=sum(value == 1 for value in values),
+        negative=sum(value < 0 for value in values),
+        fractions=sum(math.isfinite(value) and value != int(value) for value in values),
+        nans=sum(math.isnan(value) for value in values),
+        infinite=sum(math.isinf(value) for value in values),
+        outside=sum(label >= N_LABELS for label, _ in cells),
+    )
+
+
+def source_of(rows):
+    lengths = np.array([len(row) for row in rows], dtype=np.int64)
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    labels = np.array([label for row in rows for label, _ in row], dtype=np.int64)
+    values = np.array([value for row in rows for _, value in row], dtype=np.float64)
+    return csr_source(indptr, labels, values, (len(rows), N_LABELS), "rows", are_scores=True)
+
+
+@given(st.lists(entries, min_size=1, max_size=12), st.integers(1, 3))
+def test_counts_are_those_of_plain_python(rows, threads):
+    tally = tally_rows(source_of(rows), Width(N_LABELS, "rows has"), threads)
+    assert tally.counts == naive(rows)
+    finite = [value for row in rows for _, value in row if math.isfinite(value)]
+    assert tally.value_range == ((min(finite), max(finite)) if finite else None)
+    assert (tally.n_entries, tally.longest) == (sum(map(len, rows)), max(map(len, rows)))
+    assert tally.row_lengths[:10].tolist() == [sum(len(row) == length for row in rows) for length in range(10)]
+    refused = tally.counts.nans + tally.counts.duplicates + tally.counts.outside
+    assert bool(tally.faults) == bool(refused) == bool(tally.errors)
+
+
+def test_blocks_and_threads_do_not_matter(rng, monkeypatch):
+    rows = [[(int(label), 1.5) for label in rng.permutation(N_LABELS)[: rng.integers(0, 5)]] for _ in range(200)]
+    whole = tally_rows(source_of(rows), Width(N_LABELS, "rows has"), 1)
+    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 7)
+    for threads in (1, 2, 5):
+        parts = tally_rows(source_of(rows), Width(N_LABELS, "rows has"), threads)
+        assert parts.counts == whole.counts
+        assert (parts.row_lengths == whole.row_lengths).all()
+        assert (parts.labels.table()[1] == whole.labels.table()[1]).all()
+
+
+def test_counts_are_named_in_the_order_of_the_kernels_slots():
+    slots = {name.lower(): slot for name, slot in vars(kernel).items() if name.isupper() and name != "N_COUNTS"}
+    named = {"empty_rows": "empty", "rows_by_label": "by_label", "rows_by_score": "by_score", "tied_rows": "tied"}
+    assert [slots[named.get(name, name)] for name in RowCounts._fields] == list(range(kernel.N_COUNTS))
+
+
+def test_spreads_have_bins_of_doubling_width():
+    tally = tally_rows(source_of([[], [(0, 1.0)], [(0, 1.0), (1, 1.0)], [(0, 1.0), (2, 1.0), (3, 1.0)]]), Width(), 1)
+    rows = spread_of_rows(tally)
+    assert rows == Spread(0, 1.0, 1.5, 3, ((0, 0, 1, 0.0), (1, 1, 1, 1 / 6), (2, 3, 2, 5 / 6)))
+    labels = spread_of_labels(np.array([1, 1, 1, 3]))
+    assert labels == Spread(1, 1.0, 1.5, 3, ((1, 1, 3, 0.5), (2, 3, 1, 0.5)))
+    assert spread_of_labels(np.array([], dtype=np.int64)) is None
+
+
+@pytest.mark.parametrize("length", [LONG_ROW - 1, LONG_ROW, LONG_ROW + 5])
+def test_very_long_rows_share_a_slot_of_the_histogram(length):
+    row = np.arange(length)
+    source = csr_source(np.array([0, length]), row, row + 0.5, (1, length), "rows", are_scores=True)
+    tally = tally_rows(source, Width(length, "rows has"), 1)
+    assert tally.longest == length
+    assert tally.row_lengths[min(length, LONG_ROW)] == 1

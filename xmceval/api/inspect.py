@@ -1,0 +1,121 @@
+"""Inspect files: what they are, whether they are sound, and whether truth and predictions belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from xmceval.errors import UsageError
+from xmceval.files.filters import read_filter
+from xmceval.files.names import read_names
+from xmceval.inspection.file import FileInspection, inspect_file
+from xmceval.inspection.pair import PairInspection, inspect_pair
+from xmceval.inspection.text import inspection_json, inspection_table
+from xmceval.labels.training import count_training
+from xmceval.rows.filters import Filter, as_filter
+
+KINDS = ("truth", "scores")
+
+
+@dataclass(frozen=True)
+class InspectionReport:
+    """Inspected files, and the pairs of truth and predictions in them.
+
+    Attributes
+    ----------
+    files : tuple of FileInspection
+        One for each file, in the order given.
+    pairs : tuple of PairInspection
+        The first truth with each other file; empty where no file is truth.
+    """
+
+    files: tuple[FileInspection, ...]
+    pairs: tuple[PairInspection, ...] = ()
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether ``score`` would accept the files, alone and together."""
+        return not any(file.faults for file in self.files) and not any(pair.faults for pair in self.pairs)
+
+    def to_json(self) -> str:
+        """Return everything as a JSON document."""
+        return inspection_json(self.files, self.pairs)
+
+    def __str__(self) -> str:
+        return inspection_table(self.files, self.pairs)
+
+
+def inspect(
+    files: str | Path | Iterable[str | Path],
+    *,
+    kind: str | None = None,
+    filter: Any = None,  # noqa: A002 - the field's word
+    train: str | Path | None = None,
+    n_labels: int | None = None,
+    labels: str | Path | None = None,
+    threads: int | None = None,
+) -> InspectionReport:
+    """Inspect files of truth or predictions, and look for the usual mistakes.
+
+    Each file is read whole and described: its form, its size, how its entries spread over rows and labels, and why
+    `score` would refuse it. The first truth is compared with every other file: labels that are 1-based, shuffled rows,
+    a transposed matrix, predictions for the training set, a filter that was not applied.
+
+    Parameters
+    ----------
+    files : path or iterable of path
+        Files that `score` reads.
+    kind : {"truth", "scores"}, optional
+        What all files are; by default their content decides.
+    filter : array of int [n_pairs, 2] or path, optional
+        Pairs of row and label that the predictions should not contain.
+    train : path, optional
+        Training labels, to compare with the truth.
+    n_labels : int, optional
+        The number of labels, where a file does not declare it; default that of `labels`.
+    labels : path, optional
+        A file with the name of label l in line l, from 0 on, for files that have names instead of numbers.
+    threads : int, optional
+        Default: one per processor.
+
+    Returns
+    -------
+    InspectionReport
+        ``report.is_sound``, ``report.files``, ``report.pairs``; ``str(report)`` is the report for people.
+
+    Raises
+    ------
+    DataError
+        A file that is missing or of unknown form. What is wrong inside a file is part of the report.
+    UsageError
+        An argument that is wrong.
+    """
+    if kind not in {None, *KINDS}:
+        raise UsageError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+    paths = [files] if isinstance(files, (str, Path)) else list(files)
+    names = None if labels is None else read_names(labels)
+    n_labels = len(names) if n_labels is None and names is not None else n_labels
+    inspect_one = partial(inspect_file, n_labels=n_labels, names=names, threads=threads)
+    inspections = [inspect_one(path, kind=kind) for path in paths]
+    if kind is None and len(paths) > 1 and all(file.kind == "scores" for file in inspections):
+        inspections[0] = inspect_one(paths[0], kind="truth")  # lists can be either: the first is the truth, as in score
+    truth = next((file for file in inspections if file.kind == "truth"), None)
+    compare = partial(
+        inspect_pair,
+        names=names,
+        filter=_open_filter(filter),
+        training=None if train is None else count_training(train, threads=threads),
+        threads=threads,
+    )
+    pairs = (compare(truth, file) for file in inspections if truth is not None and file is not truth)
+    return InspectionReport(tuple(inspections), tuple(pairs))
+
+
+def _open_filter(pairs: Any) -> Filter | None:
+    """Read the pairs of a filter from a file or an array."""
+    if pairs is None:
+        return None
+    return read_filter(pairs) if isinstance(pairs, (str, Path)) else as_filter(pairs)

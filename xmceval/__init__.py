@@ -3,7 +3,70 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below returns
+    from xmceval.api.at_k import (
+        f1_at_k as f1_at_k,
+        hit_at_k as hit_at_k,
+        ndcg_at_k as ndcg_at_k,
+        precision_at_k as precision_at_k,
+        psndcg_at_k as psndcg_at_k,
+        psp_at_k as psp_at_k,
+        psr_at_k as psr_at_k,
+        recall_at_k as recall_at_k,
+    )
+    from xmceval.api.convert import convert as convert
+    from xmceval.api.dropins.counts import (
+        accuracy_score as accuracy_score,
+        hamming_loss as hamming_loss,
+        multilabel_confusion_matrix as multilabel_confusion_matrix,
+        zero_one_loss as zero_one_loss,
+    )
+    from xmceval.api.dropins.curves import (
+        average_precision_score as average_precision_score,
+        roc_auc_score as roc_auc_score,
+    )
+    from xmceval.api.dropins.decisions import (
+        f1_score as f1_score,
+        fbeta_score as fbeta_score,
+        jaccard_score as jaccard_score,
+        precision_recall_fscore_support as precision_recall_fscore_support,
+        precision_score as precision_score,
+        recall_score as recall_score,
+    )
+    from xmceval.api.dropins.ranking import (
+        coverage_error as coverage_error,
+        dcg_score as dcg_score,
+        label_ranking_average_precision_score as label_ranking_average_precision_score,
+        label_ranking_loss as label_ranking_loss,
+        ndcg_score as ndcg_score,
+    )
+    from xmceval.api.dropins.targets import UndefinedMetricWarning as UndefinedMetricWarning
+    from xmceval.api.grouped import (
+        auc as auc,
+        group_auc as group_auc,
+        group_aucs as group_aucs,
+        roc_auc as roc_auc,
+    )
+    from xmceval.api.inspect import inspect as inspect
+    from xmceval.api.labelcurves import (
+        label_average_precision as label_average_precision,
+        label_roc_auc as label_roc_auc,
+        precision_recall_curve as precision_recall_curve,
+        roc_curve as roc_curve,
+    )
+    from xmceval.api.propensity import write_inverse_propensities as write_inverse_propensities
+    from xmceval.api.score import score as score
+    from xmceval.errors import (
+        DataError as DataError,
+        UsageError as UsageError,
+        XmcevalError as XmcevalError,
+        XmcevalWarning as XmcevalWarning,
+    )
+    from xmceval.labels.propensity import inverse_propensity as inverse_propensity
+    from xmceval.metrics.table import METRICS as METRICS
+    from xmceval.report.result import Result as Result
 
 # Public names and where they live: loaded when first used, so that importing the package costs nothing.
 _HOME = {
@@ -51,6 +114,7 @@ _HOME = {
     "XmcevalError": "errors",
     "DataError": "errors",
     "UsageError": "errors",
+    "XmcevalWarning": "errors",
 }
 
 __all__ = sorted(_HOME)  # noqa: PLE0605 - the one dict is the list

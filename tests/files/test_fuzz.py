@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import test_formats
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from xmceval.errors import DataError, Fault
 from xmceval.files import chunks

@@ -131,3 +131,9 @@ def test_a_file_opens_with_a_sentence_and_ends_in_time(module):
     path = SOURCES[module]
     n_lines = len(path.read_text(encoding="utf-8").splitlines())
     assert n_lines <= LONGEST or path.relative_to(HOME).as_posix() in LONG
+
+
+def test_type_checkers_see_what_is_loaded_when_used():
+    [block] = [node for node in TREES["xmceval"].body if isinstance(node, ast.If)]
+    seen = {each.asname: node.module for node in block.body for each in node.names}
+    assert seen == {name: f"xmceval.{home}" for name, home in xmceval._HOME.items()}

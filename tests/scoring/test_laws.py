@@ -5,8 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 from judge import naive
 from numba import config
 from scipy.sparse import csr_matrix

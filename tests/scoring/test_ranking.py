@@ -5,8 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from judge import naive, naive_rows
 from scipy.sparse import csr_matrix
 from support.strategies import cases, to_csr

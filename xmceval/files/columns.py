@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from xmceval.errors import DataError
-from xmceval.files.arrays.npy import MAGIC as NPY_MAGIC
-from xmceval.files.arrays.npy import read_array
+from xmceval.files.arrays.npy import MAGIC as NPY_MAGIC, read_array
 from xmceval.files.streams import STDIN, UTF8_BOM, all_bytes, first_bytes, shown, stdin
 from xmceval.rows.block import Float64
 

@@ -14,7 +14,7 @@ from xmceval.files.names import Names
 from xmceval.files.opening import BY_RANK
 from xmceval.inspection.tally import MAX_FAULTS, Spread, Tally, spread_of_labels, spread_of_rows, tally_rows
 from xmceval.rows.block import Int64, Scratch, Source
-from xmceval.rows.checks import LARGEST, validated_truth
+from xmceval.rows.checks import LARGEST_GRADE, validated_truth
 from xmceval.rows.width import Width
 
 MAX_GRADE = 10
@@ -225,7 +225,7 @@ def _detect_kind(tally: Tally, are_scores: bool, are_ranks: bool) -> tuple[str, 
 def _truth_faults(source: Source, tally: Tally) -> list[str]:
     """Return why a truth is refused where scores would be accepted."""
     counts, (_, greatest) = tally.counts, tally.value_range or (0.0, 0.0)
-    is_grades = not (counts.negative or counts.fractions or counts.infinite) and greatest <= LARGEST
+    is_grades = not (counts.negative or counts.fractions or counts.infinite) and greatest <= LARGEST_GRADE
     if tally.faults or is_grades:
         return []
     with closing(source.blocks()) as blocks:

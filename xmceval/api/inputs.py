@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from xmceval.errors import DataError, UsageError, counted, listed
-from xmceval.files.arrays.mat import Hints
 from xmceval.files.columns import read_numbers
 from xmceval.files.filters import read_filter
+from xmceval.files.judgments import Judgments
 from xmceval.files.names import Names
 from xmceval.files.opening import open_scores, open_truth
 from xmceval.labels.catalogue import Dataset
@@ -20,8 +20,9 @@ from xmceval.labels.counts import count_labels
 from xmceval.labels.propensity import Propensities, constants, from_counts, given, of_table
 from xmceval.rows.block import Float64, Source
 from xmceval.rows.filters import Filter, as_filter
-from xmceval.rows.matrices import as_scores, as_truth, is_wide
-from xmceval.rows.repairs import original, without_duplicates, without_extra_column
+from xmceval.rows.matrices import as_scores, as_truth
+from xmceval.rows.repairs import merge_duplicate_labels
+from xmceval.rows.storage import is_wide
 from xmceval.rows.width import UNKNOWN, Width
 from xmceval.scoring.program import Program, compile_program
 
@@ -173,15 +174,18 @@ class Door:
     duplicates: str = "error"
     n_labels: int | None = None
     notes: list[str] = field(default_factory=list)
+    judgments: dict[str, Judgments] = field(default_factory=dict)  # by the name of the truth
 
     def truth(self, matrix: Any, name: str, n_labels: int = UNKNOWN) -> Source:
         """Open a truth, whatever it is."""
         if isinstance(matrix, (str, Path)):
             known = self.n_labels if n_labels == UNKNOWN else n_labels
             known = len(self.names) if known is None and self.names is not None else known
-            opened = open_truth(matrix, names=self.names, hints=Hints(None, known))
+            opened = open_truth(matrix, names=self.names, n_labels=known)
             self.notes.append(f"{matrix}: {opened.description}")
-            source = opened.source
+            source: Source = opened.source
+            if opened.judgments is not None:
+                self.judgments[source.name] = opened.judgments
         else:
             source = as_truth(matrix, name)
         return self._repaired(source)
@@ -191,15 +195,13 @@ class Door:
         if not isinstance(y_score, (str, Path)):
             return self._repaired(as_scores(y_score))
         known = None if n_labels == UNKNOWN else n_labels
-        opened = open_scores(y_score, names=self.names, truth=original(truth), hints=Hints(truth.n_rows, known))
+        judgments = self.judgments.get(truth.name)
+        opened = open_scores(y_score, names=self.names, n_rows=truth.n_rows, n_labels=known, judgments=judgments)
         notes.append(f"{y_score}: {opened.description}")
-        source = opened.source
-        if getattr(source, "may_have_extra", False) and known is not None and source.n_labels == known + 1:
-            source = without_extra_column(source, known)
-        return self._repaired(source)
+        return self._repaired(opened.fit_width(known))
 
     def _repaired(self, source: Source) -> Source:
-        return without_duplicates(source) if self.duplicates == "max" else source
+        return merge_duplicate_labels(source) if self.duplicates == "max" else source
 
 
 @dataclass(frozen=True)

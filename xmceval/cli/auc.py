@@ -29,7 +29,7 @@ def command(file: str, form: str, quiet: bool) -> None:
       xmceval auc clicks.csv -o json
     """
     from xmceval.api.grouped import group_aucs, roc_auc
-    from xmceval.files.grouped import read_log
+    from xmceval.files.logs import read_log
 
     shared.start(quiet)
     log = read_log(file)

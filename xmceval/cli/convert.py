@@ -63,14 +63,14 @@ def command(
 
     shared.start(quiet)
     names = None if labels is None else read_names(labels)
-    opened, are_scores = open_either(src, "truth" if truth else None, names=names)
+    opened = open_either(src, "truth" if truth else None, names=names)
     if n_labels is None and names is not None:
         n_labels = len(names)
     written = convert(
-        opened.source,
+        opened.fit_width(n_labels),
         sys.stdout.buffer if dst == "-" else dst,
-        form=form,
-        are_scores=are_scores,
+        to=form,
+        are_scores=opened.role == "scores",
         top=top,
         order=order,
         n_labels=n_labels,

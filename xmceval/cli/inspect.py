@@ -57,8 +57,8 @@ def command(
     training = None if train is None else count_training(train, threads=threads)
     together = [
         compare_files(
-            (open_either(truth.path, "truth", names=names)[0].source, truth),
-            (open_either(each.path, "scores", names=names)[0].source, each),
+            (open_either(truth.path, "truth", names=names).source, truth),
+            (open_either(each.path, "scores", names=names).source, each),
             pairs=known,
             training=training,
             threads=threads,

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError, Fault, counted
 from xmceval.files.either import open_either
 from xmceval.files.names import Names
-from xmceval.files.opening import BY_RANK
 from xmceval.labels.counts import LabelCounts
 from xmceval.rows.block import Block, Int64, Scratch, Source
 from xmceval.rows.checks import validated_scores, validated_truth
@@ -24,8 +23,6 @@ from xmceval.rows.width import Width
 MOST_FAULTS = 10
 
 MOST_GRADE = 10
-
-RANKED = frozenset({"ids", "names", "tabbed names"})  # lists, whose order tells the rank of predictions
 
 LONG_ROW = 1 << 16  # rows of more entries are counted as if they had so many, in the histogram only
 
@@ -162,12 +159,13 @@ def inspect(
     DataError
         A missing file, or one of no known form.
     """
-    opened, as_scores = open_either(path, kind, names=names)
+    opened = open_either(path, kind, names=names)
+    as_scores = opened.role == "scores"
     source = opened.source
     width = width_of(source, n_labels)
     tally, faults = tally_up(source, width, threads)
     of = dict(zip(_NAMES, tally.found.tolist(), strict=True))
-    are_ranks = as_scores and getattr(getattr(source, "layout", None), "kind", "") in RANKED
+    are_ranks = as_scores and opened.is_ranked
     taken, why = _kind(kind, as_scores, are_ranks, of, tally, bool(faults))
     if taken == "truth":
         faults += _refused(source, tally, of)
@@ -180,7 +178,7 @@ def inspect(
     by_label = np.sort(table[table > 0]).astype(np.int64)
     return Inspection(
         path=str(path),
-        description=opened.description.removesuffix(BY_RANK if taken == "truth" else ""),
+        description=opened.layout if taken == "truth" else opened.description,
         kind=taken,
         why=why,
         n_rows=n_rows,

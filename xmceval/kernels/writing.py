@@ -15,9 +15,9 @@ kernel = njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True
 # The wrappers that Python and C would call take longer to compile than a small function.
 helper = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True)
 
-WIDEST = 20 + 25 + 2  # bytes that an entry may need: an id, a number such as -1.2345678901234567e-308, two separators
+ENTRY_BYTES = 20 + 25 + 2  # for an id, a number as long as -1.2345678901234567e-308, and two separators
 
-ROOM = 32  # bytes beyond its last that a kernel may write to
+EXTRA_BYTES = 32  # bytes beyond the last one that a kernel may write to
 
 FEW = 32  # so many best entries are found faster by insertion than by a sort of the row
 
@@ -295,8 +295,8 @@ def _write_number(at, value, bits):
 def format_rows(indptr, indices, values, bits, colon, blank, out):
     """Write a line `id:value id:value` for each row; return how many bytes.
 
-    `bits` are those of `values`; no value is written where `colon` is 0. `out` has WIDEST bytes for each entry, one for
-    each row, and ROOM.
+    `bits` are those of `values`; no value is written where `colon` is 0. `out` has ENTRY_BYTES for each
+    entry, one byte for each row, and EXTRA_BYTES.
     """
     base = np.uint64(out.ctypes.data)
     at = base

@@ -36,7 +36,7 @@ BROKEN_PREDS = {
     "one number as header": (PREDS.replace("4 5", "4"), "p.txt:1: expected a header 'rows cols', or a row of idx:value, found '4'"),
     "four numbers as header": (PREDS.replace("4 5", "4 5 6 7"), "p.txt:1: expected a header 'rows cols', or a row of idx:value, found '4 5 6 7'"),
     "three numbers as header": (PREDS.replace("4 5", "4 9 5"), "p.txt:1: the header '4 9 5' declares points, features and labels, but no row begins with labels; expected the header 'rows cols' before rows of idx:value"),
-    "header too large": (PREDS.replace("4 5", "4 " + "9" * 20), f"p.txt:1: a number of the header '4 {'9' * 20}' is beyond 2^63 - 2"),
+    "header too large": (PREDS.replace("4 5", "4 " + "9" * 20), f"p.txt:1: a number of the header '4 {'9' * 20}' is above 2^63 - 2"),
     "words as header": (PREDS.replace("4 5", "rows cols"), "p.txt:1: expected a label id before the colon, found 'rows'"),
     "cut in a number": (PREDS[:-2], "p.txt:5: expected a number after the colon, found '3:.'"),
     "cut after a colon": (PREDS[:-3], "p.txt:5: expected a number after the colon, found '3:'"),

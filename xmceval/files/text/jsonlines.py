@@ -51,7 +51,7 @@ def _load_object(line: bytes) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise ValueError(f"expected UTF-8, {error.reason} at byte {error.start} of the line") from None
     except json.JSONDecodeError as error:
-        raise ValueError(f"expected one JSON object per line ({error.msg} at character {error.pos})") from None
+        raise ValueError(f"expected one JSON object per line ({error.msg}: character {error.pos})") from None
     except (RecursionError, ValueError):
         raise ValueError("expected one JSON object per line, without deep nesting and huge numbers") from None
     if not isinstance(fields, dict):

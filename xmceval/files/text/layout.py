@@ -129,11 +129,13 @@ def _find_marked_kind(lines: Sequence[bytes]) -> str:
 def _detect_below_header(path: Path, lines: list[bytes], number: int, after: int, names: Names | None) -> Layout | None:
     """Return the layout of the rows below a line if it is a header, which may be a comment."""
     line = lines[number].strip()
-    text = line.lstrip(b"# \t").split(b"#")[0].rstrip()  # a comment may follow the header
+    text = line.lstrip(b"# \t")
+    mark = line[: len(line) - len(text)]
+    text = text.split(b"#")[0].rstrip()  # a comment may follow the header
     numbers = _whole_numbers(text)
     if len(numbers) != 2 and (len(numbers) != 3 or line.startswith(b"#") or b"," in text):
         return None
-    layout = _parse_header(path, number, numbers, text, after)
+    layout = _parse_header(path, number, numbers, mark + text, after)
     rows = lines[number + 1 :]
     kind = _find_kind(rows)
     if kind in {"", "pairs", "labels"}:
@@ -150,12 +152,12 @@ def _whole_numbers(text: bytes) -> list[bytes]:
     return words if all(word.isdigit() for word in words) and not text.startswith(b",") else []
 
 
-def _parse_header(path: Path, number: int, numbers: list[bytes], text: bytes, after: int) -> Layout:
+def _parse_header(path: Path, number: int, numbers: list[bytes], header: bytes, after: int) -> Layout:
     """Parse a header: two numbers before rows of pairs, three before rows of labels with features."""
     if max(map(len, numbers)) > 19 or max(map(int, numbers)) > LARGEST_ID:
-        raise DataError(f"{path}:{number + 1}: a number of the header {quote(text)} is beyond 2^63 - 2")
+        raise DataError(f"{path}:{number + 1}: a number of the header {quote(header)} is above 2^63 - 2")
     kind = "pairs" if len(numbers) == 2 else "labels"
-    return Layout(kind, after, number + 1, int(numbers[0]), int(numbers[-1]), text.decode())
+    return Layout(kind, after, number + 1, int(numbers[0]), int(numbers[-1]), header.decode())
 
 
 def _has_labels(path: Path, layout: Layout, rows: list[bytes]) -> bool:

@@ -9,7 +9,7 @@ from scipy.sparse import load_npz
 
 import xmceval
 from xmceval.cli import main
-from xmceval.files.writing.forms import FORMS
+from xmceval.files.writing.formats import FORMATS
 
 SCORES = "3 5\n3:0.5 1:2\n\n4:0.001\n"
 
@@ -43,8 +43,8 @@ def test_a_file_is_converted_and_described(folder):
         ({"top": 1}, "3 5\n1:2\n\n4:0.001\n"),
         ({"order": "label"}, "3 5\n1:2 3:0.5\n\n4:0.001\n"),
         ({"order": "score"}, "3 5\n1:2 3:0.5\n\n4:0.001\n"),
-        ({"form": "plain"}, "3:0.5 1:2\n\n4:0.001\n"),
-        ({"form": "omikuji"}, "3 0.5\t1 2\n\n4 0.001\n"),
+        ({"to": "plain"}, "3:0.5 1:2\n\n4:0.001\n"),
+        ({"to": "omikuji"}, "3 0.5\t1 2\n\n4 0.001\n"),
         ({"n_labels": 7}, "3 7\n3:0.5 1:2\n\n4:0.001\n"),
     ],
 )
@@ -52,7 +52,7 @@ def test_options_are_those_of_the_command(capfdbinary, options, text):
     stream = io.BytesIO()
     xmceval.convert("p.txt", stream, **options)
     assert stream.getvalue().decode() == text
-    words = {"form": "--to", "order": "--sort", "top": "--top", "n_labels": "--n-labels"}
+    words = {"to": "--to", "order": "--sort", "top": "--top", "n_labels": "--n-labels"}
     assert run("convert", "p.txt", "-", *(part for name in options for part in (words[name], options[name]))) == 0
     assert capfdbinary.readouterr().out.decode() == text
 
@@ -63,18 +63,18 @@ def test_truth_and_names_are_understood(folder):
     written = xmceval.convert("named", "t2.txt", truth=True, labels="names")
     assert (folder / "t2.txt").read_text() == "3 3\n0:1 2:1\n\n1:1\n"
     assert written.n_labels == 3
-    xmceval.convert("t.txt", "lists", truth=True, form="lists")
+    xmceval.convert("t.txt", "lists", truth=True, to="lists")
     assert (folder / "lists").read_text() == "0\n0,2\n\n2\n"
 
 
 def test_what_was_noticed_is_returned(folder):
     (folder / "plain").write_text("3:0.5\n7:1\n")
     (warning,) = xmceval.convert("plain", "q.txt").warnings
-    assert "the largest label + 1 is 8 (hint: --n-labels)" in warning
+    assert "using the largest label + 1, 8 (hint: pass --n-labels)" in warning
 
 
 def test_an_existing_file_is_overwritten_only_by_force(folder):
-    with pytest.raises(xmceval.UsageError, match="hint: --force"):
+    with pytest.raises(xmceval.UsageError, match="hint: pass --force"):
         xmceval.convert("p.txt", "t.txt")
     xmceval.convert("p.txt", "t.txt", force=True)
     assert (folder / "t.txt").read_text() == SCORES
@@ -91,7 +91,7 @@ def test_verbose_reports_what_was_read_and_written(capsys):
 def test_the_help_lists_every_form(capsys):
     assert run("convert", "--help") == 0
     listed = capsys.readouterr().out.partition("Forms:\n")[2].partition("\n\n")[0]
-    assert re.findall(r"^    (\w+)", listed, re.MULTILINE) == list(FORMS)
+    assert re.findall(r"^    (\w+)", listed, re.MULTILINE) == list(FORMATS)
 
 
 # Propensities

@@ -346,7 +346,7 @@ def test_propensities_go_to_standard_output(tmp_path, monkeypatch, capfdbinary):
 def test_binary_endings_do_not_become_text(run, tmp_path, name):
     code, _, err = run("convert", MODEL_A, tmp_path / name)
     assert code == 2
-    assert "hint: a name in .npz or .txt, or --to " in err
+    assert "hint: use a name ending in .npz or .txt, or pass --to " in err
     assert run("propensity", TRAIN, tmp_path / name)[0] == 2
     assert not list(tmp_path.iterdir())
     assert run("convert", MODEL_A, tmp_path / name, "--to", "xmc")[0] == 0
@@ -356,13 +356,17 @@ def test_convert_drops_the_extra_column_that_score_drops(run, tmp_path):
     save_npz(tmp_path / "p.npz", csr_matrix([[0.5, 0, 1], [0, 1, 0], [0, 0, 2]]))
     code, _, err = run("convert", tmp_path / "p.npz", tmp_path / "p.txt", "--n-labels", 2)
     assert code == 0
-    assert "2 entries of the extra last column, 2, were dropped" in err
+    assert "dropped 2 entries in extra column 2, beyond the 2 labels" in err
     assert (tmp_path / "p.txt").read_text() == "3 2\n0:0.5\n1:1\n\n"
 
 
 BROKEN = {
-    "bz2": (b"BZh9xxxx", b"2 5\n0:1\n1:1\n", "the compressed file is damaged or cut short"),
-    "omikuji": (b"0 0.9\t1 0.5\n4 0.3\t1\n", b"2 5\n0:1\n1:1\n", "p:2: expected 'label score' between tabs, found '1'"),
+    "bz2": (b"BZh9xxxx", b"2 5\n0:1\n1:1\n", "the compressed file is damaged or truncated"),
+    "omikuji": (
+        b"0 0.9\t1 0.5\n4 0.3\t1\n",
+        b"2 5\n0:1\n1:1\n",
+        "p:2: expected tab-separated 'label score', found '1'",
+    ),
     "run's score": (
         b"q1 Q0 d1 1 x me\n",
         b"q1 0 d1 1\nq2 0 d2 1\n",

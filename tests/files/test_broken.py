@@ -1,4 +1,4 @@
-"""Every broken file ends in one message with its place, the thing and a hint; tables hold the whole messages."""
+"""Every broken file ends in one message with its place, the cause and a hint; tables hold the whole messages."""
 # ruff: noqa: E501 - a message is compared as one line
 
 import gzip
@@ -22,42 +22,42 @@ def in_empty_folder(tmp_path, monkeypatch):
 SIZES = "t.txt has 4 rows, p.txt has {} rows; they must be of the same instances"
 WIDTH = "t.txt has 5 labels; labels are 0-based"
 BROKEN_PREDS = {
-    "row missing": (PREDS.rsplit("\n", 2)[0] + "\n", "p.txt: its header '4 5' announces 4 rows, it has 3 rows (cut short, or a wrong header?)"),
+    "row missing": (PREDS.rsplit("\n", 2)[0] + "\n", "p.txt: the header '4 5' declares 4 rows, but the file has 3 rows (is it truncated, or the header wrong?)"),
     "fewer rows": ("3 5\n1:1\n2:1\n3:1\n", SIZES.format(3)),
     "more rows": ("5 5" + "\n1:1" * 5 + "\n", SIZES.format(5)),
     "fewer rows, no header": ("1:1\n2:1\n3:1\n", SIZES.format(3)),
     "more rows, no header": ("1:1\n" * 5, SIZES.format(5)),
-    "row beyond the header": (PREDS + "\n\n1:1\n", "p.txt:8: a row beyond the 4 that the header '4 5' announces"),
+    "row beyond the header": (PREDS + "\n\n1:1\n", "p.txt:8: unexpected row; the header '4 5' declares 4 rows"),
     "label too large": (PREDS.replace("4:.5", "5:.5"), f"p.txt:5: label 5 is outside 0..4 ({WIDTH})"),
-    "label beyond 64 bits": (PREDS.replace("4:", "9" * 20 + ":"), "p.txt:5: a label is beyond 2^63 - 1; expected a 0-based column number, found '99999999999999999999:.5'"),
-    "negative label": (PREDS.replace("4:", "-1:"), "p.txt:5: expected a label of digits before the colon, found '-1:.5'"),
+    "label beyond 64 bits": (PREDS.replace("4:", "9" * 20 + ":"), "p.txt:5: expected a 0-based column number below 2^63, found '99999999999999999999:.5'"),
+    "negative label": (PREDS.replace("4:", "-1:"), "p.txt:5: expected a label id before the colon, found '-1:.5'"),
     "nan": (PREDS.replace("4:.5", "4:nan"), "p.txt:5: the score value of label 4 is NaN; expected a number"),
     "duplicate": (PREDS.replace("4:.5", "3:.5"), "p.txt:5: label 3 appears twice in this row; a label has one score"),
-    "one number as header": (PREDS.replace("4 5", "4"), "p.txt:1: found '4'; expected a header of two numbers, 'rows cols', or a row of idx:value"),
-    "four numbers as header": (PREDS.replace("4 5", "4 5 6 7"), "p.txt:1: found '4 5 6 7'; expected a header of two numbers, 'rows cols', or a row of idx:value"),
-    "three numbers as header": (PREDS.replace("4 5", "4 9 5"), "p.txt:1: the header '4 9 5' announces points, features and labels, but the rows below begin with no labels; before rows of idx:value it is 'rows cols'"),
-    "header too large": (PREDS.replace("4 5", "4 " + "9" * 20), f"p.txt:1: a number of the header '4 {'9' * 20}' is beyond 2^63 - 2"),
-    "words as header": (PREDS.replace("4 5", "rows cols"), "p.txt:1: expected a label of digits before the colon, found 'rows'"),
+    "one number as header": (PREDS.replace("4 5", "4"), "p.txt:1: expected a header 'rows cols', or a row of idx:value, found '4'"),
+    "four numbers as header": (PREDS.replace("4 5", "4 5 6 7"), "p.txt:1: expected a header 'rows cols', or a row of idx:value, found '4 5 6 7'"),
+    "three numbers as header": (PREDS.replace("4 5", "4 9 5"), "p.txt:1: the header '4 9 5' declares points, features and labels, but no row begins with labels; expected the header 'rows cols' before rows of idx:value"),
+    "header too large": (PREDS.replace("4 5", "4 " + "9" * 20), f"p.txt:1: a number of the header '4 {'9' * 20}' is above 2^63 - 2"),
+    "words as header": (PREDS.replace("4 5", "rows cols"), "p.txt:1: expected a label id before the colon, found 'rows'"),
     "cut in a number": (PREDS[:-2], "p.txt:5: expected a number after the colon, found '3:.'"),
     "cut after a colon": (PREDS[:-3], "p.txt:5: expected a number after the colon, found '3:'"),
     "cut in a label": (PREDS[:-4], "p.txt:5: expected idx:value, found '3'"),
     "empty": ("", "p.txt: the file is empty"),
     "empty, gzipped": (gzip.compress(b""), "p.txt: the file is empty"),
-    "only blank lines": ("\n \n\n\n", "p.txt: nothing but blank lines; expected rows of idx:value"),
+    "only blank lines": ("\n \n\n\n", "p.txt: has only blank lines; expected rows of idx:value"),
     "no number": (PREDS.replace("4:.5", "4:abc"), "p.txt:5: expected a number after the colon, found '4:abc'"),
-    "no label": (PREDS.replace("4:.5", "x:.5"), "p.txt:5: expected a label of digits before the colon, found 'x:.5'"),
+    "no label": (PREDS.replace("4:.5", "x:.5"), "p.txt:5: expected a label id before the colon, found 'x:.5'"),
     "bytes beyond ASCII": (PREDS.replace("4:.5", "4:é"), "p.txt:5: expected a number after the colon, found '4:\\xc3\\xa9'"),
     "a byte 0": (PREDS.replace("4:.5", "4:\0"), "p.txt:5: expected a number after the colon, found '4:\\x00'"),
     "long token": (PREDS.replace("4:.5", "4:" + "y" * 50), f"p.txt:5: expected a number after the colon, found '4:{'y' * 38}'..."),
-    "prose": ("hello world\n", "p.txt:1: expected rows of idx:value such as '12:0.5 90:0.25', or with --labels FILE rows of names, found 'hello world'"),
-    "legacy": (LEGACY, "p.txt: text, rows of label,label feature:value, header '4 3 5': this looks like truth; expected predictions as rows of idx:score"),
-    "utf-16": (PREDS.encode("utf-16"), "p.txt: this is UTF-16 text; write it as UTF-8, such as with iconv"),
-    "binary": (b"\x7fELF\x02\x01\0\0\0", "p.txt: these are binary data of an unknown kind, or UTF-16; expected text, npz or npy"),
+    "prose": ("hello world\n", "p.txt:1: expected rows of idx:value such as '12:0.5 90:0.25', found 'hello world' (hint: pass --labels FILE if these are label names)"),
+    "legacy": (LEGACY, "p.txt: looks like truth (text, rows of label,label feature:value, header '4 3 5'); expected predictions, such as rows of idx:score"),
+    "utf-16": (PREDS.encode("utf-16"), "p.txt: is UTF-16 text; expected UTF-8 text, npz or npy (hint: convert it with iconv -f UTF-16 -t UTF-8)"),
+    "binary": (b"\x7fELF\x02\x01\0\0\0", "p.txt: is binary data of an unknown kind, or UTF-16; expected UTF-8 text, npz or npy"),
     "carriage returns only": (PREDS.replace("\n", "\r"), "p.txt: its lines end with carriage returns only; expected newlines"),
-    "pickle": (pickle.dumps({}), "p.txt: this is a pickle; a pickle runs code when it is read; write the matrix with scipy.sparse.save_npz"),
-    "hdf5": (b"\x89HDF\r\n\x1a\n", "p.txt: this is an HDF5 file; write the matrix with scipy.sparse.save_npz"),
-    "no zip": (b"PK\x03\x04" + bytes(50), "p.txt: cannot be read as arrays; is it damaged or cut short? (File is not a zip file)"),
-    "gzip cut": (gzip.compress(PREDS.encode())[:-12], "p.txt: the compressed file is damaged or cut short (Compressed file ended before the end-of-stream marker was reached)"),
+    "pickle": (pickle.dumps({}), "p.txt: is a pickle, which runs code when it is loaded; expected UTF-8 text, npz or npy (hint: save the matrix with scipy.sparse.save_npz)"),
+    "hdf5": (b"\x89HDF\r\n\x1a\n", "p.txt: is an HDF5 file; expected UTF-8 text, npz or npy (hint: save the matrix with scipy.sparse.save_npz)"),
+    "no zip": (b"PK\x03\x04" + bytes(50), "p.txt: cannot be read as an npz file; is it damaged or truncated? (File is not a zip file)"),
+    "gzip cut": (gzip.compress(PREDS.encode())[:-12], "p.txt: the compressed file is damaged or truncated (Compressed file ended before the end-of-stream marker was reached)"),
 }  # fmt: skip
 
 BROKEN_TRUTHS = {
@@ -67,10 +67,10 @@ BROKEN_TRUTHS = {
     "negative": (TRUTH.replace("4:1", "4:-1"), "t.txt:5: the truth value of label 4 is -1, negative; expected 0, 1 or a whole grade"),
     "duplicate": (TRUTH.replace("4:1", "3:1"), "t.txt:5: label 3 appears twice in this row; a label has one truth"),
     "predictions": (PREDS, "t.txt:2: the truth value of label 0 is 0.9, a fraction; expected 1 or a whole grade (are truth and predictions swapped?)"),
-    "two commas": (LEGACY.replace("3,4", "3,,4"), "t.txt:5: expected labels of digits with single commas between, found '3,,4'"),
-    "header announces more": (TRUTH.replace("4 5", "6 5"), "t.txt: its header '6 5' announces 6 rows, it has 4 rows (cut short, or a wrong header?)"),
-    "row beyond the header": (TRUTH.replace("4 5", "3 5"), "t.txt:5: a row beyond the 3 that the header '3 5' announces"),
-    "only blank lines": ("\n" * 4, "t.txt: nothing but blank lines; expected rows of idx:value"),
+    "two commas": (LEGACY.replace("3,4", "3,,4"), "t.txt:5: expected label ids separated by single commas, found '3,,4'"),
+    "header declares more": (TRUTH.replace("4 5", "6 5"), "t.txt: the header '6 5' declares 6 rows, but the file has 4 rows (is it truncated, or the header wrong?)"),
+    "row beyond the header": (TRUTH.replace("4 5", "3 5"), "t.txt:5: unexpected row; the header '3 5' declares 3 rows"),
+    "only blank lines": ("\n" * 4, "t.txt: has only blank lines; expected rows of idx:value"),
 }  # fmt: skip
 
 
@@ -82,7 +82,7 @@ def fails_with(message, *args, **options):
 
 @pytest.mark.parametrize("name", BROKEN_PREDS)
 @pytest.mark.parametrize("size", [32, 1 << 20])
-def test_broken_predictions_are_told(name, size, monkeypatch):
+def test_broken_predictions_are_reported(name, size, monkeypatch):
     content, message = BROKEN_PREDS[name]
     monkeypatch.setattr(chunks, "CHUNK_BYTES", size)
     fails_with(message, write("t.txt", TRUTH), write("p.txt", content))
@@ -90,21 +90,21 @@ def test_broken_predictions_are_told(name, size, monkeypatch):
 
 @pytest.mark.parametrize("name", BROKEN_TRUTHS)
 @pytest.mark.parametrize("size", [32, 1 << 20])
-def test_broken_truth_is_told(name, size, monkeypatch):
+def test_broken_truth_is_reported(name, size, monkeypatch):
     content, message = BROKEN_TRUTHS[name]
     monkeypatch.setattr(chunks, "CHUNK_BYTES", size)
     fails_with(message, write("t.txt", content), write("p.txt", PREDS))
 
 
-def test_what_is_no_file_is_told(tmp_path, monkeypatch):
+def test_what_is_not_a_file_is_reported(tmp_path, monkeypatch):
     write("t.txt", TRUTH)
     (tmp_path / "folder").mkdir()
     fails_with("folder: is a directory; expected a file", preds="folder")
     fails_with("nothing: no such file", preds="nothing")
-    fails_with("/dev/null: is a pipe or a device; expected a file, which is read more than once", preds="/dev/null")
+    fails_with("/dev/null: is a pipe or a device; expected a file, which can be read more than once", preds="/dev/null")
 
 
-def test_unreadable_file_is_told(monkeypatch):
+def test_an_unreadable_file_is_reported(monkeypatch):
     write("t.txt", TRUTH)
     write("p.txt", PREDS)
     opened = streams.Path.open
@@ -128,36 +128,38 @@ NPZ = {
 BROKEN_NPZ = {
     "label too large": ({"indices": np.array([0, 7])}, f"m.npz row 1: label 7 is outside 0..4 ({WIDTH})"),
     "negative label": ({"indices": np.array([0, -1])}, "m.npz row 1: label -1 is negative; labels are 0-based column numbers"),
-    "fractional labels": ({"indices": np.array([0, 0.5])}, "m.npz: its 'indices' has shape (2,) and dtype float64; expected whole numbers in one dimension"),
-    "wrong indptr": ({"indptr": np.array([0, 1, 2, 2, 9])}, "m.npz: its indptr does not describe 4 rows of 2 stored entries"),
-    "short indptr": ({"indptr": np.array([0, 1])}, "m.npz: its indptr does not describe 4 rows of 2 stored entries"),
+    "fractional labels": ({"indices": np.array([0, 0.5])}, "m.npz: its 'indices' has shape (2,) and dtype float64; expected integers in one dimension"),
+    "wrong indptr": ({"indptr": np.array([0, 1, 2, 2, 9])}, "m.npz: its indptr does not describe 4 rows with 2 stored entries"),
+    "short indptr": ({"indptr": np.array([0, 1])}, "m.npz: its indptr does not describe 4 rows with 2 stored entries"),
     "duplicates": ({"indices": np.array([1, 1]), "indptr": np.array([0, 2, 2, 2, 2])}, "m.npz row 0: label 1 appears twice in this row; a label has one score"),
     "names": ({"data": np.array(["a", "b"])}, "m.npz: its 'data' has shape (2,) and dtype <U1; expected numbers in one dimension"),
     "objects": ({"data": np.array([1, "a"], object)}, "m.npz: its 'data' has shape (2,) and dtype object; expected numbers in one dimension"),
     "negative shape": ({"shape": np.array([-4, 5])}, "m.npz: its shape is (-4, 5); expected rows and columns"),
-    "another format": ({"format": np.array(b"bsr")}, "m.npz: a sparse matrix of format 'bsr'; expected one of csr, csc, coo (hint: .tocsr())"),
-    "a part missing": ({"format": np.array(b"coo"), "row": np.array([0, 1])}, "m.npz: it lacks 'col'; a coo matrix has shape, data, row, col"),
+    "another format": ({"format": np.array(b"bsr")}, "m.npz: is a sparse matrix of format 'bsr'; expected one of csr, csc, coo (hint: convert it with .tocsr())"),
+    "a part missing": ({"format": np.array(b"coo"), "row": np.array([0, 1])}, "m.npz: lacks the array 'col'; a coo matrix has shape, data, row, col"),
     "more labels": ({"shape": np.array([4, 7])}, "m.npz has 7 columns, but t.txt has 5 labels"),
     "fewer rows": ({"shape": np.array([2, 5]), "indptr": np.array([0, 1, 2])}, "t.txt has 4 rows, m.npz has 2 rows; they must be of the same instances"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", BROKEN_NPZ)
-def test_broken_npz_is_told(name):
+def test_a_broken_npz_is_reported(name):
     changes, message = BROKEN_NPZ[name]
     np.savez("m.npz", **{**NPZ, **changes})
     fails_with(message, write("t.txt", TRUTH), "m.npz")
 
 
-def test_npz_of_another_kind_is_told():
+def test_an_npz_of_another_kind_is_reported():
     write("t.txt", TRUTH)
     np.savez("m.npz", np.eye(3))
-    fails_with("m.npz: not a sparse matrix; expected a file of scipy.sparse.save_npz", preds="m.npz")
+    fails_with("m.npz: is not a sparse matrix; expected a file of scipy.sparse.save_npz", preds="m.npz")
     np.savez_compressed("m.npz", **{**NPZ, "data": np.random.default_rng(1).random(2)})
     with open("m.npz", "rb") as file:
         whole = file.read()
     write("m.npz", whole[: len(whole) // 2])
-    fails_with("m.npz: cannot be read as arrays; is it damaged or cut short? (File is not a zip file)", preds="m.npz")
+    fails_with(
+        "m.npz: cannot be read as an npz file; is it damaged or truncated? (File is not a zip file)", preds="m.npz"
+    )
 
 
 def test_coo_duplicates_are_not_added_up():
@@ -165,27 +167,27 @@ def test_coo_duplicates_are_not_added_up():
     np.savez("m.npz", shape=[4, 5], data=[0.5, 0.5], row=[1, 1], col=[2, 2], format=b"coo")
     fails_with("m.npz row 1: label 2 appears twice in this row; a label has one score", preds="m.npz")
     np.savez("m.npz", shape=[4, 5], data=[0.5, 0.5], row=[1, 4], col=[2, 2], format=b"coo")
-    fails_with("m.npz: a stored entry is in row 4; its shape has 4 rows", preds="m.npz")
+    fails_with("m.npz: has an entry in row 4, but its shape has 4 rows", preds="m.npz")
 
 
 BROKEN_PAIRS = {
-    "shapes": (LABELS[:, :1], SCORES, "r-labels.npy has shape (4, 1) and r-scores.npy (4, 2); they must be the same"),
+    "shapes": (LABELS[:, :1], SCORES, "r-labels.npy has shape (4, 1), but r-scores.npy has shape (4, 2); expected the same"),
     "rows": (LABELS[:3], SCORES[:3], "t.txt has 4 rows, r-labels.npy has 3 rows; they must be of the same instances"),
-    "names": (LABELS.astype(object), SCORES, "r-labels.npy: holds names, not numbers of labels (hint: --labels FILE, labels=, one name a line)"),
+    "names": (LABELS.astype(object), SCORES, "r-labels.npy: has label names, not ids (hint: pass --labels FILE, or labels=, with one name per line)"),
     "nan": (LABELS, SCORES * np.nan, "r-labels.npy row 0: the score value of label 0 is NaN; expected a number"),
     "negative": (LABELS - 1, SCORES, "r-labels.npy row 2: label -2 is negative; labels are 0-based column numbers"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", BROKEN_PAIRS)
-def test_broken_npy_pair_is_told(name):
+def test_a_broken_npy_pair_is_reported(name):
     labels, scores, message = BROKEN_PAIRS[name]
     np.save("r-labels.npy", labels)
     np.save("r-scores.npy", scores)
     fails_with(message, write("t.txt", TRUTH), "r")
 
 
-def test_npy_that_is_none_is_told():
+def test_an_npy_that_does_not_fit_is_reported():
     write("t.txt", TRUTH)
     np.save("dense.npy", SCORES)
     fails_with("dense.npy has 2 columns, but t.txt has 5 labels", preds="dense.npy")

@@ -1,4 +1,4 @@
-"""Convert: every form reads back to the same scores, bit for bit; propensity files give the bits of --train."""
+"""Convert: every format reads back to the same scores, bit for bit; propensity files give the bits of --train."""
 
 import gzip
 import math
@@ -16,7 +16,7 @@ from xmceval.cli import main
 from xmceval.errors import DataError, UsageError
 from xmceval.files.opening import open_scores, open_truth
 from xmceval.files.writing.convert import convert
-from xmceval.files.writing.forms import FORMS
+from xmceval.files.writing.formats import FORMATS
 from xmceval.kernels import writing as write
 from xmceval.rows import matrices
 from xmceval.rows.block import Scratch
@@ -45,7 +45,7 @@ def rows_of(source):
 
 def text_of(values):
     values = np.array(values, dtype=np.float64)
-    out = np.empty(values.size * (write.WIDEST + 1) + write.ROOM, np.uint8)
+    out = np.empty(values.size * (write.ENTRY_BYTES + 1) + write.EXTRA_BYTES, np.uint8)
     args = np.arange(values.size + 1), np.zeros(values.size, np.int64), values, values.view(np.uint64)
     n_bytes = write.format_rows(*args, ord(":"), ord(" "), out)
     return [line.removeprefix("0:") for line in out[:n_bytes].tobytes().decode().split("\n")[:-1]]
@@ -69,7 +69,7 @@ def test_numbers_at_the_edges_of_their_range_are_written_as_by_repr():
 
 @given(st.lists(st.integers(0, 2**63 - 1) | st.integers(0, 10**9), min_size=1, max_size=20))
 def test_ids_of_any_size_are_written_in_full(ids):
-    out = np.empty(len(ids) * (write.WIDEST + 1) + write.ROOM, np.uint8)
+    out = np.empty(len(ids) * (write.ENTRY_BYTES + 1) + write.EXTRA_BYTES, np.uint8)
     values = np.ones(len(ids))
     n_bytes = write.format_rows(
         np.array([0, len(ids)]), np.array(ids, np.int64), values, values.view(np.uint64), 0, ord(","), out
@@ -78,11 +78,11 @@ def test_ids_of_any_size_are_written_in_full(ids):
 
 
 @given(cases(), st.sampled_from(["a.txt", "a.txt.gz", "plain", "a.npz", "a-labels.npy"]), st.integers(1, 3))
-def test_every_form_reads_back_the_same(tmp_path_factory, case, name, threads):
+def test_every_format_reads_back_the_same(tmp_path_factory, case, name, threads):
     path = tmp_path_factory.mktemp("convert") / name
     scores = to_csr(case.scores, case.n_labels, np.float64)
-    form = "plain" if name == "plain" else None
-    written = convert(as_scores(scores), path, form=form, threads=threads)
+    to = "plain" if name == "plain" else None
+    written = convert(as_scores(scores), path, to=to, threads=threads)
     assert (written.n_rows, written.n_labels, written.n_entries) == (*scores.shape, scores.nnz)
     if scores.nnz:
         back = rows_of(open_scores(path).source)
@@ -115,10 +115,12 @@ def test_a_header_is_made_where_the_source_has_none(tmp_path):
     (tmp_path / "a.txt").write_text("3:0.5 1:2\n\n7:1e-3\n")
     written = convert(open_scores(tmp_path / "a.txt").source, tmp_path / "b.txt.gz")
     assert gzip.decompress((tmp_path / "b.txt.gz").read_bytes()) == b"3 8\n3:0.5 1:2\n\n7:0.001\n"
-    assert written.notes == ("nothing announces the number of labels: the largest label + 1 is 8 (hint: --n-labels)",)
+    assert written.notes == (
+        "the number of labels is not declared; using the largest label + 1, 8 (hint: pass --n-labels)",
+    )
 
 
-def test_a_header_of_rows_and_k_is_mended(tmp_path):
+def test_a_header_of_rows_and_k_is_corrected(tmp_path):
     (tmp_path / "a.txt").write_text("2 2\n3:0.5 1:2\n7:1\n")
     convert(open_scores(tmp_path / "a.txt").source, tmp_path / "b.txt")
     assert (tmp_path / "b.txt").read_text() == "2 8\n3:0.5 1:2\n7:1\n"
@@ -158,16 +160,16 @@ def test_an_existing_file_is_not_overwritten_without_force(tmp_path):
     (tmp_path / "a.txt").write_text("mine")
     with pytest.raises(UsageError) as error:
         convert(scores, tmp_path / "a.txt")
-    assert str(error.value) == f"{tmp_path / 'a.txt'}: is there already (hint: --force)"
+    assert str(error.value) == f"{tmp_path / 'a.txt'}: already exists (hint: pass --force to overwrite)"
     assert (tmp_path / "a.txt").read_text() == "mine"
     convert(scores, tmp_path / "a.txt", force=True)
     assert (tmp_path / "a.txt").read_text() == "2 2\n0:1 1:0\n0:0 1:1\n"
 
 
 @pytest.mark.parametrize("name", ["/dev/null", "."])
-def test_what_is_no_file_is_never_replaced(tmp_path, monkeypatch, name):
+def test_what_is_not_a_file_is_never_replaced(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(UsageError, match="is no file that could be overwritten"):
+    with pytest.raises(UsageError, match="is not a file, so it cannot be overwritten"):
         convert(as_scores(np.eye(2)), name, force=True)
 
 
@@ -179,22 +181,22 @@ def test_nothing_is_left_of_a_file_that_breaks_off(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("form", "are_scores", "message"),
+    ("to", "are_scores", "message"),
     [
-        ("lists", True, "lists of labels cannot hold scores (hint: --truth if these are true labels)"),
-        ("npy", False, "a pair of npy files holds predictions, not truth (hint: npz)"),
-        ("csv", True, "unknown form 'csv'; known: " + ", ".join(FORMS)),
+        ("lists", True, "lists of labels cannot hold scores (hint: pass --truth if these are true labels)"),
+        ("npy", False, "a pair of npy files holds predictions, not truth (hint: pass --to npz)"),
+        ("csv", True, "unknown format 'csv'; expected one of " + ", ".join(FORMATS)),
     ],
 )
-def test_a_form_that_cannot_hold_it_is_refused(tmp_path, form, are_scores, message):
+def test_a_format_that_cannot_hold_the_rows_is_refused(tmp_path, to, are_scores, message):
     with pytest.raises(UsageError) as error:
-        convert(as_scores(np.eye(2)), tmp_path / "a", form=form, are_scores=are_scores)
+        convert(as_scores(np.eye(2)), tmp_path / "a", to=to, are_scores=are_scores)
     assert str(error.value) == message
 
 
 def test_grades_are_not_lost_in_lists(tmp_path):
     with pytest.raises(DataError) as error:
-        convert(as_truth(np.array([[1, 0], [0, 2]])), tmp_path / "a", form="lists", are_scores=False)
+        convert(as_truth(np.array([[1, 0], [0, 2]])), tmp_path / "a", to="lists", are_scores=False)
     assert str(error.value) == "y_true row 1: a list of labels cannot hold grades other than 1"
 
 
@@ -225,10 +227,10 @@ REAL = [
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_real_predictions_go_through_every_form_and_come_back(tmp_path, realdata, name):
+def test_real_predictions_go_through_every_format_and_come_back(tmp_path, realdata, name):
     path = realdata / name
     if not path.exists():
-        pytest.skip("not among the data")
+        pytest.skip("not in the data")
     expected = rows_of(open_scores(path).source)
     source, last = open_scores(path).source, path
     for step, target in enumerate(["a.npz", "b.txt", "c-labels.npy", "d.txt.gz", "e.npz", "f.txt.bz2"]):
@@ -262,10 +264,10 @@ def test_compressed_text_comes_back(tmp_path, rng, monkeypatch, ending):
 
 def test_omikuji_and_lists_come_back(tmp_path, rng):
     scores = csr_matrix(rng.random((30, 9)) * (rng.random((30, 9)) < 0.5))
-    convert(as_scores(scores), tmp_path / "o.txt", form="omikuji")
+    convert(as_scores(scores), tmp_path / "o.txt", to="omikuji")
     assert rows_of(open_scores(tmp_path / "o.txt").source) == rows_of(as_scores(scores))
     truth = (scores != 0).astype(float)
-    convert(as_truth(truth), tmp_path / "l.txt", form="lists", are_scores=False)
+    convert(as_truth(truth), tmp_path / "l.txt", to="lists", are_scores=False)
     assert rows_of(open_truth(tmp_path / "l.txt").source) == rows_of(as_scores(truth))
 
 

@@ -1,4 +1,4 @@
-"""Damaged files of every form: read or refused with a message, and the same with chunks of any size.
+"""Damaged files of every format: read or refused with a message, and the same with chunks of any size.
 
 The budget here is small; ``scripts/fuzz`` spends a longer one.
 """
@@ -48,7 +48,7 @@ def samples(tmp_path_factory):
 
 
 def read(folder, which, content, scores, names):
-    """Return all rows of a file, or what is said of it."""
+    """Return all rows of a file, or how it was refused."""
     path = folder / "x"
     if which == "preds" and content.startswith(b"\x93NUMPY"):
         path = folder / "y-labels.npy"

@@ -24,7 +24,7 @@ TEXTS = {
     "crlf": lambda text: text.replace("\n", "\r\n"),
     "tabs": lambda text: text.replace(" ", "\t"),
     "double blanks": lambda text: text.replace(" ", "  "),
-    "blanks around": lambda text: " " + text.replace("\n", " \n "),
+    "outer blanks": lambda text: " " + text.replace("\n", " \n "),
     "bom": lambda text: "\ufeff" + text,
     "comments": lambda text: "# made by hand\n" + text.replace("\n1:", " # one\n\t# two\n1:") + "#\n",
     "commented header": lambda text: "# 4, 5\n " + body(text),
@@ -38,7 +38,7 @@ TEXTS = {
 def test_text_is_read_however_it_is_spaced(name):
     result = scored(write("t.txt", TEXTS[name](TRUTH)), write("p.txt", TEXTS[name](PREDS)))
     same_numbers(result)
-    assert not any("newline" in said for said in result.warnings)
+    assert not any("newline" in warning for warning in result.warnings)
 
 
 HEADERS = {
@@ -70,12 +70,12 @@ def test_truth_has_three_text_forms(name):
     same_numbers(scored(write("t.txt", TRUTHS[name]), write("p.txt", PREDS)))
 
 
-def test_header_of_legacy_truth_is_told_from_a_row_of_labels():
+def test_a_header_of_legacy_truth_is_distinguished_from_a_row_of_labels():
     assert open_truth(write("t.txt", "0,1,2 0:1\n1 1:1\n")).source.n_rows is None
     assert open_truth(write("t.txt", LEGACY)).source.n_rows == 4
 
 
-def test_inferred_layout_is_told():
+def test_the_inferred_layout_is_described():
     assert open_truth(write("t.txt", LEGACY)).description == "text, rows of label,label feature:value, header '4 3 5'"
     assert open_scores(write("p.txt", body(PREDS))).description == "text, rows of idx:value, no header"
 
@@ -106,7 +106,7 @@ def test_npy_pair_is_named_by_either_file_or_its_stem(name, ending):
     same_numbers(result, scored("t.txt", (LABELS, SCORES)))
 
 
-def test_gzip_is_told_by_its_content():
+def test_gzip_is_recognised_by_its_content():
     zipped = gzip.compress(PREDS[:20].encode()) + gzip.compress(PREDS[20:].encode())
     for name in ("p.txt.gz", "p.txt"):
         same_numbers(scored(write("t.txt", gzip.compress(TRUTH.encode())), write(name, zipped)))
@@ -170,7 +170,7 @@ def test_line_is_right_in_the_second_megabyte():
         scored()
 
 
-def test_earliest_fault_is_told_whatever_thread_finds_it(monkeypatch):
+def test_the_earliest_fault_is_reported_whichever_thread_finds_it(monkeypatch):
     truth, preds = long_files(300, np.random.default_rng(7))
     preds[40] += " 77:1"
     preds[200] += " 88:1"
@@ -186,22 +186,22 @@ def test_missing_last_newline_is_read_with_a_warning():
     result = scored(write("t.txt", TRUTH[:-1]), write("p.txt", PREDS[:-1]))
     same_numbers(result)
     for name in ("t.txt", "p.txt"):
-        assert f"{name}: the last line has no newline; it was read (is the file cut short?)" in result.warnings
+        assert f"{name}: the last line has no newline; it was read (is the file truncated?)" in result.warnings
 
 
-def test_numbers_are_read_one_a_line_or_from_npy():
+def test_numbers_are_read_one_per_line_or_from_npy():
     np.save("n.npy", np.array([1, 2, 3]))
     for name in (write("n.txt", "\ufeff1\n2.0\r\n3e0\n\n"), write("n.gz", gzip.compress(b"1\n2\n3")), "n.npy"):
         assert read_numbers(name).tolist() == [1, 2, 3]
     for content, message in {
-        "1\nx\n": "n.txt:2: expected one number a line, found 'x'",
-        "1\n\n2\n": "n.txt:2: expected one number a line, found ''",
-        "1 2\n": "n.txt:1: expected one number a line, found '1 2'",
+        "1\nx\n": "n.txt:2: expected one number per line, found 'x'",
+        "1\n\n2\n": "n.txt:2: expected one number per line, found ''",
+        "1 2\n": "n.txt:1: expected one number per line, found '1 2'",
     }.items():
         with pytest.raises(xmceval.DataError, match=f"^{re.escape(message)}$"):
             read_numbers(write("n.txt", content))
     np.save("n.npy", np.eye(2))
     with pytest.raises(
-        xmceval.DataError, match=r"^n\.npy: expected one number a label, got shape \(2, 2\) of float64$"
+        xmceval.DataError, match=r"^n\.npy: expected numbers in one dimension, got shape \(2, 2\) of float64$"
     ):
         read_numbers("n.npy")

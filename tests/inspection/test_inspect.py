@@ -83,7 +83,7 @@ def test_scores_are_counted(tmp_path):
         ("nan", "2 6\n0:0.5\n1:nan\n", "p.txt:3: the score value of label 1 is NaN; expected a number"),
         ("duplicate", "2 6\n0:0.5\n1:1 1:2\n", "p.txt:3: label 1 appears twice in this row; a label has one score"),
         ("number", "2 6\n0:0.5\n1:x\n", "p.txt:3: expected a number after the colon, found '1:x'"),
-        ("cut", "3 6\n0:0.5\n1:1\n", "p.txt: its header '3 6' announces 3 rows"),
+        ("cut", "3 6\n0:0.5\n1:1\n", "p.txt: the header '3 6' declares 3 rows"),
     ],
 )
 def test_what_score_refuses_is_an_error_and_exits_1(tmp_path, monkeypatch, capsys, name, text, fault):
@@ -183,7 +183,7 @@ def test_json_truth_with_a_bad_line_is_reported_as_by_score(tmp_path, monkeypatc
     assert run("js") == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[1] == "  text, JSON lines, no header; no row could be read"
-    assert lines[2].startswith("  error: js:3: 'x' is a name, not a number of a label")
+    assert lines[2].startswith("  error: js:3: 'x' is a name, not a label id")
     assert len(lines) == 4
 
 

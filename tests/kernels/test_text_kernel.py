@@ -16,7 +16,7 @@ CHUNK = int(kernels.CHUNK)
 
 
 def padded(text, before=b"", after=b"7:7#\n1,-\t "):
-    # What lies around the region must not matter.
+    # What is outside the region must not matter.
     stop = len(before) + len(text)
     return np.frombuffer(before + text + after * 8, np.uint8), len(before), stop
 
@@ -265,7 +265,7 @@ def test_a_value_on_its_own_is_missing():
     assert pairs(b"1: 0.5\n")[3] == (kernels.NO_VALUE, 0, 0, 2)
 
 
-def test_hard_values_without_room_are_told():
+def test_hard_values_without_room_are_reported():
     tie = b"1:1.00000000000000011102230246251565404236316680908203125\n"
     *_, hard = pairs(tie)
     assert hard == 1
@@ -325,7 +325,7 @@ def test_a_first_feature_is_not_a_label():
         (b"1,9223372036854775808\n", kernels.ID_TOO_LARGE, 21),
     ],
 )
-def test_a_bad_label_list_is_told(text, code, end):
+def test_a_bad_label_list_is_reported(text, code, end):
     assert labels(b"7 1:1\n#\n\n" + text, b"z") == ([[7], []], (code, 9, 2, 9 + end))
 
 

@@ -84,7 +84,7 @@ def test_a_line_that_is_no_pair_is_told_with_its_place(tmp_path, text, place, fo
     path.write_text(text)
     with pytest.raises(DataError) as error:
         read_filter(path)
-    expected = f"{path}:{place}: expected 'row label', two whole numbers from 0 with a blank between, found {found}"
+    expected = f"{path}:{place}: expected 'row label', two whole numbers of at least 0, found {found}"
     assert str(error.value) == expected
 
 

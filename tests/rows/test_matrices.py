@@ -1,4 +1,4 @@
-"""Matrices: every kind of input gives the same bits, none is written to, and what is wrong is told with its place."""
+"""Matrices: every kind of input gives the same bits, none is written to, and errors have their place."""
 
 import numpy as np
 import pytest
@@ -153,7 +153,7 @@ def test_pairs_give_the_same_bits(truth, scores, dtype, width):
     assert estimates(truth, (np.asfortranarray(labels, dtype), DLPack(values.copy()))) == estimates(truth, scores)
 
 
-def test_padding_stands_anywhere_and_unsigned_labels_have_none(truth, scores):
+def test_padding_may_be_anywhere_and_unsigned_labels_have_none(truth, scores):
     labels, values = as_pairs(scores, N_LABELS + 1)
     shifted = tuple(np.roll(each, 4, axis=1) for each in (labels, values))
     assert estimates(truth, shifted) == estimates(truth, scores)
@@ -171,7 +171,7 @@ def test_stored_zeros_are_predictions_and_minus_infinity_in_a_dense_row_is_none(
 
 
 @pytest.mark.parametrize("kind", ["csr_matrix", "csc_matrix", "coo_matrix", "lil_matrix", "unsorted", "dense"])
-def test_nothing_of_the_callers_is_written_to(truth, scores, kind):
+def test_arguments_are_not_written_to(truth, scores, kind):
     truth[0, :2] = 0
     given = [KINDS[kind](truth), KINDS[kind](scores)]
     arrays = [
@@ -198,14 +198,14 @@ def test_pairs_are_not_written_to(truth, scores):
 
 
 @pytest.mark.parametrize("make", [np.zeros, sp.csr_matrix], ids=["dense", "sparse"])
-def test_no_rows_have_no_values_and_no_trouble(make):
+def test_no_rows_give_no_interval(make):
     result = xmceval.score(make((0, 5)), make((0, 5)), metrics="P", k=1)
     assert result.counts.n_instances == 0
     assert result.interval("P@1") is None
 
 
 @pytest.mark.parametrize("make", [np.zeros, sp.csr_matrix], ids=["dense", "sparse"])
-def test_no_labels_leave_no_cut(make):
+def test_no_labels_leave_no_cutoff(make):
     with pytest.raises(DataError, match="k = 1 is above the number of labels: y_true has 0"):
         xmceval.score(make((3, 0)), make((3, 0)), metrics="P", k=1)
 
@@ -313,7 +313,7 @@ WRONG_SCORES = {
     "labels that are floats": (lambda s: (s, s), ("y_score[0]", "got dtype float64", "labels must be integers")),
     "pairs of two shapes": (
         lambda s: (np.zeros((12, 2), int), s),
-        ("y_score[0] has shape (12, 2)", "y_score[1] (12, 9)", "must be the same"),
+        ("y_score[0] has shape (12, 2)", "y_score[1] has shape (12, 9)", "expected the same shape"),
     ),
     "fewer rows": (lambda s: s[:-1], ("y_true has 12 rows", "y_score has 11 rows", "must be of the same instances")),
     "more rows": (
@@ -331,50 +331,50 @@ WRONG_SCORES = {
 }
 
 
-def refused(truth, scores, said, **options):
+def refused(truth, scores, parts, **options):
     with pytest.raises(DataError) as error:
         xmceval.score(truth, scores, **{"metrics": "P", "k": 1, **options})
-    for part in said:
+    for part in parts:
         assert part in str(error.value)
 
 
 @pytest.mark.parametrize("block_entries", [1, 1 << 17])
 @pytest.mark.parametrize("wrong", WRONG_TRUTH)
-def test_wrong_truth_is_told_with_place_thing_and_hint(monkeypatch, truth, scores, wrong, block_entries):
+def test_wrong_truth_is_reported_with_place_cause_and_hint(monkeypatch, truth, scores, wrong, block_entries):
     monkeypatch.setattr(matrices, "BLOCK_ENTRIES", block_entries)
-    make, said = WRONG_TRUTH[wrong]
-    refused(make(truth), scores, said)
+    make, parts = WRONG_TRUTH[wrong]
+    refused(make(truth), scores, parts)
 
 
 @pytest.mark.parametrize("block_entries", [1, 1 << 17])
 @pytest.mark.parametrize("wrong", WRONG_SCORES)
-def test_wrong_scores_are_told_with_place_thing_and_hint(monkeypatch, truth, scores, wrong, block_entries):
+def test_wrong_scores_are_reported_with_place_cause_and_hint(monkeypatch, truth, scores, wrong, block_entries):
     monkeypatch.setattr(matrices, "BLOCK_ENTRIES", block_entries)
-    make, said = WRONG_SCORES[wrong]
-    refused(truth, make(scores), said)
+    make, parts = WRONG_SCORES[wrong]
+    refused(truth, make(scores), parts)
 
 
-def test_of_several_faults_the_first_row_is_told(truth, scores):
+def test_of_several_faults_the_first_row_is_reported(truth, scores):
     refused(with_(with_(truth, 9, 1, 0.5), 4, 2, -1), with_(scores, 6, 0, np.nan), ["y_true row 4"])
 
 
-def test_a_cut_above_the_number_of_labels_is_refused(truth, scores):
+def test_a_cutoff_above_the_number_of_labels_is_refused(truth, scores):
     refused(truth, scores, ["k = 10 is above the number of labels: y_true has 9"], k=10)
 
 
-def test_a_number_of_labels_beside_the_truths_own_is_held_against_it(truth, scores):
+def test_n_labels_must_be_that_of_the_truth(truth, scores):
     refused(truth, scores, ["10 labels", "y_true has 9 labels"], n_labels=10)
 
 
 @pytest.mark.parametrize("k", [0, -1, 1.5, True, "x", None, [1, 2.5], [True], [0], float("nan")])
-def test_a_cut_that_is_none_is_refused(truth, scores, k):
+def test_a_cutoff_that_is_not_a_whole_number_is_refused(truth, scores, k):
     with pytest.raises(UsageError) as error:
         xmceval.score(truth, scores, metrics="P", k=k)
     assert "k must be a whole number of at least 1, got" in str(error.value)
 
 
 @pytest.mark.parametrize("k", [2, 2.0, "2", np.int64(2), np.array(2), [2], (2,), {2}, np.array([2]), range(2, 3)])
-def test_a_whole_number_of_any_kind_is_a_cut(truth, scores, k):
+def test_a_whole_number_of_any_type_is_a_cutoff(truth, scores, k):
     assert list(xmceval.score(truth, scores, metrics="P", k=k)) == ["P@2"]
 
 
@@ -398,8 +398,8 @@ def test_wide_integers_keep_their_sign():
     assert (result["LRAP"], result["coverage_error"]) == pytest.approx((11 / 12, 2.0))
 
 
-def test_a_threshold_is_not_held_against_rounded_scores():
-    with pytest.raises(DataError, match=r"values that float64 would round .int64., so no threshold"):
+def test_a_threshold_is_not_compared_with_rounded_scores():
+    with pytest.raises(DataError, match=r"values that float64 would round .int64., so they cannot"):
         xmceval.score(np.ones((2, 4)), WIDE, threshold=5)
 
 
@@ -410,13 +410,13 @@ def test_grades_whose_gain_leaves_the_range_are_refused():
         xmceval.score(y_true, y_score, k=1, metrics="nDCG(gain=exp)")
 
 
-def test_arguments_that_would_be_of_no_account_are_refused():
-    with pytest.raises(UsageError, match=r"n_train .--n-train. goes with counts"):
+def test_arguments_that_would_have_no_effect_are_refused():
+    with pytest.raises(UsageError, match=r"n_train .--n-train. has no effect without counts"):
         xmceval.score(np.eye(3), np.eye(3), k=1, n_train=5)
-    with pytest.raises(UsageError, match="A and B has no effect"):
+    with pytest.raises(UsageError, match="A and B have no effect"):
         xmceval.score(np.eye(3), np.eye(3), k=1, inverse_propensities=np.ones(3), a=0.5)
 
 
-def test_weights_too_unequal_for_exact_sums_are_told():
+def test_weights_too_unequal_for_exact_sums_have_a_warning():
     result = xmceval.score(np.eye(3), np.eye(3), k=1, metrics="P", sample_weight=[1, 1e-10, 1])
-    assert any("the smallest weight is 1e-10 of the largest" in said for said in result.warnings)
+    assert any("the smallest weight is 1e-10 of the largest" in warning for warning in result.warnings)

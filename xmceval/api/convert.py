@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from xmceval.files.either import open_either
 from xmceval.files.names import read_names
 from xmceval.files.writing.convert import convert as write_rows
-from xmceval.inspection.file import open_file
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def convert(
     src: str | Path,
     dst: str | Path | BinaryIO,
     *,
-    form: str | None = None,
+    to: str | None = None,
     truth: bool = False,
     top: int | None = None,
     order: str | None = None,
@@ -56,7 +56,7 @@ def convert(
         Any file that `score` reads.
     dst : path or binary stream
         The file to write; text may end in .gz, .bz2, .xz or .zst. Into a stream goes text.
-    form : {"xmc", "plain", "omikuji", "lists", "npz", "npy"}, optional
+    to : {"xmc", "plain", "omikuji", "lists", "npz", "npy"}, optional
         The form to write; default by the ending of `dst`: .npz, -labels.npy for a pair of npy files, else "xmc".
     truth : bool
         Read `src` as truth where it could be predictions too.
@@ -85,15 +85,16 @@ def convert(
         A form that cannot hold these rows, or a `dst` that exists without `force`.
     """
     names = None if labels is None else read_names(labels)
-    opened = open_file(src, "truth" if truth else None, names=names)
+    n_labels = len(names) if n_labels is None and names is not None else n_labels
+    opened = open_either(src, "truth" if truth else None, names=names)
     written = write_rows(
-        opened.source,
+        opened.fit_width(n_labels) if opened.role == "scores" else opened.source,
         dst,
-        form=form,
-        are_scores=opened.are_scores,
+        to=to,
+        are_scores=opened.role == "scores",
         top=top,
         order=order,
-        n_labels=len(names) if n_labels is None and names is not None else n_labels,
+        n_labels=n_labels,
         force=force,
         threads=threads,
     )

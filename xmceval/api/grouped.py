@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, counted
-from xmceval.files.grouped import read_log
+from xmceval.files.logs import read_log
 from xmceval.rows.block import Float64
-from xmceval.rows.matrices import comparable
+from xmceval.rows.storage import comparable
 
 AnyArray = NDArray[Any]
 

@@ -11,15 +11,17 @@ import numpy as np
 from xmceval.errors import DataError, counted
 from xmceval.files.columns import read_numbers
 from xmceval.files.filters import read_filter
+from xmceval.files.judgments import Judgments
 from xmceval.files.names import Names, read_names
-from xmceval.files.opening import Hints, Opened, open_scores, open_truth
+from xmceval.files.opening import open_scores, open_truth
 from xmceval.labels.catalogue import find_dataset
 from xmceval.labels.counts import count_labels
 from xmceval.labels.propensity import Propensities, constants, from_counts, from_label_counts, from_values
 from xmceval.rows.block import Float64, Source
 from xmceval.rows.filters import Filter, as_filter
-from xmceval.rows.matrices import as_scores, as_truth, is_wide
-from xmceval.rows.repairs import original, without_duplicates, without_extra_column
+from xmceval.rows.matrices import as_scores, as_truth
+from xmceval.rows.repairs import merge_duplicate_labels
+from xmceval.rows.storage import is_wide
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import UNKNOWN_WIDTH
 from xmceval.scoring.options import Options
@@ -29,10 +31,20 @@ LEAST_WEIGHT = 2.0**-30  # of the largest; below, few digits are left of a weigh
 
 @dataclass(frozen=True)
 class Input:
-    """A source, and how its file was read: the form that was detected, or nothing for arrays."""
+    """A source, and how its file was read.
+
+    Attributes
+    ----------
+    source : Source
+    note : str
+        The format that was detected, or nothing for arrays.
+    judgments : Judgments or None
+        The queries and documents of a truth, to which predictions are joined.
+    """
 
     source: Source
     note: str = ""
+    judgments: Judgments | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -57,20 +69,24 @@ class Opener:
         if not isinstance(matrix, (str, Path)):
             return Input(self._repaired(as_truth(matrix, name)))
         n_labels = width.or_none or self.options.n_labels or (None if self.names is None else len(self.names))
-        opened = open_truth(matrix, names=self.names, hints=Hints(None, n_labels))
-        return Input(self._repaired(opened.source), f"{matrix}: {opened.description}")
+        opened = open_truth(matrix, names=self.names, n_labels=n_labels)
+        return Input(self._repaired(opened.source), f"{matrix}: {opened.description}", opened.judgments)
 
-    def scores(self, matrix: Any, truth: Source, width: Width) -> Input:
+    def scores(self, matrix: Any, truth: Input, width: Width) -> Input:
         """Open predictions."""
         if not isinstance(matrix, (str, Path)):
             return Input(self._repaired(as_scores(matrix)))
-        hints = Hints(truth.n_rows, width.or_none)
-        opened = open_scores(matrix, names=self.names, truth=original(truth), hints=hints)
-        source = _without_extra_column(opened, width)
-        return Input(self._repaired(source), f"{matrix}: {opened.description}")
+        opened = open_scores(
+            matrix,
+            names=self.names,
+            n_rows=truth.source.n_rows,
+            n_labels=width.or_none,
+            judgments=truth.judgments,
+        )
+        return Input(self._repaired(opened.fit_width(width.or_none)), f"{matrix}: {opened.description}")
 
     def _repaired(self, source: Source) -> Source:
-        return without_duplicates(source) if self.options.duplicates == "max" else source
+        return merge_duplicate_labels(source) if self.options.duplicates == "max" else source
 
     def width(self, truth: Source) -> Width:
         """Return the number of labels that the truth, the caller and the names of labels declare."""
@@ -81,12 +97,6 @@ class Opener:
             width = Width(truth.n_labels, f"{truth.name} has")
             width = width if n_labels is None else width.agree(n_labels, "n_labels (--n-labels)")
         return width if self.names is None else width.agree(len(self.names), self.names.source)
-
-
-def _without_extra_column(opened: Opened, width: Width) -> Source:
-    source = opened.source
-    has_extra = getattr(source, "may_have_extra", False) and width.is_known and source.n_labels == width.n_labels + 1
-    return without_extra_column(source, width.n_labels) if has_extra else source
 
 
 @dataclass(frozen=True)
@@ -220,11 +230,11 @@ def find_filter(pairs: Any, truth: Source, width: Width) -> Filter | None:
     """Take the pairs of a filter and check them against the truth, as far as its size is known."""
     if pairs is None:
         return None
-    pairs = read_filter(pairs) if isinstance(pairs, (str, Path)) else as_filter(pairs)
+    checked = read_filter(pairs) if isinstance(pairs, (str, Path)) else as_filter(pairs)
     if truth.n_rows is not None:
-        pairs.check_rows(truth.n_rows, truth.name)
-    pairs.check_labels(width)
-    return pairs
+        checked.check_rows(truth.n_rows, truth.name)
+    checked.check_labels(width)
+    return checked
 
 
 def check_narrow(y_score: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.api.inputs import Opener, Weighing, check_narrow, find_filter, find_propensities, read_weights
+from xmceval.api.inputs import Input, Opener, Weighing, check_narrow, find_filter, find_propensities, read_weights
 from xmceval.errors import DataError, UsageError, listed
 from xmceval.labels.bins import make_bins
 from xmceval.labels.catalogue import find_dataset
@@ -41,7 +41,7 @@ class Setup:
     options : Options
     opener : Opener
         Opens the scores of systems.
-    truth : Source
+    truth : Input
     program : Program
         What to compute.
     terms : Terms
@@ -52,7 +52,7 @@ class Setup:
 
     options: Options
     opener: Opener
-    truth: Source
+    truth: Input
     program: Program
     terms: Terms
     notes: tuple[str, ...] = ()
@@ -84,14 +84,14 @@ class Setup:
             ties=options.ties,
         )
         warnings = (*_threshold_warnings(options, program), *weighing.warnings, *weights.warnings)
-        return cls(options, opener, truth.source, program, terms, (*truth.notes, *weighing.notes), warnings)
+        return cls(options, opener, truth, program, terms, (*truth.notes, *weighing.notes), warnings)
 
     def score(self, systems: Sequence[Named], progress: Progress | None = None) -> list[Result]:
         """Score systems; the truth is read once."""
         opened = [self.opener.scores(each.y_score, self.truth, self.terms.width) for each in systems]
         terms = [self._terms_of(each.y_score, own.source) for each, own in zip(systems, opened, strict=True)]
         totals = evaluate(
-            self.truth,
+            self.truth.source,
             [System(own.source, its_terms) for own, its_terms in zip(opened, terms, strict=True)],
             self.program,
             threads=self.options.threads,
@@ -137,7 +137,7 @@ class Setup:
             totals,
             replace(terms, width=width),
             self.options,
-            warnings=(*self.warnings, *mismatches, *self.truth.warnings, *scores.warnings),
+            warnings=(*self.warnings, *mismatches, *self.truth.source.warnings, *scores.warnings),
             notes=(*self.notes, *notes),
         )
 

@@ -13,7 +13,7 @@ from xmceval.cli import options, shared
 @click.command("convert", short_help="Write truth or predictions in another form.")
 @click.argument("src")
 @click.argument("dst")
-@click.option("--to", "form", metavar="FORM", help="Form of DST, one of those above.  [default: by the ending of DST]")
+@click.option("--to", metavar="FORM", help="Form of DST, one of those above.  [default: by the ending of DST]")
 @click.option("--truth", is_flag=True, help="Read SRC as truth where it could be predictions too.")
 @click.option("--top", type=click.IntRange(min=1), metavar="K", help="Keep the K best labels of each row, best first.")
 @click.option(

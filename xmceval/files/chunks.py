@@ -1,4 +1,4 @@
-"""Streams: files and standard input as bytes, whatever they are compressed with, and their chunks of whole lines."""
+"""Chunks: the bytes of a text file in runs of whole lines, in buffers that are used again."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.files.streams import _fill, open_bytes
+from xmceval.files.streams import open_bytes, read_into
 
 CHUNK_BYTES = 1 << 20
 
-PADDING = 64  # kernels may read so far beyond the end of a chunk
+PADDING = 64  # bytes beyond the end of a chunk that kernels may read
 
 
 @dataclass
@@ -43,29 +43,29 @@ class LineChunks:
 
     def __iter__(self) -> Iterator[Chunk]:
         pool: list[bytearray] = []
-        carry = b""
+        rest = b""  # the beginning of a line whose end is not yet read
         with open_bytes(self.path) as stream:
             while True:
                 buffer = pool.pop() if pool else bytearray(self.chunk_bytes + PADDING)
-                if len(carry) >= len(buffer) - PADDING:
-                    buffer = bytearray(2 * len(carry) + PADDING)
-                buffer[: len(carry)] = carry
-                filled, at_end = len(carry), False
+                if len(rest) >= len(buffer) - PADDING:
+                    buffer = bytearray(2 * len(rest) + PADDING)
+                buffer[: len(rest)] = rest
+                filled, at_end = len(rest), False
                 end = 0
                 while end == 0 and not at_end:
                     if filled >= len(buffer) - PADDING:
                         buffer = buffer + bytearray(len(buffer))
                     view = memoryview(buffer)[filled : len(buffer) - PADDING]
-                    got = _fill(stream, view, self.path)
-                    at_end = got < len(view)
+                    n_read = read_into(stream, view, self.path)
+                    at_end = n_read < len(view)
                     view.release()
-                    end = buffer.rfind(b"\n", filled, filled + got) + 1
-                    filled += got
+                    end = buffer.rfind(b"\n", filled, filled + n_read) + 1
+                    filled += n_read
                 if at_end and filled > end:
                     self.lacks_newline = bool(buffer[end:filled].strip())
                     buffer[filled] = 0x0A
                     end = filled + 1
-                carry = bytes(buffer[end:filled])
+                rest = bytes(buffer[end:filled])
                 if end:
                     yield Chunk(buffer, 0, end, pool)
                 if at_end:

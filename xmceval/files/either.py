@@ -1,4 +1,4 @@
-"""A file that may be truth or predictions: opened by what its content can only be, else as predictions."""
+"""Files that may be truth or predictions: opened as what their content allows, else as predictions."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from pathlib import Path
 
 from xmceval.errors import DataError
 from xmceval.files.names import Names
-from xmceval.files.opening import Opened, open_scores, open_truth
-from xmceval.files.streams import UTF8_BOM, first_bytes
+from xmceval.files.opened import Opened
+from xmceval.files.opening import open_scores, open_truth
+from xmceval.files.signatures import UTF8_BOM
+from xmceval.files.streams import read_first_bytes
 
-_SNIFFED = 1 << 20
+HEAD_BYTES = 1 << 20
 
 _TARGETS = re.compile(rb'"target_ind"\s*:')
 
 
-def open_either(path: str | Path, kind: str | None = None, *, names: Names | None = None) -> tuple[Opened, bool]:
-    """Open a file as `kind`, ``truth`` or ``scores``, or as whichever it can be; also return whether as scores.
+def open_either(path: str | Path, kind: str | None = None, *, names: Names | None = None) -> Opened:
+    """Open a file as `kind`, ``truth`` or ``scores``, or without it as whichever it can be.
 
     Raises
     ------
@@ -24,22 +26,22 @@ def open_either(path: str | Path, kind: str | None = None, *, names: Names | Non
         A missing, empty or unknown kind of file.
     """
     if kind == "truth" or (kind is None and _is_json_truth(Path(path))):
-        return open_truth(path, names=names), False
+        return open_truth(path, names=names)
     try:
-        return open_scores(path, names=names), True
+        return open_scores(path, names=names)
     except DataError as error:
         if kind == "scores":
             raise
         try:
-            return open_truth(path, names=names), False
+            return open_truth(path, names=names)
         except DataError:
             raise error from None
 
 
 def _is_json_truth(path: Path) -> bool:
-    """Tell JSON lines of true labels from those of predictions, also where some of them are wrong."""
+    """Return whether a file has JSON lines of true labels, even if some of them are wrong."""
     try:
-        head = first_bytes(path, _SNIFFED).removeprefix(UTF8_BOM).lstrip()
-    except DataError:  # a pair of npy files by their stem, or what opening will tell
+        head = read_first_bytes(path, HEAD_BYTES).removeprefix(UTF8_BOM).lstrip()
+    except DataError:  # a pair of npy files by their stem, or an error that opening reports
         return False
     return head.startswith(b"{") and _TARGETS.search(head) is not None

@@ -1,4 +1,4 @@
-"""Names of labels: label l is line l of a file, and predictions or truth may say the name instead of the number."""
+"""Names of labels: line l of a file names label l, and other files may use the names instead of the ids."""
 
 from __future__ import annotations
 
@@ -11,21 +11,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, counted
-from xmceval.files.streams import first_bytes, open_bytes
+from xmceval.files.signatures import NPY, PICKLE, UTF8_BOM, UTF16_BOMS
+from xmceval.files.streams import read_all_bytes, read_first_bytes
 from xmceval.rows.block import Int64
 
 Bytes = NDArray[np.uint8]
 
+LARGEST_ID = 2**63 - 2  # the number above means that the number of labels is unknown
+
 
 class Names:
-    """The names of labels 0, 1, ..., and a hash table over them.
+    """The names of labels 0, 1, ..., with a hash table over them.
+
+    Parameters
+    ----------
+    names : sequence of bytes
+        The names, in UTF-8.
+    source : str
+        Where they come from, for messages.
 
     Attributes
     ----------
     source : str
-        What messages call them.
+        Where they come from, for messages.
     blob, offsets, table : arrays
-        All names in UTF-8, one after the other; where each begins; places of a hash table, -1 where free.
+        All names in UTF-8, one after the other; the offset of each; the slots of the hash table, -1 where free.
     """
 
     def __init__(self, names: Sequence[bytes], source: str) -> None:
@@ -39,64 +49,80 @@ class Names:
         while size < 2 * len(names):
             size *= 2
         self.table: Int64 = np.full(size, -1, dtype=np.int64)
-        found = np.full(2, -1, dtype=np.int64)
-        index_names(self.blob, self.offsets, self.table, found)
-        if found[0] >= 0:
-            shown = names[int(found[0])].decode(errors="backslashreplace")[:40]
-            raise DataError(
-                f"{source}: label {found[0]} and label {found[1]} have the same name, {shown!r}; names must differ"
-            )
+        same = np.full(2, -1, dtype=np.int64)
+        index_names(self.blob, self.offsets, self.table, same)
+        if same[0] >= 0:
+            name = names[int(same[0])].decode(errors="backslashreplace")[:40]
+            raise DataError(f"{source}: labels {same[0]} and {same[1]} have the same name, {name!r}; names must differ")
 
     def __len__(self) -> int:
         return self.offsets.size - 1
 
     @cached_property
-    def numbers(self) -> dict[str, int]:
-        """Each name's label, for readers that have strings."""
+    def labels(self) -> dict[str, int]:
+        """The label of each name, for readers that have strings."""
         blob, offsets = self.blob.tobytes(), self.offsets.tolist()
         return {blob[a:b].decode(errors="surrogateescape"): i for i, (a, b) in enumerate(pairwise(offsets))}
 
     def has_all(self, words: Iterable[bytes]) -> bool:
-        """Whether every word is a name."""
-        return all(word.decode(errors="surrogateescape") in self.numbers for word in words)
+        """Return whether all words are names."""
+        return all(word.decode(errors="surrogateescape") in self.labels for word in words)
 
     @property
     def arrays(self) -> tuple[Bytes, Int64, Int64]:
-        """What kernels take."""
+        """The arrays that kernels take."""
         return self.blob, self.offsets, self.table
 
 
 def read_names(path: str | Path) -> Names:
-    """Read a file of label names: one a line, or a npy array of strings.
+    """Read label names: text with one per line, or an npy array of strings.
 
     Raises
     ------
     DataError
-        A name that appears twice, an empty line between names, or no text.
+        A name that appears twice, an empty line between names, or a file that is not text.
     """
     path = Path(path)
-    head = first_bytes(path, 64)
-    if head.startswith(b"\x93NUMPY"):
+    head = read_first_bytes(path, 64)
+    if head.startswith(NPY):
         from xmceval.files.arrays.npy import read_strings
 
-        return Names([each.encode(errors="surrogateescape") for each in read_strings(path)], str(path))
-    if b"\0" in head or head[:2] in {b"\xff\xfe", b"\xfe\xff"} or head.startswith(b"\x80"):
-        raise DataError(f"{path}: expected text with one name of a label a line")
-    with open_bytes(path) as stream:
-        text = b"".join(iter(lambda: stream.read(1 << 20), b""))
-    names = [line.strip() for line in text.removeprefix(b"\xef\xbb\xbf").split(b"\n")]
+        return Names([name.encode(errors="surrogateescape") for name in read_strings(path)], str(path))
+    if b"\0" in head or head.startswith((*UTF16_BOMS, PICKLE)):
+        raise DataError(f"{path}: expected text with one label name per line")
+    names = [line.strip() for line in read_all_bytes(path).removeprefix(UTF8_BOM).split(b"\n")]
     while names and not names[-1]:
         names.pop()
-    empty = [i for i, name in enumerate(names) if not name]
+    empty = [number for number, name in enumerate(names, 1) if not name]
     if empty:
         raise DataError(
-            f"{path}:{empty[0] + 1}: {counted(len(empty), 'line')} without a name; line l names label l, from 0 on"
+            f"{path}:{empty[0]}: {counted(len(empty), 'line')} without a name; expected one label name per line"
         )
     return Names(names, str(path))
 
 
+def parse_label(word: str, names: Names | None) -> int:
+    """Return the label of a name, or of the digits of an id where no names were given.
+
+    Raises
+    ------
+    ValueError
+        An unknown name, or a word that is not an id.
+    """
+    if names is not None and word in names.labels:
+        return names.labels[word]
+    if names is None and is_id(word):
+        return int(word)
+    raise ValueError(unknown_name(word[:40], names))
+
+
+def is_id(word: str) -> bool:
+    """Return whether a word is the id of a label: ASCII digits, and not too large."""
+    return word.isascii() and word.isdigit() and len(word) <= 19 and int(word) <= LARGEST_ID
+
+
 def unknown_name(name: str, names: Names | None) -> str:
-    """Say that a name is not among those given, or that none were given."""
+    """Return the message for a name that has no label."""
     if names is None:
-        return f"{name!r} is a name, not a number of a label (hint: --labels FILE, labels=, with one name a line)"
-    return f"{name!r} is not among the {counted(len(names), 'name')} of {names.source}"
+        return f"{name!r} is a name, not a label id (hint: pass --labels FILE, or labels=, with one name per line)"
+    return f"{name!r} is not in {names.source}, which has {counted(len(names), 'label name')}"

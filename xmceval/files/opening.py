@@ -1,4 +1,4 @@
-"""The door: tells what kind of file a path is, by its content, and opens it as a source of blocks."""
+"""Opening files: their kind is recognised by their content, and a reader returns them as sources of rows."""
 
 from __future__ import annotations
 
@@ -7,83 +7,56 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from xmceval.errors import DataError
-from xmceval.files import trec as ranking
-from xmceval.files.arrays.mat import Hints, mat_source
-from xmceval.files.arrays.npy import MAGIC as NPY_MAGIC
-from xmceval.files.arrays.npz import npz_source
-from xmceval.files.arrays.pairs import dense_source, is_pair, pair_source
+from xmceval.files import signatures
+from xmceval.files.arrays.mat import open_mat
+from xmceval.files.arrays.npz import open_npz
+from xmceval.files.arrays.pairs import is_pair, open_dense, open_pair
+from xmceval.files.judgments import Judgments
 from xmceval.files.names import Names
-from xmceval.files.streams import STDIN, UTF8_BOM, first_bytes, stdin
-from xmceval.files.text.grammars import GRAMMARS
-from xmceval.files.text.layout import sniff
-from xmceval.files.text.source import TextSource
-from xmceval.rows.block import Source
+from xmceval.files.opened import Opened, Request
+from xmceval.files.stdin import STDIN, stdin
+from xmceval.files.streams import read_first_bytes
+from xmceval.files.text.source import open_text
+from xmceval.files.trec import open_trec
 
-_SNIFFED = 1 << 16
-
-NOTHING_KNOWN = Hints()
-
-BY_RANK = "; in the order of their rank, best first"  # what a list of labels means as predictions
+HEAD_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
-class Opened:
-    """A source, and what was inferred of its file."""
+class BinaryKind:
+    """A kind of file with a signature: either `open` reads it, or it is refused with a hint."""
 
-    source: Source
-    description: str
-
-
-@dataclass(frozen=True)
-class Request:
-    """What a file is opened for, and what is known from elsewhere."""
-
-    are_scores: bool
-    names: Names | None = None
-    truth: Source | None = None
-    hints: Hints = NOTHING_KNOWN
-
-    @property
-    def role(self) -> str:
-        """The word of GRAMMARS."""
-        return "scores" if self.are_scores else "truth"
-
-
-@dataclass(frozen=True)
-class Binary:
-    """A kind of file that its first bytes tell; `hint` says what to do where it is refused."""
-
-    magic: bytes
-    what: str
-    open: Callable[[Path, Request], tuple[Source, str]] | None = None
+    signature: bytes
+    name: str
+    open: Callable[[Path, Request], Opened] | None = None
     hint: str = ""
 
 
-_SAVE = "write the matrix with scipy.sparse.save_npz"
+_SAVE = "save the matrix with scipy.sparse.save_npz"
+_RECODE = "convert it with iconv -f UTF-16 -t UTF-8"
 
-BINARIES = (
-    Binary(b"PK\x03\x04", "npz", lambda path, asked: npz_source(path, are_scores=asked.are_scores)),
-    Binary(NPY_MAGIC, "npy", lambda path, asked: dense_source(path, are_scores=asked.are_scores)),
-    Binary(b"MATLAB", "mat", lambda path, asked: mat_source(path, are_scores=asked.are_scores, hints=asked.hints)),
-    Binary(b"\x80", "a pickle", hint="a pickle runs code when it is read; " + _SAVE),
-    Binary(b"\x89HDF", "an HDF5 file", hint=_SAVE),
-    Binary(b"PK\x05\x06", "an empty zip archive", hint=_SAVE),
-    Binary(b"\xff\xfe", "UTF-16 text", hint="write it as UTF-8, such as with iconv"),
-    Binary(b"\xfe\xff", "UTF-16 text", hint="write it as UTF-8, such as with iconv"),
+BINARY_KINDS = (
+    BinaryKind(signatures.ZIP, "an npz file", open_npz),
+    BinaryKind(signatures.NPY, "an npy file", open_dense),
+    BinaryKind(signatures.MATLAB, "a MATLAB file", open_mat),
+    BinaryKind(signatures.PICKLE, "a pickle, which runs code when it is loaded", hint=_SAVE),
+    BinaryKind(signatures.HDF5, "an HDF5 file", hint=_SAVE),
+    BinaryKind(signatures.EMPTY_ZIP, "an empty zip archive", hint=_SAVE),
+    *(BinaryKind(bom, "UTF-16 text", hint=_RECODE) for bom in signatures.UTF16_BOMS),
 )
 
 
-def open_truth(path: str | Path, *, names: Names | None = None, hints: Hints = NOTHING_KNOWN) -> Opened:
+def open_truth(path: str | Path, *, names: Names | None = None, n_labels: int | None = None) -> Opened:
     """Open a truth file or a file of training labels.
 
     Parameters
     ----------
     path : path
-        A file, or ``-`` for standard input, which is held whole, as truth may be read several times.
+        A file, or ``-`` for standard input, which is held in memory, as truth may be read several times.
     names : Names, optional
-        Names of the labels, where the file has them instead of numbers.
-    hints : Hints
-        What is known of its size from elsewhere.
+        Label names, for files that have them instead of ids.
+    n_labels : int, optional
+        The expected number of labels, which tells rows from columns where the file does not.
 
     Raises
     ------
@@ -91,15 +64,22 @@ def open_truth(path: str | Path, *, names: Names | None = None, hints: Hints = N
         A missing, empty or unknown kind of file.
     """
     path = Path(path)
-    if path == STDIN:
-        stdin().claim()
-        stdin().hold()
-    opened = _open(path, Request(are_scores=False, names=names, hints=hints))
-    return replace(opened, description=f"{opened.description}, held whole") if path == STDIN else opened
+    request = Request("truth", names, n_labels=n_labels)
+    if path != STDIN:
+        return _open(path, request)
+    stdin().claim()
+    stdin().hold()
+    opened = _open(path, request)
+    return replace(opened, layout=f"{opened.layout}, held in memory")
 
 
 def open_scores(
-    path: str | Path, *, names: Names | None = None, truth: Source | None = None, hints: Hints = NOTHING_KNOWN
+    path: str | Path,
+    *,
+    names: Names | None = None,
+    n_rows: int | None = None,
+    n_labels: int | None = None,
+    judgments: Judgments | None = None,
 ) -> Opened:
     """Open a file of predictions, or a pair of files by either name or their stem.
 
@@ -108,11 +88,11 @@ def open_scores(
     path : path
         A file, or ``-`` for standard input.
     names : Names, optional
-        Names of the labels, where the file has them instead of numbers.
-    truth : Source, optional
-        What runs of the ranking field are joined to.
-    hints : Hints
-        What is known of its size from elsewhere.
+        Label names, for files that have them instead of ids.
+    n_rows, n_labels : int, optional
+        The expected size, which tells rows from columns where the file does not.
+    judgments : Judgments, optional
+        Those of the truth, for predictions in the ranking field's formats.
 
     Raises
     ------
@@ -120,53 +100,21 @@ def open_scores(
         A missing, empty or unknown kind of file.
     """
     path = Path(path)
+    request = Request("scores", names, n_rows, n_labels, judgments)
     if path == STDIN:
         stdin().claim()
     elif is_pair(path):
-        return Opened(*pair_source(path, names))
-    return _open(path, Request(are_scores=True, names=names, truth=truth, hints=hints))
+        return open_pair(path, request)
+    return _open(path, request)
 
 
-def _open(path: Path, asked: Request) -> Opened:
-    head = first_bytes(path, _SNIFFED)
+def _open(path: Path, request: Request) -> Opened:
+    head = read_first_bytes(path, HEAD_BYTES)
     if not head:
         raise DataError(f"{path}: the file is empty")
-    for kind in BINARIES:
-        if head.startswith(kind.magic):
+    for kind in BINARY_KINDS:
+        if head.startswith(kind.signature):
             if kind.open is None:
-                raise DataError(f"{path}: this is {kind.what}; {kind.hint}")
-            return Opened(*kind.open(path, asked))
-    return _ranking(path, asked, head) or _text(path, asked)
-
-
-def _ranking(path: Path, asked: Request, head: bytes) -> Opened | None:
-    """Open a file of the ranking field, if it is one."""
-    lines = head.removeprefix(UTF8_BOM).split(b"\n")
-    kind = ranking.marked(lines[:-1] if len(head) == _SNIFFED else lines, are_scores=asked.are_scores)
-    if kind == "letor":
-        return Opened(*ranking.letor_source(path, asked.truth, are_scores=asked.are_scores))
-    if kind == "qrels":
-        return Opened(*ranking.qrels_source(path, asked.names))
-    if kind == "run" and asked.are_scores:
-        return Opened(*ranking.run_source(path, asked.truth))
-    if kind == "run":
-        raise DataError(f"{path}: this is a TREC run, which is predictions; expected truth, such as qrels")
-    is_judged = isinstance(asked.truth, ranking.JudgedSource) and asked.truth.documents is None
-    if is_judged and isinstance(asked.truth, ranking.JudgedSource):
-        return Opened(*ranking.score_column(path, asked.truth))
-    return None
-
-
-def _text(path: Path, asked: Request) -> Opened:
-    layout = sniff(path, asked.names)
-    grammar = GRAMMARS[layout.kind]
-    if asked.role not in grammar.roles:
-        looks, wanted = ("truth", "predictions") if asked.are_scores else ("predictions", "truth")
-        raise DataError(
-            f"{path}: {layout.description}: this looks like {looks}; expected {wanted} as rows of "
-            + ("idx:score" if asked.are_scores else "idx:value")
-        )
-    said = layout.description
-    if asked.are_scores and layout.kind in {"ids", "names", "tabbed names"}:
-        said += BY_RANK
-    return Opened(TextSource(path, layout, are_scores=asked.are_scores), said)
+                raise DataError(f"{path}: is {kind.name}; expected UTF-8 text, npz or npy (hint: {kind.hint})")
+            return kind.open(path, request)
+    return open_trec(path, request, head, is_whole=len(head) < HEAD_BYTES) or open_text(path, request)

@@ -11,7 +11,6 @@ import numpy as np
 from xmceval.errors import Fault
 from xmceval.files.either import open_either
 from xmceval.files.names import Names
-from xmceval.files.opening import BY_RANK
 from xmceval.inspection.tally import MAX_FAULTS, Spread, Tally, spread_of_labels, spread_of_rows, tally_rows
 from xmceval.rows.block import Int64, Scratch, Source
 from xmceval.rows.checks import LARGEST_GRADE, validated_truth
@@ -20,8 +19,6 @@ from xmceval.rows.width import Width
 MAX_GRADE = 10
 
 AS_SCORES = "(hint: pass --as scores)"
-
-LISTS = frozenset({"ids", "names", "tabbed names"})  # layouts in which predictions are ranked by their order
 
 
 @dataclass(frozen=True)
@@ -101,27 +98,6 @@ class FileInspection:
         return not self.faults
 
 
-@dataclass(frozen=True)
-class OpenedFile:
-    """A file opened as truth or as predictions."""
-
-    source: Source
-    description: str
-    are_scores: bool
-
-
-def open_file(path: str | Path, kind: str | None = None, *, names: Names | None = None) -> OpenedFile:
-    """Open a file as `kind`, ``truth`` or ``scores``, or else as what its content can be, predictions first.
-
-    Raises
-    ------
-    DataError
-        A missing file, or one of unknown form.
-    """
-    opened, are_scores = open_either(path, kind, names=names)
-    return OpenedFile(opened.source, opened.description, are_scores)
-
-
 def inspect_file(
     path: str | Path,
     *,
@@ -150,18 +126,19 @@ def inspect_file(
     DataError
         A missing file, or one of unknown form.
     """
-    opened = open_file(path, kind, names=names)
+    opened = open_either(path, kind, names=names)
     source = opened.source
     tally = tally_rows(source, declared_width(source, n_labels), threads)
-    are_ranks = opened.are_scores and getattr(getattr(source, "layout", None), "kind", "") in LISTS
-    kind, why = (kind, "as requested") if kind is not None else _detect_kind(tally, opened.are_scores, are_ranks)
+    are_scores = opened.role == "scores"
+    are_ranks = are_scores and opened.is_ranked
+    kind, why = (kind, "as requested") if kind is not None else _detect_kind(tally, are_scores, are_ranks)
     header, largest = _header_labels(source, tally), tally.labels.n_labels - 1
     entries = _entries_by_label(tally)
     least, greatest = tally.value_range or (None, None)
     faults = tally.errors + (_truth_faults(source, tally) if kind == "truth" else [])
     return FileInspection(
         path=str(path),
-        description=opened.description.removesuffix(BY_RANK if kind == "truth" else ""),
+        description=opened.layout if kind == "truth" else opened.description,
         kind=kind,
         why=why,
         n_rows=tally.labels.n_rows,

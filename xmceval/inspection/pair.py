@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, counted
+from xmceval.files.either import open_either
 from xmceval.files.names import Names
-from xmceval.inspection.file import FileInspection, declared_width, open_file
+from xmceval.inspection.file import FileInspection, declared_width
 from xmceval.kernels.topk import top_k
 from xmceval.labels.counts import LabelCounts
 from xmceval.labels.training import Training
@@ -256,8 +257,8 @@ def _tally_hits(
     threads: int | None,
 ) -> _HitTally:
     """Read both files in step and count hits."""
-    truth = open_file(truth_path, "truth", names=names).source
-    scores = open_file(scores_path, "scores", names=names).source
+    truth = open_either(truth_path, "truth", names=names).source
+    scores = open_either(scores_path, "scores", names=names).source
     tally = _HitTally(truth, scores, filter)
     each_block(iter(Lockstep(truth, [scores])), lambda: (Scratch(), Scratch()), tally.add, threads)
     return tally

@@ -1,4 +1,4 @@
-"""Filter kernel: finds given pairs of row and label among rows, and takes them out."""
+"""Filter kernel: finds pairs of row and label in rows, and removes them."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import numpy as np
 
 kernel = numba.njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
 
-# Slots of `found`: the entries that are pairs, and the rows that have such an entry.
+# Indices into `counts`: entries that are pairs, and rows that have such an entry.
 ENTRIES, ROWS = 0, 1
 
 
 @kernel
-def drop_pairs(indptr, indices, values, first_row, pair_rows, pair_labels, remove, found):
-    """Find the entries that are pairs, and take them out in place if `remove` is set.
+def drop_pairs(indptr, indices, values, first_row, pair_rows, pair_labels, remove, counts):
+    """Count the entries that are pairs, and remove them in place if `remove` is set.
 
-    Row 0 here is row `first_row` of the pairs, which are ordered by row and then by label, each once; all of them are
-    of rows that are here.
+    The rows begin with row `first_row` of the pairs. The pairs are distinct, ordered by row and then by label, and all
+    of them belong to these rows.
     """
     n_pairs = pair_rows.size
     pair = 0
@@ -34,7 +34,7 @@ def drop_pairs(indptr, indices, values, first_row, pair_rows, pair_labels, remov
             else:
                 kept = stop
         else:
-            before = found[ENTRIES]
+            before = counts[ENTRIES]
             for entry in range(start, stop):
                 label = indices[entry]
                 low, length = first, pair - first
@@ -43,11 +43,11 @@ def drop_pairs(indptr, indices, values, first_row, pair_rows, pair_labels, remov
                     low += half if pair_labels[low + half] <= label else np.int64(0)
                     length -= half
                 if pair_labels[low] == label:
-                    found[ENTRIES] += 1
+                    counts[ENTRIES] += 1
                     if remove:
                         continue
                 indices[kept], values[kept] = label, values[entry]
                 kept += 1
-            found[ROWS] += found[ENTRIES] > before
+            counts[ROWS] += counts[ENTRIES] > before
         start = stop
         indptr[row + 1] = kept

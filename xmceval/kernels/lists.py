@@ -1,4 +1,4 @@
-"""Kernels that turn rows of ids or of names, without values, into arrays, and look names up."""
+"""Kernels that parse lists of ids or names, without values, into arrays, and look names up."""
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ kernel = numba.njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrappe
 # The wrappers that Python and C would call take longer to compile than a small function.
 inner = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True)
 
-# status[1] after an error; status[2:5] are then the begin of the token, its row in the region, the end of the token.
+# Codes in status[1] after an error; status[2:5] are the begin of the token, its row in the region, and its end.
 ID_TOO_LARGE, BAD_LABEL, UNKNOWN_NAME = 3, 6, 8
 
 HASH, NEWLINE, COMMA, DIGIT_0 = b"#\n,0"
@@ -23,7 +23,7 @@ KINDS[NEWLINE] = LINE_END
 KINDS[HASH] = COMMENT
 TAB, RETURN = b"\t\r"
 
-# Numba makes uint64 and an int literal int64, and signed indices pay for Python's negative ones.
+# With an int literal numba turns uint64 into int64, and signed indices pay for Python's negative ones.
 U0, U1, U2, U6, U7, U10, U12, U63 = (np.uint64(i) for i in (0, 1, 2, 6, 7, 10, 12, 63))
 TOO_LARGE = np.uint64(2**63)
 FNV_START, FNV_PRIME, MIX = np.uint64(14695981039346656037), np.uint64(1099511628211), np.uint64(32)
@@ -39,7 +39,7 @@ def _skip_line(text, at):
 
 @kernel
 def parse_ids(text, start, stop, indptr, indices, values, status):
-    """Read rows of ids between blanks or single commas; values are the ranks from behind: the first has the most."""
+    """Parse rows of ids between blanks or single commas; values fall from the length of the row to 1."""
     status[0] = 0
     status[1] = 0
     indptr[0] = 0
@@ -52,7 +52,7 @@ def parse_ids(text, start, stop, indptr, indices, values, status):
             at = _skip_line(text, at)
             continue
         first = n
-        owed = False  # whether a comma stands before: an id has to follow
+        needs_id = False  # after a comma
         code = 0
         begin = at
         while KINDS[text[at]] < LINE_END:
@@ -75,12 +75,12 @@ def parse_ids(text, start, stop, indptr, indices, values, status):
             n += U1
             while KINDS[text[at]] == SPACE:
                 at += U1
-            owed = text[at] == COMMA
-            if owed:
+            needs_id = text[at] == COMMA
+            if needs_id:
                 at += U1
                 while KINDS[text[at]] == SPACE:
                     at += U1
-        if owed and code == 0:
+        if needs_id and code == 0:
             code = BAD_LABEL
         if code != 0:
             while KINDS[text[at]] < SPACE:
@@ -108,7 +108,7 @@ def _hash(text, begin, end):
 
 @inner
 def _find(text, begin, end, blob, offsets, table):
-    """Return the slot of a name, or the free one in which it would stand."""
+    """Return the slot of a name, or the free one where it belongs."""
     mask = np.uint64(table.size) - U1
     slot = _hash(text, begin, end) & mask
     size = np.int64(end) - np.int64(begin)
@@ -127,22 +127,22 @@ def _find(text, begin, end, blob, offsets, table):
 
 
 @kernel
-def index_names(blob, offsets, table, found):
-    """Fill the hash table, all FREE, with names; found becomes two numbers of the same name, if there are any."""
+def index_names(blob, offsets, table, same):
+    """Insert all names into an empty hash table; `same` gets the first two labels that share a name, if any."""
     for name in range(offsets.size - 1):
         begin, end = np.uint64(offsets[name]), np.uint64(offsets[name + 1])
         slot = _find(blob, begin, end, blob, offsets, table)
         if table[slot] != FREE:
-            found[0], found[1] = table[slot], name
+            same[0], same[1] = table[slot], name
             return
         table[slot] = name
 
 
 @kernel
 def parse_names(text, start, stop, only_tabs, prefix, blob, offsets, table, indptr, indices, values, status):
-    """Read rows of names between blanks, or between tabs only; values are the ranks from behind.
+    """Parse rows of names between blanks, or only between tabs; values fall from the length of the row to 1.
 
-    With a `prefix`, names are the words that begin with it, up to the first one that does not.
+    With a `prefix`, names are the words that begin with it, up to the first word that does not.
     """
     status[0] = 0
     status[1] = 0
@@ -188,9 +188,9 @@ def parse_names(text, start, stop, only_tabs, prefix, blob, offsets, table, indp
 
 @kernel
 def find_unicode(letters, blob, offsets, table, space, labels):
-    """Look up names of four bytes a letter [n, width], padded with 0: their labels, -1 for unknown ones and no name.
+    """Look up the labels of names in UTF-32 [n, width], padded with 0; -1 for unknown and for empty names.
 
-    `space` has four bytes a letter of one name. Returns the place of the first unknown name, or -1.
+    `space` holds one name in UTF-8. Return the index of the first unknown name, or -1.
     """
     unknown = -1
     for i in range(letters.shape[0]):

@@ -1,4 +1,4 @@
-"""Kernels that bring entries into CSR rows, and mend labels that appear twice in a row."""
+"""Kernels that order entries by row, merge duplicate labels of a row, and drop a label."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ kernel = numba.njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrappe
 
 @kernel
 def count_entries(rows, indptr):
-    """Count the entries of each row into indptr, all 0; return the place of the first row out of range, or -1."""
+    """Fill indptr, all 0 before, from the rows of entries; return the first entry with a row out of range, or -1."""
     n_rows = indptr.size - 1
     for entry in range(rows.size):
         row = rows[entry]
@@ -24,7 +24,7 @@ def count_entries(rows, indptr):
 
 @kernel
 def order_entries(rows, following, order):
-    """Write the entries in the order of their rows; `following` is a copy of indptr, and is used up."""
+    """Write the indices of entries in the order of their rows; `following`, a copy of indptr, is overwritten."""
     for entry in range(rows.size):
         row = rows[entry]
         order[following[row]] = entry
@@ -33,9 +33,10 @@ def order_entries(rows, following, order):
 
 @kernel
 def merge_duplicates(indptr, indices, values, table):
-    """Keep of a label that stands several times in a row its greatest value, in place; return how many went.
+    """Keep the largest value of a label that appears several times in a row, in place; return the number dropped.
 
-    A NaN stays. `table` is working space: at least 16 elements and four times the longest row, all -1, and left so.
+    A NaN is kept. `table` is working space of at least 16 elements and four times the longest row; it is all -1 before
+    and after.
     """
     kept = np.int64(0)
     start = indptr[0]
@@ -67,7 +68,7 @@ def merge_duplicates(indptr, indices, values, table):
 
 @kernel
 def drop_label(indptr, indices, values, unwanted):
-    """Drop every entry of one label, in place; return how many went."""
+    """Drop all entries of one label, in place; return their number."""
     kept = np.int64(0)
     start = indptr[0]
     for row in range(indptr.size - 1):

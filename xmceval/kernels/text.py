@@ -1,4 +1,4 @@
-"""Kernels that turn bytes of text, rows of `id:value` pairs or of labels, into arrays."""
+"""Kernels that parse text into arrays: rows of `id:value` pairs, or of labels before features."""
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ inner: Callable[..., Any] = njit(
     nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True
 )
 
-# status[1] after an error; status[2:5] are then the begin of the token, its row in the region, the end of the token.
+# Codes in status[1] after an error; status[2:5] are the begin of the token, its row in the region, and its end.
 NO_COLON = 1  # an id without a colon
-BAD_ID = 2  # what stands where an id should is not made of ASCII digits
-ID_TOO_LARGE = 3  # an id or label beyond 2**63 - 1
+BAD_ID = 2  # an id that is not made of ASCII digits
+ID_TOO_LARGE = 3  # an id or label above 2**63 - 1
 NO_VALUE = 4  # nothing follows the colon
 BAD_NUMBER = 5  # what follows the colon is not a number
-BAD_LABEL = 6  # a label list that is not digits separated by single commas
-HARD_FULL = 7  # `hard` is too short: not the fault of the text, which can be parsed again with a longer one
+BAD_LABEL = 6  # a label list other than ids separated by single commas
+HARD_FULL = 7  # `hard` is too short; the text can be parsed again with a longer one
 
 UNDECIDED = -1
 
 HASH, NEWLINE, PLUS, COMMA, MINUS, POINT, DIGIT_0, COLON = b"#\n+,-.0:"
-LOWER, LOWER_A, LOWER_E, LOWER_Z = b" aez"  # a letter | LOWER is a small one
-DIGIT, EXPONENT, SPACE, LINE_END, COMMENT = 1, 2, 3, 4, 5  # kinds of bytes; SPACE and more end a token
+LOWER, LOWER_A, LOWER_E, LOWER_Z = b" aez"  # a letter | LOWER is lower case
+DIGIT, EXPONENT, SPACE, LINE_END, COMMENT = 1, 2, 3, 4, 5  # kinds of bytes; SPACE and those above end a token
 KINDS = np.zeros(256, np.uint8)
 KINDS[[*b"eE"]] = EXPONENT
 KINDS[DIGIT_0:COLON] = DIGIT
@@ -45,7 +45,7 @@ KINDS[[*b" \t\r"]] = SPACE
 KINDS[NEWLINE] = LINE_END
 KINDS[HASH] = COMMENT
 
-# Numba makes uint64 and an int literal int64, and signed indices pay for Python's negative ones.
+# With an int literal numba turns uint64 into int64, and signed indices pay for Python's negative ones.
 U0, U1, U2, U3, U5, U8, U9, U10, U15, U16, U17, U19, U24, U31, U32, U63, U64 = (
     np.uint64(i) for i in (0, 1, 2, 3, 5, 8, 9, 10, 15, 16, 17, 19, 24, 31, 32, 63, 64)
 )
@@ -55,7 +55,7 @@ EXACT_MAX = np.uint64(2**53)
 HIDDEN_BIT = np.uint64(2**52)
 EXPONENT_MAX = 2**40  # beyond any that matters, and safe to multiply by ten
 
-CHUNK = np.uint64(8192)  # as much text as keeps its marks in the innermost cache
+CHUNK = np.uint64(8192)  # so little text that its marks stay in the innermost cache
 PAIRS = CHUNK // np.uint64(4) + U8
 LOOKAHEAD = np.uint64(4)  # the marks a pair may have after its colon: point, e, sign, end
 POW10 = np.array([10**i for i in range(20)], np.uint64)
@@ -80,7 +80,7 @@ def _powers_of_five() -> np.ndarray[Any, np.dtype[np.uint64]]:
 
 POWERS_OF_FIVE = _powers_of_five()
 
-FAST = not config.DISABLE_JIT  # plain Python goes byte by byte: there, words that wrap around are worth a warning
+FAST = not config.DISABLE_JIT  # plain Python parses byte by byte, as numpy warns of words that overflow
 
 if FAST:
     BYTE, HALF, WORD, WIDE = (ir.IntType(bits) for bits in (8, 32, 64, 128))
@@ -89,7 +89,7 @@ if FAST:
     COMPRESSES = "+avx512vbmi2" in str(cpu_target.target_context.codegen().magic_tuple())
 
     def _instruction(emit, result=types.uint64):
-        """Make a function of arrays and uint64 from one that builds its code of pointers and words."""
+        """Make a function of arrays and uint64 from one that emits its code from pointers and words."""
 
         def resolve(_typing, *arguments):
             return result(*(a if isinstance(a, types.Array) else types.uint64 for a in arguments)), generate
@@ -120,12 +120,12 @@ if FAST:
     def _store(builder, value, array, at):
         builder.store(value, _place(builder, array, at, value.type)).align = 1
 
-    def _every(builder, value, kind):
+    def _broadcast(builder, value, kind):
         one = builder.insert_element(ir.Constant(kind, [0] * kind.count), value, HALF(0))
         return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(HALF, kind.count), [0] * kind.count))
 
     def _emit_equal_mask(builder, text, at, byte):
-        wanted = _every(builder, builder.trunc(byte, BYTE), BLOCK)
+        wanted = _broadcast(builder, builder.trunc(byte, BYTE), BLOCK)
         return builder.bitcast(builder.icmp_unsigned("==", _load(builder, text, at, BLOCK), wanted), WORD)
 
     def _emit_non_digit_mask(builder, text, at):
@@ -137,13 +137,13 @@ if FAST:
         return builder.trunc(builder.lshr(product, WIDE(64)), WORD)
 
     def _emit_compress(builder, text, at, mask, marks, stops, count):
-        # One instruction moves the marked bytes together, another their places, which are then widened by eights.
+        # One instruction packs the marked bytes, another their positions, which are then widened by eights.
         kind = ir.FunctionType(BLOCK, [BLOCK, BLOCK, FLAGS])
         compress = cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.avx512.mask.compress.v64i8")
         zeros, flags = ir.Constant(BLOCK, [0] * 64), builder.bitcast(mask, FLAGS)
         _store(builder, builder.call(compress, [_load(builder, text, at, BLOCK), zeros, flags]), stops, count)
         places = builder.call(compress, [ir.Constant(BLOCK, [*range(64)]), zeros, flags])
-        base = _every(builder, at, LANES)
+        base = _broadcast(builder, at, LANES)
         size = builder.ctpop(mask)
         for first in range(0, 64, 16):
             with builder.if_then(builder.icmp_unsigned(">=", size, WORD(first))):
@@ -188,7 +188,7 @@ def _line_end(text, at):
 
 @inner
 def _is_comment(text, at):
-    """Whether the first byte that is no blank is a hash."""
+    """Return whether the first byte that is not blank is a hash."""
     while KINDS[text[at]] == SPACE:
         at += U1
     return text[at] == HASH
@@ -221,7 +221,7 @@ def count_rows(text: Bytes, start: int, stop: int) -> int:
 
 @kernel
 def skip_rows(text: Bytes, start: int, stop: int, n: int) -> int:
-    """Return the offset after the n-th row, or `stop` if there are fewer; comment lines are passed over."""
+    """Return the offset after the n-th row, or `stop` if there are fewer; comment lines are skipped."""
     at = np.uint64(start)
     end = np.uint64(stop)
     left = np.uint64(n)
@@ -253,7 +253,7 @@ def skip_rows(text: Bytes, start: int, stop: int, n: int) -> int:
 
 @inner
 def _parse_id(text, at):
-    """Read digits; returns the number, no more than TOO_LARGE, and the offset after them."""
+    """Parse digits; return the number, at most TOO_LARGE, and the offset after them."""
     number = U0
     while KINDS[text[at]] == DIGIT:
         digit = np.uint64(text[at] - DIGIT_0)
@@ -267,7 +267,7 @@ def _parse_id(text, at):
 
 @inner
 def _eight_digits(word):
-    """Return the number spelled by eight ASCII bytes, the first one lowest; zero bytes are digits 0."""
+    """Return the number of eight ASCII digits, the first one in the lowest byte; zero bytes are digits 0."""
     word &= np.uint64(0x0F0F0F0F0F0F0F0F)
     word = (word * np.uint64(10 << 8 | 1) >> U8) & np.uint64(0x00FF00FF00FF00FF)
     word = (word * np.uint64(100 << 16 | 1) >> U16) & np.uint64(0x0000FFFF0000FFFF)
@@ -281,7 +281,7 @@ def _to_float(mantissa, power):
         return 0.0
     if power > MOST_POWER:
         return np.inf
-    # The method of Eisel and Lemire: 128 bits of the power decide, with exceedingly few exceptions.
+    # The method of Eisel and Lemire: 128 bits of the power decide, with very rare exceptions.
     zeros = _leading_zeros(mantissa)
     scaled = mantissa << zeros
     index = np.uint64(power - LEAST_POWER)
@@ -326,7 +326,7 @@ INF, INFINITY, NAN = _name(b"inf"), _name(b"infinity"), _name(b"nan")
 
 @inner
 def _parse_number(text, at, end):
-    """Read what float() reads; returns the number and 0, UNDECIDED or BAD_NUMBER."""
+    """Parse a number as float() does; return it and 0, UNDECIDED or BAD_NUMBER."""
     negative = text[at] == MINUS
     if negative or text[at] == PLUS:
         at += U1
@@ -350,27 +350,27 @@ def _parse_number(text, at, end):
     mantissa = U0
     power = 0
     digits = U0  # significant ones; the mantissa holds up to 19
-    cut = False
-    seen = False
+    is_cut = False
+    has_digits = False
     point = False
     while at < end:
         byte = text[at]
         if KINDS[byte] == DIGIT:
-            seen = True
+            has_digits = True
             if digits < U19:
                 mantissa = mantissa * U10 + np.uint64(byte - DIGIT_0)
                 if mantissa != U0:
                     digits += U1
                 power -= point
             else:
-                cut |= byte != DIGIT_0
+                is_cut |= byte != DIGIT_0
                 power += not point
         elif byte == POINT and not point:
             point = True
         else:
             break
         at += U1
-    if not seen:
+    if not has_digits:
         return value, BAD_NUMBER
     if at < end:
         if text[at] | LOWER != LOWER_E:
@@ -390,14 +390,14 @@ def _parse_number(text, at, end):
             at += U1
         power += -exponent if below else exponent
     value = _to_float(mantissa, power)
-    if np.isnan(value) or (cut and value != _to_float(mantissa + U1, power)):
+    if np.isnan(value) or (is_cut and value != _to_float(mantissa + U1, power)):
         return value, UNDECIDED
     return (-value if negative else value), 0
 
 
 @inner
 def _parse_line(text, at, row, indptr, n, indices, values, hard, status):
-    """Read the rest of a line by the whole grammar and report its errors; returns what follows it, rows and pairs."""
+    """Parse the rest of a line by the full grammar, with its errors; return the offset after it, rows and pairs."""
     while True:
         while KINDS[text[at]] == SPACE:
             at += U1
@@ -442,7 +442,7 @@ def _parse_line(text, at, row, indptr, n, indices, values, hard, status):
 
 @inner
 def _find_marks(text, at, end, marks, stops):
-    """Write offset and byte of all that is not a digit, without a minus after a colon; returns how many."""
+    """Write the offset and byte of each non-digit, except a minus after a colon; return their number."""
     count = U0
     carry = U0
     while at < end:
@@ -456,7 +456,7 @@ def _find_marks(text, at, end, marks, stops):
         if COMPRESSES:
             _compress(text, at, mask, marks, stops, count)
         else:
-            # Eight at a time, some of them too many: a branch per mark would be mispredicted.
+            # Eight at a time, the last of them surplus: a branch per mark would be mispredicted.
             while count < following:
                 for i in range(8):
                     mark = at + (_lowest_one(mask) & U63)
@@ -471,7 +471,7 @@ def _find_marks(text, at, end, marks, stops):
 
 @inner
 def _convert(heads, tails, shifts, scales, size, first, indices, values):
-    """Turn words of digits into ids and values: (head * shift + tail) / scale, or `scale` itself if `shift` is 0.
+    """Convert words of digits into ids and values: (head * shift + tail) / scale, or `scale` itself if `shift` is 0.
 
     A loop without branches, which becomes vector instructions.
     """
@@ -487,9 +487,9 @@ def _convert(heads, tails, shifts, scales, size, first, indices, values):
 def parse_pairs(
     text: Bytes, start: int, stop: int, indptr: Ints, indices: Ints, values: Floats, hard: Ints, status: Ints
 ) -> int:
-    """Read rows of `id:value` pairs and return their number; on an error, the number of rows before it.
+    """Parse rows of `id:value` pairs and return their number; on an error, the number of rows before it.
 
-    `hard` receives (position in values, begin, end) of the numbers left to the caller, status[0] of them.
+    `hard` gets (position in values, begin, end) of each number that is left to the caller; status[0] is their count.
     """
     status[0] = 0
     status[1] = 0
@@ -539,7 +539,7 @@ def parse_pairs(
                 kind = KINDS[stops[mark_end]]
                 if id_digits - U1 >= U8 or whole >= U8 or digits - U1 >= U24:
                     break
-                # The digits before the point and those after it, closed up.
+                # The digits before and after the point, without it.
                 before = (U1 << whole * U8) - U1
                 head = (_word_at(text, begin) & before) | (_word_at(text, begin + U1) & ~before)
                 if digits <= U15 and kind >= SPACE:
@@ -553,7 +553,7 @@ def parse_pairs(
                         shifts[pending] = POW10[digits - U8]
                     scales[pending] = SCALES[digits - whole + negative * U32]
                 else:
-                    # Not a function of its own: to be handed arrays costs it atomic reference counts, for each pair.
+                    # Not a function of its own: passing it arrays would count references atomically, for each pair.
                     mantissa = U0
                     rest = digits
                     if rest > U8:
@@ -610,7 +610,7 @@ def parse_pairs(
 
 @kernel
 def parse_label_lists(text: Bytes, start: int, stop: int, indptr: Ints, indices: Ints, status: Ints) -> int:
-    """Read the labels before the first blank of each row and return the rows; on an error, the rows before it."""
+    """Parse the labels before the first blank of each row; return the number of rows, on an error those before it."""
     status[0] = 0
     status[1] = 0
     indptr[0] = 0

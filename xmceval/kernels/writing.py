@@ -1,4 +1,4 @@
-"""Kernels that turn rows into bytes of text, and bring them into an order."""
+"""Kernels that format rows as text, and order the entries of rows."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ kernel = njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True
 # The wrappers that Python and C would call take longer to compile than a small function.
 helper = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True)
 
-WIDEST = 20 + 25 + 2  # bytes that an entry may need: an id, a number such as -1.2345678901234567e-308, two separators
+ENTRY_BYTES = 20 + 25 + 2  # for an id, a number as long as -1.2345678901234567e-308, and two separators
 
-ROOM = 32  # bytes beyond its last that a kernel may write to
+EXTRA_BYTES = 32  # bytes beyond the last one that a kernel may write to
 
-FEW = 32  # so many best entries are found faster by insertion than by a sort of the row
+FEW = 32  # up to so many best entries, insertion is faster than sorting the row
 
 NEWLINE, PLUS, MINUS, POINT, DIGIT_0, LETTER_E = b"\n+-.0e"
 
@@ -37,8 +37,8 @@ FOUR_DIGITS = np.array([sum(int(digit) << 8 * j for j, digit in enumerate(f"{i:0
 
 NAMES = np.frombuffer(b"inf nan ", np.uint8)
 
-# A score of up to eight or nine decimals is what most files hold: a double that is the nearest to a whole number of
-# 10**-9, of up to 15 digits, has that as its shortest text. Eight digits are one word.
+# Most scores have at most eight or nine decimals: a double that is nearest to a multiple of 10**-9, of up to 15 digits,
+# has that multiple as its shortest text. Eight digits are one word.
 SCALE, SHORT_SCALE, LEAST_FIXED, MOST_SCALED = 1e9, 1e8, 1e-4, 1e6
 
 ZEROS = np.uint64(0x3030303030303030)  # eight digits 0 in ASCII
@@ -62,12 +62,12 @@ def _powers_of_ten():
 
 POWERS_OF_TEN = _powers_of_ten()
 
-# Text goes to addresses, not into an array: for each array that a helper is handed numba counts references, up and
-# down, which took 20 of 24 ns an entry here.
+# Text is written to addresses, not into an array: numba counts references for each array that a helper takes, which
+# was 20 of 24 ns per entry here.
 if not config.DISABLE_JIT:
 
     def _instruction(emit, result=types.uint64):
-        """Make a function of uint64 from one that builds its code."""
+        """Make a function of uint64 from one that emits its code."""
 
         def resolve(_typing, *arguments):
             return result(*(types.uint64 for _ in arguments)), generate
@@ -127,8 +127,8 @@ else:
 
 @helper
 def _eight_digits(number):
-    """Return the eight digits of a number below 10**8, a byte each, the first one lowest."""
-    # A table takes half the time of arithmetic on all digits at once.
+    """Return the eight digits of a number below 10**8, one per byte, the first one in the lowest."""
+    # A table is twice as fast as arithmetic on all digits at once.
     high = number // TEN_4
     return np.uint64(FOUR_DIGITS[high]) | np.uint64(FOUR_DIGITS[number - high * TEN_4]) << np.uint64(32)
 
@@ -156,7 +156,7 @@ def _write_whole(at, number):
 
 @helper
 def _round_to_odd(high, low, factor):
-    """Return factor * (high, low) / 2**128, its last bit set where something is cut off."""
+    """Return factor * (high, low) / 2**128, its last bit set if anything was cut off."""
     carry = _high_product(low, factor)
     middle = _times(high, factor)
     top = _high_product(high, factor)
@@ -167,7 +167,7 @@ def _round_to_odd(high, low, factor):
 
 @helper
 def _shortest(bits):
-    """Return (digits, power): of the decimals that read back as a positive double the shortest, then the nearest.
+    """Return (digits, power) of the shortest decimal that reads back as a positive double, of several the nearest.
 
     Raffaele Giulietti, The Schubfach way to render doubles, 2020. Digits may end in zeros.
     """
@@ -203,7 +203,7 @@ def _shortest(bits):
 
 @helper
 def _write_digits(at, digits, power):
-    """Write digits * 10**power as Python's repr does, without a final `.0`; return the offset after it."""
+    """Write digits * 10**power as repr() does, without a final `.0`; return the offset after it."""
     tenth = digits // U10
     while tenth * U10 == digits:
         digits = tenth
@@ -293,10 +293,10 @@ def _write_number(at, value, bits):
 
 @kernel
 def format_rows(indptr, indices, values, bits, colon, blank, out):
-    """Write a line `id:value id:value` for each row; return how many bytes.
+    """Write a line `id:value id:value` for each row; return the number of bytes.
 
-    `bits` are those of `values`; no value is written where `colon` is 0. `out` has WIDEST bytes for each entry, one for
-    each row, and ROOM.
+    `bits` are those of `values`; no value is written where `colon` is 0. `out` has ENTRY_BYTES for each
+    entry, one byte for each row, and EXTRA_BYTES.
     """
     base = np.uint64(out.ctypes.data)
     at = base
@@ -346,7 +346,7 @@ def _sort(indices, values, start, stop, by_score):
 
 @helper
 def _select(indices, values, start, stop, last, by_score):
-    """Bring the best entries of a row, in place, to [start, last), sorted; the rest is lost."""
+    """Move the best entries of a row to [start, last), sorted; the others are lost."""
     filled = start
     for entry in range(start, stop):
         label, value = indices[entry], values[entry]

@@ -1,188 +1,104 @@
-"""Matrices: every in-memory input as blocks of rows; nothing of the caller's is ever written to."""
+"""Matrices as blocks of rows: scipy, numpy and DLPack inputs, which are never written to, and array files in pieces."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from xmceval.errors import DataError
-from xmceval.rows.block import Block, Rows, Scratch, Source
+from xmceval.errors import DataError, counted
+from xmceval.rows.block import Block, Rows, Scratch
+from xmceval.rows.storage import AnyArray, Csr, Dense, Matrix, PaddedLists
 
-BLOCK_ENTRIES = 1 << 17  # so many entries make a block, which then stays in the processor's cache
-
-AnyArray = NDArray[Any]
-
-
-class Matrix(Protocol):
-    """One kind of matrix: how many entries lie before a row, and how rows become CSR."""
-
-    def stop_after(self, start: int, entries: int) -> int:
-        """Return the row before which about so many entries lie."""
-
-    def fill(self, start: int, stop: int, scratch: Scratch) -> Rows:
-        """Copy some rows into the scratch arrays."""
+BLOCK_ENTRIES = 1 << 17  # entries per block, few enough for a block to stay in the processor's cache
 
 
 @dataclass
 class MatrixBlock:
-    """Rows `first_row` .. `first_row + n_rows` of a matrix in memory."""
+    """Some rows of one piece of a matrix, from row `start` of the piece on."""
 
-    source: MatrixSource
+    name: str
+    piece: Matrix
+    start: int
     first_row: int
     n_rows: int
 
     def take(self, n_rows: int) -> MatrixBlock:
-        """Cut off and return the first rows."""
-        head = MatrixBlock(self.source, self.first_row, n_rows)
-        self.first_row += n_rows
-        self.n_rows -= n_rows
+        """Split off and return the first rows."""
+        head = MatrixBlock(self.name, self.piece, self.start, self.first_row, n_rows)
+        self.start, self.first_row, self.n_rows = self.start + n_rows, self.first_row + n_rows, self.n_rows - n_rows
         return head
 
     def rows(self, scratch: Scratch) -> Rows:
         """Copy the rows into the scratch arrays, as int64 and float64."""
-        return self.source.matrix.fill(self.first_row, self.first_row + self.n_rows, scratch)
+        return self.piece.copy_rows(self.start, self.start + self.n_rows, scratch)
 
     def place(self, row: int) -> str:
-        """Say where a row stands."""
-        return f"{self.source.name} row {self.first_row + row}"
+        """Return the place of a row of this block, for a message."""
+        return f"{self.name} row {self.first_row + row}"
 
     def blank_from(self) -> int:
-        """A matrix has no blank lines: all of its rows count."""
+        """Return the number of rows: a matrix has no blank lines."""
         return self.n_rows
 
 
 @dataclass(frozen=True)
 class MatrixSource:
-    """A matrix in memory as a source of blocks."""
+    """A matrix as a source of blocks.
+
+    Attributes
+    ----------
+    name : str
+        The name of the matrix in messages.
+    n_rows : int
+        The number of rows.
+    n_labels : int or None
+        The number of labels, where the matrix has one.
+    pieces : iterable of Matrix
+        The rows in order, as one matrix in memory or as pieces that are read anew for each pass.
+    is_exact : bool
+        Whether `n_labels` can only be the number of labels.
+    warnings : list of str
+        Warnings from reading.
+    """
 
     name: str
     n_rows: int
     n_labels: int | None
-    matrix: Matrix
+    pieces: Iterable[Matrix]
     is_exact: bool = True
     warnings: list[str] = field(default_factory=list)
-    may_have_extra: bool = False  # whether one column more than there are labels is known of such files
 
     def blocks(self) -> Generator[Block, None, None]:
         """Yield blocks of about BLOCK_ENTRIES entries."""
-        start = 0
-        while start < self.n_rows:
-            stop = min(max(self.matrix.stop_after(start, BLOCK_ENTRIES), start + 1), self.n_rows)
-            yield MatrixBlock(self, start, stop - start)
-            start = stop
+        first_row = 0
+        for piece in self.pieces:
+            start, n_rows = 0, piece.n_rows
+            while start < n_rows:
+                stop = min(max(piece.stop_after(start, BLOCK_ENTRIES), start + 1), n_rows)
+                yield MatrixBlock(self.name, piece, start, first_row + start, stop - start)
+                start = stop
+            first_row += n_rows
 
 
-@dataclass(frozen=True)
-class Csr:
-    """The three arrays of a CSR matrix, or of some of its rows."""
-
-    indptr: AnyArray
-    indices: AnyArray
-    values: AnyArray
-    are_scores: bool
-
-    def stop_after(self, start: int, entries: int) -> int:
-        """Return the row before which about so many entries lie."""
-        return int(np.searchsorted(self.indptr, self.indptr[start] + entries, side="right")) - 1
-
-    def fill(self, start: int, stop: int, scratch: Scratch) -> Rows:
-        """Copy some rows into the scratch arrays."""
-        first, last = int(self.indptr[start]), int(self.indptr[stop])
-        rows = scratch.rows(stop - start, last - first)
-        np.subtract(self.indptr[start : stop + 1], first, out=rows.indptr, casting="unsafe")
-        rows.indices[:] = self.indices[first:last]
-        values = self.values[first:last]
-        rows.values[:] = comparable(values) if self.are_scores else values
-        return rows
-
-
-@dataclass(frozen=True)
-class Dense:
-    """A dense matrix: in scores -inf is not predicted, in truth 0 is not true."""
-
-    values: AnyArray
-    are_scores: bool
-
-    def stop_after(self, start: int, entries: int) -> int:
-        """Return the row before which about so many entries lie."""
-        return start + entries // max(int(self.values.shape[1]), 1)
-
-    def fill(self, start: int, stop: int, scratch: Scratch) -> Rows:
-        """Copy some rows into the scratch arrays."""
-        values = self.values[start:stop]
-        if self.are_scores:
-            kept, values = values != -np.inf, comparable(values)
-        else:
-            kept = values != 0
-        return _masked(scratch, kept, np.nonzero(kept)[1], values[kept])
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """Labels and their scores, row by row; label -1 is padding."""
-
-    labels: AnyArray
-    scores: AnyArray
-
-    def stop_after(self, start: int, entries: int) -> int:
-        """Return the row before which about so many entries lie."""
-        return start + entries // max(int(self.labels.shape[1]), 1)
-
-    def fill(self, start: int, stop: int, scratch: Scratch) -> Rows:
-        """Copy some rows into the scratch arrays."""
-        labels, scores = self.labels[start:stop], comparable(self.scores[start:stop])
-        kept = labels != -1
-        return _masked(scratch, kept, labels[kept], scores[kept])
-
-
-def _masked(scratch: Scratch, kept: AnyArray, indices: AnyArray, values: AnyArray) -> Rows:
-    """Return the kept cells of a dense block as rows."""
-    rows = scratch.rows(kept.shape[0], indices.size)
-    rows.indptr[0] = 0
-    np.cumsum(np.count_nonzero(kept, axis=1), out=rows.indptr[1:])
-    rows.indices[:], rows.values[:] = indices, values
-    return rows
-
-
-def comparable(values: AnyArray) -> AnyArray:
-    """Return values that float64 holds without loss of order.
-
-    Wide integers and long doubles that float64 would round become their order within the block, 0 staying 0.
-    """
-    if not is_wide(values) or (values.dtype.kind == "f" and np.isnan(values).any()):
-        return values
-    every, order = np.unique(np.append(values.ravel(), values.dtype.type(0)), return_inverse=True)
-    zero = int(np.searchsorted(every, values.dtype.type(0)))
-    return (order[:-1] - zero).reshape(values.shape)
-
-
-def is_wide(values: AnyArray) -> bool:
-    """Whether float64 would round some of these numbers."""
-    if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and values.size:
-        return bool(np.max(values) > 2**53) or bool(np.min(values) < -(2**53))
-    return values.dtype.kind == "f" and values.dtype.itemsize > 8
-
-
-def as_truth(y_true: Any, name: str = "y_true") -> Source:
-    """Take a truth matrix: any scipy.sparse matrix or array, or a dense indicator [n_rows, n_labels].
+def as_truth(y_true: Any, name: str = "y_true") -> MatrixSource:
+    """Wrap a truth matrix: any scipy.sparse matrix or array, or a dense indicator [n_rows, n_labels].
 
     Raises
     ------
     DataError
-        Another shape or a dtype without order.
+        Not a matrix of numbers.
     """
     if _is_sparse(y_true):
-        return _sparse(y_true, name, are_scores=False)
-    values = _array(y_true, name)
-    return MatrixSource(name, values.shape[0], values.shape[1], Dense(values, are_scores=False))
+        return _wrap_sparse(y_true, name, are_scores=False)
+    values = _as_array(y_true, name)
+    return MatrixSource(name, values.shape[0], values.shape[1], [Dense(values, are_scores=False)])
 
 
-def as_scores(y_score: Any, name: str = "y_score") -> Source:
-    """Take a score matrix.
+def as_scores(y_score: Any, name: str = "y_score") -> MatrixSource:
+    """Wrap a score matrix.
 
     Any scipy.sparse matrix or array (stored entries are the predictions, zeros too); a dense array
     [n_rows, n_labels], in which -inf means not predicted; or a pair of arrays ``(labels, scores)``, both
@@ -191,61 +107,77 @@ def as_scores(y_score: Any, name: str = "y_score") -> Source:
     Raises
     ------
     DataError
-        Another shape or a dtype without order.
+        Not a matrix of numbers, or a pair of different shapes.
     """
     if _is_sparse(y_score):
-        return _sparse(y_score, name, are_scores=True)
+        return _wrap_sparse(y_score, name, are_scores=True)
     if isinstance(y_score, tuple) and len(y_score) == 2:
-        return pairs(y_score[0], y_score[1], f"{name}[0]", f"{name}[1]")
-    values = _array(y_score, name)
-    return MatrixSource(name, values.shape[0], values.shape[1], Dense(values, are_scores=True))
+        return _wrap_padded_lists(y_score[0], y_score[1], f"{name}[0]", f"{name}[1]")
+    values = _as_array(y_score, name)
+    return MatrixSource(name, values.shape[0], values.shape[1], [Dense(values, are_scores=True)])
 
 
-def pairs(labels: Any, scores: Any, labels_name: str, scores_name: str) -> Source:
-    """Take predictions as labels and their scores, row by row; -1 is padding."""
-    ids, values = _array(labels, labels_name), _array(scores, scores_name)
+def csr_source(
+    indptr: AnyArray, indices: AnyArray, values: AnyArray, shape: tuple[int, int], name: str, *, are_scores: bool
+) -> MatrixSource:
+    """Wrap the three arrays of a CSR matrix.
+
+    Raises
+    ------
+    DataError
+        Values that are not numbers, or arrays that do not fit together.
+    """
+    _check_dtype(values.dtype, name)
+    ends = indptr.size == shape[0] + 1 and indptr[0] == 0 and indptr[-1] <= min(indices.size, values.size)
+    if not ends or np.any(indptr[1:] < indptr[:-1]):
+        raise indptr_error(name, shape[0], indices.size)
+    return MatrixSource(name, int(shape[0]), int(shape[1]), [Csr(indptr, indices, values, are_scores)])
+
+
+def indptr_error(name: str, n_rows: int, n_stored: int) -> DataError:
+    """Return the error for an indptr that does not fit the rows and stored entries."""
+    return DataError(
+        f"{name}: its indptr does not describe {counted(n_rows, 'row')} with {counted(n_stored, 'stored entry')}"
+    )
+
+
+def _wrap_padded_lists(labels: Any, scores: Any, labels_name: str, scores_name: str) -> MatrixSource:
+    ids, values = _as_array(labels, labels_name), _as_array(scores, scores_name)
     if ids.dtype.kind not in "iu":
         raise DataError(f"{labels_name}: labels must be integers, got dtype {ids.dtype}")
     if ids.shape != values.shape:
-        raise DataError(f"{labels_name} has shape {ids.shape} and {scores_name} {values.shape}; they must be the same")
-    return MatrixSource(labels_name, ids.shape[0], None, Pairs(ids, values), is_exact=False)
+        raise DataError(
+            f"{labels_name} has shape {ids.shape}, but {scores_name} has shape {values.shape}; expected the same shape"
+        )
+    return MatrixSource(labels_name, ids.shape[0], None, [PaddedLists(ids, values)], is_exact=False)
 
 
 def _is_sparse(matrix: Any) -> bool:
     return hasattr(matrix, "tocsr") and hasattr(matrix, "nnz")
 
 
-def _sparse(matrix: Any, name: str, are_scores: bool) -> Source:
+def _wrap_sparse(matrix: Any, name: str, are_scores: bool) -> MatrixSource:
     if matrix.ndim != 2:
-        raise DataError(f"{name}: expected a matrix [n_rows, n_labels], got {matrix.ndim} dimension(s)")
+        raise DataError(f"{name}: expected a matrix [n_rows, n_labels], got {counted(matrix.ndim, 'dimension')}")
     _check_dtype(matrix.dtype, name)
-    csr = matrix.tocsr()  # scipy gives the matrix itself where it is CSR already; nothing here writes to it
+    csr = matrix.tocsr()  # scipy returns the matrix itself where it is CSR already; nothing here writes to it
     if matrix.format == "coo" and csr.nnz < matrix.nnz:  # scipy adds duplicates up
-        _refuse_duplicates(matrix.row, matrix.col, name, "score" if are_scores else "truth")
+        raise _duplicate_error(matrix.row, matrix.col, name, "score" if are_scores else "truth")
     return csr_source(csr.indptr, csr.indices, csr.data, csr.shape, name, are_scores=are_scores)
 
 
-def _refuse_duplicates(rows: AnyArray, labels: AnyArray, name: str, what: str) -> None:
-    """Say where a label first appears twice in a row."""
+def _duplicate_error(rows: AnyArray, labels: AnyArray, name: str, value_name: str) -> DataError:
+    """Return the error for the first label that appears twice in a row."""
     order = np.lexsort((labels, rows))
     rows, labels = rows[order], labels[order]
     at = int(np.argmax((rows[1:] == rows[:-1]) & (labels[1:] == labels[:-1])))
-    raise DataError(f"{name} row {rows[at]}: label {labels[at]} appears twice in this row; a label has one {what}")
+    return DataError(
+        f"{name} row {rows[at]}: label {labels[at]} appears twice in this row; a label has one {value_name}"
+    )
 
 
-def csr_source(
-    indptr: AnyArray, indices: AnyArray, values: AnyArray, shape: tuple[int, int], name: str, *, are_scores: bool
-) -> Source:
-    """Take the three arrays of a CSR matrix."""
-    _check_dtype(values.dtype, name)
-    ends = indptr.size == shape[0] + 1 and indptr[0] == 0 and indptr[-1] <= min(indices.size, values.size)
-    if not ends or np.any(indptr[1:] < indptr[:-1]):
-        raise DataError(f"{name}: its indptr does not describe {shape[0]:,} rows of {indices.size:,} stored entries")
-    return MatrixSource(name, int(shape[0]), int(shape[1]), Csr(indptr, indices, values, are_scores))
-
-
-def _array(values: Any, name: str) -> AnyArray:
-    """Take anything that numpy or DLPack can see as a matrix of numbers, without a copy where there is a way."""
+def _as_array(values: Any, name: str) -> AnyArray:
+    """Convert to a matrix of numbers whatever numpy or DLPack understands, without a copy where possible."""
     if not isinstance(values, np.ndarray) and hasattr(values, "__dlpack__"):
         if hasattr(values, "detach"):
             values = values.detach().cpu()

@@ -1,114 +1,127 @@
-"""Mended sources: a known flaw of files taken out of every block on its way, and counted."""
+"""Repairs: sources from whose blocks a known flaw of files is removed as they are read, and counted."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
 from xmceval.errors import counted
 from xmceval.rows.block import Block, Rows, Scratch, Source
 
-Repair = Callable[[Rows, Scratch], int]
-
 
 @dataclass
 class RepairedSource:
-    """A source whose blocks are repaired; the number of entries that went is told as a warning."""
+    """A source whose blocks are repaired when they are parsed.
+
+    Attributes
+    ----------
+    source : Source
+        The source as it was opened.
+    repair : callable
+        Repairs rows in place and returns the number of entries that it removed.
+    describe : callable
+        Describes the removal of a number of entries, for a warning.
+    n_labels : int or None
+        The number of labels after the repair.
+    is_exact : bool
+        Whether `n_labels` can only be the number of labels.
+    """
 
     source: Source
-    repair: Repair
-    said: str
-    is_exact: bool
+    repair: Callable[[Rows, Scratch], int]
+    describe: Callable[[int], str]
     n_labels: int | None
+    is_exact: bool
 
     def __post_init__(self) -> None:
         self.name, self.n_rows = self.source.name, self.source.n_rows
-        self._lock, self._gone = threading.Lock(), 0
+        self._lock, self._n_removed = threading.Lock(), 0
 
     @property
     def warnings(self) -> list[str]:
-        """What came to light while its blocks were read."""
-        gone = [f"{self.name}: {counted(self._gone, 'entry')} {self.said}"]
-        return [*self.source.warnings, *(gone if self._gone else [])]
+        """Warnings from reading, and one if entries were removed."""
+        removal = [f"{self.name}: {self.describe(self._n_removed)}"] if self._n_removed else []
+        return [*self.source.warnings, *removal]
 
     def blocks(self) -> Generator[Block, None, None]:
         """Yield the blocks of the source."""
-        self._gone = 0
+        self._n_removed = 0
         for block in self.source.blocks():
-            yield cast(Block, _RepairedBlock(block, self))
+            yield cast(Block, RepairedBlock(block, self))
 
-    def count(self, gone: int) -> None:
-        """Add to what went; from any thread."""
+    def repair_rows(self, rows: Rows, scratch: Scratch) -> None:
+        """Repair rows and count what was removed, in any thread."""
+        n_removed = self.repair(rows, scratch)
         with self._lock:
-            self._gone += gone
+            self._n_removed += n_removed
 
 
-class _RepairedBlock:
-    def __init__(self, block: Block, source: RepairedSource) -> None:
-        self._block, self._source = block, source
+@dataclass
+class RepairedBlock:
+    """A block whose rows are repaired when they are parsed."""
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._block, name)
+    block: Block
+    source: RepairedSource
 
     @property
     def first_row(self) -> int:
-        return self._block.first_row
+        """The first row."""
+        return self.block.first_row
 
     @property
     def n_rows(self) -> int:
-        return self._block.n_rows
+        """The number of rows."""
+        return self.block.n_rows
 
-    def take(self, n_rows: int) -> _RepairedBlock:
-        return _RepairedBlock(self._block.take(n_rows), self._source)
+    def take(self, n_rows: int) -> RepairedBlock:
+        """Split off and return the first rows."""
+        return RepairedBlock(self.block.take(n_rows), self.source)
 
     def rows(self, scratch: Scratch) -> Rows:
-        rows = self._block.rows(scratch)
-        self._source.count(self._source.repair(rows, scratch))
+        """Parse and repair the rows."""
+        rows = self.block.rows(scratch)
+        self.source.repair_rows(rows, scratch)
         return rows
 
     def place(self, row: int) -> str:
-        return self._block.place(row)
+        """Return the place of a row of this block, for a message."""
+        return self.block.place(row)
 
     def blank_from(self) -> int:
-        return self._block.blank_from()
+        """Return the row from which on all rows of this block are blank lines."""
+        return self.block.blank_from()
 
 
-def without_extra_column(source: Source, n_labels: int) -> Source:
-    """Take a source of one column more than there are labels: what is in the last one is dropped."""
+def drop_extra_column(source: Source, n_labels: int) -> RepairedSource:
+    """Return a source of `n_labels` labels without the entries of one further column."""
 
-    def drop(rows: Rows, _: Scratch) -> int:
+    def repair(rows: Rows, _: Scratch) -> int:
         from xmceval.kernels.repairs import drop_label
 
         return int(drop_label(*rows, n_labels))
 
-    return RepairedSource(
-        source, drop, f"of the extra last column, {n_labels}, were dropped", is_exact=True, n_labels=n_labels
-    )
+    def describe(n_removed: int) -> str:
+        columns = f"extra column {n_labels}, beyond the {counted(n_labels, 'label')}"
+        return f"dropped {counted(n_removed, 'entry')} in {columns}"
+
+    return RepairedSource(source, repair, describe, n_labels, is_exact=True)
 
 
-def without_duplicates(source: Source) -> Source:
-    """Take a source of which a label may stand several times in a row: its greatest value counts."""
+def merge_duplicate_labels(source: Source) -> RepairedSource:
+    """Return a source in which a label appears once per row, with the largest of its values."""
 
-    def merge(rows: Rows, scratch: Scratch) -> int:
+    def repair(rows: Rows, scratch: Scratch) -> int:
         from xmceval.kernels.repairs import merge_duplicates
 
         longest = int(np.max(np.diff(rows.indptr), initial=4))
         table = scratch.array("merged", 4 * longest, np.int64, fill=-1)
         return int(merge_duplicates(*rows, table))
 
-    return RepairedSource(
-        source,
-        merge,
-        "whose label stood in the row already: the greatest value counts",
-        source.is_exact,
-        source.n_labels,
-    )
+    def describe(n_removed: int) -> str:
+        return f"dropped {counted(n_removed, 'duplicate entry')}; the largest value of a label in a row was kept"
 
-
-def original(source: Source) -> Source:
-    """Return the source as it was opened."""
-    return source.source if isinstance(source, RepairedSource) else source
+    return RepairedSource(source, repair, describe, source.n_labels, source.is_exact)

@@ -11,7 +11,7 @@ from scipy import sparse
 from xmceval.api.dropins.targets import AnyArray, as_array, as_csr, is_sparse
 from xmceval.errors import DataError
 from xmceval.rows.block import Float64, Int64
-from xmceval.rows.matrices import comparable
+from xmceval.rows.storage import comparable
 
 BLOCK_CELLS = 1 << 21
 

@@ -2,93 +2,88 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple, cast
 
 import numpy as np
 
 from xmceval.errors import DataError, listed
+from xmceval.files.arrays.csr import csc_to_csr
 from xmceval.files.arrays.mat5 import Columns, Variable, read_variables
-from xmceval.files.arrays.npz import by_rows
-from xmceval.files.streams import all_bytes
-from xmceval.rows.block import Source
-from xmceval.rows.matrices import Csr, Dense, MatrixSource, csr_source
+from xmceval.files.opened import Opened, Request
+from xmceval.files.streams import read_all_bytes
+from xmceval.rows.matrices import MatrixSource, csr_source
+from xmceval.rows.storage import Csr, Dense
 
-_WORDS = {True: ("score", "pred"), False: ("lbl", "label", "y", "gt", "truth")}
-
-
-class Hints(NamedTuple):
-    """What is known of the matrix from elsewhere: it tells labels x points from points x labels."""
-
-    n_rows: int | None = None
-    n_labels: int | None = None
+# Parts of the names by which a matrix is chosen from several, by role.
+_USUAL_NAMES = {"scores": ("score", "pred"), "truth": ("lbl", "label", "y", "gt", "truth")}
 
 
-def mat_source(path: Path, *, are_scores: bool, hints: Hints) -> tuple[Source, str]:
-    """Read the one matrix of a MATLAB file, or the one that is called like scores or labels; held whole.
+def open_mat(path: Path, request: Request) -> Opened:
+    """Read the one matrix of a MATLAB file, or the one whose name suggests scores or labels, into memory.
 
     Raises
     ------
     DataError
         A file of version 7.3, a damaged one, or several matrices.
     """
-    found = _chosen(path, _load(path), are_scores)
-    name, shape = found.name, (found.shape[0], found.shape[1])
-    is_turned, doubt = _is_turned(shape, hints)
-    source = _source(path, found, is_turned, are_scores)
-    if doubt:
+    variable = _choose_variable(path, _read_variables(path), request)
+    n_rows, n_columns = variable.shape[0], variable.shape[1]
+    is_transposed, is_unclear = _find_orientation((n_rows, n_columns), request)
+    source = _make_source(path, variable, is_transposed, request.are_scores)
+    size = f"{n_rows:,} x {n_columns:,}"
+    if is_unclear:
         source.warnings.append(
-            f"{path}: its matrix {name!r} of {shape[0]:,} x {shape[1]:,} is read as points x labels, nothing else "
-            "tells (hint: --n-labels)"
+            f"{path}: matrix {variable.name!r} of {size} may be points x labels or labels x points; it was read as "
+            "points x labels (hint: pass --n-labels)"
         )
-    order = "labels x points, turned" if is_turned else "points x labels"
-    return source, f"MATLAB file, matrix {name!r} of {shape[0]:,} x {shape[1]:,}, {order}, held whole"
+    order = "labels x points, transposed" if is_transposed else "points x labels"
+    layout = f"MATLAB file, matrix {variable.name!r} of {size}, {order}, held in memory"
+    return Opened(source, layout, request.role, may_have_extra_column=request.are_scores and variable.full is None)
 
 
-def _load(path: Path) -> list[Variable]:
-    held = all_bytes(path)
-    if held[:10] == b"MATLAB 7.3":
+def _read_variables(path: Path) -> list[Variable]:
+    content = read_all_bytes(path)
+    if content[:10] == b"MATLAB 7.3":
         raise DataError(
-            f"{path}: this is a MATLAB file of version 7.3, which is HDF5; save it with -v7, or with "
-            "scipy.sparse.save_npz"
+            f"{path}: is a MATLAB file of version 7.3, which is HDF5; expected version 5 to 7 (hint: save it with -v7, "
+            "or with scipy.sparse.save_npz)"
         )
     try:
-        return list(read_variables(held))
+        return list(read_variables(content))
     except ValueError as error:
-        raise DataError(f"{path}: cannot be read as a MATLAB file; is it damaged or cut short? ({error})") from None
+        raise DataError(f"{path}: cannot be read as a MATLAB file; is it damaged or truncated? ({error})") from None
 
 
-def _chosen(path: Path, variables: list[Variable], are_scores: bool) -> Variable:
-    """Take the only matrix that is no list, or the one that is called like scores or labels."""
-    large = [each for each in variables if len(each.shape) == 2 and min(each.shape) > 1] or variables
-    if len(large) > 1:
-        called = [each for each in large if any(word in each.name.lower() for word in _WORDS[are_scores])]
-        large = called if len(called) == 1 else large
-    if len(large) != 1 or len(large[0].shape) != 2:
-        found = listed(sorted(each.name for each in large)) or "none"
-        raise DataError(f"{path}: expected one matrix of numbers, found {found} (hint: save it alone)")
-    return large[0]
+def _choose_variable(path: Path, variables: list[Variable], request: Request) -> Variable:
+    """Return the only matrix with more than one row and column, or the one whose name suggests the role."""
+    matrices = [each for each in variables if len(each.shape) == 2 and min(each.shape) > 1] or variables
+    if len(matrices) > 1:
+        usual = _USUAL_NAMES[request.role]
+        named = [each for each in matrices if any(part in each.name.lower() for part in usual)]
+        matrices = named if len(named) == 1 else matrices
+    if len(matrices) != 1 or len(matrices[0].shape) != 2:
+        names = listed(sorted(each.name for each in matrices)) or "none"
+        raise DataError(f"{path}: expected one matrix of numbers, found {names} (hint: save it alone)")
+    return matrices[0]
 
 
-def _is_turned(shape: tuple[int, int], hints: Hints) -> tuple[bool, bool]:
-    """Tell whether rows are labels, and whether nothing settles it."""
-    wanted = [(n, known) for n, known in zip((0, 1), hints, strict=True) if known is not None]
-    if not wanted:
+def _find_orientation(shape: tuple[int, int], request: Request) -> tuple[bool, bool]:
+    """Return whether rows are labels, and whether that is unclear."""
+    sizes = [(axis, size) for axis, size in enumerate((request.n_rows, request.n_labels)) if size is not None]
+    if not sizes:
         return False, shape[0] != shape[1]
-    straight = all(shape[axis] == known for axis, known in wanted)
-    turned = all(shape[1 - axis] == known for axis, known in wanted)
-    return turned and not straight, False
+    fits = all(shape[axis] == size for axis, size in sizes)
+    fits_transposed = all(shape[1 - axis] == size for axis, size in sizes)
+    return fits_transposed and not fits, False
 
 
-def _source(path: Path, found: Variable, is_turned: bool, are_scores: bool) -> MatrixSource:
-    name, shape = str(path), [int(n) for n in found.shape]
-    if found.full is not None:
-        values = found.full.T if is_turned else found.full
-        return MatrixSource(name, values.shape[0], values.shape[1], Dense(values, are_scores))
-    columns = found.columns or Columns(*3 * (np.empty(0),))
-    if is_turned:
-        source = csr_source(*columns, shape=(shape[1], shape[0]), name=name, are_scores=are_scores)
-        return replace(cast(MatrixSource, source), may_have_extra=are_scores)
-    matrix = Csr(*by_rows(name, "csc", columns._asdict(), shape), are_scores=are_scores)
-    return MatrixSource(name, shape[0], shape[1], matrix, may_have_extra=are_scores)
+def _make_source(path: Path, variable: Variable, is_transposed: bool, are_scores: bool) -> MatrixSource:
+    name, shape = str(path), (int(variable.shape[0]), int(variable.shape[1]))
+    if variable.full is not None:
+        values = variable.full.T if is_transposed else variable.full
+        return MatrixSource(name, values.shape[0], values.shape[1], [Dense(values, are_scores)])
+    columns = variable.columns or Columns(*3 * (np.empty(0),))
+    if is_transposed:
+        return csr_source(*columns, shape=(shape[1], shape[0]), name=name, are_scores=are_scores)
+    csr = Csr(*csc_to_csr(name, columns.indptr, columns.indices, columns.data, shape), are_scores)
+    return MatrixSource(name, *shape, [csr])

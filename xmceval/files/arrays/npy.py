@@ -1,4 +1,4 @@
-"""npy arrays as streams of items: in order, in pieces, from plain or compressed files and members of archives."""
+"""npy arrays as streams of items: from plain or compressed files, or members of archives, whole or in pieces."""
 
 from __future__ import annotations
 
@@ -12,17 +12,15 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError
 from xmceval.files.arrays.strings import RefusedError, load_strings
-from xmceval.files.streams import is_plain, open_bytes
+from xmceval.files.streams import is_uncompressed, open_bytes
 
 AnyArray = NDArray[Any]
-
-MAGIC = b"\x93NUMPY"
 
 PIECE_BYTES = 1 << 20
 
 
 class Header(NamedTuple):
-    """What stands before the items."""
+    """The header of an npy array."""
 
     shape: tuple[int, ...]
     is_fortran: bool
@@ -36,9 +34,9 @@ class ArrayStream:
     Attributes
     ----------
     stream : binary file
-        Where it is read from.
+        The file, read from the header on.
     name : str
-        What messages call it.
+        The name of the array in messages.
     """
 
     stream: BinaryIO
@@ -52,12 +50,12 @@ class ArrayStream:
             read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
             self.header = Header(*read(self.stream))
         except Exception as error:  # numpy raises nearly anything over damaged bytes
-            raise _damaged(self.name, error) from None
+            raise _damage_error(self.name, error) from None
         if any(type(n) is not int or n < 0 for n in self.header.shape):
             raise DataError(f"{self.name}: cannot be read as an array; its shape is {self.header.shape}")
         if self.header.dtype.itemsize == 0:
-            raise DataError(f"{self.name}: cannot be read as an array; its items of {self.header.dtype} have no size")
-        self._left = int(np.prod([1, *self.header.shape], dtype=object))
+            raise DataError(f"{self.name}: cannot be read as an array; its dtype {self.header.dtype} has no size")
+        self._n_left = int(np.prod([1, *self.header.shape], dtype=object))
 
     def __enter__(self) -> ArrayStream:
         return self
@@ -66,61 +64,57 @@ class ArrayStream:
         self.stream.close()
 
     def read(self, n_items: int) -> AnyArray:
-        """Return the next items, exactly so many.
+        """Read the next `n_items` items.
 
         Raises
         ------
         DataError
-            A damaged file, or one that ends before.
+            A damaged file, or one that ends too early.
         """
-        wanted, filled = n_items * self.header.dtype.itemsize, 0
-        if wanted == 0:
+        n_bytes, filled = n_items * self.header.dtype.itemsize, 0
+        if n_bytes == 0:
             return np.empty(n_items, dtype=self.header.dtype)
-        buffer = bytearray(min(wanted, PIECE_BYTES))
+        buffer = bytearray(min(n_bytes, PIECE_BYTES))
         try:
             while True:
                 with memoryview(buffer)[filled:] as view:
                     self._fill(view)
                 filled = len(buffer)
-                if filled == wanted:
+                if filled == n_bytes:
                     break
-                # A wrong header may announce any size: memory grows only as bytes come.
-                buffer.extend(bytes(min(wanted - filled, filled)))
+                # A wrong header may declare any size: memory grows only as bytes come.
+                buffer.extend(bytes(min(n_bytes - filled, filled)))
         except DataError:
             raise
         except Exception as error:  # zipfile and zlib raise nearly anything over damaged bytes
-            raise _damaged(self.name, error) from None
-        self._left -= n_items
+            raise _damage_error(self.name, error) from None
+        self._n_left -= n_items
         return np.frombuffer(buffer, dtype=self.header.dtype)
 
     def _fill(self, view: memoryview) -> None:
         filled = 0
         while filled < len(view):
-            got = self.stream.readinto(view[filled:])  # type: ignore[attr-defined]
-            if not got:
-                raise DataError(f"{self.name}: the file is cut short; its header announces {self.header.shape}")
-            filled += got
+            n_read = self.stream.readinto(view[filled:])  # type: ignore[attr-defined]
+            if not n_read:
+                raise DataError(f"{self.name}: the file is truncated; its header declares shape {self.header.shape}")
+            filled += n_read
 
-    def rest(self) -> AnyArray:
-        """Return all items that are left."""
-        return self.read(self._left)
+    def read_rest(self) -> AnyArray:
+        """Read all items that are left."""
+        return self.read(self._n_left)
 
     def check_end(self) -> None:
-        """Make sure that nothing follows, which also checks the sum of a member of an archive."""
+        """Check that nothing follows, and with it the checksum of a member of an archive."""
         try:
             more = self.stream.read(1)
         except Exception as error:
-            raise _damaged(self.name, error) from None
+            raise _damage_error(self.name, error) from None
         if more:
-            raise DataError(f"{self.name}: there is more in it than the {self.header.shape} that its header announces")
-
-
-def _damaged(name: str, error: Exception) -> DataError:
-    return DataError(f"{name}: cannot be read as arrays; is it damaged or cut short? ({error or type(error).__name__})")
+            raise DataError(f"{self.name}: has more data than shape {self.header.shape}, which its header declares")
 
 
 def open_array(path: Path) -> ArrayStream:
-    """Open a npy file.
+    """Open an npy file.
 
     Raises
     ------
@@ -136,26 +130,32 @@ def open_array(path: Path) -> ArrayStream:
 
 
 def read_header(path: Path) -> Header:
-    """Read what stands before the items of a npy file."""
+    """Read the header of an npy file."""
     array = open_array(path)
     array.stream.close()
     return array.header
 
 
 def read_array(path: Path) -> AnyArray:
-    """Read a whole npy file of numbers; strings and objects are refused."""
+    """Read a whole npy file of numbers.
+
+    Raises
+    ------
+    DataError
+        Strings or objects, or a damaged file.
+    """
     header = read_header(path)
     if header.dtype.kind not in "biuf":
         raise DataError(f"{path}: expected numbers, got dtype {header.dtype}")
     array = open_array(path)
     with array:
-        items = array.rest()
+        items = array.read_rest()
         array.check_end()
     return items.reshape(header.shape, order="F" if header.is_fortran else "C")
 
 
 def read_strings(path: Path) -> NDArray[np.object_]:
-    """Read an array of strings: of a unicode dtype, or of Python's strings in a pickle that holds nothing else.
+    """Read an array of strings: of a unicode dtype, or of Python strings in a pickle with nothing else in it.
 
     Raises
     ------
@@ -166,39 +166,41 @@ def read_strings(path: Path) -> NDArray[np.object_]:
     with array:
         if array.header.dtype.hasobject:
             try:
-                found = load_strings(array.stream)
+                strings = load_strings(array.stream)
             except RefusedError as error:
                 raise DataError(
-                    f"{path}: its objects are a pickle, which could run code: only strings are read from it, but "
-                    f"{error} (hint: save the names with numpy's dtype str)"
+                    f"{path}: has objects in a pickle, which can run code; only strings are read from it, but "
+                    f"{error} (hint: save the names with dtype str)"
                 ) from None
-            if found.shape != array.header.shape:
-                raise DataError(f"{path}: its header announces {array.header.shape}, it holds {found.shape}")
-            return found
+            if strings.shape != array.header.shape:
+                raise DataError(
+                    f"{path}: its header declares shape {array.header.shape}, but it holds shape {strings.shape}"
+                )
+            return strings
         if array.header.dtype.kind != "U":
             raise DataError(f"{path}: expected an array of strings, got dtype {array.header.dtype}")
-        items = array.rest()
+        items = array.read_rest()
         array.check_end()
     order = "F" if array.header.is_fortran else "C"
     try:
         return items.astype(object).reshape(array.header.shape, order=order)  # type: ignore[call-overload, no-any-return]
-    except ValueError as error:  # a letter that Unicode has not
-        raise _damaged(str(path), error) from None
+    except ValueError as error:  # a code point that Unicode does not have
+        raise _damage_error(str(path), error) from None
 
 
-def row_pieces(path: Path, entries: int) -> Iterator[AnyArray]:
-    """Yield a matrix in pieces of whole rows, of about so many entries.
+def read_row_pieces(path: Path, n_entries: int) -> Iterator[AnyArray]:
+    """Yield the rows of a matrix in pieces of about `n_entries` entries.
 
-    One in Fortran's order is mapped, or held whole if it is compressed.
+    A matrix in Fortran order is mapped into memory, or read whole if the file is compressed.
     """
     header = read_header(path)
     n_rows, width = header.shape
-    n_piece = max(entries // max(width, 1), 1)
+    n_piece = max(n_entries // max(width, 1), 1)
     if header.is_fortran:
         try:
-            whole = np.load(path, mmap_mode="r", allow_pickle=False) if is_plain(path) else read_array(path)
+            whole = np.load(path, mmap_mode="r", allow_pickle=False) if is_uncompressed(path) else read_array(path)
         except ValueError as error:
-            raise error if isinstance(error, DataError) else _damaged(str(path), error) from None
+            raise error if isinstance(error, DataError) else _damage_error(str(path), error) from None
         yield from (whole[i : i + n_piece] for i in range(0, n_rows, n_piece))
         return
     array = open_array(path)
@@ -210,3 +212,9 @@ def row_pieces(path: Path, entries: int) -> Iterator[AnyArray]:
                 n = min(n_piece, n_rows - start)
                 yield array.read(n * width).reshape(n, width)
         array.check_end()
+
+
+def _damage_error(name: str, error: Exception) -> DataError:
+    return DataError(
+        f"{name}: cannot be read as an array; is the file damaged or truncated? ({error or type(error).__name__})"
+    )

@@ -1,8 +1,8 @@
-"""Array files: dense npy matrices, and pairs of npy files with labels, or their names, and scores."""
+"""npy files: dense matrices, and pairs of files with labels, or their names, and scores."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,134 +11,147 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, Fault
-from xmceval.files.arrays.npy import Header, read_header, read_strings, row_pieces
-from xmceval.files.arrays.pieces import PieceSource
+from xmceval.files.arrays.npy import Header, read_header, read_row_pieces, read_strings
 from xmceval.files.names import Names, unknown_name
-from xmceval.rows.block import Rows, Scratch, Source
-from xmceval.rows.matrices import BLOCK_ENTRIES, Dense, Matrix, Pairs
+from xmceval.files.opened import Opened, Request
+from xmceval.files.signatures import LABELS_ENDING, SCORES_ENDING
+from xmceval.rows.block import Int64, Rows, Scratch
+from xmceval.rows.matrices import BLOCK_ENTRIES, MatrixSource
+from xmceval.rows.storage import Dense, Matrix, PaddedLists
 
 AnyArray = NDArray[Any]
 
-LABELS, SCORES = "-labels.npy", "-scores.npy"
-
-_ENDINGS = ("", ".gz", ".xz", ".bz2", ".zst")
+_COMPRESSED_ENDINGS = (".gz", ".xz", ".bz2", ".zst")
 
 _PADDING = frozenset({"", "-1"})
 
 
-def dense_source(path: Path, *, are_scores: bool) -> tuple[Source, str]:
-    """Read a npy matrix [n_rows, n_labels]: scores, in which -inf is not predicted, or an indicator of truth.
+def open_dense(path: Path, request: Request) -> Opened:
+    """Open an npy matrix [n_rows, n_labels]: scores, in which -inf is not predicted, or an indicator of truth.
 
     Raises
     ------
     DataError
         Another shape or dtype.
     """
-    header = _matrix(path, "biuf")
-
-    def pieces() -> Iterator[tuple[int, Matrix]]:
-        for piece in row_pieces(path, BLOCK_ENTRIES):
-            yield piece.shape[0], Dense(piece, are_scores)
-
-    what = f"npy, dense {header.dtype} matrix [{header.shape[0]:,} rows, {header.shape[1]:,} labels]"
-    return PieceSource(str(path), header.shape[0], header.shape[1], pieces), what
+    shape, _, dtype = _check_matrix(path, "biuf")
+    source = MatrixSource(str(path), shape[0], shape[1], _DensePieces(path, request.are_scores))
+    return Opened(source, f"npy, dense {dtype} matrix [{shape[0]:,} rows, {shape[1]:,} labels]", request.role)
 
 
 def is_pair(path: Path) -> bool:
-    """Tell whether a path names a pair of npy files: either of them, or their stem."""
-    return _stem(path)[1] or (not path.is_file() and any(each.is_file() for each in _pair(path)))
+    """Return whether a path names a pair of npy files: either of them, or their stem."""
+    return _stem(path)[1] or (not path.is_file() and any(file.is_file() for file in _find_pair(path)))
 
 
-def pair_source(path: Path, names: Names | None) -> tuple[Source, str]:
-    """Read ``NAME-labels.npy`` and ``NAME-scores.npy``, named by either file or by NAME; also say what was found.
+def open_pair(path: Path, request: Request) -> Opened:
+    """Open ``NAME-labels.npy`` and ``NAME-scores.npy``, named by either file or by NAME.
 
     Labels alone are in the order of their rank; scores alone are a dense matrix.
 
     Raises
     ------
     DataError
-        None of them there, different shapes, labels that are neither integers nor strings.
+        Missing files, different shapes, labels that are neither integers nor strings.
     """
-    labels, scores = _pair(path)
+    labels, scores = _find_pair(path)
     if not labels.exists() and not scores.exists():
         raise DataError(f"{path}: no such file; a pair is {labels.name} and {scores.name}")
     if not labels.exists():
-        source, what = dense_source(scores, are_scores=True)
-        return source, f"{what}, as there is no {labels.name}"
-    header = _matrix(labels, "iuUO")
+        opened = open_dense(scores, request)
+        return Opened(opened.source, f"{opened.layout} (there is no {labels.name})", request.role)
+    header = _check_matrix(labels, "iuUO")
     if scores.exists():
-        shape = _matrix(scores, "biuf").shape
+        shape = _check_matrix(scores, "biuf").shape
         if shape != header.shape:
-            raise DataError(f"{labels} has shape {header.shape} and {scores} {shape}; they must be the same")
+            raise DataError(f"{labels} has shape {header.shape}, but {scores} has shape {shape}; expected the same")
     are_names = header.dtype.kind in "UO"
-    if are_names and names is None:
-        raise DataError(f"{labels}: holds names, not numbers of labels (hint: --labels FILE, labels=, one name a line)")
-    pair = _PairFiles(labels, scores if scores.exists() else None, header, names if are_names else None)
-    kind = "names of labels" if are_names else "labels"
-    said = f"npy pair, {kind} and scores" if scores.exists() else f"npy, {kind} by rank, as there is no {scores.name}"
-    said += ", the names held whole" if header.dtype.hasobject else ""
-    return PieceSource(str(labels), header.shape[0], None, pair.pieces, is_exact=False), said
+    if are_names and request.names is None:
+        raise DataError(
+            f"{labels}: has label names, not ids (hint: pass --labels FILE, or labels=, with one name per line)"
+        )
+    pieces = _PairPieces(labels, scores if scores.exists() else None, header, request.names if are_names else None)
+    content = "label names" if are_names else "labels"
+    layout = f"npy pair, {content} and scores" if scores.exists() else f"npy, ranked {content}"
+    layout += "" if scores.exists() else f" (there is no {scores.name})"
+    layout += ", names held in memory" if header.dtype.hasobject else ""
+    return Opened(MatrixSource(str(labels), header.shape[0], None, pieces, is_exact=False), layout, request.role)
 
 
-def _matrix(path: Path, kinds: str) -> Header:
+def _check_matrix(path: Path, kinds: str) -> Header:
+    """Return the header of an npy file with a matrix of one of some kinds of dtype."""
     header = read_header(path)
     if len(header.shape) != 2 or header.dtype.kind not in kinds:
-        wanted = "numbers" if kinds == "biuf" else "whole numbers or strings"
-        raise DataError(f"{path}: expected a matrix of {wanted}, got shape {header.shape} of {header.dtype}")
+        content = "numbers" if kinds == "biuf" else "integers or strings"
+        raise DataError(f"{path}: expected a matrix of {content}, got shape {header.shape} of {header.dtype}")
     return header
 
 
 def _stem(path: Path) -> tuple[str, bool]:
     """Return the common part of the names of a pair, and whether the path is one of the two."""
     plain = str(path)
-    for ending in _ENDINGS[1:]:
+    for ending in _COMPRESSED_ENDINGS:
         plain = plain.removesuffix(ending)
-    if plain.endswith((LABELS, SCORES)):
-        return plain[: -len(LABELS)], True
+    if plain.endswith((LABELS_ENDING, SCORES_ENDING)):
+        return plain[: -len(LABELS_ENDING)], True
     return str(path), False
 
 
-def _pair(path: Path) -> tuple[Path, Path]:
-    """Return the two files of a pair, each as it is there: plain, or compressed under a name that says so."""
+def _find_pair(path: Path) -> tuple[Path, Path]:
+    """Return the two files of a pair, each as it exists: plain, or compressed under a name that says so."""
     stem, _ = _stem(path)
-    found = []
-    for ending in (LABELS, SCORES):
-        each = [Path(stem + ending + more) for more in _ENDINGS]
-        found.append(next((name for name in each if name.exists()), each[0]))
-    return found[0], found[1]
+    files = []
+    for ending in (LABELS_ENDING, SCORES_ENDING):
+        candidates = [Path(stem + ending + more) for more in ("", *_COMPRESSED_ENDINGS)]
+        files.append(next((file for file in candidates if file.exists()), candidates[0]))
+    return files[0], files[1]
 
 
 @dataclass(frozen=True)
-class _PairFiles:
+class _DensePieces:
+    """The rows of a dense npy file."""
+
+    path: Path
+    are_scores: bool
+
+    def __iter__(self) -> Iterator[Dense]:
+        """Yield pieces of about BLOCK_ENTRIES entries."""
+        for piece in read_row_pieces(self.path, BLOCK_ENTRIES):
+            yield Dense(piece, self.are_scores)
+
+
+@dataclass(frozen=True)
+class _PairPieces:
+    """The rows of a pair of npy files."""
+
     labels: Path
     scores: Path | None
     header: Header
     names: Names | None
 
-    def pieces(self) -> Iterator[tuple[int, Matrix]]:
-        """Yield rows of both files, side by side."""
-        ids = self._ids()
-        scores = None if self.scores is None else _resized(row_pieces(self.scores, BLOCK_ENTRIES))
+    def __iter__(self) -> Iterator[Matrix]:
+        """Yield rows of both files in step, in pieces of about BLOCK_ENTRIES entries."""
+        take_scores = None if self.scores is None else _make_taker(read_row_pieces(self.scores, BLOCK_ENTRIES))
         row = 0
-        for piece in ids:
-            n = piece.shape[0]
-            values = _ranks(piece) if scores is None else scores(n)
+        for labels in self._read_labels():
+            n_rows = labels.shape[0]
+            scores = _falling_scores(labels) if take_scores is None else take_scores(n_rows)
             if self.names is None:
-                yield n, Pairs(piece, values)
+                yield PaddedLists(labels, scores)
             else:
-                yield n, _NamedPairs(piece, values, self.names, str(self.labels), row)
-            row += n
+                yield _NamedLists(labels, scores, self.names, str(self.labels), row)
+            row += n_rows
 
-    def _ids(self) -> Iterator[AnyArray]:
+    def _read_labels(self) -> Iterator[AnyArray]:
         if not self.header.dtype.hasobject:
-            return row_pieces(self.labels, BLOCK_ENTRIES)
+            return read_row_pieces(self.labels, BLOCK_ENTRIES)
         strings = read_strings(self.labels)
         n = max(BLOCK_ENTRIES // max(strings.shape[1], 1), 1)
         return (strings[i : i + n] for i in range(0, strings.shape[0], n))
 
 
-def _resized(pieces: Iterator[AnyArray]) -> Any:
-    """Return a function that hands out the next rows, as many as it is asked for."""
+def _make_taker(pieces: Iterator[AnyArray]) -> Callable[[int], AnyArray]:
+    """Return a function that takes the next n rows from pieces of any size."""
     held: list[AnyArray] = []
 
     def take(n: int) -> AnyArray:
@@ -151,14 +164,14 @@ def _resized(pieces: Iterator[AnyArray]) -> Any:
     return take
 
 
-def _ranks(labels: AnyArray) -> AnyArray:
+def _falling_scores(labels: AnyArray) -> AnyArray:
     """Return scores that fall from left to right."""
     return np.broadcast_to(np.arange(labels.shape[1], 0, -1), labels.shape)
 
 
 @dataclass(frozen=True)
-class _NamedPairs:
-    """Names of labels and their scores; an empty name and "-1" are padding."""
+class _NamedLists:
+    """Label names and their scores as two arrays; an empty name and "-1" are padding."""
 
     words: AnyArray
     scores: AnyArray
@@ -166,36 +179,44 @@ class _NamedPairs:
     source: str
     first_row: int
 
-    def stop_after(self, start: int, entries: int) -> int:
-        """Return the row before which about so many entries lie."""
-        return start + entries // max(int(self.words.shape[1]), 1)
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return int(self.words.shape[0])
 
-    def fill(self, start: int, stop: int, scratch: Scratch) -> Rows:
-        """Look the names up."""
+    def stop_after(self, start: int, n_entries: int) -> int:
+        """Return the row that ends a run of about `n_entries` entries from `start` on."""
+        return start + n_entries // max(int(self.words.shape[1]), 1)
+
+    def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
+        """Copy rows into the scratch arrays, with labels for names."""
         words = self.words[start:stop]
-        labels = self._found_objects(words, start) if words.dtype.hasobject else self._found(words, start)
-        return Pairs(labels, self.scores[start:stop]).fill(0, stop - start, scratch)
+        labels, has_unknown = self._look_up_objects(words) if words.dtype.hasobject else self._look_up(words)
+        if has_unknown:
+            self._check_padding(words, labels, start)
+        lists = PaddedLists(labels.reshape(words.shape), self.scores[start:stop])
+        return lists.copy_rows(0, stop - start, scratch)
 
-    def _found_objects(self, words: AnyArray, start: int) -> AnyArray:
-        known = self.names.numbers
+    def _look_up_objects(self, words: AnyArray) -> tuple[Int64, bool]:
+        """Return the label of each Python string, -1 for unknown ones, and whether some are unknown."""
+        known = self.names.labels
         labels = np.array([known.get(word, -1) for word in words.ravel().tolist()], dtype=np.int64)
-        for place in np.flatnonzero(labels < 0).tolist():
-            self._check_padding(words.flat[place], start + place // words.shape[1])
-        return labels.reshape(words.shape)
+        return labels, bool((labels < 0).any())
 
-    def _found(self, words: AnyArray, start: int) -> AnyArray:
+    def _look_up(self, words: AnyArray) -> tuple[Int64, bool]:
+        """Return the same for strings of a unicode dtype; an empty one is not unknown."""
         from xmceval.kernels.lists import find_unicode
 
         width = words.dtype.itemsize // 4
         letters = np.ascontiguousarray(words).astype(f"<U{width}", copy=False).view(np.uint32).reshape(-1, width)
         labels = np.empty(letters.shape[0], dtype=np.int64)
         space = np.empty(4 * width + 1, dtype=np.uint8)
-        if int(find_unicode(np.array(letters), *self.names.arrays, space, labels)) >= 0:
-            for place in np.flatnonzero(labels < 0).tolist():
-                self._check_padding(str(words.flat[place]), start + place // words.shape[1])
-        return labels.reshape(words.shape)
+        return labels, int(find_unicode(np.array(letters), *self.names.arrays, space, labels)) >= 0
 
-    def _check_padding(self, word: str, row: int) -> None:
-        if word not in _PADDING:
-            row += self.first_row
-            raise Fault(row, f"{self.source} row {row}: {unknown_name(word[:40], self.names)}")
+    def _check_padding(self, words: AnyArray, labels: Int64, start: int) -> None:
+        """Raise a fault for the first word that is neither a name nor padding."""
+        for at in np.flatnonzero(labels < 0).tolist():
+            word = str(words.flat[at])
+            if word not in _PADDING:
+                row = self.first_row + start + at // words.shape[1]
+                raise Fault(row, f"{self.source} row {row}: {unknown_name(word[:40], self.names)}")

@@ -1,4 +1,4 @@
-"""Arrays of strings that numpy pickled: read without running anything that a pickle could ask for."""
+"""Arrays of strings that numpy pickled, read without running any code that a pickle could ask for."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ MOST_DIMENSIONS = 4
 
 
 class RefusedError(ValueError):
-    """A pickle with anything in it but an array of strings."""
+    """A pickle with anything other than an array of strings in it."""
 
 
 @dataclass(init=False)
 class _Dtype:
-    """Stands in for numpy.dtype; holds what it was asked for."""
+    """A stand-in for numpy.dtype that keeps its arguments."""
 
     code: Any
     state: Any = None
 
-    def __init__(self, *asked: Any) -> None:
-        self.code = asked[0] if asked else None
+    def __init__(self, *arguments: Any) -> None:
+        self.code = arguments[0] if arguments else None
 
     def __setstate__(self, state: Any) -> None:
         self.state = state
 
 
 class _Array:
-    """Stands in for numpy.ndarray; holds its state."""
+    """A stand-in for numpy.ndarray that keeps its state."""
 
     state: Any = None
 
@@ -49,7 +49,7 @@ def _encode(text: Any, encoding: Any = "utf-8") -> bytes:
     return text.encode("latin1")
 
 
-# All that may be named; the real objects of these names are never touched.
+# All that a pickle may name; the real objects of these names are never touched.
 _ADMITTED = {
     ("numpy.core.multiarray", "_reconstruct"): _reconstruct,
     ("numpy._core.multiarray", "_reconstruct"): _reconstruct,
@@ -61,41 +61,41 @@ _ADMITTED = {
 
 class _Unpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
-        """Admit the stand-ins and nothing else."""
+        """Return a stand-in, and refuse anything else."""
         if (module, name) not in _ADMITTED:
             raise RefusedError(f"it asks for {module}.{name}")
         return _ADMITTED[module, name]
 
     def persistent_load(self, pid: Any) -> Any:
-        """Refuse references to things outside."""
-        raise RefusedError(f"it refers to something outside, {pid!r:.40}")
+        """Refuse references to external objects."""
+        raise RefusedError(f"it refers to an external object, {pid!r:.40}")
 
 
 def load_strings(stream: BinaryIO) -> NDArray[np.object_]:
-    """Read the pickle in a npy file of dtype object: an array of str, and nothing else.
+    """Read the pickle in an npy file of dtype object: an array of str, and nothing else.
 
     Raises
     ------
     RefusedError
-        Anything else in it, or a damaged one.
+        Anything else, or a damaged pickle.
     """
     try:
-        found = _Unpickler(stream).load()
+        content = _Unpickler(stream).load()
     except RefusedError:
         raise
     except Exception as error:  # a damaged pickle may raise anything at all
         raise RefusedError(f"it is damaged ({type(error).__name__})") from None
-    if type(found) is not _Array or type(found.state) is not tuple or len(found.state) != 5:
-        raise RefusedError("it holds something else than an array")
-    _, shape, dtype, is_fortran, items = found.state
+    if type(content) is not _Array or type(content.state) is not tuple or len(content.state) != 5:
+        raise RefusedError("it holds something other than an array")
+    _, shape, dtype, is_fortran, items = content.state
     if type(dtype) is not _Dtype or dtype.code not in {"O8", "O4", "O"} or type(items) is not list:
-        raise RefusedError("it holds another array than one of strings")
+        raise RefusedError("its array is not one of strings")
     sizes = shape if type(shape) is tuple and len(shape) <= MOST_DIMENSIONS else (-1,)
     if any(type(n) is not int or n < 0 for n in sizes) or int(np.prod([1, *sizes], dtype=object)) != len(items):
-        raise RefusedError("its shape and its contents differ")
-    odd = {type(each).__name__ for each in items if type(each) is not str}
-    if odd:
-        raise RefusedError(f"it holds {sorted(odd)[0]} among its strings")
+        raise RefusedError("its shape does not fit its contents")
+    other_types = {type(item).__name__ for item in items if type(item) is not str}
+    if other_types:
+        raise RefusedError(f"it holds an object of type {min(other_types)}")
     array = np.empty(len(items), dtype=object)
     array[:] = items
     return array.reshape(sizes, order="F" if is_fortran is True else "C")

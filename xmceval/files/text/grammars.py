@@ -1,42 +1,25 @@
-"""Grammars of rows of text: each turns the lines of a block into arrays, or tells its first bad row."""
+"""Grammars of rows of text: each parses the lines of a block into arrays, or reports its first bad row."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from xmceval.errors import Fault
-from xmceval.files.chunks import Chunk
-from xmceval.files.names import Names, unknown_name
-from xmceval.rows.block import Rows, Scratch
+from xmceval.files.chunks import PADDING, Chunk
+from xmceval.files.names import Names, parse_label
+from xmceval.files.opened import Role
+from xmceval.files.streams import quote
+from xmceval.rows.block import Int64, Rows, Scratch
 
-_LARGEST_ID = 2**63 - 2
+FASTTEXT_PREFIX = b"__label__"
 
-_PREFIX = b"__label__"
-
-# By the error codes of kernels/text.py and kernels/lists.py.
-EXPECTED = {
-    1: "expected idx:value",
-    2: "expected a label of digits before the colon",
-    3: "a label is beyond 2^63 - 1; expected a 0-based column number",
-    4: "expected a number after the colon",
-    5: "expected a number after the colon",
-    6: "expected labels of digits with single commas between",
-    8: "",
-}
-
-EXPECTED_SCORED = {
-    **EXPECTED,
-    1: "expected 'label score' between tabs",
-    2: "expected 'label score' between tabs, the label of digits",
-    4: "expected 'label score' between tabs, the score a number",
-    5: "expected 'label score' between tabs, the score a number",
-}
+_FASTTEXT_PAIRS = "expected pairs of __label__name and score"
 
 
 class Region(Protocol):
@@ -49,17 +32,43 @@ class Region(Protocol):
 
     @property
     def names(self) -> Names | None:
-        """The names of labels, where they are known."""
+        """The names of labels, where the rows have names."""
 
     @property
     def are_scores(self) -> bool:
-        """Whether these are predictions."""
+        """Whether the rows are predictions."""
 
-    def fault(self, code: int, offset: int, row: int, end: int) -> Fault:
-        """Say what is wrong, by the code of a kernel."""
+    def parse_fault(self, code: int, offset: int, row: int, end: int) -> Fault:
+        """Return the fault for the error code of a kernel and the token where it stopped."""
 
-    def wrong(self, row: int, said: str) -> Fault:
-        """Say what is wrong with a row."""
+    def row_fault(self, row: int, message: str) -> Fault:
+        """Return the fault of a row, with its place."""
+
+
+def _expected(code: int) -> str:
+    """Return what was expected where a kernel stopped with an error code."""
+    from xmceval.kernels import text as kernel
+
+    return {
+        kernel.NO_COLON: "expected idx:value",
+        kernel.BAD_ID: "expected a label id before the colon",
+        kernel.ID_TOO_LARGE: "expected a 0-based column number below 2^63",
+        kernel.NO_VALUE: "expected a number after the colon",
+        kernel.BAD_NUMBER: "expected a number after the colon",
+        kernel.BAD_LABEL: "expected label ids separated by single commas",
+    }[code]
+
+
+def _expected_scored(code: int) -> str:
+    """Return the same for rows whose separators were replaced by those of idx:value."""
+    from xmceval.kernels import text as kernel
+
+    return {
+        kernel.NO_COLON: "expected tab-separated 'label score'",
+        kernel.BAD_ID: "expected tab-separated 'label score', with a label id",
+        kernel.NO_VALUE: "expected tab-separated 'label score', with a number as score",
+        kernel.BAD_NUMBER: "expected tab-separated 'label score', with a number as score",
+    }.get(code) or _expected(code)
 
 
 @dataclass(frozen=True)
@@ -68,119 +77,144 @@ class Grammar:
 
     Attributes
     ----------
-    what : str
-        What it is, for messages.
+    name : str
+        Its name for people.
     parse : callable
-        Parses a region.
-    roles : frozenset of str
-        Whether truth, scores or both are written so.
+        Parses the rows of a region.
+    roles : frozenset of {"truth", "scores"}
+        What is written so.
     has_comments : bool
-        Whether lines that begin with a hash are no rows.
-    expected : mapping of int to str
-        What messages say was expected, by the error codes of the kernels.
+        Whether ``#`` starts a comment.
+    is_ranked : bool
+        Whether rows are lists of labels without values, which as predictions are ranked by their order.
+    has_exact_header : bool
+        Whether the last number of a header is always the number of labels, never that of predictions per row.
+    expected : callable
+        Returns what was expected, by the error code of a kernel.
     """
 
-    what: str
+    name: str
     parse: Callable[[Region, Scratch], Rows]
-    roles: frozenset[str] = frozenset({"truth", "scores"})
+    roles: frozenset[Role] = frozenset({"truth", "scores"})
     has_comments: bool = True
-    expected: Mapping[int, str] = field(default_factory=lambda: EXPECTED)
+    is_ranked: bool = False
+    has_exact_header: bool = False
+    expected: Callable[[int], str] = _expected
 
 
-def _pairs(region: Region, scratch: Scratch, text: Any = None) -> Rows:
+def _parse_pairs(region: Region, scratch: Scratch, text: bytearray | None = None) -> Rows:
+    """Parse ``idx:value``, from the region's chunk or from a copy of its text."""
     from xmceval.kernels.text import parse_pairs
 
     buffer = region.chunk.buffer if text is None else text
-    text = region.chunk.text if text is None else np.frombuffer(text, dtype=np.uint8)
+    array = region.chunk.text if text is None else np.frombuffer(text, dtype=np.uint8)
     most = (region.stop - region.start) // 4 + 8
     rows, status = scratch.rows(region.n_rows, most), _status(scratch)
     hard = scratch.array("hard", 3 * most, np.int64).reshape(most, 3)
-    parse_pairs(text, region.start, region.stop, *rows, hard, status)
-    for position, first, last in hard[: status[0]].tolist():
-        rows.values[position] = float(buffer[first:last])
-    return _told(region, rows, status)
+    parse_pairs(array, region.start, region.stop, *rows, hard, status)
+    for entry, first, last in hard[: status[0]].tolist():
+        rows.values[entry] = float(buffer[first:last])
+    _check_status(region, status)
+    return rows
 
 
-_SURPLUS = re.compile(rb" +(?=[ \t\r\n])")
+_EXTRA_SPACES = re.compile(rb" +(?=[ \t\r\n])")
 
-_SCORED_BYTES = bytes.maketrans(b" \t", b": ")
+_SCORED_TO_PAIRS = bytes.maketrans(b" \t", b": ")
 
 
-def _scored(region: Region, scratch: Scratch) -> Rows:
-    """Read ``label score<TAB>label score``: blanks are taken as the colons, and tabs as the blanks of pairs."""
+def _parse_scored(region: Region, scratch: Scratch) -> Rows:
+    """Parse ``label score<TAB>label score`` as ``idx:value``, with colons for spaces and spaces for tabs."""
     lines = bytes(region.chunk.buffer[region.start : region.stop])
-    if any(each in lines for each in (b"  ", b" \t", b" \r", b" \n")):
-        lines = _SURPLUS.sub(lambda found: b"\t" * len(found[0]), lines)
-    text = bytearray(region.stop + 64)
-    text[region.start : region.stop] = lines.translate(_SCORED_BYTES)
-    return _pairs(region, scratch, text)
+    if any(extra in lines for extra in (b"  ", b" \t", b" \r", b" \n")):
+        lines = _EXTRA_SPACES.sub(lambda spaces: b"\t" * len(spaces[0]), lines)
+    text = bytearray(region.stop + PADDING)
+    text[region.start : region.stop] = lines.translate(_SCORED_TO_PAIRS)
+    return _parse_pairs(region, scratch, text)
 
 
-def _labels(region: Region, scratch: Scratch) -> Rows:
+def _parse_labels(region: Region, scratch: Scratch) -> Rows:
+    """Parse ``label,label feature:value``, without the features."""
     from xmceval.kernels.text import parse_label_lists
 
-    rows, status = scratch.rows(region.n_rows, (region.stop - region.start) // 2 + 8), _status(scratch)
-    parse_label_lists(region.chunk.text, region.start, region.stop, *rows[:2], status)
-    rows.values[: rows.indptr[region.n_rows] if not status[1] else 0] = 1.0
-    return _told(region, rows, status)
+    rows, status = _room_for_labels(region, scratch), _status(scratch)
+    parse_label_lists(region.chunk.text, region.start, region.stop, rows.indptr, rows.indices, status)
+    _check_status(region, status)
+    return _with_values_of_one(region, rows)
 
 
-def _ids(region: Region, scratch: Scratch) -> Rows:
+def _parse_ids(region: Region, scratch: Scratch) -> Rows:
+    """Parse lists of label ids."""
     from xmceval.kernels.lists import parse_ids
 
-    rows, status = scratch.rows(region.n_rows, (region.stop - region.start) // 2 + 8), _status(scratch)
+    rows, status = _room_for_labels(region, scratch), _status(scratch)
     parse_ids(region.chunk.text, region.start, region.stop, *rows, status)
-    return _unranked(region, _told(region, rows, status))
+    _check_status(region, status)
+    return rows if region.are_scores else _with_values_of_one(region, rows)
 
 
-def _names(region: Region, scratch: Scratch, *, only_tabs: bool = False, prefix: bytes = b"") -> Rows:
+def _parse_names(region: Region, scratch: Scratch, *, only_tabs: bool = False, prefix: bytes = b"") -> Rows:
+    """Parse lists of label names."""
     from xmceval.kernels.lists import parse_names
 
     names = region.names
-    if names is None:  # the door does not open such a file without names
-        raise region.wrong(0, "these are names, not numbers of labels (hint: --labels FILE)")
-    rows, status = scratch.rows(region.n_rows, (region.stop - region.start) // 2 + 8), _status(scratch)
-    mark = np.frombuffer(bytearray(prefix), dtype=np.uint8)
-    region_ = (region.chunk.text, region.start, region.stop)
-    parse_names(*region_, only_tabs, mark, *names.arrays, *rows, status)
-    return _unranked(region, _told(region, rows, status))
+    if names is None:  # such a file is not opened without names
+        raise region.row_fault(0, "has label names, not ids (hint: pass --labels FILE)")
+    rows, status = _room_for_labels(region, scratch), _status(scratch)
+    text = (region.chunk.text, region.start, region.stop)
+    parse_names(*text, only_tabs, np.frombuffer(bytearray(prefix), dtype=np.uint8), *names.arrays, *rows, status)
+    _check_status(region, status)
+    return rows if region.are_scores else _with_values_of_one(region, rows)
 
 
-def _tabbed_names(region: Region, scratch: Scratch) -> Rows:
-    return _names(region, scratch, only_tabs=True)
+def _parse_tabbed_names(region: Region, scratch: Scratch) -> Rows:
+    """Parse lists of label names separated by tabs."""
+    return _parse_names(region, scratch, only_tabs=True)
 
 
-def _fasttext(region: Region, scratch: Scratch) -> Rows:
-    """Read ``__label__x __label__y text``, or in predictions ``__label__x 0.5 __label__y 0.25``."""
-    if region.names is not None and not region.are_scores:
-        return _names(region, scratch, prefix=_PREFIX)
-
-    def read(line: bytes) -> Iterator[tuple[int, float]]:
-        words = line.split()
-        step = 2 if region.are_scores else 1
-        for i in range(0, len(words), step):
-            if not words[i].startswith(_PREFIX):
-                if region.are_scores:
-                    raise ValueError(
-                        f"expected __label__ and its score in turn, found {words[i][:40].decode('latin-1')!r}"
-                    )
-                return
-            label = _label(words[i][len(_PREFIX) :].decode(errors="surrogateescape"), region.names)
-            if step == 2 and i + 1 == len(words):
-                raise ValueError("the last label has no score; expected __label__ and its score in turn")
-            yield label, float(words[i + 1]) if step == 2 else 1.0
-
-    return _by_line(region, scratch, read)
+def _parse_fasttext(region: Region, scratch: Scratch) -> Rows:
+    """Parse ``__label__x __label__y text``, or in predictions ``__label__x 0.5 __label__y 0.25``."""
+    if region.are_scores:
+        return _parse_by_line(region, scratch, lambda line: _read_fasttext_scores(line, region.names))
+    if region.names is not None:
+        return _parse_names(region, scratch, prefix=FASTTEXT_PREFIX)
+    return _parse_by_line(region, scratch, _read_fasttext_truth)
 
 
-def _json(region: Region, scratch: Scratch) -> Rows:
+def _read_fasttext_scores(line: bytes, names: Names | None) -> Iterator[tuple[int, float]]:
+    words = line.split()
+    for i in range(0, len(words), 2):
+        if not words[i].startswith(FASTTEXT_PREFIX):
+            raise ValueError(f"{_FASTTEXT_PAIRS}, found {words[i][:40].decode('latin-1')!r}")
+        label = _fasttext_label(words[i], names)
+        if i + 1 == len(words):
+            raise ValueError(f"{_FASTTEXT_PAIRS}; the last label has no score")
+        try:
+            yield label, float(words[i + 1])
+        except ValueError:
+            raise ValueError(f"{_FASTTEXT_PAIRS}, found {quote(words[i + 1])} as a score") from None
+
+
+def _read_fasttext_truth(line: bytes) -> Iterator[tuple[int, float]]:
+    for word in line.split():
+        if not word.startswith(FASTTEXT_PREFIX):
+            return
+        yield _fasttext_label(word, None), 1.0
+
+
+def _fasttext_label(word: bytes, names: Names | None) -> int:
+    return parse_label(word[len(FASTTEXT_PREFIX) :].decode(errors="surrogateescape"), names)
+
+
+def _parse_json(region: Region, scratch: Scratch) -> Rows:
+    """Parse JSON lines."""
     from xmceval.files.text.jsonlines import read_scores, read_truth
 
     read = read_scores if region.are_scores else read_truth
-    return _by_line(region, scratch, lambda line: read(line, region.names))
+    return _parse_by_line(region, scratch, lambda line: read(line, region.names))
 
 
-def _by_line(region: Region, scratch: Scratch, read: Callable[[bytes], Any]) -> Rows:
+def _parse_by_line(region: Region, scratch: Scratch, read: Callable[[bytes], Iterator[tuple[int, float]]]) -> Rows:
     """Parse line by line in Python; `read` yields (label, value) or raises ValueError."""
     labels, values, ends = list[int](), list[float](), [0]
     text = bytes(region.chunk.buffer[region.start : region.stop])
@@ -190,52 +224,49 @@ def _by_line(region: Region, scratch: Scratch, read: Callable[[bytes], Any]) -> 
                 labels.append(label)
                 values.append(value)
         except ValueError as error:
-            raise region.wrong(row, str(error)) from None
+            raise region.row_fault(row, str(error)) from None
         ends.append(len(labels))
     rows = scratch.rows(region.n_rows, len(labels))
     rows.indptr[:], rows.indices[:], rows.values[:] = ends, labels, values
     return rows
 
 
-def _label(name: str, names: Names | None) -> int:
-    """Return the label of a name, or of digits where no names are known."""
-    if names is not None and name in names.numbers:
-        return names.numbers[name]
-    if names is None and name.isascii() and name.isdigit() and len(name) <= 19 and int(name) <= _LARGEST_ID:
-        return int(name)
-    raise ValueError(unknown_name(name[:40], names))
+def _room_for_labels(region: Region, scratch: Scratch) -> Rows:
+    """Return arrays with room for all labels that the text can hold."""
+    return scratch.rows(region.n_rows, (region.stop - region.start) // 2 + 8)
 
 
-def _status(scratch: Scratch) -> Any:
+def _with_values_of_one(region: Region, rows: Rows) -> Rows:
+    rows.values[: rows.indptr[region.n_rows]] = 1.0
+    return rows
+
+
+def _status(scratch: Scratch) -> Int64:
     status = scratch.array("status", 8, np.int64)
     status[:] = 0
     return status
 
 
-def _told(region: Region, rows: Rows, status: Any) -> Rows:
+def _check_status(region: Region, status: Int64) -> None:
+    """Raise the fault that a kernel reported, if any."""
     if status[1]:
-        raise region.fault(*status[1:5].tolist())
-    return rows
+        raise region.parse_fault(*status[1:5].tolist())
 
 
-def _unranked(region: Region, rows: Rows) -> Rows:
-    """In truth a list has no order: every label is worth 1."""
-    if not region.are_scores:
-        rows.values[: rows.indptr[region.n_rows]] = 1.0
-    return rows
-
-
-_TRUTH, _SCORES = frozenset({"truth"}), frozenset({"scores"})
+_TRUTH: frozenset[Role] = frozenset({"truth"})
+_SCORES: frozenset[Role] = frozenset({"scores"})
 
 GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
     {
-        "pairs": Grammar("rows of idx:value", _pairs),
-        "labels": Grammar("rows of label,label feature:value", _labels, _TRUTH),
-        "ids": Grammar("lists of labels", _ids),
-        "scored": Grammar("rows of label score, tabs between", _scored, _SCORES, expected=EXPECTED_SCORED),
-        "names": Grammar("lists of label names", _names, has_comments=False),
-        "tabbed names": Grammar("lists of label names, tabs between", _tabbed_names, has_comments=False),
-        "fasttext": Grammar("rows of __label__name", _fasttext, has_comments=False),
-        "json": Grammar("JSON lines", _json, has_comments=False),
+        "pairs": Grammar("rows of idx:value", _parse_pairs),
+        "labels": Grammar("rows of label,label feature:value", _parse_labels, _TRUTH, has_exact_header=True),
+        "ids": Grammar("lists of label ids", _parse_ids, is_ranked=True),
+        "scored": Grammar("rows of tab-separated 'label score'", _parse_scored, _SCORES, expected=_expected_scored),
+        "names": Grammar("lists of label names", _parse_names, has_comments=False, is_ranked=True),
+        "tabbed names": Grammar(
+            "tab-separated lists of label names", _parse_tabbed_names, has_comments=False, is_ranked=True
+        ),
+        "fasttext": Grammar("rows of __label__name", _parse_fasttext, has_comments=False),
+        "json": Grammar("JSON lines", _parse_json, has_comments=False),
     }
 )

@@ -6,9 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from xmceval.files.names import Names, unknown_name
-
-_LARGEST_ID = 2**63 - 2
+from xmceval.files.names import LARGEST_ID, Names, unknown_name
 
 
 def read_truth(line: bytes, names: Names | None) -> Iterator[tuple[int, float]]:
@@ -19,15 +17,15 @@ def read_truth(line: bytes, names: Names | None) -> Iterator[tuple[int, float]]:
     ValueError
         Another line.
     """
-    found = _loaded(line)
-    labels = found.get("target_ind")
+    fields = _load_object(line)
+    labels = fields.get("target_ind")
     if not isinstance(labels, list):
         raise ValueError('expected an object with a list "target_ind"; predictions have a list "data"')
-    grades = found.get("target_rel", [1.0] * len(labels))
+    grades = fields.get("target_rel", [1.0] * len(labels))
     if not isinstance(grades, list) or len(grades) != len(labels):
         raise ValueError('expected "target_rel" to be a list as long as "target_ind"')
     for label, grade in zip(labels, grades, strict=True):
-        yield _label(label, names), _number(grade, "target_rel")
+        yield _to_label(label, names), _to_number(grade, "target_rel")
 
 
 def read_scores(line: bytes, names: Names | None) -> Iterator[tuple[int, float]]:
@@ -38,40 +36,40 @@ def read_scores(line: bytes, names: Names | None) -> Iterator[tuple[int, float]]
     ValueError
         Another line.
     """
-    pairs = _loaded(line).get("data")
+    pairs = _load_object(line).get("data")
     if not isinstance(pairs, list):
         raise ValueError('expected an object with a list "data" of [name, score]; truth has a list "target_ind"')
     for pair in pairs:
         if not isinstance(pair, list) or len(pair) != 2:
             raise ValueError(f'expected [name, score] in "data", found {ascii(pair)[:60]}')
-        yield _label(pair[0], names), _number(pair[1], "data")
+        yield _to_label(pair[0], names), _to_number(pair[1], "data")
 
 
-def _loaded(line: bytes) -> dict[str, Any]:
+def _load_object(line: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(line.decode("utf-8-sig"))
+        fields = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise ValueError(f"expected UTF-8, {error.reason} at byte {error.start} of the line") from None
     except json.JSONDecodeError as error:
-        raise ValueError(f"expected one JSON object a line ({error.msg} at character {error.pos})") from None
+        raise ValueError(f"expected one JSON object per line ({error.msg}: character {error.pos})") from None
     except (RecursionError, ValueError):
-        raise ValueError("expected one JSON object a line, of reasonable depth and numbers") from None
-    if not isinstance(found, dict):
-        raise ValueError(f"expected one JSON object a line, found {ascii(found)[:40]}")
-    return found
+        raise ValueError("expected one JSON object per line, without deep nesting and huge numbers") from None
+    if not isinstance(fields, dict):
+        raise ValueError(f"expected one JSON object per line, found {ascii(fields)[:40]}")
+    return fields
 
 
-def _label(label: Any, names: Names | None) -> int:
+def _to_label(label: Any, names: Names | None) -> int:
     if isinstance(label, str):
-        if names is None or label not in names.numbers:
+        if names is None or label not in names.labels:
             raise ValueError(unknown_name(label[:40], names))
-        return names.numbers[label]
-    if type(label) is not int or abs(label) > _LARGEST_ID:
-        raise ValueError(f"expected a label, a 0-based column number or a name, found {ascii(label)[:40]}")
+        return names.labels[label]
+    if type(label) is not int or abs(label) > LARGEST_ID:
+        raise ValueError(f"expected a label, as a 0-based column number or a name, found {ascii(label)[:40]}")
     return label
 
 
-def _number(value: Any, field: str) -> float:
+def _to_number(value: Any, field: str) -> float:
     if type(value) not in {int, float}:
         raise ValueError(f'expected a number in "{field}", found {ascii(value)[:40]}')
     try:

@@ -1,4 +1,4 @@
-"""Layouts of text files: which grammar its rows have, and what its header announces, told by the content."""
+"""Layouts of text files: the grammar of the rows, and what a header declares, inferred from the content."""
 
 from __future__ import annotations
 
@@ -9,32 +9,47 @@ from pathlib import Path
 
 from xmceval.errors import DataError
 from xmceval.files.chunks import LineChunks
-from xmceval.files.names import Names
-from xmceval.files.streams import STDIN, UTF8_BOM, first_bytes, shown, stdin
-from xmceval.files.text.grammars import GRAMMARS
+from xmceval.files.names import LARGEST_ID, Names
+from xmceval.files.signatures import UTF8_BOM
+from xmceval.files.stdin import STDIN, stdin
+from xmceval.files.streams import quote, read_first_bytes
+from xmceval.files.text.grammars import FASTTEXT_PREFIX, GRAMMARS, Grammar
 
-_SNIFFED = 1 << 20
+HEAD_BYTES = 1 << 20
 
-_SNIFFED_WORDS = 1 << 16
-
-_LARGEST = 2**63 - 2  # the one above stands for an unknown number of labels
+WORDS_COMPARED = 1 << 16  # words that are looked up among the label names, to tell names from ids
 
 _FEATURE = re.compile(rb"\d+:")
 
-_LIST = re.compile(rb"\d+(?:[ \t]*,[ \t]*\d+|[ \t]+\d+)*\Z")
+_ID_LIST = re.compile(rb"\d+(?:[ \t]*,[ \t]*\d+|[ \t]+\d+)*\Z")
 
 _SCORED = re.compile(
     rb"\d+[ \t]+[-+]?[\d.]+(?:[eE][-+]?\d+)?(?:[ \t]*\t[ \t]*\d+[ \t]+[-+]?[\d.]+(?:[eE][-+]?\d+)?)*\Z"
 )
 
-_WITH_TEXT = re.compile(rb"\d+(?:,\d+)*\t")
+_IDS_AND_TEXT = re.compile(rb"\d+(?:,\d+)*\t")
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How a text file is laid out: where its rows start, and what its header announces.
+    """The layout of a text file.
 
-    ``kind`` is a key of GRAMMARS.
+    Attributes
+    ----------
+    kind : str
+        A key of GRAMMARS.
+    start : int
+        The offset of the first row.
+    header_lines : int
+        The lines before it.
+    n_rows, n_labels : int or None
+        The numbers that a header declares.
+    header : str
+        The header, or an empty string.
+    names : Names or None
+        The label names, if rows have names instead of ids.
+    warning : str
+        A warning if the rows could be read in another way, or an empty string.
     """
 
     kind: str
@@ -44,16 +59,22 @@ class Layout:
     n_labels: int | None = None
     header: str = ""
     names: Names | None = None
-    doubt: str = ""
+    warning: str = ""
+
+    @property
+    def grammar(self) -> Grammar:
+        """The grammar of the rows."""
+        return GRAMMARS[self.kind]
 
     @property
     def description(self) -> str:
-        """What was inferred, for a reader."""
-        said = f"text, {GRAMMARS[self.kind].what}, " + (f"header {self.header!r}" if self.header else "no header")
-        return f"{said}; {self.names.source} has their names" if self.names is not None else said
+        """The layout in words."""
+        header = f"header {self.header!r}" if self.header else "no header"
+        names = f", label names from {self.names.source}" if self.names is not None else ""
+        return f"text, {self.grammar.name}, {header}{names}"
 
 
-def sniff(path: Path, names: Names | None = None) -> Layout:
+def detect_layout(path: Path, names: Names | None = None) -> Layout:
     """Infer the layout of a text file from its first megabyte.
 
     Raises
@@ -61,156 +82,167 @@ def sniff(path: Path, names: Names | None = None) -> Layout:
     DataError
         Text of no known layout.
     """
-    head = first_bytes(path, _SNIFFED)
+    head = read_first_bytes(path, HEAD_BYTES)
     start = len(UTF8_BOM) if head.startswith(UTF8_BOM) else 0
     lines = head[start:].split(b"\n")
-    if b"\0" in lines[0]:
-        raise DataError(f"{path}: these are binary data of an unknown kind, or UTF-16; expected text, npz or npy")
-    if b"\r" in lines[0].rstrip():
-        raise DataError(f"{path}: its lines end with carriage returns only; expected newlines")
-    if len(head) < _SNIFFED and not head[start:].strip():
-        raise DataError(f"{path}: nothing but blank lines; expected rows of idx:value")
-    if len(head) == _SNIFFED and len(lines) > 1:
+    _check_text(path, lines[0], is_blank=len(head) < HEAD_BYTES and not head[start:].strip())
+    if len(head) == HEAD_BYTES and len(lines) > 1:
         lines.pop()
-    marked = _marked(lines)
-    if marked:
-        return Layout(marked, start, names=names)
+    kind = _find_marked_kind(lines)
+    if kind:
+        return Layout(kind, start, names=names)
     for number, line in enumerate(lines):
-        plain, after = line.strip(), start + len(line) + 1
-        is_comment = plain.startswith(b"#")
-        mark = len(plain) - len(plain.lstrip(b"# \t"))
-        plain = plain[:mark] + plain[mark:].split(b"#")[0].rstrip()  # a comment may stand behind the header
-        words = _header_words(plain[mark:])
-        below = lines[number + 1 :]
-        if len(words) == 2 or (len(words) == 3 and not is_comment and b"," not in plain):
-            layout = _announced(path, number, words, plain, after)
-            kind = _kind(below)
-            if kind in {"", "pairs", "labels"}:
-                if layout.kind == "pairs" or _has_labels(path, layout, below):
-                    return _checked(path, layout, below)
-            elif _fits(layout, kind, below) and _counts(path, layout):
-                return _named(path, replace(layout, kind=kind), below, names)
-        is_name = is_comment and names is not None and names.has_all(line.split())
-        if not is_comment or is_name:
+        after = start + len(line) + 1
+        layout = _detect_below_header(path, lines, number, after, names)
+        if layout is not None:
+            return layout
+        is_comment = line.lstrip().startswith(b"#")
+        if not is_comment or (names is not None and names.has_all(line.split())):
             break
         start = after
-    below = lines[number:]
-    layout = Layout(_kind(below) or "pairs", start, number)
-    return _checked(path, layout, below) if layout.kind in {"pairs", "labels"} else _named(path, layout, below, names)
+    rows = lines[number:]
+    return _finish(path, Layout(_find_kind(rows) or "pairs", start, number), rows, names)
 
 
-def _marked(lines: Sequence[bytes]) -> str:
-    """Tell the kinds whose rows carry a mark."""
-    filled = [plain for line in lines[:1000] if (plain := line.strip())]
-    if not filled:
+def _check_text(path: Path, first_line: bytes, *, is_blank: bool) -> None:
+    """Refuse what is not text with newlines."""
+    if b"\0" in first_line:
+        raise DataError(f"{path}: is binary data of an unknown kind, or UTF-16; expected UTF-8 text, npz or npy")
+    if b"\r" in first_line.rstrip():
+        raise DataError(f"{path}: its lines end with carriage returns only; expected newlines")
+    if is_blank:
+        raise DataError(f"{path}: has only blank lines; expected rows of idx:value")
+
+
+def _find_marked_kind(lines: Sequence[bytes]) -> str:
+    """Return the kind of rows that carry a mark, or an empty string."""
+    rows = [row for line in lines[:1000] if (row := line.strip())]
+    if not rows:
         return ""
-    if filled[0].startswith((b"{", b"[")):
+    if rows[0].startswith((b"{", b"[")):
         return "json"
-    if any(line.startswith(b"__label__") for line in filled):
+    if any(row.startswith(FASTTEXT_PREFIX) for row in rows):
         return "fasttext"
     return ""
 
 
-def _header_words(plain: bytes) -> list[bytes]:
+def _detect_below_header(path: Path, lines: list[bytes], number: int, after: int, names: Names | None) -> Layout | None:
+    """Return the layout of the rows below a line if it is a header, which may be a comment."""
+    line = lines[number].strip()
+    text = line.lstrip(b"# \t")
+    mark = line[: len(line) - len(text)]
+    text = text.split(b"#")[0].rstrip()  # a comment may follow the header
+    numbers = _whole_numbers(text)
+    if len(numbers) != 2 and (len(numbers) != 3 or line.startswith(b"#") or b"," in text):
+        return None
+    layout = _parse_header(path, number, numbers, mark + text, after)
+    rows = lines[number + 1 :]
+    kind = _find_kind(rows)
+    if kind in {"", "pairs", "labels"}:
+        if layout.kind == "pairs" or _has_labels(path, layout, rows):
+            return _finish(path, layout, rows, names)
+    elif _fits_header(layout, kind, rows) and _has_declared_rows(path, layout):
+        return _finish(path, replace(layout, kind=kind), rows, names)
+    return None
+
+
+def _whole_numbers(text: bytes) -> list[bytes]:
     """Return the whole numbers of a line that has nothing else."""
-    words = plain.replace(b",", b" ").split()
-    return words if all(word.isdigit() for word in words) and not plain.startswith(b",") else []
+    words = text.replace(b",", b" ").split()
+    return words if all(word.isdigit() for word in words) and not text.startswith(b",") else []
 
 
-def _announced(path: Path, number: int, words: list[bytes], plain: bytes, after: int) -> Layout:
-    """Read a header: two numbers stand before rows of pairs, three before rows of labels with features."""
-    header = plain.decode()
-    if max(map(len, words)) > 19 or max(map(int, words)) > _LARGEST:
-        raise DataError(f"{path}:{number + 1}: a number of the header {shown(plain)} is beyond 2^63 - 2")
-    kind = "pairs" if len(words) == 2 else "labels"
-    return Layout(kind, after, number + 1, int(words[0]), int(words[-1]), header)
+def _parse_header(path: Path, number: int, numbers: list[bytes], header: bytes, after: int) -> Layout:
+    """Parse a header: two numbers before rows of pairs, three before rows of labels with features."""
+    if max(map(len, numbers)) > 19 or max(map(int, numbers)) > LARGEST_ID:
+        raise DataError(f"{path}:{number + 1}: a number of the header {quote(header)} is above 2^63 - 2")
+    kind = "pairs" if len(numbers) == 2 else "labels"
+    return Layout(kind, after, number + 1, int(numbers[0]), int(numbers[-1]), header.decode())
 
 
-def _has_labels(path: Path, layout: Layout, below: list[bytes]) -> bool:
-    """Tell a header of three numbers from a row of three labels; refuse one that stands before rows of pairs."""
-    if any(b":" in line for line in below):
-        if any(words and b":" not in words[0] for line in below if (words := line.split(b"#")[0].split(None, 1))):
+def _has_labels(path: Path, layout: Layout, rows: list[bytes]) -> bool:
+    """Tell a header of three numbers from a row of three labels; refuse one before rows of pairs."""
+    if any(b":" in row for row in rows):
+        if any(words and b":" not in words[0] for row in rows if (words := row.split(b"#")[0].split(None, 1))):
             return True
         raise DataError(
-            f"{path}:{layout.header_lines}: the header {layout.header!r} announces points, features and labels, but "
-            "the rows below begin with no labels; before rows of idx:value it is 'rows cols'"
+            f"{path}:{layout.header_lines}: the header {layout.header!r} declares points, features and labels, but "
+            "no row begins with labels; expected the header 'rows cols' before rows of idx:value"
         )
-    return _counts(path, layout)
+    return _has_declared_rows(path, layout)
 
 
-def _fits(layout: Layout, kind: str, below: list[bytes]) -> bool:
-    """Whether the labels of the first rows are within what a header would announce."""
-    words = (word for line in below for word in line.split(b"#")[0].replace(b",", b" ").split())
+def _fits_header(layout: Layout, kind: str, rows: list[bytes]) -> bool:
+    """Return whether the labels of the first rows are below the number that a header would declare."""
+    words = (word for row in rows for word in row.split(b"#")[0].replace(b",", b" ").split())
     return kind != "ids" or all(
         len(word) < 20 and int(word) < (layout.n_labels or 0) for word in words if word.isdigit()
     )
 
 
-def _counts(path: Path, layout: Layout) -> bool:
-    """Whether as many lines follow as the header announces rows."""
+def _has_declared_rows(path: Path, layout: Layout) -> bool:
+    """Return whether as many lines follow as the header would declare rows."""
     if path == STDIN:
         stdin().hold()
-    chunks = LineChunks(path)
-    counts = (chunk.buffer.count(b"\n", 0, chunk.stop) for chunk in chunks)
-    return sum(counts) - layout.header_lines == layout.n_rows
+    n_lines = sum(chunk.buffer.count(b"\n", 0, chunk.stop) for chunk in LineChunks(path))
+    return n_lines - layout.header_lines == layout.n_rows
 
 
-def _kind(lines: Sequence[bytes]) -> str:
-    """Tell the grammar by the first row that shows it; nothing where there is no row."""
+def _find_kind(lines: Sequence[bytes]) -> str:
+    """Return the kind of the first row that shows it, or an empty string if there is no row."""
     kind = ""
     for line in lines:
-        plain = line.split(b"#")[0].strip()
-        words = plain.split(None, 1)
+        row = line.split(b"#")[0].strip()
+        words = row.split(None, 1)
         if words and b":" in words[0] and _FEATURE.match(words[0]):
             return "pairs"
         if len(words) == 2 and words[0].replace(b",", b"").isdigit() and _FEATURE.match(words[1]):
             return "labels"
         if not kind and words:
-            if _LIST.match(plain):
+            if _ID_LIST.match(row):
                 kind = "ids"
-            elif _SCORED.match(plain):
+            elif _SCORED.match(row):
                 return "scored"
             else:
-                kind = "labels" if _WITH_TEXT.match(plain) else "names"
-        elif kind == "ids" and words and not _LIST.match(plain) and _SCORED.match(plain):
+                kind = "labels" if _IDS_AND_TEXT.match(row) else "names"
+        elif kind == "ids" and words and not _ID_LIST.match(row) and _SCORED.match(row):
             return "scored"
     return kind
 
 
-def _named(path: Path, layout: Layout, lines: list[bytes], names: Names | None) -> Layout:
-    """Settle whether the words of rows are numbers or names of labels, and what stands between names."""
-    if layout.kind not in {"ids", "names"}:
+def _finish(path: Path, layout: Layout, lines: list[bytes], names: Names | None) -> Layout:
+    """Decide whether words are ids or names of labels, and check the first row."""
+    if layout.kind == "names" and names is None:
+        layout = replace(layout, kind="pairs")
+    if layout.kind in {"pairs", "labels"}:
+        _check_first_row(path, layout, lines)
+        return layout
+    if layout.kind == "scored" or names is None:
         return layout
     rows = [line for line in lines if line.strip()]
-    if names is None:
-        if layout.kind == "names":
-            return _checked(path, replace(layout, kind="pairs"), lines)
-        return layout
-    words = [word for line in rows for word in line.split()][:_SNIFFED_WORDS]
+    words = [word for row in rows for word in row.split()][:WORDS_COMPARED]
     if layout.kind == "names":
-        fields = [field.strip() for line in rows for field in line.split(b"\t")][:_SNIFFED_WORDS]
-        between_tabs = not names.has_all(words) and (names.has_all(fields) or any(b"\t" in line for line in rows))
-        return replace(layout, kind="tabbed names" if between_tabs else "names", names=names)
+        fields = [field.strip() for row in rows for field in row.split(b"\t")][:WORDS_COMPARED]
+        are_fields = not names.has_all(words) and (names.has_all(fields) or any(b"\t" in row for row in rows))
+        return replace(layout, kind="tabbed names" if are_fields else "names", names=names)
     if not names.has_all(words):
         return layout
-    same = all(names.numbers[word.decode()] == int(word) for word in words if len(word) < 19)
-    doubt = "" if same else f"{path}: its words are read as names of {names.source}, not as numbers of labels"
-    return replace(layout, kind="names", names=names, doubt=doubt)
+    is_same = all(names.labels[word.decode()] == int(word) for word in words if len(word) < 19)
+    warning = "" if is_same else f"{path}: its words were read as names in {names.source}, not as label ids"
+    return replace(layout, kind="names", names=names, warning=warning)
 
 
-def _checked(path: Path, layout: Layout, lines: list[bytes]) -> Layout:
+def _check_first_row(path: Path, layout: Layout, lines: list[bytes]) -> None:
     """Refuse text whose first row cannot be of its layout."""
-    number, first = next(
-        ((number, plain) for number, line in enumerate(lines) if (plain := line.split(b"#")[0].strip())), (0, b"")
-    )
-    place = f"{path}:{layout.header_lines + number + 1}"
-    if first and layout.kind == "pairs" and not layout.header and _header_words(first):
+    rows = ((number, row) for number, line in enumerate(lines, 1) if (row := line.split(b"#")[0].strip()))
+    number, row = next(rows, (0, b""))
+    if not row or layout.kind != "pairs":
+        return
+    place = f"{path}:{layout.header_lines + number}"
+    if not layout.header and _whole_numbers(row):
+        raise DataError(f"{place}: expected a header 'rows cols', or a row of idx:value, found {quote(row)}")
+    if not any(b":" in line for line in lines):
         raise DataError(
-            f"{place}: found {shown(first)}; expected a header of two numbers, 'rows cols', or a row of idx:value"
+            f"{place}: expected rows of idx:value such as '12:0.5 90:0.25', found {quote(row)} "
+            "(hint: pass --labels FILE if these are label names)"
         )
-    if first and layout.kind == "pairs" and not any(b":" in line for line in lines):
-        raise DataError(
-            f"{place}: expected rows of idx:value such as '12:0.5 90:0.25', or with --labels FILE rows of names, "
-            f"found {shown(first)}"
-        )
-    return layout

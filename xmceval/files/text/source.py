@@ -1,4 +1,4 @@
-"""Text files as sources of blocks: streamed in chunks of whole lines, each row a line."""
+"""Text files as sources of blocks: streamed in chunks of whole lines, one row per line."""
 
 from __future__ import annotations
 
@@ -12,18 +12,36 @@ import numpy as np
 from xmceval.errors import DataError, Fault, counted
 from xmceval.files.chunks import Chunk, LineChunks
 from xmceval.files.names import Names, unknown_name
-from xmceval.files.streams import shown
-from xmceval.files.text.grammars import GRAMMARS, Grammar
-from xmceval.files.text.layout import Layout
+from xmceval.files.opened import Opened, Request
+from xmceval.files.streams import quote
+from xmceval.files.text.grammars import Grammar
+from xmceval.files.text.layout import Layout, detect_layout
 from xmceval.rows.block import Block, Rows, Scratch
 
 NEWLINE = 0x0A
 
-UNKNOWN_NAME = 8  # the code of kernels/lists.py
+_ROW_WITHOUT_COMMENT = re.compile(rb"^[ \t\r]*[^ \t\r\n#]", re.MULTILINE)
 
-_FILLED = re.compile(rb"^[ \t\r]*[^ \t\r\n#]", re.MULTILINE)
+_ROW = re.compile(rb"^[ \t\r]*[^ \t\r\n]", re.MULTILINE)
 
-_NOT_BLANK = re.compile(rb"^[ \t\r]*[^ \t\r\n]", re.MULTILINE)
+
+def open_text(path: Path, request: Request) -> Opened:
+    """Open a text file, of a layout that is inferred from its content.
+
+    Raises
+    ------
+    DataError
+        Text of no known layout, or of one that cannot be what it is opened as.
+    """
+    layout = detect_layout(path, request.names)
+    if request.role not in layout.grammar.roles:
+        actual, expected = ("truth", "predictions") if request.are_scores else ("predictions", "truth")
+        row = "idx:score" if request.are_scores else "idx:value"
+        raise DataError(
+            f"{path}: looks like {actual} ({layout.description}); expected {expected}, such as rows of {row}"
+        )
+    source = TextSource(path, layout, request.are_scores)
+    return Opened(source, layout.description, request.role, is_ranked=layout.grammar.is_ranked)
 
 
 @dataclass
@@ -32,52 +50,51 @@ class TextSource:
 
     path: Path
     layout: Layout
-    are_scores: bool = False
-    name: str = ""
-    is_exact: bool = False
+    are_scores: bool
     warnings: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.name = self.name or str(self.path)
+        self.name = str(self.path)
         self.n_rows, self.n_labels = self.layout.n_rows, self.layout.n_labels
-        self.is_exact = self.layout.kind == "labels"
-        self.grammar = GRAMMARS[self.layout.kind]
-        self._doubts = [self.layout.doubt] if self.layout.doubt else []
-        self.warnings[:] = self._doubts
+        self.is_exact = self.layout.grammar.has_exact_header
+        self._layout_warnings = [self.layout.warning] if self.layout.warning else []
+        self.warnings[:] = self._layout_warnings
 
     def blocks(self) -> Generator[Block, None, None]:
-        """Yield one block a chunk."""
-        chunks = LineChunks(self.path)
-        row, line, before = 0, self.layout.header_lines + 1, self.layout.start
+        """Yield one block per chunk."""
+        chunks, grammar = LineChunks(self.path), self.layout.grammar
+        row, line, skipped = 0, self.layout.header_lines + 1, self.layout.start
         for chunk in chunks:
-            chunk.start = min(before, chunk.stop)
-            before -= chunk.start
-            n_rows = _count_rows(self.grammar, chunk, chunk.start, chunk.stop)
+            chunk.start = min(skipped, chunk.stop)
+            skipped -= chunk.start
+            n_rows = _count_rows(grammar, chunk, chunk.start, chunk.stop)
             block = TextBlock(self, chunk, line, chunk.start, row, n_rows)
             if self.n_rows is not None and row + n_rows > self.n_rows:
                 head = block.take(self.n_rows - row)
                 self._check_blank(block)
                 block = head
             row += block.n_rows
-            # Counting newlines in Python takes as long as all the rest of reading: only comments make it necessary.
-            has_comments = self.grammar.has_comments and chunk.buffer.find(b"#", chunk.start, chunk.stop) >= 0
+            # Counting newlines in Python takes as long as the rest of reading; only comments make it necessary.
+            has_comments = grammar.has_comments and chunk.buffer.find(b"#", chunk.start, chunk.stop) >= 0
             line += chunk.buffer.count(b"\n", chunk.start, chunk.stop) if has_comments else n_rows
             if block.n_rows:
                 yield block
         if chunks.lacks_newline:
-            said = f"{self.name}: the last line has no newline; it was read (is the file cut short?)"
-            self.warnings[:] = [*self._doubts, said]
+            warning = f"{self.name}: the last line has no newline; it was read (is the file truncated?)"
+            self.warnings[:] = [*self._layout_warnings, warning]
         if self.n_rows is not None and row < self.n_rows:
             raise DataError(
-                f"{self.name}: its header {self.layout.header!r} announces {counted(self.n_rows, 'row')}, "
-                f"it has {counted(row, 'row')} (cut short, or a wrong header?)"
+                f"{self.name}: the header {self.layout.header!r} declares {counted(self.n_rows, 'row')}, but the file "
+                f"has {counted(row, 'row')} (is it truncated, or the header wrong?)"
             )
 
-    def _check_blank(self, rest: TextBlock) -> None:
-        place = rest.first_filled()
+    def _check_blank(self, surplus: TextBlock) -> None:
+        """Refuse rows beyond those that the header declares, unless they are blank lines."""
+        place = surplus.first_filled()
         if place:
             raise DataError(
-                f"{place}: a row beyond the {self.n_rows:,} that the header {self.layout.header!r} announces"
+                f"{place}: unexpected row; the header {self.layout.header!r} declares "
+                f"{counted(self.n_rows or 0, 'row')}"
             )
 
 
@@ -96,75 +113,81 @@ class TextBlock:
     def __post_init__(self) -> None:
         self.stop = self.chunk.stop if self.stop < 0 else self.stop
 
-    def take(self, n_rows: int) -> TextBlock:
-        """Cut off and return the first rows."""
-        stop = self.stop if n_rows == self.n_rows else self._after(n_rows)
-        head = TextBlock(self.source, self.chunk, self.first_line, self.start, self.first_row, n_rows, stop)
-        self.start, self.first_row, self.n_rows = stop, self.first_row + n_rows, self.n_rows - n_rows
-        return head
-
-    def _after(self, n_rows: int) -> int:
-        from xmceval.kernels.text import skip_rows
-
-        if self.source.grammar.has_comments:
-            return int(skip_rows(self.chunk.text, self.start, self.stop, n_rows))
-        return self.start + int(np.flatnonzero(self.chunk.text[self.start : self.stop] == NEWLINE)[n_rows - 1]) + 1
+    @property
+    def grammar(self) -> Grammar:
+        """The grammar of the rows."""
+        return self.source.layout.grammar
 
     @property
     def names(self) -> Names | None:
-        """The names of labels, where they are known."""
+        """The names of labels, where the rows have names."""
         return self.source.layout.names
 
     @property
     def are_scores(self) -> bool:
-        """Whether these are predictions."""
+        """Whether the rows are predictions."""
         return self.source.are_scores
+
+    def take(self, n_rows: int) -> TextBlock:
+        """Split off and return the first rows."""
+        stop = self.stop if n_rows == self.n_rows else self._offset_of(n_rows)
+        head = TextBlock(self.source, self.chunk, self.first_line, self.start, self.first_row, n_rows, stop)
+        self.start, self.first_row, self.n_rows = stop, self.first_row + n_rows, self.n_rows - n_rows
+        return head
 
     def rows(self, scratch: Scratch) -> Rows:
         """Parse the text."""
-        return self.source.grammar.parse(self, scratch)
+        return self.grammar.parse(self, scratch)
 
-    def fault(self, code: int, offset: int, row: int, end: int) -> Fault:
-        """Say what is wrong, by the code of a kernel."""
-        found = bytes(self.chunk.buffer[offset:end])
+    def parse_fault(self, code: int, offset: int, row: int, end: int) -> Fault:
+        """Return the fault for the error code of a kernel and the token where it stopped."""
+        from xmceval.kernels.lists import UNKNOWN_NAME
+
+        token = bytes(self.chunk.buffer[offset:end])
         if code == UNKNOWN_NAME:
-            return self.wrong(row, unknown_name(found[:40].decode(errors="backslashreplace"), self.names))
-        return self.wrong(row, f"{self.source.grammar.expected[code]}, found {shown(found)}")
+            return self.row_fault(row, unknown_name(token[:40].decode(errors="backslashreplace"), self.names))
+        return self.row_fault(row, f"{self.grammar.expected(code)}, found {quote(token)}")
 
-    def wrong(self, row: int, said: str) -> Fault:
-        """Say what is wrong with a row."""
-        return Fault(self.first_row + row, f"{self.place(row)}: {said}")
+    def row_fault(self, row: int, message: str) -> Fault:
+        """Return the fault of a row, with its place."""
+        return Fault(self.first_row + row, f"{self.place(row)}: {message}")
 
     def place(self, row: int) -> str:
-        """Say file and line."""
-        offset = self._after(row) if row else self.start
+        """Return file and line of a row."""
+        offset = self._offset_of(row) if row else self.start
         line = self.first_line + self.chunk.buffer.count(b"\n", self.chunk.start, offset)
-        while self.source.grammar.has_comments and self.chunk.buffer[offset : self.stop].lstrip(b" \t\r").startswith(
-            b"#"
-        ):
+        while self.grammar.has_comments and self.chunk.buffer[offset : self.stop].lstrip(b" \t\r").startswith(b"#"):
             offset = self.chunk.buffer.index(b"\n", offset) + 1
             line += 1
         return f"{self.source.name}:{line}"
 
     def blank_from(self) -> int:
         """Return the row from which on all rows are blank lines."""
-        last = max((match.end() for match in self._filled()), default=0)
+        last = max((match.end() for match in self._find_filled()), default=0)
         if last == 0:
             return 0
         end = self.chunk.buffer.index(b"\n", self.start + last) + 1
-        return _count_rows(self.source.grammar, self.chunk, self.start, end)
+        return _count_rows(self.grammar, self.chunk, self.start, end)
 
     def first_filled(self) -> str:
-        """Return the place of the first row that is no blank line, or nothing."""
-        for match in self._filled():
+        """Return the place of the first row that is not a blank line, or an empty string."""
+        for match in self._find_filled():
             line = self.first_line + self.chunk.buffer.count(b"\n", self.chunk.start, self.start + match.end())
             return f"{self.source.name}:{line}"
         return ""
 
-    def _filled(self) -> Iterator[re.Match[bytes]]:
-        """Find the rows that are neither blank nor comments."""
-        pattern = _FILLED if self.source.grammar.has_comments else _NOT_BLANK
+    def _find_filled(self) -> Iterator[re.Match[bytes]]:
+        """Find the beginnings of lines that are neither blank nor comments."""
+        pattern = _ROW_WITHOUT_COMMENT if self.grammar.has_comments else _ROW
         return pattern.finditer(bytes(self.chunk.buffer[self.start : self.stop]))
+
+    def _offset_of(self, row: int) -> int:
+        """Return the offset of a row, counted from 0 (of the end, if there are no more)."""
+        from xmceval.kernels.text import skip_rows
+
+        if self.grammar.has_comments:
+            return int(skip_rows(self.chunk.text, self.start, self.stop, row))
+        return self.start + int(np.flatnonzero(self.chunk.text[self.start : self.stop] == NEWLINE)[row - 1]) + 1
 
 
 def _count_rows(grammar: Grammar, chunk: Chunk, start: int, stop: int) -> int:

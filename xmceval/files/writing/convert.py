@@ -1,20 +1,19 @@
-"""Writers: a source of rows as a file of another form, streamed; what is read back is the same bit for bit."""
+"""Conversion: a source of rows is written in another format, block by block; it reads back bit for bit."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from xmceval.errors import UsageError, listed
-from xmceval.files.writing.forms import COMPRESSIONS, Form, form_of
+from xmceval.files.signatures import LABELS_ENDING, SCORES_ENDING
+from xmceval.files.writing.formats import COMPRESSORS, Format, find_format
 from xmceval.files.writing.sinks import NpzSink, PairSink, Sink, TextSink
-from xmceval.files.writing.targets import _beside, _targets
+from xmceval.files.writing.targets import open_targets
 from xmceval.rows.block import Block, Rows, Scratch, Source
 from xmceval.rows.checks import validated_scores, validated_truth
-from xmceval.rows.repairs import without_extra_column
 from xmceval.rows.threads import in_order
 from xmceval.rows.width import UNKNOWN, Width
 
@@ -23,7 +22,7 @@ ORDERS = ("score", "label")
 
 @dataclass(frozen=True)
 class Written:
-    """What was written."""
+    """The size of what was written, and notes about it."""
 
     n_rows: int
     n_labels: int
@@ -31,11 +30,39 @@ class Written:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Job:
+    """Which rows to write, and how.
+
+    Attributes
+    ----------
+    source : Source
+        The rows.
+    are_scores : bool
+        Whether they are predictions.
+    top : int or None
+        The number of best labels of each row to keep.
+    order : {"score", "label", None}
+        The order within each row.
+    n_labels : int or None
+        The number of labels.
+    threads : int or None
+        The number of threads.
+    """
+
+    source: Source
+    are_scores: bool
+    top: int | None
+    order: str | None
+    n_labels: int | None
+    threads: int | None
+
+
 def convert(
     source: Source,
     dst: str | Path | BinaryIO,
     *,
-    form: str | None = None,
+    to: str | None = None,
     are_scores: bool = True,
     top: int | None = None,
     order: str | None = None,
@@ -43,24 +70,24 @@ def convert(
     force: bool = False,
     threads: int | None = None,
 ) -> Written:
-    """Write a source of rows as a file, or as text into an open stream.
+    """Write a source of rows as a file, or as text to an open stream.
 
     Parameters
     ----------
     source : Source
         Truth or predictions.
     dst : path or binary stream
-        A text may end in .gz, .bz2, .xz or .zst.
-    form : str, optional
-        One of FORMS; default by the ending of `dst`, text with a header where it says nothing.
+        The name of a text file may end in .gz, .bz2, .xz or .zst.
+    to : str, optional
+        One of FORMATS; default by the ending of `dst`, else text with a header.
     are_scores : bool
         Whether these are predictions: then stored zeros are kept.
     top : int, optional
-        Only so many best labels of each row, best first; equal scores in the order of the labels.
+        Keep this number of best labels of each row, best first; equal scores are ordered by label.
     order : {"score", "label"}, optional
-        Order within each row; default as it was.
+        Order within each row; default unchanged.
     n_labels : int, optional
-        The number of labels; default what the source announces, else the largest label + 1.
+        The number of labels; default the number that the source declares, else the largest label + 1.
     force : bool
         Overwrite `dst`.
     threads : int, optional
@@ -73,106 +100,116 @@ def convert(
     Raises
     ------
     DataError
-        Anything wrong with the source; nothing is left at `dst` then.
+        Anything wrong with the source; then nothing is left at `dst`.
     UsageError
-        A form that cannot hold it, or a file that is there already.
+        A format that cannot hold the rows, or a file that already exists.
     """
-    if are_scores and n_labels is not None and getattr(source, "may_have_extra", False):
-        source = without_extra_column(source, n_labels) if source.n_labels == n_labels + 1 else source
-    to_path = isinstance(dst, (str, Path))
-    kind = form_of(dst if to_path else "-", form)  # type: ignore[arg-type]
-    _check(kind, are_scores, top, order)
-    if not to_path:
-        if not kind.is_text:
-            raise UsageError(f"{kind.name} is not written to a stream (hint: xmc, plain, omikuji)")
-        with tempfile.TemporaryFile() as spool:
-            text = _text(kind, spool, source)
-            written = _stream(source, text, are_scores, top, order, n_labels, threads)
-            text.copy(dst)  # type: ignore[arg-type]
-        return written
-    path = Path(dst)  # type: ignore[arg-type]
-    with _beside(_targets(path, kind), force=force) as files:
-        sink = _sink(kind, path, files, source)
-        try:
-            return _stream(source, sink, are_scores, top, order, n_labels, threads)
-        finally:
-            sink.close()
+    path = Path(dst) if isinstance(dst, (str, Path)) else None
+    target = find_format(path or "-", to)
+    _check_options(target, are_scores, top, order)
+    job = Job(source, are_scores, top, order, n_labels, threads)
+    if path is not None:
+        return _write_file(path, target, job, force=force)
+    if not target.is_text:
+        raise UsageError(f"{target.name} cannot be written to a stream (hint: pass --to xmc, plain or omikuji)")
+    with tempfile.TemporaryFile() as file:
+        sink = _make_text_sink(target, file, job)
+        written = _write_rows(job, sink)
+        sink.copy_to(dst)  # type: ignore[arg-type]
+    return written
 
 
-def _check(kind: Form, are_scores: bool, top: int | None, order: str | None) -> None:
-    """Refuse what cannot be."""
-    if kind.name == "lists" and are_scores:
-        raise UsageError("lists of labels cannot hold scores (hint: --truth if these are true labels)")
-    if kind.name == "npy" and not are_scores:
-        raise UsageError("a pair of npy files holds predictions, not truth (hint: npz)")
+def _check_options(target: Format, are_scores: bool, top: int | None, order: str | None) -> None:
+    """Refuse a format that cannot hold the rows, and wrong values."""
+    if target.name == "lists" and are_scores:
+        raise UsageError("lists of labels cannot hold scores (hint: pass --truth if these are true labels)")
+    if target.name == "npy" and not are_scores:
+        raise UsageError("a pair of npy files holds predictions, not truth (hint: pass --to npz)")
     if order not in {None, *ORDERS}:
         raise UsageError(f"order must be one of {listed(ORDERS)}, got {order!r}")
     if top is not None and top < 1:
         raise UsageError(f"top must be at least 1, got {top}")
 
 
-def _sink(kind: Form, path: Path, files: list[BinaryIO], source: Source) -> Sink:
-    if kind.is_text:
-        return _text(kind, files[0], source, COMPRESSIONS.get(path.suffix))
-    return NpzSink(files[0], path.parent) if kind.name == "npz" else PairSink(files, path.parent)
+def _write_file(path: Path, target: Format, job: Job, *, force: bool) -> Written:
+    paths = [path]
+    if target.name == "npy":
+        stem = str(path).removesuffix(LABELS_ENDING).removesuffix(SCORES_ENDING)
+        paths = [Path(stem + LABELS_ENDING), Path(stem + SCORES_ENDING)]
+    with open_targets(paths, force=force) as files:
+        sink: Sink
+        if target.is_text:
+            sink = _make_text_sink(target, files[0], job, path.suffix)
+        else:
+            sink = NpzSink(files[0], path.parent) if target.name == "npz" else PairSink(files, path.parent)
+        try:
+            return _write_rows(job, sink)
+        finally:
+            sink.close()
 
 
-def _text(form: Form, file: BinaryIO, source: Source, compress: Callable[[bytes], bytes] | None = None) -> TextSink:
-    """Begin a text with what is announced."""
-    header = (source.n_rows or 0, source.n_labels or 0) if form.has_header else None
-    return TextSink(file, form.colon, form.blank, header, compress)
+def _make_text_sink(target: Format, file: BinaryIO, job: Job, ending: str = "") -> TextSink:
+    """Begin a text file with the sizes that the source declares."""
+    size = (job.source.n_rows or 0, job.source.n_labels or 0) if target.has_header else None
+    return TextSink(file, target.colon, target.blank, size, COMPRESSORS.get(ending))
 
 
-class _Seen:
-    """What has gone by, added up in order."""
+@dataclass
+class _Totals:
+    """The size of the rows written so far."""
 
-    def __init__(self) -> None:
-        self.n_rows = self.n_entries = 0
-        self.largest = -1
-
-
-def _stream(
-    source: Source,
-    sink: Sink,
-    are_scores: bool,
-    top: int | None,
-    order: str | None,
-    n_labels: int | None,
-    threads: int | None,
-) -> Written:
-    """Take every block through the sink: in threads, but put in order."""
-    seen = _Seen()
-    width = Width(n_labels, "n_labels is") if n_labels is not None else Width()
-    if width.n_labels == UNKNOWN and source.is_exact and source.n_labels is not None:
-        width = Width(source.n_labels, f"{source.name} has")
-
-    def ready(scratch: Scratch, block: Block) -> tuple[int, int, int, object]:
-        rows = validated_scores(block, scratch, width) if are_scores else validated_truth(block, scratch, width)[0]
-        if top is not None or order is not None:
-            _order(rows, top, order)
-        used = rows.indices[: rows.indptr[-1]]
-        largest = int(used.max()) if used.size else -1
-        return rows.indptr.size - 1, used.size, largest, sink.ready(block, rows, scratch)
-
-    def put(payload: tuple[int, int, int, object]) -> None:
-        seen.n_rows += payload[0]
-        seen.n_entries += payload[1]
-        seen.largest = max(seen.largest, payload[2])
-        sink.put(payload[3])
-
-    in_order(source.blocks(), ready, put, threads)
-    notes = list(source.warnings)
-    known = width.n_labels
-    if known == UNKNOWN and source.n_labels is not None and source.n_labels > seen.largest:
-        known = source.n_labels
-    if known == UNKNOWN:
-        known = seen.largest + 1
-        notes.append(f"nothing announces the number of labels: the largest label + 1 is {known:,} (hint: --n-labels)")
-    sink.finish(seen.n_rows, known)
-    return Written(seen.n_rows, known, seen.n_entries, tuple(notes))
+    n_rows: int = 0
+    n_entries: int = 0
+    largest: int = -1
 
 
-def _order(rows: Rows, top: int | None, order: str | None) -> None:
+def _write_rows(job: Job, sink: Sink) -> Written:
+    """Write all rows: blocks are parsed and formatted in threads, and written in order."""
+    totals = _Totals()
+    width = _find_width(job)
+
+    def prepare(scratch: Scratch, block: Block) -> tuple[int, int, int, object]:
+        if job.are_scores:
+            rows = validated_scores(block, scratch, width)
+        else:
+            rows, _ = validated_truth(block, scratch, width)
+        if job.top is not None or job.order is not None:
+            _order_rows(rows, job.top, job.order)
+        labels = rows.indices[: rows.indptr[-1]]
+        largest = int(labels.max()) if labels.size else -1
+        return rows.indptr.size - 1, labels.size, largest, sink.prepare(block, rows, scratch)
+
+    def write(prepared: tuple[int, int, int, object]) -> None:
+        n_rows, n_entries, largest, payload = prepared
+        totals.n_rows += n_rows
+        totals.n_entries += n_entries
+        totals.largest = max(totals.largest, largest)
+        sink.write(payload)
+
+    in_order(job.source.blocks(), prepare, write, job.threads)
+    notes = list(job.source.warnings)
+    n_labels, declared = width.n_labels, job.source.n_labels
+    if n_labels == UNKNOWN and declared is not None and declared > totals.largest:
+        n_labels = declared
+    if n_labels == UNKNOWN:
+        n_labels = totals.largest + 1
+        notes.append(
+            f"the number of labels is not declared; using the largest label + 1, {n_labels:,} (hint: pass --n-labels)"
+        )
+    sink.finish(totals.n_rows, n_labels)
+    return Written(totals.n_rows, n_labels, totals.n_entries, tuple(notes))
+
+
+def _find_width(job: Job) -> Width:
+    """Return the number of labels that is certain before any row is read."""
+    source = job.source
+    if job.n_labels is not None:
+        return Width(job.n_labels, "n_labels is")
+    exact = source.is_exact and source.n_labels is not None
+    return Width(source.n_labels or 0, f"{source.name} has") if exact else Width()
+
+
+def _order_rows(rows: Rows, top: int | None, order: str | None) -> None:
     from xmceval.kernels.writing import order_rows
 
     by_score = order == "score" or (order is None and top is not None)

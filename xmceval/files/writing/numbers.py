@@ -1,4 +1,4 @@
-"""Writers: a source of rows as a file of another form, streamed; what is read back is the same bit for bit."""
+"""Columns of numbers, such as inverse propensities, as text with one per line or as an npy array."""
 
 from __future__ import annotations
 
@@ -10,36 +10,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import UsageError
-from xmceval.files.writing.forms import COMPRESSIONS, FOREIGN
-from xmceval.files.writing.targets import _beside
+from xmceval.files.writing.formats import COMPRESSORS, FOREIGN_ENDINGS
+from xmceval.files.writing.targets import open_targets
 
-NUMBERS = 1 << 16  # so many are formatted at a time
+NUMBERS_AT_ONCE = 1 << 16
 
 
-def write_numbers(dst: str | Path | BinaryIO, values: NDArray[Any], *, force: bool = False) -> None:
-    """Write one number a line, or an npy array where the name ends in .npy: the shortest text that reads back the same.
+def write_numbers(dst: str | Path | BinaryIO, numbers: NDArray[Any], *, force: bool = False) -> None:
+    """Write one number per line, or an npy array where the name ends in .npy.
+
+    Text is the shortest that reads back as the same number.
 
     Raises
     ------
     UsageError
-        A file that is there already, or an ending of another form.
+        A file that exists, or an ending of another format.
     """
     if not isinstance(dst, (str, Path)):
-        dst.writelines(_lines(values))
+        dst.writelines(_format_numbers(numbers))
         return
     path = Path(dst)
-    if path.suffix.lower() in FOREIGN | {".npz"}:
-        raise UsageError(f"{path}: numbers are not written as {path.suffix} (hint: a name in .txt or .npy)")
-    with _beside([path], force=force) as files:
+    if path.suffix.lower() in FOREIGN_ENDINGS | {".npz"}:
+        raise UsageError(f"{path}: cannot write numbers as {path.suffix} (hint: use a name ending in .txt or .npy)")
+    with open_targets([path], force=force) as files:
         if path.suffix == ".npy":
-            np.save(files[0], values)
+            np.save(files[0], numbers)
             return
-        compress = COMPRESSIONS.get(path.suffix)
-        for text in _lines(values):
+        compress = COMPRESSORS.get(path.suffix)
+        for text in _format_numbers(numbers):
             files[0].write(compress(text) if compress else text)
 
 
-def _lines(values: NDArray[Any]) -> Iterator[bytes]:
-    """Yield lines of one number, many at a time."""
-    for start in range(0, values.size, NUMBERS):
-        yield "".join(f"{value!r}\n" for value in values[start : start + NUMBERS].tolist()).encode()
+def _format_numbers(numbers: NDArray[Any]) -> Iterator[bytes]:
+    """Yield the text of many lines at a time."""
+    for start in range(0, numbers.size, NUMBERS_AT_ONCE):
+        yield "".join(f"{number!r}\n" for number in numbers[start : start + NUMBERS_AT_ONCE].tolist()).encode()

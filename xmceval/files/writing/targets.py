@@ -1,47 +1,48 @@
-"""Writers: a source of rows as a file of another form, streamed; what is read back is the same bit for bit."""
+"""Targets: the files that are written, which appear under their names only when they are complete."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from xmceval.errors import DataError, UsageError
-from xmceval.files.writing.forms import LABELS, SCORES, Form
-
-
-def _targets(path: Path, kind: Form) -> list[Path]:
-    if kind.name != "npy":
-        return [path]
-    stem = str(path).removesuffix(LABELS).removesuffix(SCORES)
-    return [Path(stem + LABELS), Path(stem + SCORES)]
+from xmceval.errors import DataError, UsageError, listed
 
 
 @contextmanager
-def _beside(targets: list[Path], *, force: bool) -> Iterator[list[BinaryIO]]:
-    """Open files beside the targets, which take their names if all goes well, and go away if not."""
-    there = [each for each in targets if each.exists()]
-    for each in there:
-        if not each.is_file():
-            raise UsageError(f"{each}: is no file that could be overwritten (standard output is -)")
-    if there and not force:
-        raise UsageError(f"{' and '.join(map(str, there))}: is there already (hint: --force)")
-    targets = [each.resolve() for each in targets]  # what a link points to is overwritten, not the link
-    names = [each.with_name(f".{each.name}.{os.getpid()}.part") for each in targets]
+def open_targets(targets: Sequence[Path], *, force: bool) -> Iterator[list[BinaryIO]]:
+    """Open temporary files beside the targets, which replace them at the end, or are removed after an error.
+
+    Raises
+    ------
+    UsageError
+        A target that exists, without `force`, or that is not a file.
+    DataError
+        A target that cannot be written.
+    """
+    existing = [target for target in targets if target.exists()]
+    for target in existing:
+        if not target.is_file():
+            raise UsageError(f"{target}: is not a file, so it cannot be overwritten (hint: standard output is -)")
+    if existing and not force:
+        exist = "exists" if len(existing) == 1 else "exist"
+        raise UsageError(f"{listed(existing)}: already {exist} (hint: pass --force to overwrite)")
+    targets = [target.resolve() for target in targets]  # the target of a link is overwritten, not the link
+    temporary = [target.with_name(f".{target.name}.{os.getpid()}.part") for target in targets]
     files: list[BinaryIO] = []
     try:
-        files.extend(name.open("w+b") for name in names)
+        files.extend(path.open("w+b") for path in temporary)
         yield files
         for file in files:
             file.close()
-        for name, target in zip(names, targets, strict=True):
-            name.replace(target)
+        for path, target in zip(temporary, targets, strict=True):
+            path.replace(target)
     except OSError as error:
         raise DataError(f"{targets[0]}: {error.strerror or error}") from None
     finally:
         for file in files:
             file.close()
-        for name in names:
-            name.unlink(missing_ok=True)
+        for path in temporary:
+            path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Kernels for lines of ``group,label,score`` files."""
+"""Kernels that parse the lines of ``group,label,score`` files, and number the groups that are not integers."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ import numpy as np
 
 kernel = numba.njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
 
-# What `parse` writes into `kind` for what it leaves to Python.
+# Bits that `parse_lines` sets in `kind` for what it leaves to Python.
 PLAIN, ODD_GROUP, SAME_GROUP, ODD_LABEL, ODD_SCORE, WRONG = 0, 1, 2, 4, 8, 16
 
-WIDTH = 32  # bytes of a score that are handed on as they are
+SCORE_BYTES = 32  # bytes of a score that are returned unparsed
 
-TAB, NEWLINE, RETURN, SPACE, QUOTE, COMMA, DOT = 9, 10, 13, 32, 34, 44, 46
+NEWLINE, RETURN, QUOTE, COMMA, DOT = 10, 13, 34, 44, 46
 
 PLUS, MINUS, ZERO, NINE, LOWER_E, UPPER_E = 43, 45, 48, 57, 101, 69
 
-POWERS = tuple(10.0**power for power in range(23))  # exact in float64
+POWERS_OF_TEN = tuple(10.0**power for power in range(23))  # exact in float64
 
-LARGEST = 2**53
+LARGEST_EXACT = 2**53
 
 
 @kernel
 def count_lines(text, start, stop):
-    """Count the newlines."""
+    """Count the newlines in [start, stop)."""
     n = 0
     for at in range(np.uint64(start), np.uint64(stop)):
         n += text[at] == NEWLINE
@@ -31,18 +31,18 @@ def count_lines(text, start, stop):
 
 
 @kernel
-def parse(text, start, stop, groups, labels, scores, kind, fields, raw):
+def parse_lines(text, start, stop, groups, labels, scores, kind, fields, raw):
     """Parse lines of ``group,label,score``; return their number.
 
-    A group of at most 18 digits, without a leading zero, is its number; labels 0 and 1 and scores that float64 holds
-    exactly in one step are parsed here. All else is marked in `kind`, with the bounds of its fields in `fields`
-    (start, first comma, second comma, end), and the bytes of a score in `raw`.
+    Parsed here are groups of at most 18 digits without a leading zero, labels 0 and 1, and scores that one operation
+    on float64 gives exactly. Anything else is marked in `kind`; the bounds of the fields (start, first comma, second
+    comma, end) are in `fields`, and the bytes of such a score in `raw`.
     """
     row = 0
     at = np.uint64(start)
     end = np.uint64(stop)
     one = np.uint64(1)
-    known = False  # whether the line before had a group
+    has_last = False  # whether the line before has a group
     last_start, last_stop = at, at
     while at < end:
         begin = at
@@ -68,13 +68,13 @@ def parse(text, start, stop, groups, labels, scores, kind, fields, raw):
         fields[row, 0], fields[row, 1], fields[row, 2], fields[row, 3] = begin, first, second, line_end
         if n_commas != 2 or quoted:
             kind[row] = WRONG
-            known = False
+            has_last = False
             row += 1
             continue
         marks = PLAIN
 
         length = first - begin
-        same = known and length == last_stop - last_start
+        same = has_last and length == last_stop - last_start
         if same:
             for i in range(length):
                 if text[begin + np.uint64(i)] != text[last_start + np.uint64(i)]:
@@ -94,7 +94,7 @@ def parse(text, start, stop, groups, labels, scores, kind, fields, raw):
             groups[row] = number
             if not plain:
                 marks |= ODD_GROUP
-        known = True
+        has_last = True
         last_start, last_stop = begin, first
 
         if second - first == 2 and (text[first + one] == ZERO or text[first + one] == ZERO + 1):
@@ -133,13 +133,13 @@ def parse(text, start, stop, groups, labels, scores, kind, fields, raw):
                 i += one
             exponent = -exponent if down else exponent
         exponent -= places
-        if exact and i == line_end and digits <= LARGEST and -22 <= exponent <= 22:
+        if exact and i == line_end and digits <= LARGEST_EXACT and -22 <= exponent <= 22:
             score = np.float64(digits)
-            score = score / POWERS[-exponent] if exponent < 0 else score * POWERS[exponent]
+            score = score / POWERS_OF_TEN[-exponent] if exponent < 0 else score * POWERS_OF_TEN[exponent]
             scores[row] = -score if minus else score
         else:
             marks |= ODD_SCORE
-            for j in range(WIDTH):
+            for j in range(SCORE_BYTES):
                 here = second + one + np.uint64(j)
                 raw[row, j] = text[here] if here < line_end else 0
         kind[row] = marks
@@ -148,11 +148,11 @@ def parse(text, start, stop, groups, labels, scores, kind, fields, raw):
 
 
 @kernel
-def intern_groups(text, fields, kind, groups, slots, hashes, ends, arena, n_known):
-    """Number the groups of lines whose `kind` is ODD_GROUP: -1 for the first ever seen, -2 for the next.
+def intern_groups(text, fields, kind, groups, slots, hashes, ends, arena, n_groups):
+    """Number the groups of lines whose `kind` has ODD_GROUP: -1 for the first one met, -2 for the second.
 
-    `slots` is a hash table, a power of two in size and never full, of the numbers of known groups (-1: free); their
-    bytes stand one after the other in `arena`, those of group i up to ``ends[i + 1]``. Returns how many are known.
+    `slots` is a hash table of group indices (-1: free); its size is a power of two, and it is never full. The bytes of
+    group i are ``arena[ends[i]:ends[i + 1]]``. Returns the number of groups.
     """
     mask = np.uint64(slots.size - 1)
     for row in range(kind.size):
@@ -165,20 +165,20 @@ def intern_groups(text, fields, kind, groups, slots, hashes, ends, arena, n_know
         hashed ^= hashed >> np.uint64(15)
         slot = hashed & mask
         while True:
-            number = slots[slot]
-            if number < 0:
-                slots[slot] = n_known
-                hashes[n_known] = hashed
-                end = ends[n_known]
+            index = slots[slot]
+            if index < 0:
+                slots[slot] = n_groups
+                hashes[n_groups] = hashed
+                end = ends[n_groups]
                 for at in range(start, stop):
                     arena[end] = text[at]
                     end += 1
-                n_known += 1
-                ends[n_known] = end
-                number = n_known - 1
+                n_groups += 1
+                ends[n_groups] = end
+                index = n_groups - 1
                 break
-            if hashes[number] == hashed and ends[number + 1] - ends[number] == stop - start:
-                begin, same = ends[number], True
+            if hashes[index] == hashed and ends[index + 1] - ends[index] == stop - start:
+                begin, same = ends[index], True
                 for at in range(start, stop):
                     if arena[begin + at - start] != text[at]:
                         same = False
@@ -186,16 +186,16 @@ def intern_groups(text, fields, kind, groups, slots, hashes, ends, arena, n_know
                 if same:
                     break
             slot = (slot + np.uint64(1)) & mask
-        groups[row] = -1 - number
-    return n_known
+        groups[row] = -1 - index
+    return n_groups
 
 
 @kernel
-def fill_slots(hashes, n_known, slots):
-    """Put the known groups into a new hash table."""
+def fill_slots(hashes, n_groups, slots):
+    """Insert all groups into a new hash table."""
     mask = np.uint64(slots.size - 1)
-    for number in range(n_known):
-        slot = hashes[number] & mask
+    for index in range(n_groups):
+        slot = hashes[index] & mask
         while slots[slot] >= 0:
             slot = (slot + np.uint64(1)) & mask
-        slots[slot] = number
+        slots[slot] = index

@@ -1,0 +1,61 @@
+"""Conversion of COO and CSC arrays to CSR; unlike scipy's, it does not add duplicates up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xmceval.errors import DataError, counted
+from xmceval.rows.block import Int64
+
+AnyArray = NDArray[Any]
+
+
+def csc_to_csr(
+    name: str, indptr: AnyArray, indices: AnyArray, values: AnyArray, shape: tuple[int, int]
+) -> tuple[Int64, AnyArray, AnyArray]:
+    """Return the indptr, indices and values of the rows of a CSC matrix.
+
+    Raises
+    ------
+    DataError
+        Arrays that do not fit together, or a row out of range.
+    """
+    ends = indptr.astype(np.int64)
+    lengths = ends[1:] - ends[:-1]
+    if (
+        lengths.size != shape[1]
+        or np.any(lengths < 0)
+        or indptr[:1].tolist() != [0]
+        or indptr[-1:].tolist() != [indices.size]
+    ):
+        raise DataError(f"{name}: its indptr does not describe {counted(shape[1], 'column')}")
+    return coo_to_csr(name, indices, np.repeat(np.arange(shape[1]), lengths), values, shape[0])
+
+
+def coo_to_csr(
+    name: str, rows: AnyArray, columns: AnyArray, values: AnyArray, n_rows: int
+) -> tuple[Int64, AnyArray, AnyArray]:
+    """Return the indptr, indices and values of the rows of a COO matrix.
+
+    Raises
+    ------
+    DataError
+        Arrays that do not fit together, or a row out of range.
+    """
+    from xmceval.kernels.repairs import count_entries, order_entries
+
+    if not rows.size == columns.size == values.size:
+        raise DataError(f"{name}: its arrays of rows, columns and data have different lengths")
+    if n_rows > max(rows.size * 2**10, 2**22):
+        raise DataError(f"{name}: its shape declares {counted(n_rows, 'row')} for {counted(rows.size, 'stored entry')}")
+    rows = rows.astype(np.int64, copy=False)
+    indptr = np.zeros(n_rows + 1, dtype=np.int64)
+    wrong = int(count_entries(rows, indptr))
+    if wrong >= 0:
+        raise DataError(f"{name}: has an entry in row {rows[wrong]}, but its shape has {counted(n_rows, 'row')}")
+    order = np.empty(rows.size, dtype=np.int64)
+    order_entries(rows, indptr.copy(), order)
+    return indptr, columns[order], values[order]

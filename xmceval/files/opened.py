@@ -1,0 +1,82 @@
+"""Opened files: what a reader is asked for, and what it returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from xmceval.files.judgments import Judgments
+from xmceval.files.names import Names
+from xmceval.rows.block import Source
+from xmceval.rows.repairs import drop_extra_column
+
+Role = Literal["truth", "scores"]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a file is opened as, and what is known about it from elsewhere.
+
+    Attributes
+    ----------
+    role : {"truth", "scores"}
+        What it is opened as.
+    names : Names or None
+        Label names, for files that have them instead of ids.
+    n_rows, n_labels : int or None
+        The expected size, which tells rows from columns where the file does not.
+    judgments : Judgments or None
+        The queries and documents of the truth, for predictions in the ranking field's formats.
+    """
+
+    role: Role
+    names: Names | None = None
+    n_rows: int | None = None
+    n_labels: int | None = None
+    judgments: Judgments | None = None
+
+    @property
+    def are_scores(self) -> bool:
+        """Whether it is opened as predictions."""
+        return self.role == "scores"
+
+
+@dataclass(frozen=True)
+class Opened:
+    """An opened file: its rows, and what was inferred from its content.
+
+    Attributes
+    ----------
+    source : Source
+        The rows.
+    layout : str
+        The format of the file, in words.
+    role : {"truth", "scores"}
+        What it was opened as.
+    is_ranked : bool
+        Whether its rows are lists of labels without values, which as predictions are ranked by their order.
+    may_have_extra_column : bool
+        Whether some tools write such files with one column more than there are labels.
+    judgments : Judgments or None
+        The queries and documents that predictions are joined to.
+    """
+
+    source: Source
+    layout: str
+    role: Role
+    is_ranked: bool = False
+    may_have_extra_column: bool = False
+    judgments: Judgments | None = None
+
+    @property
+    def description(self) -> str:
+        """The format of the file and how its rows are read, in words."""
+        if self.is_ranked and self.role == "scores":
+            return f"{self.layout}; ranked by their order, best first"
+        return self.layout
+
+    def fit_width(self, n_labels: int | None) -> Source:
+        """Return the source, without the entries of an extra last column if it has one more than `n_labels`."""
+        if self.may_have_extra_column and n_labels is not None and self.source.n_labels == n_labels + 1:
+            return drop_extra_column(self.source, n_labels)
+        return self.source

@@ -1,0 +1,105 @@
+"""Formats that can be written: how their text looks, how it may be compressed, and which a file's name asks for."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from xmceval.errors import UsageError, listed
+from xmceval.files.signatures import LABELS_ENDING, SCORES_ENDING
+
+# Endings that promise a format which cannot be written.
+FOREIGN_ENDINGS = frozenset(
+    {
+        *(".mat", ".zip", ".tar", ".tgz", ".7z", ".pkl", ".pickle", ".joblib", ".h5", ".hdf5", ".parquet", ".feather"),
+        *(".arrow", ".pt", ".pth", ".bin", ".safetensors"),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of file.
+
+    Attributes
+    ----------
+    name, summary : str
+        Its name, and a line about it.
+    colon, blank : bytes
+        In text, what separates label and value, and what separates entries. Without a colon only labels are written.
+    has_header : bool
+        Whether the text begins with ``rows cols``.
+    """
+
+    name: str
+    summary: str
+    colon: bytes = b""
+    blank: bytes = b""
+    has_header: bool = False
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is text, which may be compressed."""
+        return bool(self.blank)
+
+
+_FORMATS = (
+    Format("xmc", "XMLRepository's text: header 'rows cols', rows of idx:value", b":", b" ", has_header=True),
+    Format("plain", "the same without a header, as napkinXC writes it", b":", b" "),
+    Format("omikuji", "rows of 'label value' with tabs between", b" ", b"\t"),
+    Format("lists", "truth only: rows of labels with commas between", b"", b","),
+    Format("npz", "scipy.sparse.save_npz, CSR"),
+    Format("npy", "predictions only: the pair NAME-labels.npy and NAME-scores.npy"),
+)
+
+FORMATS: Mapping[str, Format] = MappingProxyType({each.name: each for each in _FORMATS})
+
+
+def _compress_zstd(text: bytes) -> bytes:
+    try:
+        import zstandard
+    except ImportError:
+        raise UsageError("writing .zst needs the package zstandard (hint: pip install 'xmceval[zstd]')") from None
+    compressed: bytes = zstandard.compress(text)
+    return compressed
+
+
+# Each block becomes a member of its own, in its thread: readers of all four take members one after the other.
+COMPRESSORS: Mapping[str, Callable[[bytes], bytes]] = MappingProxyType(
+    {
+        ".gz": lambda text: gzip.compress(text, 6, mtime=0),
+        ".bz2": bz2.compress,
+        ".xz": lzma.compress,
+        ".zst": _compress_zstd,
+    }
+)
+
+
+def find_format(dst: str | Path, name: str | None = None) -> Format:
+    """Return the format of a name, or of the ending of a file's name.
+
+    Raises
+    ------
+    UsageError
+        An unknown name, an ending of another binary format, or a compression of a format that is not text.
+    """
+    if name is not None and name not in FORMATS:
+        raise UsageError(f"unknown format {name!r}; expected one of {listed(FORMATS)}")
+    ending = Path(dst).suffix
+    inner = Path(Path(dst).stem).suffix if ending in COMPRESSORS else ending
+    form = FORMATS[name or inner.removeprefix(".")] if name or inner in {".npz", ".npy"} else FORMATS["xmc"]
+    if name is None and inner.lower() in FOREIGN_ENDINGS:
+        raise UsageError(
+            f"{dst}: cannot write {inner} (hint: use a name ending in .npz or .txt, or pass --to with one of "
+            f"{listed(FORMATS)})"
+        )
+    if ending in COMPRESSORS and not form.is_text:
+        raise UsageError(f"{dst}: {form.name} cannot be compressed; only text can")
+    if form.name == "npy" and name is None and not str(dst).endswith((LABELS_ENDING, SCORES_ENDING)):
+        raise UsageError(f"{dst}: predictions are written as a pair of npy files; expected NAME{LABELS_ENDING}")
+    return form

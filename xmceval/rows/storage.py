@@ -1,0 +1,133 @@
+"""Storage of matrices: CSR, dense, or padded lists of labels; each copies its rows out as CSR."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xmceval.rows.block import Rows, Scratch
+
+AnyArray = NDArray[Any]
+
+
+class Matrix(Protocol):
+    """Some rows of a matrix, in any storage, that can be copied out as CSR."""
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+
+    def stop_after(self, start: int, n_entries: int) -> int:
+        """Return the row that ends a run of about `n_entries` entries from `start` on."""
+
+    def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
+        """Copy rows into the scratch arrays, as int64 and float64."""
+
+
+@dataclass(frozen=True)
+class Csr:
+    """The three arrays of a CSR matrix, or of some of its rows."""
+
+    indptr: AnyArray
+    indices: AnyArray
+    values: AnyArray
+    are_scores: bool
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.indptr.size - 1
+
+    def stop_after(self, start: int, n_entries: int) -> int:
+        """Return the row that ends a run of about `n_entries` entries from `start` on."""
+        return int(np.searchsorted(self.indptr, self.indptr[start] + n_entries, side="right")) - 1
+
+    def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
+        """Copy rows into the scratch arrays, as int64 and float64."""
+        first, last = int(self.indptr[start]), int(self.indptr[stop])
+        rows = scratch.rows(stop - start, last - first)
+        np.subtract(self.indptr[start : stop + 1], first, out=rows.indptr, casting="unsafe")
+        rows.indices[:] = self.indices[first:last]
+        values = self.values[first:last]
+        rows.values[:] = comparable(values) if self.are_scores else values
+        return rows
+
+
+@dataclass(frozen=True)
+class Dense:
+    """A dense matrix [n_rows, n_labels]: in scores, -inf is not predicted; in truth, 0 is not true."""
+
+    values: AnyArray
+    are_scores: bool
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return int(self.values.shape[0])
+
+    def stop_after(self, start: int, n_entries: int) -> int:
+        """Return the row that ends a run of about `n_entries` entries from `start` on."""
+        return start + n_entries // max(int(self.values.shape[1]), 1)
+
+    def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
+        """Copy rows into the scratch arrays, as int64 and float64."""
+        values = self.values[start:stop]
+        if self.are_scores:
+            is_stored, values = values != -np.inf, comparable(values)
+        else:
+            is_stored = values != 0
+        return _masked_rows(scratch, is_stored, np.nonzero(is_stored)[1], values[is_stored])
+
+
+@dataclass(frozen=True)
+class PaddedLists:
+    """Labels and their scores as two arrays [n_rows, any width]; label -1 is padding."""
+
+    labels: AnyArray
+    scores: AnyArray
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return int(self.labels.shape[0])
+
+    def stop_after(self, start: int, n_entries: int) -> int:
+        """Return the row that ends a run of about `n_entries` entries from `start` on."""
+        return start + n_entries // max(int(self.labels.shape[1]), 1)
+
+    def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
+        """Copy rows into the scratch arrays, as int64 and float64."""
+        labels, scores = self.labels[start:stop], comparable(self.scores[start:stop])
+        is_stored = labels != -1
+        return _masked_rows(scratch, is_stored, labels[is_stored], scores[is_stored])
+
+
+def _masked_rows(scratch: Scratch, is_stored: AnyArray, indices: AnyArray, values: AnyArray) -> Rows:
+    """Return the stored cells of dense rows in CSR."""
+    rows = scratch.rows(is_stored.shape[0], indices.size)
+    rows.indptr[0] = 0
+    np.cumsum(np.count_nonzero(is_stored, axis=1), out=rows.indptr[1:])
+    rows.indices[:], rows.values[:] = indices, values
+    return rows
+
+
+def comparable(values: AnyArray) -> AnyArray:
+    """Return values that float64 holds without loss of order.
+
+    Wide integers and long doubles that float64 would round are replaced by their order within the block; 0 stays 0.
+    """
+    if not is_wide(values) or (values.dtype.kind == "f" and np.isnan(values).any()):
+        return values
+    distinct, order = np.unique(np.append(values.ravel(), values.dtype.type(0)), return_inverse=True)
+    zero = int(np.searchsorted(distinct, values.dtype.type(0)))
+    return (order[:-1] - zero).reshape(values.shape)
+
+
+def is_wide(values: AnyArray) -> bool:
+    """Return whether float64 would round some of the values."""
+    if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and values.size:
+        return bool(np.max(values) > 2**53) or bool(np.min(values) < -(2**53))
+    return values.dtype.kind == "f" and values.dtype.itemsize > 8

@@ -1,6 +1,6 @@
 """Exact sums over rows: the same bits for any order of rows, any blocks, any number of threads, any split into shards.
 
-Each row's contribution is rounded once to a multiple of 2^-60 and added as an integer.
+Each row's contribution is rounded once to a multiple of 2^-60 and added as an integer; its square is exact.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from xmceval.errors import DataError
-from xmceval.kernels.totals import MASK, MOMENTS, WORD
+from xmceval.kernels.totals import LARGEST_TOP, MASK, MOMENTS, WORD, WORDS
 from xmceval.rows.block import Int64
 
-WORDS = 3  # of a sum: fractions of 2^-60, ones, and multiples of 2^60
-LARGEST_TOP = 1 << 61
+OUT_OF_RANGE = "a sum of squares left the range of exact sums: are the weights or grades too large?"
 
 
 class Sums:
@@ -76,9 +75,9 @@ def add_words(left: Int64, right: Int64) -> Int64:
         A sum beyond 2^181.
     """
     sums: Int64 = left + right
-    for word in (0, 1):
+    for word in range(WORDS - 1):
         sums[..., word + 1] += sums[..., word] >> WORD
         sums[..., word] &= MASK
-    if np.any(np.abs(sums[..., 2]) >= LARGEST_TOP):
-        raise DataError("a sum of squares left the range of exact sums: are the weights or grades too large?")
+    if np.any(np.abs(sums[..., -1]) >= LARGEST_TOP):
+        raise DataError(OUT_OF_RANGE)
     return sums

@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xmceval.errors import listed
-from xmceval.kernels.totals import MOMENTS, add_values
+from xmceval.kernels.topk import SLOTS
+from xmceval.kernels.totals import add_values
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.batch import Batch, Terms
 from xmceval.scoring.estimates import Estimate, estimate
-from xmceval.scoring.sums import Sums
+from xmceval.scoring.sums import OUT_OF_RANGE, Sums
 
 Estimates = dict[str, Estimate]  # by the name of the measure
 
@@ -150,7 +151,7 @@ class RowTask(Task):
     def workspace(self) -> RowSpace:
         """Return the working space of one thread."""
         n = len(self.measures)
-        return RowSpace(self.own_space(), np.empty(MOMENTS), Sums.zeros(n), Sums.zeros(0))
+        return RowSpace(self.own_space(), np.empty(SLOTS), Sums.zeros(n), Sums.zeros(0))
 
     def empty(self, terms: Terms) -> Sums:
         """Return sums of no rows."""
@@ -161,10 +162,12 @@ class RowTask(Task):
         rows = self.compute(batch, space.own)
         fold_ties(rows.values, batch.terms.ties)
         space.sums.fill(0)
-        add_values(rows.values, batch.weights, space.moments, space.sums)
-        if rows.shares.size:
+        wrong = add_values(rows.values, batch.weights, space.moments, space.sums)
+        if rows.shares.size and wrong < 0:
             space.shares = Sums.zeros(rows.shares.shape[1])
-            add_values(rows.shares, batch.weights, space.moments, space.shares)
+            wrong = add_values(rows.shares, batch.weights, space.moments, space.shares)
+        if wrong >= 0:
+            raise batch.fault(int(wrong), OUT_OF_RANGE)
         part.add(space.sums, space.shares, rows.left_out, rows.unscored_true)
 
     @staticmethod

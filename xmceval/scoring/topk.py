@@ -190,7 +190,11 @@ class TopK(RowTask):
     def finish_bins(self, part: Sums, n_rows: int, terms: Terms) -> Sequence[Estimates]:
         """Return the shares of each bin; a complement has none."""
         n_bins = terms.n_bins
-        shares = [estimate(sums, n_rows).without_ceiling() for sums in part.shares]
+        counted = np.repeat(n_rows - part.left_out, n_bins)
+        shares = [
+            estimate(sums, int(n)).without_ceiling().without_tie_bounds()
+            for sums, n in zip(part.shares, counted, strict=True)
+        ]
         return [
             {
                 str(measure): shares[o * n_bins + b]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xmceval.errors import DataError, UsageError, counted
 from xmceval.labels.propensity import Propensities
@@ -46,7 +47,7 @@ class Bin:
 
 @dataclass(frozen=True)
 class Bins:
-    """Bins from the most frequent labels to the rarest; `by_code` is the bin by the number of training rows."""
+    """Bins from the most frequent labels to the rarest; `by_code` is the bin by the code of a label's propensity."""
 
     bins: tuple[Bin, ...]
     by_code: Int64
@@ -83,9 +84,10 @@ def make_bins(spec: int | str | Sequence[int | str], propensities: Propensities,
         raise UsageError(
             f"by_frequency must be a number of bins, names of bins, or ascending training counts, got {spec!r}"
         )
-    labels = np.bincount(propensities.codes, minlength=propensities.inverse.size)
+    counts = propensities.counts
+    labels = np.bincount(propensities.codes, minlength=counts.size)
     labels[0] += n_labels - propensities.codes.size
-    counts = np.arange(labels.size)
+    positives = labels * counts.astype(np.float64)
     if len(numbers) > 1:
         edges = np.array(numbers)
         if np.any(np.diff(edges) <= 0) or edges[0] < 1:
@@ -97,16 +99,16 @@ def make_bins(spec: int | str | Sequence[int | str], propensities: Propensities,
         if n_bins < 1:
             raise UsageError("by_frequency needs at least 1 bin")
         names = [f"bin {i + 1}" for i in range(n_bins)] if numbers else words
-        mass = (labels * counts)[::-1].astype(np.float64)
+        mass = positives[::-1]
         before = (np.cumsum(mass) - mass)[::-1] / max(mass.sum(), 1.0)
         by_code = np.minimum((n_bins * before).astype(np.int64), n_bins - 1)
-    return Bins(tuple(_bin(name, i, by_code, labels) for i, name in enumerate(names)), by_code.astype(np.int64))
+    by_code = by_code.astype(np.int64)
+    return Bins(tuple(_bin(name, by_code == i, labels, counts) for i, name in enumerate(names)), by_code)
 
 
-def _bin(name: str, number: int, by_code: Int64, labels: Int64) -> Bin:
-    inside = by_code == number
-    positives = labels * np.arange(labels.size)
-    counts = np.flatnonzero(inside & (labels > 0))
-    low, high = (int(counts[0]), int(counts[-1])) if counts.size else (0, 0)
-    total = max(int(positives.sum()), 1)
-    return Bin(name, low, high, int(labels[inside].sum()), float(positives[inside].sum() / total))
+def _bin(name: str, inside: NDArray[np.bool_], labels: Int64, counts: Int64) -> Bin:
+    positives = labels * counts.astype(np.float64)
+    present = counts[inside & (labels > 0)]
+    low, high = (int(present[0]), int(present[-1])) if present.size else (0, 0)
+    mass = float(positives[inside].sum() / max(positives.sum(), 1.0))
+    return Bin(name, low, high, int(labels[inside].sum()), mass)

@@ -13,6 +13,7 @@ from xmceval.rows.block import Block, Rows, Scratch
 from xmceval.rows.storage import AnyArray, Csr, Dense, Matrix, PaddedLists
 
 BLOCK_ENTRIES = 1 << 17  # entries per block, few enough for a block to stay in the processor's cache
+BLOCK_ROWS = 1 << 15  # rows per block, so that rows with few entries do not make a long one
 
 
 @dataclass
@@ -72,12 +73,12 @@ class MatrixSource:
     warnings: list[str] = field(default_factory=list)
 
     def blocks(self) -> Generator[Block, None, None]:
-        """Yield blocks of about BLOCK_ENTRIES entries."""
+        """Yield blocks of about BLOCK_ENTRIES entries, and of at most BLOCK_ROWS rows."""
         first_row = 0
         for piece in self.pieces:
             start, n_rows = 0, piece.n_rows
             while start < n_rows:
-                stop = min(max(piece.stop_after(start, BLOCK_ENTRIES), start + 1), n_rows)
+                stop = min(max(piece.stop_after(start, BLOCK_ENTRIES), start + 1), start + BLOCK_ROWS, n_rows)
                 yield MatrixBlock(self.name, piece, start, first_row + start, stop - start)
                 start = stop
             first_row += n_rows

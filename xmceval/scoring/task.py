@@ -48,6 +48,10 @@ class Task(ABC):
     def workspace(self) -> Any:
         """Return the working space of one thread."""
 
+    def numbers_per_row(self, terms: Terms) -> int:  # noqa: ARG002
+        """Return how many numbers this task makes of a row, beside its ranking."""
+        return 0
+
     @abstractmethod
     def empty(self, terms: Terms) -> Any:
         """Return the part of the totals that this task adds to, for no rows."""
@@ -152,6 +156,10 @@ class RowTask(Task):
         """Return the working space of one thread."""
         n = len(self.measures)
         return RowSpace(self.own_space(), np.empty(SLOTS), Sums.zeros(n), Sums.zeros(0))
+
+    def numbers_per_row(self, terms: Terms) -> int:
+        """Return how many numbers the values of a row are, and the shares of bins in them."""
+        return SLOTS * len(self.measures) * (1 + (terms.n_bins if self.has_ceiling else 0))
 
     def empty(self, terms: Terms) -> Sums:
         """Return sums of no rows."""

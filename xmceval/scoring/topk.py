@@ -147,6 +147,11 @@ class TopK(RowTask):
         running = np.zeros((4, len(self.curves), depth))
         return used, gains, ideals, running, *np.zeros((2, depth), dtype=np.int64)
 
+    def numbers_per_row(self, terms: Terms) -> int:
+        """Return how many numbers the values of a row are, and the running sums where ties are expected."""
+        expected = len(self.curves) * self.discounts.shape[1] if terms.ties == "expected" else 0
+        return super().numbers_per_row(terms) + expected
+
     def compute(self, batch: Batch, own: tuple[NDArray[Any], ...]) -> RowValues:
         """Compute the values of rows, and the shares of bins of labels in them."""
         terms, (truth, n_dropped) = batch.terms, batch.relevant(self.rel)

@@ -178,7 +178,7 @@ def inspect(
     by_label = np.sort(table[table > 0]).astype(np.int64)
     return Inspection(
         path=str(path),
-        description=opened.layout if taken == "truth" else opened.description,
+        description=opened.format if taken == "truth" else opened.description,
         kind=taken,
         why=why,
         n_rows=n_rows,

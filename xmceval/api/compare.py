@@ -112,7 +112,7 @@ def compare_systems(
 ) -> Comparison:
     """Compare systems on an opened truth."""
     pairs = _find_pairs([str(each.name) for each in systems], testing)
-    opened = setup.open(systems)
+    opened = setup.open_systems(systems)
     watch = Pairs(setup.program, opened[0].terms.n_bins, pairs)
     held = HeldRows() if testing.holds_rows else None
     totals = setup.evaluate(opened, [watch] if held is None else [watch, held], progress)

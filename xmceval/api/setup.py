@@ -98,10 +98,10 @@ class Setup:
 
     def score(self, systems: Sequence[Named], progress: Progress | None = None) -> list[Result]:
         """Score systems; the truth is read once."""
-        opened = self.open(systems)
+        opened = self.open_systems(systems)
         return self.results(opened, self.evaluate(opened, progress=progress))
 
-    def open(self, systems: Sequence[Named]) -> list[Opened]:
+    def open_systems(self, systems: Sequence[Named]) -> list[Opened]:
         """Open the scores of systems."""
         opened = []
         for system in systems:

@@ -96,11 +96,6 @@ class Setup:
         warnings = (*_threshold_warnings(options, program), *weighing.warnings, *weights.warnings)
         return cls(options, opener, truth, program, terms, (*truth.notes, *weighing.notes), warnings)
 
-    def score(self, systems: Sequence[Named], progress: Progress | None = None) -> list[Result]:
-        """Score systems; the truth is read once."""
-        opened = self.open_systems(systems)
-        return self.results(opened, self.evaluate(opened, progress=progress))
-
     def open_systems(self, systems: Sequence[Named]) -> list[Opened]:
         """Open the scores of systems."""
         opened = []

@@ -109,14 +109,14 @@ def _sort_cells(y_true: Any, y_score: Any, *, label: int | None = None, micro: b
         if not 0 <= label < n_labels:
             raise UsageError(f"label {label} is outside 0..{n_labels - 1}")
         true, scored = true.of_label(label), scored.of_label(label)
-    groups, values, truth = _join_entries(true, scored, micro=micro)
+    groups, values, is_true = _join_entries(true, scored, micro=micro)
     order = np.lexsort((-values, groups))
     groups = groups[order]
     labels, first = np.unique(groups, return_index=True)
     if labels.size == 0 and (micro or label is not None):
         labels, first = np.array([label or 0]), np.zeros(1, dtype=np.int64)
     size = n_rows * (n_labels if micro else 1)
-    return _Cells(labels, np.append(first, groups.size), truth[order], values[order], size, n_labels)
+    return _Cells(labels, np.append(first, groups.size), is_true[order], values[order], size, n_labels)
 
 
 def _read_entries(source: Source, width: Width, *, is_truth: bool) -> _Entries:

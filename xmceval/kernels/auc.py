@@ -13,9 +13,9 @@ SPLITTER = float((1 << 27) + 1)
 def sum_ordered_pairs(starts, truth, scores, weights, spare, doubled, positive, negative):
     """Sum the pairs in order of each group, whose entries are sorted by descending score; a tie is half a pair.
 
-    `doubled` [n_groups, 2] gets twice the sum of positive weight x negative weight over those pairs, as a float and what
-    rounding left of it: whole numbers stay exact up to 2^106. `positive` and `negative` get the weight of each class.
-    `spare` is the weight of entries that are not listed: negatives with score 0.
+    `doubled` [n_groups, 2] gets twice the sum of positive weight x negative weight over those pairs, as a float and
+    what rounding left of it: whole numbers stay exact up to 2^106. `positive` and `negative` get the weight of each
+    class. `spare` is the weight of entries that are not listed: negatives with score 0.
     """
     for group in range(starts.size - 1):
         stop = starts[group + 1]

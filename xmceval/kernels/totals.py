@@ -1,4 +1,4 @@
-"""Sum kernel: adds the values of rows, and their products, to exact sums."""
+"""Sum kernels: add the values of rows, and products of them, to exact sums."""
 
 from __future__ import annotations
 
@@ -14,6 +14,12 @@ helper = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_c
 function = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True)
 
 MOMENTS = 8  # num, den, num^2, num den, den^2, best - num, worst - num, ceiling
+
+PRODUCTS = 4  # of two systems: num_a num_b, num_a den_b, den_a num_b, den_a den_b
+
+WINS, LOSSES = 0, 1
+
+TIE = 1e-12  # rows whose values differ by at most this share of the larger are ties
 
 WORDS = 4  # of a sum: fractions of 2^-120, fractions of 2^-60, ones, and multiples of 2^60
 
@@ -55,7 +61,7 @@ def _add(sums, o, m, w, y):
 
 
 @function
-def _add_product(sums, o, m, x, y):
+def _add_large_product(sums, o, m, x, y):
     """Add the product of two numbers of any size, rounded and what rounding left (Dekker); return whether it fits."""
     x, y = np.trunc(x * UNIT), np.trunc(y * UNIT)
     product = x * y
@@ -85,6 +91,16 @@ def _add_small_product(sums, o, m, x, x_rest, y, y_rest):
     sums[o, m, 2] = word & MASK
     sums[o, m, 3] += word >> WORD
     return sums[o, m, 3] < LARGEST_TOP
+
+
+@function
+def _add_product(sums, o, m, x, y):
+    """Add the product of two numbers; return whether it fits."""
+    if not (0.0 <= x < SMALL and 0.0 <= y < SMALL):
+        return _add_large_product(sums, o, m, x, y)
+    ones, others = np.int64(x), np.int64(y)
+    rest, others_rest = np.int64((x - ones) * UNIT), np.int64((y - others) * UNIT)
+    return _add_small_product(sums, o, m, ones, rest, others, others_rest)
 
 
 @kernel
@@ -122,9 +138,50 @@ def add_values(values, weights, moments, sums):
                     fits &= _add_small_product(sums, o, 3, x, x_rest, y, y_rest)
                 fits &= _add_small_product(sums, o, 4, y, y_rest, y, y_rest)
             else:
-                fits &= _add_product(sums, o, 2, num, num)
-                fits &= _add_product(sums, o, 3, num, den)
-                fits &= _add_product(sums, o, 4, den, den)
+                fits &= _add_large_product(sums, o, 2, num, num)
+                fits &= _add_large_product(sums, o, 3, num, den)
+                fits &= _add_large_product(sums, o, 4, den, den)
         if not fits:
             return row
     return -1
+
+
+@kernel
+def add_pairs(a, b, weights, signs, products, counts):
+    """Add the rows of two systems.
+
+    Parameters
+    ----------
+    a, b : float64 [n_rows, n_outputs, 2]
+        Numerator and denominator of each row.
+    weights : float64 [n_rows]
+        Or empty, where all rows count 1.
+    signs : float64 [n_outputs]
+        1 where higher is better, else -1.
+    products : int64 [n_outputs, PRODUCTS, WORDS]
+        Exact sums.
+    counts : int64 [n_outputs, 2]
+        Rows in which a is better, and in which b is.
+    """
+    for row in range(a.shape[0]):
+        weight = weights[row] if weights.size > 0 else 1.0
+        for o in range(a.shape[1]):  # o: output
+            # Exact, as squares are: so the products of equal rows cancel against the squares.
+            num_a, den_a, num_b, den_b = (
+                weight * a[row, o, 0],
+                weight * a[row, o, 1],
+                weight * b[row, o, 0],
+                weight * b[row, o, 1],
+            )
+            _add_product(products, o, 0, num_a, num_b)
+            _add_product(products, o, 1, num_a, den_b)
+            _add_product(products, o, 2, den_a, num_b)
+            _add_product(products, o, 3, den_a, den_b)
+            x, y = num_a, num_b
+            if den_a != den_b:
+                if den_a == 0.0 or den_b == 0.0:
+                    continue
+                x, y = num_a / den_a, num_b / den_b
+            larger = max(abs(x), abs(y))
+            if abs(x - y) > TIE * larger:
+                counts[o, WINS if signs[o] * (x - y) > 0.0 else LOSSES] += 1

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from xmceval.scoring.options import Ties
 
 NO_WEIGHTS = np.empty(0)
-MOST_NUMBERS = 1 << 20  # that the rows of a batch are ranked and valued with: 8 MiB per thread
 UNKNOWN_WIDTH = Width()
 
 
@@ -100,7 +99,7 @@ class Batch:
     weights : float64 array [n_rows]
         Or empty, where all rows count 1.
     kept : int array, optional
-        The rows of the block that these are, where they are not all of them.
+        The rows of the block that these are, where some have weight 0.
     scratch : Scratch
     """
 
@@ -160,12 +159,6 @@ def rank(scores: Rows, depth: int, scratch: Scratch) -> Ranking:
     )
     kernels.top_k(tuple(scores), tuple(ranking))
     return ranking
-
-
-def slice_rows(rows: Rows, start: int, stop: int) -> Rows:
-    """Return some consecutive rows; entries are not copied."""
-    first, last = int(rows.indptr[start]), int(rows.indptr[stop])
-    return Rows(rows.indptr[start : stop + 1] - first, rows.indices[first:last], rows.values[first:last])
 
 
 def longest(rows: Rows) -> int:

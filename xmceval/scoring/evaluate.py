@@ -10,9 +10,12 @@ from xmceval.rows.block import Block, Source
 from xmceval.rows.lockstep import Lockstep
 from xmceval.rows.threads import Progress, each_block
 from xmceval.scoring.batch import Terms
+from xmceval.scoring.observers import Observer
 from xmceval.scoring.program import Program
 from xmceval.scoring.totals import Totals, empty
 from xmceval.scoring.worker import Run, Worker
+
+MOST_NUMBERS = 1 << 20  # that the rows of a block are ranked and valued with: 8 MiB per thread
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,7 @@ def evaluate(
     systems: Sequence[System],
     program: Program,
     *,
+    observers: Sequence[Observer] = (),
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> list[Totals]:
@@ -40,6 +44,8 @@ def evaluate(
         Of the same rows, weights and filter; each may have a width of its own where the truth has none.
     program : Program
         What to compute.
+    observers : sequence of Observer
+        See the values of rows of all systems.
     threads : int, optional
         Default: one per processor.
     progress : callable, optional
@@ -60,7 +66,8 @@ def evaluate(
         terms = _with_row_length(truth, system)
         runs.append(Run(terms, empty(program, terms)))
     first = systems[0].terms
-    steps = Lockstep(truth, [each.scores for each in systems], None if first.weights is None else first.weights.size)
+    n_weights = None if first.weights is None else first.weights.size
+    steps = Lockstep(truth, [each.scores for each in systems], n_weights, most_rows=_rows_at_once(program, runs))
 
     def work(worker: Worker, blocks: tuple[Block, ...]) -> None:
         n_rows = blocks[0].n_rows
@@ -68,10 +75,16 @@ def evaluate(
         if progress is not None:
             progress(n_rows)
 
-    each_block(iter(steps), lambda: Worker(program, runs), work, threads, all_faults=True)
+    each_block(iter(steps), lambda: Worker(program, runs, observers), work, threads, all_faults=True)
     if first.filter is not None:
         first.filter.check_rows(steps.n_rows, truth.name)
     return [run.totals for run in runs]
+
+
+def _rows_at_once(program: Program, runs: Sequence[Run]) -> int:
+    """Return how many rows make MOST_NUMBERS numbers: those of a ranking, and those of the task with the most."""
+    most = max(task.numbers_per_row(run.terms) for run in runs for task in program.tasks)
+    return max(MOST_NUMBERS // (2 * (program.deepest + 1) + most), 1)
 
 
 def _with_row_length(truth: Source, system: System) -> Terms:

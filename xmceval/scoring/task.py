@@ -33,6 +33,7 @@ class Task(ABC):
 
     measures: tuple[Measure, ...]
     rel: int
+    has_rows = False  # whether the measures come from values of rows
 
     @staticmethod
     @abstractmethod
@@ -57,8 +58,11 @@ class Task(ABC):
         """Return the part of the totals that this task adds to, for no rows."""
 
     @abstractmethod
-    def add(self, batch: Batch, space: Any, part: Any) -> None:
-        """Add the rows of a batch to a part; threads may do so at the same time."""
+    def add(self, batch: Batch, space: Any, part: Any) -> RowValues | None:
+        """Add the rows of a batch to a part; threads may do so at the same time.
+
+        Returns the values of the rows, valid until the next call in this thread, where the task has any.
+        """
 
     @staticmethod
     @abstractmethod
@@ -136,12 +140,12 @@ class RowSpace:
     own: tuple[Any, ...]
     moments: Float64
     sums: Int64
-    shares: Int64
 
 
 class RowTask(Task):
     """A task whose measures are sums over rows: a subclass computes the values of rows."""
 
+    has_rows = True
     has_ceiling = False
 
     @abstractmethod
@@ -155,7 +159,7 @@ class RowTask(Task):
     def workspace(self) -> RowSpace:
         """Return the working space of one thread."""
         n = len(self.measures)
-        return RowSpace(self.own_space(), np.empty(SLOTS), Sums.zeros(n), Sums.zeros(0))
+        return RowSpace(self.own_space(), np.empty(SLOTS), Sums.zeros(n))
 
     def numbers_per_row(self, terms: Terms) -> int:
         """Return how many numbers the values of a row are, and the shares of bins in them."""
@@ -165,18 +169,19 @@ class RowTask(Task):
         """Return sums of no rows."""
         return Sums(len(self.measures), len(self.measures) * terms.n_bins if self.has_ceiling else 0)
 
-    def add(self, batch: Batch, space: RowSpace, part: Sums) -> None:
-        """Add the values of the rows of a batch."""
+    def add(self, batch: Batch, space: RowSpace, part: Sums) -> RowValues:
+        """Add the values of the rows of a batch, and return them."""
         rows = self.compute(batch, space.own)
         fold_ties(rows.values, batch.terms.ties)
         space.sums.fill(0)
         wrong = add_values(rows.values, batch.weights, space.moments, space.sums)
+        shares = Sums.zeros(rows.shares.shape[1])
         if rows.shares.size and wrong < 0:
-            space.shares = Sums.zeros(rows.shares.shape[1])
-            wrong = add_values(rows.shares, batch.weights, space.moments, space.shares)
+            wrong = add_values(rows.shares, batch.weights, space.moments, shares)
         if wrong >= 0:
             raise batch.fault(int(wrong), OUT_OF_RANGE)
-        part.add(space.sums, space.shares, rows.left_out, rows.unscored_true)
+        part.add(space.sums, shares, rows.left_out, rows.unscored_true)
+        return rows
 
     @staticmethod
     def merge(left: Sums, right: Sums) -> Sums:

@@ -50,17 +50,16 @@ class Tally:
         self.filtered = Filtered()
         self._lock = threading.Lock()
 
-    def add(self, batch: Batch, cutoffs: Int64) -> None:
+    def add(self, batch: Batch, cutoffs: Int64, explicit_zeros: int, filtered: Filtered, largest_label: int) -> None:
         """Count the rows of a batch."""
         counts = np.zeros_like(self.counts)
         truth, scores = batch.truth, batch.scores
         count_rows(truth.indptr, scores.indptr, tuple(batch.ranking), cutoffs, batch.terms.drop_empty, counts)
+        self._add(counts, explicit_zeros, filtered, largest_label)
+
+    def _add(self, counts: Int64, explicit_zeros: int, filtered: Filtered, largest_label: int) -> None:
         with self._lock:
             self.counts += counts
-
-    def add_input(self, explicit_zeros: int, filtered: Filtered, largest_label: int) -> None:
-        """Add what was found while a block was read."""
-        with self._lock:
             self.explicit_zeros += explicit_zeros
             self.filtered += filtered
             self.largest_label = max(self.largest_label, largest_label)
@@ -78,8 +77,7 @@ class Tally:
         """Return the counts of the rows of both."""
         merged = Tally((self.counts.size - FIRST_CUTOFF) // 2)
         for each in (self, other):
-            merged.counts += each.counts
-            merged.add_input(each.explicit_zeros, each.filtered, each.largest_label)
+            merged._add(each.counts, each.explicit_zeros, each.filtered, each.largest_label)
         return merged
 
     def __getstate__(self) -> dict[str, Any]:

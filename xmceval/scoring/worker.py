@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from xmceval.rows.block import Block, Float64, Rows, Scratch
 from xmceval.rows.checks import validated_scores, validated_truth
 from xmceval.rows.width import Width
-from xmceval.scoring.batch import (
-    MOST_NUMBERS,
-    NO_WEIGHTS,
-    Batch,
-    Terms,
-    check_lengths,
-    rank,
-    rows_where,
-    slice_rows,
-)
+from xmceval.scoring.batch import NO_WEIGHTS, Batch, Terms, check_lengths, rank, rows_where
+from xmceval.scoring.observers import BlockValues, Observer, copy_fractions
 from xmceval.scoring.program import Program
 from xmceval.scoring.totals import Filtered, Totals, largest_label
 
@@ -42,10 +33,12 @@ class Worker:
     program : Program
     runs : sequence of Run
         One per system, scored on the same truth: with the same weights and filter.
+    observers : sequence of Observer
+        See the values of rows.
     """
 
-    def __init__(self, program: Program, runs: Sequence[Run]) -> None:
-        self._program, self._runs = program, runs
+    def __init__(self, program: Program, runs: Sequence[Run], observers: Sequence[Observer] = ()) -> None:
+        self._program, self._runs, self._observers = program, runs, observers
         self._truth, self._scores = Scratch(), Scratch()
         self._kept_truth, self._kept_scores = Scratch(), Scratch()
         self._spaces: list[Any] = [task.workspace() for task in program.tasks]
@@ -55,6 +48,7 @@ class Worker:
     def add(self, blocks: tuple[Block, ...]) -> None:
         """Add the rows of a block of truth, and of one block of scores per system."""
         block, *others = blocks
+        n_rows = block.n_rows
         terms = self._runs[0].terms
         truth, explicit_zeros = validated_truth(block, self._truth, self._width, self._program.largest_grade)
         seen = -1 if self._width.is_known else largest_label(truth)
@@ -65,34 +59,26 @@ class Worker:
         kept = weights > 0 if weights.size and not weights.all() else None
         if kept is not None:
             truth, weights = rows_where(truth, kept, self._kept_truth), weights[kept]
+        fractions: list[list[tuple[Float64, Float64]]] = []
         for run, other in zip(self._runs, others, strict=True):
             scores, filtered, largest = self._checked_scores(run.terms, other, in_truth)
             if kept is not None:
                 scores = rows_where(scores, kept, self._kept_scores)
-            places = None if kept is None else np.flatnonzero(kept)
-            run.totals.tally.add_input(explicit_zeros, filtered, max(seen, largest))
-            for batch in self._batches(run.terms, block, truth, scores, weights, places):
-                run.totals.tally.add(batch, self._program.cutoffs)
-                for task, space, part in zip(self._program.tasks, self._spaces, run.totals.parts, strict=True):
-                    task.add(batch, space, part)
-
-    def _batches(
-        self, terms: Terms, block: Block, truth: Rows, scores: Rows, weights: Float64, places: NDArray[np.intp] | None
-    ) -> Iterator[Batch]:
-        """Rank the rows of a block, in batches of as many rows as make MOST_NUMBERS numbers."""
-        depth, n_rows = self._program.deepest + 1, truth.indptr.size - 1
-        per_row = 2 * depth + max(task.numbers_per_row(terms) for task in self._program.tasks)
-        step = max(MOST_NUMBERS // per_row, 1)
-        if n_rows <= step:
-            yield Batch(terms, block, truth, scores, rank(scores, depth, self._scores), weights, places, self._scores)
-            return
-        places = np.arange(n_rows) if places is None else places
-        for start in range(0, n_rows, step):
-            stop = min(start + step, n_rows)
-            own_truth, own_scores = slice_rows(truth, start, stop), slice_rows(scores, start, stop)
-            ranking = rank(own_scores, depth, self._scores)
-            of_rows = weights[start:stop], places[start:stop]
-            yield Batch(terms, block, own_truth, own_scores, ranking, *of_rows, self._scores)
+            batch = Batch(
+                *(run.terms, block, truth, scores, rank(scores, self._program.deepest + 1, self._scores), weights),
+                *(None if kept is None else np.flatnonzero(kept), self._scores),
+            )
+            run.totals.tally.add(batch, self._program.cutoffs, explicit_zeros, filtered, max(seen, largest))
+            fractions.append([])
+            for task, space, part in zip(self._program.tasks, self._spaces, run.totals.parts, strict=True):
+                rows = task.add(batch, space, part)
+                if self._observers and rows is not None:
+                    fractions[-1].append(copy_fractions(rows))
+        if self._observers:
+            values, shares = ([[each[i] for each in of] for of in fractions] for i in (0, 1))
+            where = None if kept is None else np.flatnonzero(kept)
+            for observer in self._observers:
+                observer.add(BlockValues(block.first_row, n_rows, where, weights, truth, values, shares))
 
     def _checked_scores(self, terms: Terms, block: Block, in_truth: int) -> tuple[Rows, Filtered, int]:
         """Parse and filter the scores of a system; also return what the filter did, and the largest label."""

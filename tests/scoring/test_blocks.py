@@ -1,4 +1,4 @@
-"""Batches: blocks are worked on in runs of rows that bound what is made of them, and nothing shows where they end."""
+"""Blocks: their rows are bounded by what is made of them, and nothing shows where they end."""
 
 import tracemalloc
 
@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import xmceval
 from xmceval.errors import DataError
 from xmceval.rows import matrices
-from xmceval.scoring import worker
+from xmceval.scoring import evaluate
 
 METRICS = ["P", "nDCG", "PSP", "PSnDCG", "AUC", "AP", "macroF1", "microR", "f1_score", "f1_score(average=macro)"]
 
@@ -32,14 +32,14 @@ def test_runs_of_rows_of_any_length_give_the_same_bits(monkeypatch, case, empty_
     options = {"metrics": METRICS, "empty_rows": empty_rows, **options}
     whole = xmceval.score(**case, **options)
     for numbers in (1, 3000):
-        monkeypatch.setattr(worker, "MOST_NUMBERS", numbers)
+        monkeypatch.setattr(evaluate, "MOST_NUMBERS", numbers)
         assert xmceval.score(**case, **options) == whole
     monkeypatch.setattr(matrices, "BLOCK_ROWS", 7)
     assert xmceval.score(**case, **options) == whole
 
 
 def test_a_fault_names_its_row_in_any_run(monkeypatch, case):
-    monkeypatch.setattr(worker, "MOST_NUMBERS", 1)
+    monkeypatch.setattr(evaluate, "MOST_NUMBERS", 1)
     row = int(np.flatnonzero((np.diff(case["y_true"].indptr) > 0) & (case["sample_weight"] > 0))[-1])
     case["y_true"].data[case["y_true"].indptr[row]] = 9
     with pytest.raises(DataError, match=rf"y_true row {row}: a grade is above the greatest of ERR"):

@@ -117,6 +117,13 @@ def test_the_table_shows_bins_and_ceilings(zipf):
         ),
         ("", "names of bins, or ascending training counts, got ''"),
         (0, "at least 1"),
+        ("²", "ascending training counts, got '²'"),
+        ("head,²", "ascending training counts, got 'head,²'"),
+        (2.5, "ascending training counts, got 2.5"),
+        (True, "ascending training counts, got True"),
+        ([], r"ascending training counts, got \[\]"),
+        ([0], "must ascend from at least 1"),
+        ("-3", "ascending training counts, got '-3'"),
     ],
 )
 def test_bins_that_are_none_are_refused(zipf, bins, said):
@@ -140,6 +147,24 @@ def test_what_has_no_ceiling_and_no_share_is_told(zipf):
     assert "no ceiling is available for microP@3, LRAP" in result.warnings
     assert "no share by frequency is available for LRAP" in result.warnings
     assert 0 < result.estimates["microR@3"].ceiling <= 1
+
+
+@pytest.mark.parametrize(
+    ("bins", "same"),
+    [(np.int64(3), 3), (np.array(3), 3), ("3", 3), (np.array([10, 50]), "10,50"), ([np.int32(10), 50], "10,50")],
+)
+def test_bins_may_be_of_numpys_types(zipf, bins, same):
+    train, y_true, y_score = zipf
+    found, expected = (xmceval.score(y_true, y_score, train=train, by_frequency=each) for each in (bins, same))
+    assert found == expected
+
+
+def test_one_training_count_makes_two_bins(zipf):
+    train, y_true, y_score = zipf
+    result = xmceval.score(y_true, y_score, train=train, metrics="P", by_frequency=[30])
+    counts = train.sum(axis=0)
+    assert [each.bin.name for each in result.slices] == ["from 30", "below 30"]
+    assert [each.bin.n_labels for each in result.slices] == [(counts >= 30).sum(), (counts < 30).sum()]
 
 
 @pytest.mark.parametrize("weighted", [False, True])

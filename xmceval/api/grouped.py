@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ AnyArray = NDArray[Any]
 AUC_SCHEMA = "xmceval-auc/1"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GroupAUC:
     """AUC of each group, in the order of the sorted groups.
 
@@ -43,6 +43,16 @@ class GroupAUC:
     sizes: NDArray[np.int64]
     positive: AnyArray
     negative: AnyArray
+
+    def __eq__(self, other: object) -> bool:
+        """Compare all arrays; undefined values are equal."""
+        if not isinstance(other, GroupAUC):
+            return NotImplemented
+        pairs = ((getattr(self, each.name), getattr(other, each.name)) for each in fields(self))
+        return all(np.array_equal(own, its, equal_nan=own.dtype.kind == "f") for own, its in pairs)
+
+    __hash__ = None  # type: ignore[assignment]
+    __array_ufunc__ = None
 
     @property
     def n_left_out(self) -> int:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +65,8 @@ def make_bins(spec: int | str | Sequence[int | str], propensities: Propensities,
     spec : int, str or sequence
         A number of bins of equal mass, each with about the same share of the training positives; or their names, from
         the most frequent labels on, such as ``"head,torso,tail"``; or ascending numbers of training rows at which bins
-        begin, such as ``"10,100"``. Labels of one frequency are never separated.
+        begin, such as ``"10,100"``; a sequence may have a single one, ``[10]``. Labels of one frequency are never
+        separated.
     propensities : Propensities
         From training counts.
     n_labels : int
@@ -78,9 +80,9 @@ def make_bins(spec: int | str | Sequence[int | str], propensities: Propensities,
     """
     if propensities.n is None:
         raise DataError("bins by frequency need training counts (hint: pass --train or --counts)")
-    words = [word.strip() for word in str(spec).split(",")] if isinstance(spec, (int, str)) else list(map(str, spec))
-    numbers = [int(word) for word in words if word.isdigit()]
-    if not all(words) or (numbers and len(numbers) < len(words)):
+    words, are_edges = _read_spec(spec)
+    numbers = [int(word) for word in words if word.isascii() and word.isdigit()]
+    if not words or not all(words) or (any(map(_is_number, words)) and len(numbers) < len(words)):
         raise UsageError(
             f"by_frequency must be a number of bins, names of bins, or ascending training counts, got {spec!r}"
         )
@@ -88,8 +90,8 @@ def make_bins(spec: int | str | Sequence[int | str], propensities: Propensities,
     labels = np.bincount(propensities.codes, minlength=counts.size)
     labels[0] += n_labels - propensities.codes.size
     positives = labels * counts.astype(np.float64)
-    if len(numbers) > 1:
-        edges = np.array(numbers)
+    if numbers and are_edges:
+        edges = np.array(numbers, dtype=np.float64)
         if np.any(np.diff(edges) <= 0) or edges[0] < 1:
             raise UsageError(f"training counts at which bins begin must ascend from at least 1, got {spec!r}")
         by_code = edges.size - np.searchsorted(edges, counts, side="right")
@@ -104,6 +106,25 @@ def make_bins(spec: int | str | Sequence[int | str], propensities: Propensities,
         by_code = np.minimum((n_bins * before).astype(np.int64), n_bins - 1)
     by_code = by_code.astype(np.int64)
     return Bins(tuple(_bin(name, by_code == i, labels, counts) for i, name in enumerate(names)), by_code)
+
+
+def _read_spec(spec: Any) -> tuple[list[str], bool]:
+    """Return the words of a spec, and whether numbers among them are training counts at which bins begin."""
+    if isinstance(spec, str):
+        words = [word.strip() for word in spec.split(",")]
+        return words, len(words) > 1
+    if isinstance(spec, Iterable) and getattr(spec, "ndim", 1) > 0:
+        return [str(word).strip() for word in spec], True
+    return [] if isinstance(spec, bool) else [str(spec)], False
+
+
+def _is_number(word: str) -> bool:
+    """Whether a word is a number of any kind, and so not a name."""
+    try:
+        float(word)
+    except ValueError:
+        return word.isnumeric()
+    return True
 
 
 def _bin(name: str, inside: NDArray[np.bool_], labels: Int64, counts: Int64) -> Bin:

@@ -35,7 +35,7 @@ def open_dense(path: Path, request: Request) -> Opened:
         Another shape or dtype.
     """
     shape, _, dtype = _check_matrix(path, "biuf")
-    source = MatrixSource(str(path), shape[0], shape[1], _DensePieces(path, request.are_scores))
+    source = MatrixSource(str(path), shape[0], shape[1], _DensePieces(path, request.are_scores), dtype=dtype)
     return Opened(source, f"npy, dense {dtype} matrix [{shape[0]:,} rows, {shape[1]:,} labels]", request.role)
 
 
@@ -61,8 +61,9 @@ def open_pair(path: Path, request: Request) -> Opened:
         opened = open_dense(scores, request)
         return Opened(opened.source, f"{opened.format} (there is no {labels.name})", request.role)
     header = _check_matrix(labels, "iuUO")
+    dtype = None
     if scores.exists():
-        shape = _check_matrix(scores, "biuf").shape
+        shape, _, dtype = _check_matrix(scores, "biuf")
         if shape != header.shape:
             raise DataError(f"{labels} has shape {header.shape}, but {scores} has shape {shape}; expected the same")
     are_names = header.dtype.kind in "UO"
@@ -77,7 +78,8 @@ def open_pair(path: Path, request: Request) -> Opened:
         description = f"npy pair, {content} and scores"
     if header.dtype.hasobject:
         description += ", names held in memory"
-    return Opened(MatrixSource(str(labels), header.shape[0], None, pieces, is_exact=False), description, request.role)
+    source = MatrixSource(str(labels), header.shape[0], None, pieces, is_exact=False, dtype=dtype)
+    return Opened(source, description, request.role)
 
 
 def _check_matrix(path: Path, kinds: str) -> Header:

@@ -29,12 +29,14 @@ class Sums:
         Rows without a value.
     unscored_true : int
         True labels without a score; counted where whole rows are scored.
+    n_true : int
+        True labels, counted there too.
     """
 
     def __init__(self, n_outputs: int, n_shares: int = 0) -> None:
         self.sums, self.shares = self.zeros(n_outputs), self.zeros(n_shares)
         self.left_out = np.zeros(n_outputs, dtype=np.int64)
-        self.unscored_true = 0
+        self.unscored_true = self.n_true = 0
         self._lock = threading.Lock()
 
     @staticmethod
@@ -42,7 +44,7 @@ class Sums:
         """Return `n` sums of nothing."""
         return np.zeros((n, MOMENTS, WORDS), dtype=np.int64)
 
-    def add(self, sums: Int64, shares: Int64, left_out: Int64, unscored_true: int = 0) -> None:
+    def add(self, sums: Int64, shares: Int64, left_out: Int64, unscored_true: int = 0, n_true: int = 0) -> None:
         """Add other sums in place."""
         with self._lock:
             self.sums = add_words(self.sums, sums)
@@ -50,12 +52,13 @@ class Sums:
                 self.shares = add_words(self.shares, shares)
             self.left_out += left_out
             self.unscored_true += unscored_true
+            self.n_true += n_true
 
     def merge(self, other: Sums) -> Sums:
         """Return the sums of the rows of both."""
         merged = Sums(len(self.sums), len(self.shares))
         for each in (self, other):
-            merged.add(each.sums, each.shares, each.left_out, each.unscored_true)
+            merged.add(each.sums, each.shares, each.left_out, each.unscored_true, each.n_true)
         return merged
 
     def __getstate__(self) -> dict[str, Any]:

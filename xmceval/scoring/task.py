@@ -21,6 +21,13 @@ from xmceval.scoring.sums import OUT_OF_RANGE, Sums
 Estimates = dict[str, Estimate]  # by the name of the measure
 
 
+class Unscored(NamedTuple):
+    """True labels without a score, and all true labels."""
+
+    number: int
+    n_true: int
+
+
 class Task(ABC):
     """Measures that are computed together, from the labels that are true from one grade on.
 
@@ -81,8 +88,8 @@ class Task(ABC):
         """Return the rows without a value, by the name of the measure."""
         return {}
 
-    def unscored_true(self, part: Any) -> int | None:  # noqa: ARG002
-        """Return the number of true labels without a score, where that was counted."""
+    def unscored(self, part: Any) -> Unscored | None:  # noqa: ARG002
+        """Return the true labels without a score, where they were counted."""
         return None
 
     def tied_by_label(self, ties: str) -> Iterable[Measure]:  # noqa: ARG002
@@ -125,12 +132,15 @@ class RowValues(NamedTuple):
         Rows without a value.
     unscored_true : int
         True labels without a score, where whole rows are looked at.
+    n_true : int
+        True labels, there.
     """
 
     values: Float64
     shares: Float64
     left_out: Int64
     unscored_true: int = 0
+    n_true: int = 0
 
 
 @dataclass
@@ -180,7 +190,7 @@ class RowTask(Task):
             wrong = add_values(rows.shares, batch.weights, space.moments, shares)
         if wrong >= 0:
             raise batch.fault(int(wrong), OUT_OF_RANGE)
-        part.add(space.sums, shares, rows.left_out, rows.unscored_true)
+        part.add(space.sums, shares, rows.left_out, rows.unscored_true, rows.n_true)
         return rows
 
     @staticmethod

@@ -46,6 +46,7 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
         ndcg_score as ndcg_score,
     )
     from xmceval.api.dropins.targets import UndefinedMetricWarning as UndefinedMetricWarning
+    from xmceval.api.fuse import Fused as Fused, fuse as fuse
     from xmceval.api.grouped import (
         auc as auc,
         group_auc as group_auc,
@@ -115,6 +116,8 @@ _HOME = {
     "auc": "api.grouped",
     "inspect": "api.inspect",
     "check_table": "api.checktable",
+    "fuse": "api.fuse",
+    "Fused": "api.fuse",
     "convert": "api.convert",
     "write_inverse_propensities": "api.propensity",
     "METRICS": "metrics.table",

@@ -72,7 +72,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         ),
         "rank": Rule(
             lambda entries: -entries.ranks.astype(np.float64),
-            lambda entries: -(entries.lengths + 1.0),
+            lambda entries: -(entries.lengths + 1).astype(np.float64),
             "weighted sum of ranks, the lowest first; a label that a list lacks has the rank below its last",
         ),
         "reciprocal-rank": Rule(
@@ -113,7 +113,8 @@ class FusedSource:
             raise UsageError("fusion needs at least two systems")
         if len(self.weights) != len(self.sources):
             raise UsageError(
-                f"got {counted(len(self.weights), 'weight')} for {counted(len(self.sources), 'system')}; expected one each"
+                f"got {counted(len(self.weights), 'weight')} for "
+                f"{counted(len(self.sources), 'system')}; expected one each"
             )
         if not all(np.isfinite(weight) and weight >= 0 for weight in self.weights) or not any(self.weights):
             raise UsageError(f"weights must be at least 0 and not all 0, got {listed(self.weights)}")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 @lambda function: options.derived(function, Testing)
 @options.scoring
 @options.fused
+@options.runs
 @click.option("-o", "form", type=click.Choice(list(FORMS)), default="table", help="Form of the output.")
 @click.option("--name", "names", multiple=True, help="Name of a system, in the order of PREDS; may be repeated.")
 @click.option(
@@ -39,6 +40,7 @@ def command(
     names: tuple[str, ...],
     places: int,
     fused: tuple[str, ...],
+    runs: tuple[str, ...],
     save_rows: str | None,
     rows: bool,
     strict: bool,
@@ -64,7 +66,7 @@ def command(
         shared.report(comparison.results, quiet=quiet, verbose=verbose, warnings=comparison.warnings)
         click.echo(render_comparison(form, comparison, places), nl=False)
         return
-    if not preds and not fused:
+    if not preds and not fused and not runs:
         raise UsageError("a comparison needs at least two systems")
     systems = shared.system_names(preds, names)
     shared.start(quiet)
@@ -76,7 +78,7 @@ def command(
     setup = Setup.of(truth, Options.of(arguments))
     shared.wait_for_kernels()
     with shared.progress(f"{len(systems)} systems", quiet) as report:
-        named = shared.named_systems(preds, systems, fused)
+        named = [*shared.named_systems(preds, systems, fused), *shared.systems_of_runs(runs)]
         comparison = compare_systems(setup, named, testing, progress=report, save_rows=save_rows)
     if strict:
         shared.refuse_warnings(comparison.results, comparison.warnings)

@@ -56,6 +56,12 @@ def _parse_cutoffs(_: click.Context, __: click.Parameter, value: str) -> list[in
     return [check_cutoff(part.strip()) for part in value.split(",")]
 
 
+runs = click.option(
+    "--runs",
+    multiple=True,
+    metavar="NAME=A,B,C",
+    help="Add a system that was trained several times, such as with other seeds: the mean of its runs.",
+)
 fused = click.option(
     "--fuse",
     "fused",

@@ -56,6 +56,26 @@ def named_systems(preds: Sequence[str], names: Sequence[str], fused: Sequence[st
     return systems
 
 
+def systems_of_runs(texts: Sequence[str]) -> list[Named]:
+    """Return the systems of ``--runs NAME=A,B,C``.
+
+    Raises
+    ------
+    UsageError
+        A system without a name, or with fewer than two runs.
+    """
+    from xmceval.api.setup import Named
+
+    systems = []
+    for text in texts:
+        name, _, files = text.partition("=")
+        paths = [Path(each) for each in files.split(",") if each]
+        if not name or len(paths) < 2:
+            raise UsageError(f"--runs {text}: expected NAME=A,B with at least two files")
+        systems.append(Named(paths, name))
+    return systems
+
+
 def short_names(paths: Sequence[str]) -> list[str]:
     """Return the shortest ending of each path that no other shares."""
     parts = [Path(path).parts for path in paths]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from xmceval.files.names import Names, is_id, unknown_name
+from xmceval.files.names import LARGEST_ID, Names, is_id, unknown_name
 from xmceval.rows.block import Int64
 
 
@@ -13,34 +13,72 @@ from xmceval.rows.block import Int64
 class Documents:
     """How documents become labels: by the names of --labels, as numbers, or by their places in a sorted list.
 
+    Documents are strings: 007 is not 7, and where documents are numbers, 007 gets a label beyond them.
+
     Attributes
     ----------
     names : Names or None
         The label names, where they were given.
     places : dict or None
         The label of each document, where documents are neither label names nor numbers.
+    largest : int
+        The largest of the judged documents, where they are numbers.
     """
 
-    names: Names | None
+    names: Names | None = None
     places: dict[str, int] | None = None
+    largest: int = -1
 
-    def label(self, document: str) -> int:
-        """Return the label of a document; one that was not judged gets the next label.
+    @classmethod
+    def of(cls, judged: Iterable[str], names: Names | None) -> Documents:
+        """Return how the judged documents become labels."""
+        if names is not None:
+            return cls(names)
+        distinct = set(judged)
+        if all(map(is_plain_number, distinct)):
+            return cls(largest=max(map(int, distinct), default=-1))
+        ordered = sorted(distinct, key=as_bytes)
+        return cls(places={document: place for place, document in enumerate(ordered)})
+
+    @property
+    def meaning(self) -> str:
+        """What the label of a document is, in words."""
+        if self.names is not None:
+            return "are label names"
+        return "are label ids" if self.places is None else "are numbered in sorted order"
+
+    def labels(self, documents: Iterable[str]) -> dict[str, int]:
+        """Return the label of each document; those that were not judged get labels beyond the others.
 
         Raises
         ------
         ValueError
-            An unknown name, or a document that is not a number.
+            An unknown name.
         """
+        distinct = dict.fromkeys(documents)
         if self.names is not None:
-            if document not in self.names.labels:
-                raise ValueError(unknown_name(document[:40], self.names))
-            return self.names.labels[document]
-        if self.places is None:
-            if not is_id(document):
-                raise ValueError(f"expected a document number, as in the qrels, found {document[:40]!r}")
-            return int(document)
-        return self.places.setdefault(document, len(self.places))
+            unknown = next((document for document in distinct if document not in self.names.labels), None)
+            if unknown is not None:
+                raise ValueError(unknown_name(unknown[:40], self.names))
+            return {document: self.names.labels[document] for document in distinct}
+        if self.places is not None:
+            return {document: self.places.setdefault(document, len(self.places)) for document in distinct}
+        labels = {document: int(document) for document in distinct if is_plain_number(document)}
+        beyond = max(self.largest, max(labels.values(), default=-1)) + 1
+        others = [document for document in distinct if document not in labels]
+        if beyond + len(others) > LARGEST_ID:
+            raise ValueError(f"{others[0][:40]!r} cannot be numbered beyond documents as large as {beyond - 1}")
+        return labels | {document: beyond + place for place, document in enumerate(others)}
+
+
+def is_plain_number(document: str) -> bool:
+    """Return whether a document is the id of a label, written without leading zeros."""
+    return is_id(document) and (document == "0" or document[0] != "0")
+
+
+def as_bytes(word: str) -> bytes:
+    """Return the bytes of a word of a file, by which trec_eval compares documents."""
+    return word.encode(errors="surrogateescape")
 
 
 @dataclass(frozen=True)
@@ -63,3 +101,8 @@ class Judgments:
     queries: Mapping[str, int]
     indptr: Int64
     documents: Documents | None = None
+
+    @property
+    def has_own_labels(self) -> bool:
+        """Whether the labels are numbers that only this file gives to its documents."""
+        return self.documents is None or self.documents.places is not None

@@ -80,6 +80,7 @@ def open_scores(
     n_rows: int | None = None,
     n_labels: int | None = None,
     judgments: Judgments | None = None,
+    ties: str = "label",
 ) -> Opened:
     """Open a file of predictions, or a pair of files by either name or their stem.
 
@@ -93,6 +94,8 @@ def open_scores(
         The expected size, which tells rows from columns where the file does not.
     judgments : Judgments, optional
         Those of the truth, for predictions in the ranking field's formats.
+    ties : str
+        The rule for equal scores; with ``label``, those of TREC runs are put into the order of trec_eval.
 
     Raises
     ------
@@ -100,7 +103,7 @@ def open_scores(
         A missing, empty or unknown kind of file.
     """
     path = Path(path)
-    request = Request("scores", names, n_rows, n_labels, judgments)
+    request = Request("scores", names, n_rows, n_labels, judgments, ties)
     if path == STDIN:
         stdin().claim()
     elif is_pair(path):

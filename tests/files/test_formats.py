@@ -92,6 +92,16 @@ TRUTHS = {
         lambda: write("x", lines(" ".join(f"__label__{ONE_WORD[i]}" for i in row) + " text" for row in ROWS)),
         {"labels": "words.txt"},
     ),
+    "fastText, labels last": (
+        lambda: write("x", lines("some text " + " ".join(f"__label__{i}" for i in row) for row in ROWS)),
+        {"n_labels": 5},
+    ),
+    "fastText names within the text": (
+        lambda: write(
+            "x", lines(" and ".join(["some", *(f"__label__{ONE_WORD[i]}" for i in row), "x"]) for row in ROWS)
+        ),
+        {"labels": "words.txt"},
+    ),
     "JSON lines": (
         lambda: write(
             "x", lines(json.dumps({"uid": "a", "target_ind": r, "target_rel": [1.0] * len(r)}) for r in ROWS)
@@ -135,6 +145,14 @@ PREDICTIONS = {
     "ranked names": (lambda: write("x", named(ONE_WORD, [[0, 1], [1, 2], [3], [4, 3]], " ")), {"labels": "words.txt"}),
     "extremeText": (
         lambda: write("x", lines(" ".join(f"__label__{ONE_WORD[i]} {s}" for i, s in row) for row in SCORED)),
+        {"labels": "words.txt"},
+    ),
+    "fastText ranks": (
+        lambda: write("x", lines(" ".join(f"__label__{i}" for i, _ in row) for row in SCORED)),
+        {},
+    ),
+    "fastText ranked names": (
+        lambda: write("x", lines(" ".join(f"__label__{ONE_WORD[i]}" for i, _ in row) for row in SCORED)),
         {"labels": "words.txt"},
     ),
     "PECOS text2text": (

@@ -69,6 +69,11 @@ def saved(name, array):
     return name
 
 
+def savez(**arrays):
+    np.savez_compressed("x.npz", **arrays)
+    return "x.npz"
+
+
 def npz(name, array, form="csr", **options):
     sp.save_npz(name, sp.csr_array(array).asformat(form), **options)
     return name
@@ -167,6 +172,25 @@ PREDICTIONS = {
     ),
     "pair of name objects": (
         lambda: save_pair(object_array([[NAMES[i] if i >= 0 else "-1" for i in row] for row in PADDED])),
+        {"labels": "names.txt"},
+    ),
+    "npy of ranked ids": (lambda: saved("x.npy", LABELS), {}),
+    "npy of ranked names": (
+        lambda: saved("x.npy", np.array([[NAMES[i] if i >= 0 else "" for i in row] for row in PADDED])),
+        {"labels": "names.txt"},
+    ),
+    "npz of labels and scores": (lambda: savez(labels=LABELS, scores=SCORES), {}),
+    "npz of indices and scores, Fortran order": (
+        lambda: savez(indices=np.asfortranarray(LABELS), scores=np.asfortranarray(SCORES)),
+        {},
+    ),
+    "npz of labels alone": (lambda: savez(labels=LABELS), {}),
+    "npz of names and scores": (
+        lambda: savez(labels=np.array([[NAMES[i] if i >= 0 else "" for i in row] for row in PADDED]), scores=SCORES),
+        {"labels": "names.txt"},
+    ),
+    "npz of name objects and scores": (
+        lambda: savez(labels=object_array([[NAMES[i] if i >= 0 else "" for i in r] for r in PADDED]), scores=SCORES),
         {"labels": "names.txt"},
     ),
     "npz": (lambda: npz("x.npz", matrix()), {}),

@@ -10,7 +10,7 @@ from xmceval.errors import DataError
 from xmceval.files import signatures
 from xmceval.files.arrays.mat import open_mat
 from xmceval.files.arrays.npz import open_npz
-from xmceval.files.arrays.pairs import is_pair, open_dense, open_pair
+from xmceval.files.arrays.pairs import is_pair, open_npy, open_pair
 from xmceval.files.judgments import Judgments
 from xmceval.files.names import Names
 from xmceval.files.opened import Opened, Request
@@ -37,7 +37,7 @@ _RECODE = "convert it with iconv -f UTF-16 -t UTF-8"
 
 BINARY_KINDS = (
     BinaryKind(signatures.ZIP, "an npz file", open_npz),
-    BinaryKind(signatures.NPY, "an npy file", open_dense),
+    BinaryKind(signatures.NPY, "an npy file", open_npy),
     BinaryKind(signatures.MATLAB, "a MATLAB file", open_mat),
     BinaryKind(signatures.PICKLE, "a pickle, which runs code when it is loaded", hint=_SAVE),
     BinaryKind(signatures.HDF5, "an HDF5 file", hint=_SAVE),

@@ -83,6 +83,40 @@ def named(names, rows, join):
     return lines(join.join(names[label] for label in row) for row in rows)
 
 
+def csv(rows, join=",", head="row,label,score", names=None):
+    """Write triples; the order of the columns is that of the head."""
+    order = [("row", "label", "score").index(name) for name in (head or "row,label,score").split(",")]
+    triples = [
+        (i, label if names is None else names[label], value) for i, row in enumerate(rows) for label, value in row
+    ]
+    body = lines(join.join(str(triple[place]) for place in order) for triple in triples)
+    return write("x", head.replace(",", join) + "\n" * bool(head) + body)
+
+
+def true_rows():
+    return [[(label, 1) for label in row] for row in ROWS]
+
+
+def records(rows):
+    return [{"row": i, "label": label, "score": value} for i, row in enumerate(rows) for label, value in row]
+
+
+def market(matrix, **options):
+    file = io.BytesIO()
+    scipy.io.mmwrite(file, matrix, **options)
+    return write("x", file.getvalue())
+
+
+def parquet(rows, names=None, columns=("row", "label", "score")):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    table = {name: [each[name] for each in records(rows)] for name in columns}
+    table["label"] = table["label"] if names is None else [names[label] for label in table["label"]]
+    parquet.write_table(pyarrow.table({"text": ["x"] * len(table["row"]), **table}), "x")
+    return "x"
+
+
 TRUTHS = {
     "ids between commas": (lambda: write("x", lines(",".join(map(str, row)) for row in ROWS)), {"n_labels": 5}),
     "ids between blanks": (lambda: write("x", lines(" ".join(map(str, row)) for row in ROWS)), {"n_labels": 5}),
@@ -113,6 +147,19 @@ TRUTHS = {
         ),
         {"n_labels": 5},
     ),
+    "JSON array": (lambda: write("x", json.dumps([{"target_ind": row} for row in ROWS], indent=1)), {"n_labels": 5}),
+    "JSON array of lists": (lambda: write("x", json.dumps([[{"label": i} for i in r] for r in ROWS])), {"n_labels": 5}),
+    "JSON records": (lambda: write("x", json.dumps(records(true_rows()))), {"n_labels": 5}),
+    "JSON lines of lists": (
+        lambda: write("x", lines(json.dumps([{"label": i} for i in r]) for r in ROWS)),
+        {"n_labels": 5},
+    ),
+    "CSV": (lambda: csv(true_rows()), {"n_labels": 5}),
+    "CSV of row and label": (lambda: csv(true_rows(), head="label,row"), {"n_labels": 5}),
+    "MatrixMarket": (lambda: market(sp.coo_array(dense())), {}),
+    "MatrixMarket pattern": (lambda: market(sp.coo_array(dense()), field="pattern"), {}),
+    "MatrixMarket array": (lambda: market(dense()), {}),
+    "Parquet": (lambda: parquet(true_rows(), columns=["label", "row"]), {"n_labels": 5}),
     "names between blanks": (lambda: write("x", named(ONE_WORD, ROWS, " ")), {"labels": "words.txt"}),
     "names between tabs": (lambda: write("x", named(NAMES, ROWS, "\t")), {"labels": "names.txt"}),
     "npz CSR": (lambda: npz("x.npz", dense()), {}),
@@ -162,6 +209,33 @@ PREDICTIONS = {
     ),
     "PECOS text2text": (
         lambda: write("x", lines(json.dumps({"data": r}) for r in with_names(NAMES))),
+        {"labels": "names.txt"},
+    ),
+    "JSON array": (lambda: write("x", json.dumps([{"data": row} for row in SCORED], indent=1)), {}),
+    "JSON array of lists": (
+        lambda: write("x", json.dumps([[{"label": i, "score": s} for i, s in r] for r in SCORED])),
+        {},
+    ),
+    "JSON lines of lists": (
+        lambda: write("x", lines(json.dumps([{"label": NAMES[i], "score": s} for i, s in r]) for r in SCORED)),
+        {"labels": "names.txt"},
+    ),
+    "JSON records": (lambda: write("x", json.dumps(records(SCORED), indent=2)), {}),
+    "CSV": (lambda: csv(SCORED), {}),
+    "CSV without a header": (lambda: csv(SCORED, head=""), {}),
+    "CSV in another order": (lambda: csv(SCORED, head="score,row,label"), {}),
+    "CSV between semicolons": (lambda: csv(SCORED, ";"), {}),
+    "CSV of names": (lambda: csv(SCORED, head="label,row,score", names=NAMES), {"labels": "names.txt"}),
+    "CSV in quotes": (
+        lambda: csv(SCORED, names=[f'"{name}"' for name in NAMES]),
+        {"labels": "names.txt"},
+    ),
+    "TSV": (lambda: csv(SCORED, "\t"), {}),
+    "TSV without a header": (lambda: csv(SCORED, "\t", head=""), {}),
+    "MatrixMarket": (lambda: market(matrix()), {}),
+    "Parquet": (lambda: parquet(SCORED), {}),
+    "Parquet of names": (
+        lambda: parquet(SCORED, NAMES, columns=["score", "label", "row"]),
         {"labels": "names.txt"},
     ),
     "pair": (lambda: save_pair(LABELS), {}),

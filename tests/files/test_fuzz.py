@@ -34,7 +34,10 @@ def samples(tmp_path_factory):
         test_formats.write("names.txt", "\n".join(test_formats.NAMES) + "\n")
         test_formats.write("words.txt", "\n".join(test_formats.ONE_WORD) + "\n")
         for form, (which, make, options) in FORMS.items():
-            path = make()
+            try:
+                path = make()
+            except pytest.skip.Exception:  # it needs a package that is not installed
+                continue
             is_pair = not Path(path).exists()
             content = Path(f"{path}-labels.npy" if is_pair else path).read_bytes()
             scores = Path("m-scores.npy") if is_pair and "alone" not in form else None
@@ -117,6 +120,8 @@ def mutated(data, content):
 @pytest.mark.parametrize("form", FORMS)
 def test_damaged_files_are_read_or_refused_whatever_the_chunks(form, samples):
     folder, made = samples
+    if form not in made:
+        pytest.skip("needs a package that is not installed")
     which, content, scores, names, is_pair = made[form]
 
     @settings(

@@ -11,12 +11,16 @@ from xmceval.files import signatures
 from xmceval.files.arrays.mat import open_mat
 from xmceval.files.arrays.npz import open_npz
 from xmceval.files.arrays.pairs import is_pair, open_npy, open_pair
+from xmceval.files.arrays.parquet import open_parquet
 from xmceval.files.judgments import Judgments
 from xmceval.files.names import Names
 from xmceval.files.opened import Opened, Request
 from xmceval.files.stdin import STDIN, stdin
 from xmceval.files.streams import read_first_bytes
+from xmceval.files.text.jsonarray import open_json_array
+from xmceval.files.text.matrixmarket import open_matrix_market
 from xmceval.files.text.source import open_text
+from xmceval.files.text.triples import open_triples
 from xmceval.files.trec import open_trec
 
 HEAD_BYTES = 1 << 16
@@ -39,6 +43,7 @@ BINARY_KINDS = (
     BinaryKind(signatures.ZIP, "an npz file", open_npz),
     BinaryKind(signatures.NPY, "an npy file", open_npy),
     BinaryKind(signatures.MATLAB, "a MATLAB file", open_mat),
+    BinaryKind(signatures.PARQUET, "a Parquet file", open_parquet),
     BinaryKind(signatures.PICKLE, "a pickle, which runs code when it is loaded", hint=_SAVE),
     BinaryKind(signatures.HDF5, "an HDF5 file", hint=_SAVE),
     BinaryKind(signatures.EMPTY_ZIP, "an empty zip archive", hint=_SAVE),
@@ -120,4 +125,11 @@ def _open(path: Path, request: Request) -> Opened:
             if kind.open is None:
                 raise DataError(f"{path}: is {kind.name}; expected UTF-8 text, npz or npy (hint: {kind.hint})")
             return kind.open(path, request)
-    return open_trec(path, request, head, is_whole=len(head) < HEAD_BYTES) or open_text(path, request)
+    is_whole = len(head) < HEAD_BYTES
+    return (
+        open_matrix_market(path, request, head)
+        or open_json_array(path, request, head)
+        or open_trec(path, request, head, is_whole=is_whole)
+        or open_triples(path, request, head, is_whole=is_whole)
+        or open_text(path, request)
+    )

@@ -86,5 +86,5 @@ def _check_whole(path: Path, numbers: NDArray[Any], name: str, first: int) -> No
     if numbers.dtype == object or not are_whole(numbers):
         place = 0 if numbers.dtype == object else int(np.argmin((numbers >= 0) & (numbers == np.floor(numbers))))
         raise DataError(
-            f"{path}: entry {first + place} has {name} {numbers[place]!r:.40}; expected a 0-based number below 2^53"
+            f"{path}: entry {first + place} has {name} {numbers[place : place + 1].tolist()[0]!r:.40}; expected a 0-based number below 2^53"
         )

@@ -86,8 +86,10 @@ def _read_elements(path: Path) -> Iterator[Element]:
         if mark == "]":
             break
         at = _skip_blanks(text, at + 1)
-    if text[at + 1 :].strip():
-        raise DataError(f"{path}:{text.count(chr(10), 0, at) + 1}: expected nothing after the array")
+    end = _skip_blanks(text, at + 1)
+    if end < len(text):
+        line = text.count("\n", 0, end) + 1
+        raise DataError(f"{path}:{line}: expected nothing after the array, found {text[end : end + 40]!a}")
 
 
 def _skip_blanks(text: str, at: int) -> int:

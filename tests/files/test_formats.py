@@ -93,6 +93,14 @@ def csv(rows, join=",", head="row,label,score", names=None):
     return write("x", head.replace(",", join) + "\n" * bool(head) + body)
 
 
+def qrels(iteration):
+    """Return judgments of the rows; one without a true label has a grade of 0."""
+    names = ONE_WORD if iteration == "4.5" else range(5)
+    return lines(
+        f"q{i} {iteration} {names[label]} {int(bool(row))}" for i, row in enumerate(ROWS) for label in row or [4]
+    )
+
+
 def true_rows():
     return [[(label, 1) for label in row] for row in ROWS]
 
@@ -160,6 +168,12 @@ TRUTHS = {
     "MatrixMarket pattern": (lambda: market(sp.coo_array(dense()), field="pattern"), {}),
     "MatrixMarket array": (lambda: market(dense()), {}),
     "Parquet": (lambda: parquet(true_rows(), columns=["label", "row"]), {"n_labels": 5}),
+    "TREC qrels": (lambda: write("x", qrels("0")), {"n_labels": 5}),
+    "TREC qrels with iterations": (lambda: write("x", qrels("4.5")), {"labels": "words.txt"}),
+    "BEIR qrels": (
+        lambda: write("x", "query-id\tcorpus-id\tscore\n" + qrels("").replace("  ", "\t").replace(" ", "\t")),
+        {"n_labels": 5},
+    ),
     "names between blanks": (lambda: write("x", named(ONE_WORD, ROWS, " ")), {"labels": "words.txt"}),
     "names between tabs": (lambda: write("x", named(NAMES, ROWS, "\t")), {"labels": "names.txt"}),
     "npz CSR": (lambda: npz("x.npz", dense()), {}),

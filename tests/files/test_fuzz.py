@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import test_formats
+import test_ranking_files
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from xmceval.errors import DataError, Fault
@@ -115,6 +116,34 @@ def mutated(data, content):
             case 4:
                 changed[at:] = b""
     return bytes(changed)
+
+
+JOINED = {
+    "TREC run": (test_ranking_files.QRELS, test_ranking_files.RUN),
+    "TREC run with 0": (test_ranking_files.QRELS, test_ranking_files.RUN.replace("Q0", "0")),
+    "RankLib": (test_ranking_files.LETOR, test_ranking_files.RANKLIB),
+    "column of scores": (test_ranking_files.LETOR, "0.1\n0.2\n3\n1\n"),
+    "LETOR scores": (test_ranking_files.LETOR, "0.1 qid:1\n0.2 qid:1\n3 qid:2\n1 qid:2\n"),
+}
+
+
+@pytest.mark.parametrize("form", JOINED)
+@settings(max_examples=EXAMPLES, database=None, derandomize=EXAMPLES <= 25, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_damaged_files_of_the_ranking_field_are_joined_or_refused(form, tmp_path, data):
+    truth, scores = JOINED[form]
+    which = data.draw(st.sampled_from(["truth", "scores"]))
+    for name, content in (("truth", truth), ("scores", scores)):
+        damaged = mutated(data, content.encode()) if name == which else content.encode()
+        (tmp_path / name).write_bytes(damaged)
+    try:
+        judgments = open_truth(tmp_path / "truth").judgments
+        source = open_scores(tmp_path / "scores", judgments=judgments).source
+        for block in source.blocks():
+            rows = block.rows(Scratch())
+            assert int(rows.indptr[-1]) <= LARGE
+    except (DataError, Fault):
+        pass
 
 
 @pytest.mark.parametrize("form", FORMS)

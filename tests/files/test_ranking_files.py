@@ -128,6 +128,18 @@ def test_a_wrong_line_is_reported_with_its_place(message, qrels, run):
         score(qrels, run)
 
 
+@pytest.mark.parametrize("form", ["BEIR", "iterations"])
+def test_swapped_files_are_refused(form):
+    with pytest.raises(xmceval.DataError, match="^r: looks like TREC qrels, which hold truth; expected predictions"):
+        score(run=ALL_QRELS[form])
+    with pytest.raises(xmceval.DataError, match="^q: is a TREC run, which holds predictions"):
+        score(RUN)
+
+
+def test_ranked_labels_with_a_popular_second_one_are_no_qrels():
+    assert xmceval.score(write("t", "2 9\n5:1\n5:1\n"), write("p", "5 0 3 8\n" * 2), k=1, metrics=["P"])["P@1"] == 1
+
+
 def test_inputs_by_label_are_refused_beside_documents_that_have_no_label_of_their_own():
     with pytest.raises(xmceval.DataError, match=r"^x: cannot be matched by label, .* \(hint: pass --labels FILE"):
         score(metrics=["PSP"], train=write("x", "0:1\n" * 4))

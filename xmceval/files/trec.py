@@ -17,7 +17,6 @@ from xmceval.files.arrays.csr import coo_to_csr
 from xmceval.files.chunks import LineChunks
 from xmceval.files.judgments import Documents, Judgments, as_bytes
 from xmceval.files.letor import open_letor, open_score_column, read_number
-from xmceval.files.names import Names
 from xmceval.files.opened import Opened, Request
 from xmceval.files.signatures import UTF8_BOM
 from xmceval.files.streams import quote
@@ -91,11 +90,9 @@ def detect_layout(lines: Sequence[bytes], request: Request) -> str:
     is_joined = request.judgments is not None and request.judgments.documents is not None
     if 2 * sum(_is_of_run(row, is_joined=is_joined) for row in rows) > len(rows):  # bad lines are reported later
         return "run"
-    if request.are_scores:
-        return ""
     if _is_beir_header(filled[0]):
         return "beir"
-    return "qrels" if _are_qrels(rows, request.names) else ""
+    return "qrels" if _are_qrels(rows, request) else ""
 
 
 def _is_of_run(row: list[bytes], *, is_joined: bool) -> bool:
@@ -109,13 +106,13 @@ def _is_of_run(row: list[bytes], *, is_joined: bool) -> bool:
     return not all(_INTEGER.fullmatch(word) for word in row[:6])
 
 
-def _are_qrels(rows: list[list[bytes]], names: Names | None) -> bool:
-    """Return whether most lines can only be of qrels, or all can be and have 0 or Q0 in the second column."""
-    if names is not None and names.has_all(rows[0]):
+def _are_qrels(rows: list[list[bytes]], request: Request) -> bool:
+    """Return whether most lines can only be of qrels; in truth also whether all can be, with 0 in the second column."""
+    if request.names is not None and request.names.has_all(rows[0]):
         return False
     graded = [row for row in rows if len(row) == 4 and _INTEGER.fullmatch(row[3])]
     usual = [row for row in graded if row[1].upper() in {b"0", b"Q0"}]
-    if len(usual) == len(rows) > 1:
+    if len(usual) == len(rows) > 1 and not request.are_scores:
         return True
     certain = sum(not row[0].isdigit() or not row[2].isdigit() for row in usual)
     certain += sum(
@@ -136,6 +133,8 @@ def open_qrels(path: Path, request: Request, columns: Columns) -> Opened:
     DataError
         Another line, with its place.
     """
+    if request.are_scores:
+        raise DataError(f"{path}: looks like TREC qrels, which hold truth; expected predictions, such as a TREC run")
     lines = list(_read_lines(path, columns))
     documents = Documents.of((line.document for line in lines), request.names)
     queries: dict[str, int] = {}

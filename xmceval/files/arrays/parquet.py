@@ -85,6 +85,5 @@ def _look_up(path: Path, words: NDArray[Any], names: Names | None, first: int) -
 def _check_whole(path: Path, numbers: NDArray[Any], name: str, first: int) -> None:
     if numbers.dtype == object or not are_whole(numbers):
         place = 0 if numbers.dtype == object else int(np.argmin((numbers >= 0) & (numbers == np.floor(numbers))))
-        raise DataError(
-            f"{path}: entry {first + place} has {name} {numbers[place : place + 1].tolist()[0]!r:.40}; expected a 0-based number below 2^53"
-        )
+        found = ascii(numbers.tolist()[place])[:40]
+        raise DataError(f"{path}: entry {first + place} has {name} {found}; expected a 0-based number below 2^53")

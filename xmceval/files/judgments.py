@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from xmceval.files.names import LARGEST_ID, Names, is_id, unknown_name
+from xmceval.files.names import LARGEST_ID, Names, unknown_name
+from xmceval.files.streams import quote
 from xmceval.rows.block import Int64
 
 
@@ -26,19 +27,18 @@ class Documents:
     """
 
     names: Names | None = None
-    places: dict[str, int] | None = None
+    places: dict[bytes, int] | None = None
     largest: int = -1
 
     @classmethod
-    def of(cls, judged: Iterable[str], names: Names | None) -> Documents:
+    def of(cls, judged: Iterable[bytes], names: Names | None) -> Documents:
         """Return how the judged documents become labels."""
         if names is not None:
             return cls(names)
         distinct = set(judged)
         if all(map(is_plain_number, distinct)):
             return cls(largest=max(map(int, distinct), default=-1))
-        ordered = sorted(distinct, key=as_bytes)
-        return cls(places={document: place for place, document in enumerate(ordered)})
+        return cls(places={document: place for place, document in enumerate(sorted(distinct))})
 
     @property
     def meaning(self) -> str:
@@ -47,7 +47,7 @@ class Documents:
             return "are label names"
         return "are label ids" if self.places is None else "are numbered in sorted order"
 
-    def labels(self, documents: Iterable[str]) -> dict[str, int]:
+    def labels(self, documents: Iterable[bytes]) -> dict[bytes, int]:
         """Return the label of each document; those that were not judged get labels beyond the others.
 
         Raises
@@ -57,28 +57,29 @@ class Documents:
         """
         distinct = dict.fromkeys(documents)
         if self.names is not None:
-            unknown = next((document for document in distinct if document not in self.names.labels), None)
+            named = {document: document.decode(errors="surrogateescape") for document in distinct}
+            unknown = next((name for name in named.values() if name not in self.names.labels), None)
             if unknown is not None:
                 raise ValueError(unknown_name(unknown[:40], self.names))
-            return {document: self.names.labels[document] for document in distinct}
+            return {document: self.names.labels[name] for document, name in named.items()}
         if self.places is not None:
             return {document: self.places.setdefault(document, len(self.places)) for document in distinct}
         labels = {document: int(document) for document in distinct if is_plain_number(document)}
         beyond = max(self.largest, max(labels.values(), default=-1)) + 1
         others = [document for document in distinct if document not in labels]
         if beyond + len(others) > LARGEST_ID:
-            raise ValueError(f"{others[0][:40]!r} cannot be numbered beyond documents as large as {beyond - 1}")
+            raise ValueError(f"{quote(others[0])} cannot be numbered beyond documents as large as {beyond - 1}")
         return labels | {document: beyond + place for place, document in enumerate(others)}
 
 
-def is_plain_number(document: str) -> bool:
+def is_plain_number(document: bytes) -> bool:
     """Return whether a document is the id of a label, written without leading zeros."""
-    return is_id(document) and (document == "0" or document[0] != "0")
-
-
-def as_bytes(word: str) -> bytes:
-    """Return the bytes of a word of a file, by which trec_eval compares documents."""
-    return word.encode(errors="surrogateescape")
+    return (
+        document.isdigit()
+        and len(document) <= 19
+        and (document == b"0" or document[:1] != b"0")
+        and int(document) <= LARGEST_ID
+    )
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class Judgments:
     ----------
     name : str
         The truth, for messages.
-    queries : mapping of str to int
+    queries : mapping of bytes to int
         The row of each query, in order.
     indptr : int64 array [n_queries + 1]
         The bounds of each query's documents.
@@ -98,7 +99,7 @@ class Judgments:
     """
 
     name: str
-    queries: Mapping[str, int]
+    queries: Mapping[bytes, int]
     indptr: Int64
     documents: Documents | None = None
 

@@ -28,19 +28,18 @@ def open_letor(path: Path, request: Request) -> Opened:
     DataError
         Another line, a query whose lines are not consecutive, or other queries than the truth has.
     """
-    queries: dict[str, int] = {}
+    queries: dict[bytes, int] = {}
     values, ends, last = list[float](), [0], b""
     for number, words in _split_lines(path):
         if len(words) < 2 or not words[1].startswith(b"qid:"):
             raise DataError(f"{path}:{number}: expected 'grade qid:n ...', found {quote(b' '.join(words))}")
         if words[1] != last:
             last = words[1]
-            query = last.decode(errors="surrogateescape")
-            if query in queries:
+            if last in queries:
                 raise DataError(
-                    f"{path}:{number}: {query!a} appears in two places; the lines of a query must be consecutive"
+                    f"{path}:{number}: {quote(last)} appears in two places; the lines of a query must be consecutive"
                 )
-            queries[query] = len(queries)
+            queries[last] = len(queries)
             ends.append(ends[-1])
         values.append(read_number(path, number, words[0]))
         ends[-1] += 1
@@ -60,7 +59,7 @@ def _check_same_documents(scored: Judgments, judged: Judgments) -> None:
     for query, own, expected in zip(judged.queries, *(size.tolist() for size in sizes), strict=True):
         if own != expected:
             raise DataError(
-                f"{scored.name}: has {counted(own, 'document')} for {query!a}, but {judged.name} has {expected:,}"
+                f"{scored.name}: has {counted(own, 'document')} for {quote(query)}, but {judged.name} has {expected:,}"
             )
 
 
@@ -103,15 +102,15 @@ def open_score_column(path: Path, judgments: Judgments) -> Opened:
 
 def _find_document(path: Path, number: int, words: list[bytes], judgments: Judgments) -> int:
     """Return the line of the truth for RankLib's query and document."""
-    query = words[0].decode(errors="surrogateescape").removeprefix("qid:")
-    row = judgments.queries.get(f"qid:{query}")
+    query = words[0].removeprefix(b"qid:")
+    row = judgments.queries.get(b"qid:" + query)
     if row is None:
-        raise DataError(f"{path}:{number}: query {query[:40]!a} is not in {judgments.name}")
+        raise DataError(f"{path}:{number}: query {quote(query)} is not in {judgments.name}")
     start, stop = (int(end) for end in judgments.indptr[row : row + 2])
     place = int(words[1]) if words[1].isdigit() and len(words[1]) < 19 else -1
     if not 0 <= place < stop - start:
         raise DataError(
-            f"{path}:{number}: expected the document's position within query {query[:40]!a}, from 0 to "
+            f"{path}:{number}: expected the document's position within query {quote(query)}, from 0 to "
             f"{stop - start - 1:,}, found {quote(words[1])}"
         )
     return start + place

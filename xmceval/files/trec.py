@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import compress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError, counted
 from xmceval.files.arrays.csr import coo_to_csr
 from xmceval.files.chunks import LineChunks
-from xmceval.files.judgments import Documents, Judgments, as_bytes
+from xmceval.files.judgments import Documents, Judgments
 from xmceval.files.letor import open_letor, open_score_column, read_number
 from xmceval.files.opened import Opened, Request
 from xmceval.files.signatures import UTF8_BOM
@@ -25,13 +26,21 @@ from xmceval.rows.matrices import MatrixSource
 from xmceval.rows.storage import Csr
 
 
-class Line(NamedTuple):
-    """A query, a document, and its grade or score."""
+class Lines(NamedTuple):
+    """The lines of a file: queries, documents, and their grades or scores."""
 
-    query: str
-    document: str
-    value: float
-    number: int
+    queries: list[bytes]
+    documents: list[bytes]
+    values: Float64
+    numbers: list[int]
+
+    def of_queries(self, queries: Mapping[bytes, int]) -> Lines:
+        """Return the lines of some queries."""
+        kept = [query in queries for query in self.queries]
+        if all(kept):
+            return self
+        documents, numbers = list(compress(self.documents, kept)), list(compress(self.numbers, kept))
+        return Lines(list(compress(self.queries, kept)), documents, self.values[kept], numbers)
 
 
 class Columns(NamedTuple):
@@ -135,14 +144,12 @@ def open_qrels(path: Path, request: Request, columns: Columns) -> Opened:
     """
     if request.are_scores:
         raise DataError(f"{path}: looks like TREC qrels, which hold truth; expected predictions, such as a TREC run")
-    lines = list(_read_lines(path, columns))
-    documents = Documents.of((line.document for line in lines), request.names)
-    queries: dict[str, int] = {}
-    for line in lines:
-        queries.setdefault(line.query, len(queries))
-    grades = np.array([line.value for line in lines])
-    is_negative = grades < 0
-    csr = _to_csr(path, lines, np.where(is_negative, 0.0, grades), queries, documents)
+    lines = _read_lines(path, columns)
+    documents = Documents.of(lines.documents, request.names)
+    queries = {query: row for row, query in enumerate(dict.fromkeys(lines.queries))}
+    is_negative = lines.values < 0
+    lines.values[is_negative] = 0
+    csr = _to_csr(path, lines, queries, documents)
     name = "BEIR qrels" if columns is BEIR else "TREC qrels"
     opened = _held(path, csr, f"{name}, documents {documents.meaning}", request)
     if is_negative.any():
@@ -170,32 +177,31 @@ def open_run(path: Path, request: Request) -> Opened:
             f"{path}: is a TREC run, whose rows are the queries of the truth; expected TREC qrels as truth "
             f"(hint: their lines are {QRELS.names!r})"
         )
-    lines = list(_read_lines(path, RUN))
-    judged, layout = [line for line in lines if line.query in judgments.queries], "TREC run"
-    scores = np.array([line.value for line in judged])
+    lines, layout = _read_lines(path, RUN), "TREC run"
+    judged = lines.of_queries(judgments.queries)
     if request.ties == "label":
-        n_tied = _break_ties(path, judged, scores, judgments.queries)
+        n_tied = _break_ties(path, judged, judgments.queries)
         layout += f", {counted(n_tied, 'tie')} broken by document as in trec_eval"
-    csr = _to_csr(path, judged, scores, judgments.queries, judgments.documents)
+    csr = _to_csr(path, judged, judgments.queries, judgments.documents)
     opened = _held(path, csr, layout, request)
-    opened.source.warnings.extend(_compare_queries(path, lines, len(judged), judgments))
+    opened.source.warnings.extend(_compare_queries(path, lines, len(judged.queries), judgments))
     return opened
 
 
-def _compare_queries(path: Path, lines: list[Line], n_judged: int, judgments: Judgments) -> Iterator[str]:
+def _compare_queries(path: Path, lines: Lines, n_judged: int, judgments: Judgments) -> Iterator[str]:
     """Report queries that only one of run and qrels has."""
-    queries = {line.query for line in lines}
+    queries = set(lines.queries)
     unjudged, missing = queries - judgments.queries.keys(), judgments.queries.keys() - queries
     if unjudged:
         yield (
             f"{path}: ignored {counted(len(unjudged), 'query')} not in {judgments.name}, such as "
-            f"{min(unjudged)[:40]!r} ({counted(len(lines) - n_judged, 'line')})"
+            f"{quote(min(unjudged))} ({counted(len(lines.queries) - n_judged, 'line')})"
         )
     if missing:
         it_counts = "it counts" if len(missing) == 1 else "they count"
         yield (
             f"{path}: has no line for {len(missing):,} of the {counted(len(judgments.queries), 'query')} of "
-            f"{judgments.name}, such as {min(missing)[:40]!r}: {it_counts} as 0 (trec_eval leaves them out)"
+            f"{judgments.name}, such as {quote(min(missing))}: {it_counts} as 0 (trec_eval leaves them out)"
         )
 
 
@@ -205,19 +211,24 @@ def _held(path: Path, csr: Csr, layout: str, request: Request) -> Opened:
     return Opened(source, f"{layout}, held in memory", request.role)
 
 
-def _read_lines(path: Path, columns: Columns) -> Iterator[Line]:
-    """Yield the lines of a file."""
-    names, is_header = columns.names.split(), columns is BEIR
-    for number, text in _split_lines(path):
-        words = [word.strip() for word in text.split(columns.separator)] if columns.separator else text.split()
-        if is_header:
-            is_header = False
-            continue
-        if len(words) < len(names) or (len(words) > len(names) and not columns.may_continue) or not all(words):
+def _read_lines(path: Path, columns: Columns) -> Lines:
+    """Read the lines of a file."""
+    names, separator = columns.names.split(), columns.separator
+    least, most, at = len(names), 2**63 if columns.may_continue else len(names), columns.value
+    queries, documents, values, numbers = list[bytes](), list[bytes](), list[float](), list[int]()
+    role = f" as the {names[at]} of {columns.names!r}"
+    lines = _split_lines(path)
+    if columns is BEIR:
+        next(lines)  # the header
+    for number, text in lines:
+        words = text.split() if separator is None else [word.strip() for word in text.split(separator)]
+        if not least <= len(words) <= most or not all(words):
             raise DataError(f"{path}:{number}: expected {columns.names!r}, found {quote(text)}")
-        value = read_number(path, number, words[columns.value], f" as the {names[columns.value]} of {columns.names!r}")
-        query, document = (word.decode(errors="surrogateescape") for word in (words[0], words[columns.document]))
-        yield Line(query, document, value, number)
+        queries.append(words[0])
+        documents.append(words[columns.document])
+        values.append(read_number(path, number, words[at], role))
+        numbers.append(number)
+    return Lines(queries, documents, np.array(values), numbers)
 
 
 def _split_lines(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -231,20 +242,20 @@ def _split_lines(path: Path) -> Iterator[tuple[int, bytes]]:
                 yield number, text
 
 
-def _break_ties(path: Path, lines: list[Line], scores: Float64, queries: Mapping[str, int]) -> int:
+def _break_ties(path: Path, lines: Lines, queries: Mapping[bytes, int]) -> int:
     """Raise equal scores of a query by the least possible steps, the bytewise greatest document highest.
 
     So trec_eval orders them. Return how many scores were equal to another one.
     """
-    is_nan = np.isnan(scores)
+    scores, is_nan = lines.values, np.isnan(lines.values)
     if is_nan.any():
-        raise DataError(f"{path}:{lines[int(np.argmax(is_nan))].number}: the score is NaN; expected a number")
-    rows = np.array([queries[line.query] for line in lines], dtype=np.int64)
+        raise DataError(f"{path}:{lines.numbers[int(np.argmax(is_nan))]}: the score is NaN; expected a number")
+    rows = np.array([queries[query] for query in lines.queries], dtype=np.int64)
     order = np.lexsort((scores, rows))
     same = (rows[order][1:] == rows[order][:-1]) & (scores[order][1:] == scores[order][:-1])
     starts, stops = _find_runs(same)
     for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
-        order[start:stop] = sorted(order[start:stop].tolist(), key=lambda at: as_bytes(lines[at].document))
+        order[start:stop] = sorted(order[start:stop].tolist(), key=lines.documents.__getitem__)
     in_order = order.tolist()
     for start in starts.tolist():  # the raised scores stay below those that follow
         _move(scores, rows, in_order, start, 1)
@@ -270,11 +281,11 @@ def _move(scores: Float64, rows: Int64, order: list[int], at: int, step: int) ->
         at += step
 
 
-def _to_csr(path: Path, lines: list[Line], values: Float64, queries: Mapping[str, int], documents: Documents) -> Csr:
-    rows = np.array([queries[line.query] for line in lines], dtype=np.int64)
+def _to_csr(path: Path, lines: Lines, queries: Mapping[bytes, int], documents: Documents) -> Csr:
+    rows = np.array([queries[query] for query in lines.queries], dtype=np.int64)
     try:
-        labels = documents.labels(line.document for line in lines)
+        labels = documents.labels(lines.documents)
     except ValueError as error:
         raise DataError(f"{path}: {error}") from None
-    columns = np.array([labels[line.document] for line in lines], dtype=np.int64)
-    return Csr(*coo_to_csr(str(path), rows, columns, values, len(queries)), are_scores=True)
+    columns = np.array([labels[document] for document in lines.documents], dtype=np.int64)
+    return Csr(*coo_to_csr(str(path), rows, columns, lines.values, len(queries)), are_scores=True)

@@ -19,11 +19,11 @@ class Documents:
     Attributes
     ----------
     names : Names or None
-        The label names, where they were given.
+        The label names, if any.
     places : dict or None
-        The label of each document, where documents are neither label names nor numbers.
+        The label of each document, if documents are neither label names nor numbers.
     largest : int
-        The largest of the judged documents, where they are numbers.
+        The largest of the judged documents, if they are numbers.
     """
 
     names: Names | None = None

@@ -46,8 +46,8 @@ def open_letor(path: Path, request: Request) -> Opened:
     judgments = Judgments(str(path), queries, np.array(ends, dtype=np.int64))
     if request.judgments is not None and request.are_scores:
         _check_same_documents(judgments, request.judgments)
-    layout = "LETOR lines, labels are positions within the query"
-    opened = _held(path, np.array(values), judgments.indptr, layout, request)
+    description = "LETOR lines, labels are positions within the query"
+    opened = _held(path, np.array(values), judgments.indptr, description, request)
     return replace(opened, judgments=judgments)
 
 
@@ -146,9 +146,9 @@ def _split_lines(path: Path) -> Iterator[tuple[int, list[bytes]]]:
                 yield number, words
 
 
-def _held(path: Path, values: Float64, indptr: Int64, layout: str, request: Request) -> Opened:
+def _held(path: Path, values: Float64, indptr: Int64, description: str, request: Request) -> Opened:
     """Return an opened file whose rows are in memory; each value has the label of its position within its row."""
     labels = np.arange(values.size) - np.repeat(indptr[:-1], np.diff(indptr))
     csr = Csr(indptr, labels, values, request.are_scores)
     source = MatrixSource(str(path), csr.n_rows, None, [csr], is_exact=False)
-    return Opened(source, f"{layout}, held in memory", request.role)
+    return Opened(source, f"{description}, held in memory", request.role)

@@ -67,28 +67,22 @@ def open_trec(path: Path, request: Request, head: bytes, *, is_whole: bool) -> O
     path : Path
         The file.
     request : Request
-        What it is opened as.
+        Whether it is opened as truth or as predictions, and the judgments of the truth.
     head : bytes
         Its first bytes.
     is_whole : bool
         Whether these are all of it.
     """
     lines = head.removeprefix(UTF8_BOM).split(b"\n")
-    layout = detect_layout(lines if is_whole else lines[:-1], request)
-    if layout == "letor":
-        return open_letor(path, request)
-    if layout == "qrels":
-        return open_qrels(path, request, QRELS)
-    if layout == "beir":
-        return open_qrels(path, request, BEIR)
-    if layout == "run":
-        return open_run(path, request)
+    open_file = _OPENERS.get(detect_format(lines if is_whole else lines[:-1], request))
+    if open_file is not None:
+        return open_file(path, request)
     if request.judgments is not None and request.judgments.documents is None:
         return open_score_column(path, request.judgments)
     return None
 
 
-def detect_layout(lines: Sequence[bytes], request: Request) -> str:
+def detect_format(lines: Sequence[bytes], request: Request) -> str:
     """Return ``qrels``, ``beir``, ``run`` or ``letor`` by the first lines of a file, or an empty string."""
     filled = [line for line in lines[:1000] if line.strip() and not line.lstrip().startswith(b"#")]
     rows = [line.split(None, 6) for line in filled]
@@ -134,7 +128,7 @@ def _is_beir_header(line: bytes) -> bool:
     return [field.strip().lower() for field in line.split(b"\t")] == BEIR.names.encode().split()
 
 
-def open_qrels(path: Path, request: Request, columns: Columns) -> Opened:
+def open_qrels(path: Path, request: Request, columns: Columns = QRELS) -> Opened:
     """Read judgments; queries become rows in the order in which they first appear, grades below 0 become 0.
 
     Raises
@@ -159,6 +153,11 @@ def open_qrels(path: Path, request: Request, columns: Columns) -> Opened:
     return replace(opened, judgments=Judgments(str(path), queries, csr.indptr, documents))
 
 
+def open_beir(path: Path, request: Request) -> Opened:
+    """Read judgments below the header of BEIR's qrels.tsv."""
+    return open_qrels(path, request, BEIR)
+
+
 def open_run(path: Path, request: Request) -> Opened:
     """Read ``query Q0 document rank score tag`` lines and put them into the order of the judged queries.
 
@@ -177,13 +176,13 @@ def open_run(path: Path, request: Request) -> Opened:
             f"{path}: is a TREC run, whose rows are the queries of the truth; expected TREC qrels as truth "
             f"(hint: their lines are {QRELS.names!r})"
         )
-    lines, layout = _read_lines(path, RUN), "TREC run"
+    lines, description = _read_lines(path, RUN), "TREC run"
     judged = lines.of_queries(judgments.queries)
     if request.ties == "label":
         n_tied = _break_ties(path, judged, judgments.queries)
-        layout += f", {counted(n_tied, 'tie')} broken by document as in trec_eval"
+        description += f", {counted(n_tied, 'tie')} broken by document as in trec_eval"
     csr = _to_csr(path, judged, judgments.queries, judgments.documents)
-    opened = _held(path, csr, layout, request)
+    opened = _held(path, csr, description, request)
     opened.source.warnings.extend(_compare_queries(path, lines, len(judged.queries), judgments))
     return opened
 
@@ -205,10 +204,13 @@ def _compare_queries(path: Path, lines: Lines, n_judged: int, judgments: Judgmen
         )
 
 
-def _held(path: Path, csr: Csr, layout: str, request: Request) -> Opened:
+_OPENERS = {"qrels": open_qrels, "beir": open_beir, "run": open_run, "letor": open_letor}
+
+
+def _held(path: Path, csr: Csr, description: str, request: Request) -> Opened:
     """Return an opened file whose rows are in memory."""
     source = MatrixSource(str(path), csr.n_rows, None, [csr], is_exact=False)
-    return Opened(source, f"{layout}, held in memory", request.role)
+    return Opened(source, f"{description}, held in memory", request.role)
 
 
 def _read_lines(path: Path, columns: Columns) -> Lines:

@@ -96,7 +96,7 @@ def open_pair(path: Path, request: Request) -> Opened:
         raise DataError(f"{path}: no such file; a pair is {labels.name} and {scores.name}")
     if not labels.exists():
         opened = open_dense(scores, request)
-        return Opened(opened.source, f"{opened.layout} (there is no {labels.name})", request.role)
+        return Opened(opened.source, f"{opened.format} (there is no {labels.name})", request.role)
     return open_lists(
         NpyFile(labels),
         NpyFile(scores) if scores.exists() else None,
@@ -118,7 +118,7 @@ def open_lists(
         None for labels that are in the order of their rank.
     request : Request
     form : str
-        The beginning of the layout in words.
+        The beginning of the format in words.
     missing : str
         The scores that there could be, for the warning that there are none.
 
@@ -142,13 +142,14 @@ def open_lists(
     pieces = _PairPieces(labels, scores, header, request.names if are_names else None)
     source = MatrixSource(labels.name, header.shape[0], None, pieces, is_exact=False)
     content = "label names" if are_names else "labels"
-    layout = f"{form} ranked {content}" if scores is None else f"{form} {content} and scores"
+    description = f"{form} ranked {content}" if scores is None else f"{form} {content} and scores"
     if scores is None:
         source.warnings.append(
             f"{labels.name}: there is no {missing}: labels are ranked by their column, the first is the best"
         )
-    layout += ", names held in memory" if header.dtype.hasobject else ""
-    return Opened(source, layout, request.role)
+    if header.dtype.hasobject:
+        description += ", names held in memory"
+    return Opened(source, description, request.role)
 
 
 def _check_matrix(array: ArrayFile, kinds: str) -> Header:
@@ -272,8 +273,8 @@ class _NamedLists:
 
     def _look_up_objects(self, words: AnyArray) -> tuple[Int64, bool]:
         """Return the label of each Python string, -1 for unknown ones, and whether some are unknown."""
-        known = self.names.labels
-        labels = np.array([known.get(word, -1) for word in words.ravel().tolist()], dtype=np.int64)
+        label_of = self.names.labels
+        labels = np.array([label_of.get(word, -1) for word in words.ravel().tolist()], dtype=np.int64)
         return labels, bool((labels < 0).any())
 
     def _look_up(self, words: AnyArray) -> tuple[Int64, bool]:

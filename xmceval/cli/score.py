@@ -50,7 +50,7 @@ def command(
     if published and form == "csv":
         raise UsageError("published values are not part of the CSV (hint: pass -o table or -o json)")
     systems = shared.system_names(preds, names)
-    shared.start(quiet)
+    shared.start(quiet, ahead=True)
     from xmceval.api.setup import Named, Setup
     from xmceval.labels.standings import require_dataset
     from xmceval.report.result import with_standings
@@ -59,7 +59,6 @@ def command(
     chosen = Options.of(arguments)
     entry = require_dataset(chosen.dataset) if published else None
     setup = Setup.of(truth, chosen)
-    shared.wait_for_kernels()
     with shared.progress(systems[0] if len(systems) == 1 else f"{len(systems)} systems", quiet) as report:
         results = setup.score([Named(Path(path), name) for path, name in zip(preds, systems, strict=True)], report)
     results = results if entry is None else [with_standings(result, entry) for result in results]

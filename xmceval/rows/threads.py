@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Generator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from typing import TypeVar
 
@@ -78,21 +78,35 @@ def each_block(
                 raise
 
     errors: list[BaseException] = []
-    with closing(items):
-        if n_threads == 1:
+    if n_threads == 1:
+        with closing(items):
             run()
-        else:
-            with ThreadPoolExecutor(n_threads) as pool:
-                for future in [pool.submit(run) for _ in range(n_threads)]:
-                    try:
-                        future.result()
-                    except BaseException as error:  # raised below: a fault in an earlier row goes first
-                        stop.set()
-                        errors.append(error)
+    else:
+        errors = _run_in_pool(run, n_threads, stop)
+        items.close()  # only now: a thread may have been reading until then
     if faults and all(isinstance(error, DataError) for error in errors):
         raise as_error(faults if all_faults else [min(faults, key=lambda fault: fault.row)])
     if errors:
         raise errors[0]
+
+
+def _run_in_pool(run: Callable[[], None], n_threads: int, stop: threading.Event) -> list[BaseException]:
+    """Run a function in each of some threads, wait until all have ended, and return their errors.
+
+    The first interrupt (Ctrl-C) makes them stop after the items that they work on, and is returned as the first error;
+    a second one is raised at once.
+    """
+    errors: list[BaseException] = []
+    futures: list[Future[None]] = []
+    pool = ThreadPoolExecutor(n_threads)
+    try:
+        futures.extend(pool.submit(run) for _ in range(n_threads))
+        wait(futures)
+    except BaseException as error:
+        stop.set()
+        errors.append(error)
+    pool.shutdown()
+    return [*errors, *(error for future in futures if (error := future.exception()) is not None)]
 
 
 def in_order(

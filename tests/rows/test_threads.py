@@ -37,6 +37,13 @@ class Reading:
         each_block(self.items(), lambda: None, self.work, threads)
 
 
+def wait_for_threads(number):
+    deadline = time.monotonic() + 10
+    while threading.active_count() > number:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_an_interrupt_waits_for_the_threads_and_closes_what_they_read(threads):
     reading = Reading(n_interrupts=1)
@@ -44,7 +51,7 @@ def test_an_interrupt_waits_for_the_threads_and_closes_what_they_read(threads):
     with pytest.raises(KeyboardInterrupt):
         reading.run(threads)
     assert reading.is_closed
-    assert threading.active_count() == n_threads
+    wait_for_threads(n_threads)
     assert 2 <= reading.n_done <= reading.n_read < 10
 
 
@@ -56,7 +63,4 @@ def test_a_second_interrupt_does_not_close_what_a_thread_reads():
             reading.run(2)
         finally:
             time.sleep(0.3)  # the third comes here
-    deadline = time.monotonic() + 10
-    while threading.active_count() > n_threads:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_for_threads(n_threads)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Generator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
 from typing import TypeVar
 
@@ -90,23 +90,51 @@ def each_block(
         raise errors[0]
 
 
+class _Running:
+    """The number of threads at work; unlike a pool, it also knows those that an interrupt came between."""
+
+    def __init__(self) -> None:
+        self._number, self._changed = 0, threading.Condition()
+
+    def __enter__(self) -> None:
+        with self._changed:
+            self._number += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._changed:
+            self._number -= 1
+            self._changed.notify_all()
+
+    def wait(self) -> None:
+        """Wait until there are none."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._number == 0)
+
+
 def _run_in_pool(run: Callable[[], None], n_threads: int, stop: threading.Event) -> list[BaseException]:
     """Run a function in each of some threads, wait until all have ended, and return their errors.
 
-    The first interrupt (Ctrl-C) makes them stop after the items that they work on, and is returned as the first error;
-    a second one is raised at once.
+    The first interrupt (Ctrl-C) makes them stop after the items that they work on, and is returned when they have; a
+    second one is raised at once.
     """
-    errors: list[BaseException] = []
-    futures: list[Future[None]] = []
+    running = _Running()
+
+    def run_counted() -> None:
+        with running:
+            if not stop.is_set():
+                run()
+
     pool = ThreadPoolExecutor(n_threads)
     try:
-        futures.extend(pool.submit(run) for _ in range(n_threads))
+        futures = [pool.submit(run_counted) for _ in range(n_threads)]
         wait(futures)
+        pool.shutdown()
     except BaseException as error:
         stop.set()
-        errors.append(error)
-    pool.shutdown()
-    return [*errors, *(error for future in futures if (error := future.exception()) is not None)]
+        running.wait()
+        pool.shutdown(wait=False)
+        return [error]
+    return [error for future in futures if (error := future.exception()) is not None]
 
 
 def in_order(

@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from contextlib import contextmanager
 
 import pytest
 
@@ -37,6 +38,15 @@ class Reading:
         each_block(self.items(), lambda: None, self.work, threads)
 
 
+@contextmanager
+def waiting(seconds):
+    """Wait at the end, for interrupts that are still to come."""
+    try:
+        yield
+    finally:
+        time.sleep(seconds)
+
+
 def wait_for_threads(number):
     deadline = time.monotonic() + 10
     while threading.active_count() > number:
@@ -58,9 +68,6 @@ def test_an_interrupt_waits_for_the_threads_and_closes_what_they_read(threads):
 def test_a_second_interrupt_does_not_close_what_a_thread_reads():
     reading = Reading(n_interrupts=3)
     n_threads = threading.active_count()
-    with pytest.raises(KeyboardInterrupt):  # not ValueError: generator already executing
-        try:
-            reading.run(2)
-        finally:
-            time.sleep(0.3)  # the third comes here
+    with pytest.raises(KeyboardInterrupt), waiting(0.3):  # not ValueError: generator already executing
+        reading.run(2)
     wait_for_threads(n_threads)

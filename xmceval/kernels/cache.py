@@ -145,7 +145,22 @@ class KernelCache:
 
 @cache
 def folders() -> list[Path]:
-    """Return where compiled kernels may lie: NUMBA_CACHE_DIR, beside the sources, the user's cache, a temporary one.
+    """Return where compiled kernels may lie: the first folder that can be written comes last."""
+    found = []
+    for folder in _candidates():
+        found.append(folder)
+        if _is_writable(folder):
+            break
+    return found
+
+
+def folder_to_write() -> Path | None:
+    """Return the folder where kernels are saved, or None."""
+    return folders()[-1] if _is_writable(folders()[-1]) else None
+
+
+def _candidates() -> list[Path]:
+    """Return NUMBA_CACHE_DIR, the folder beside the sources, the user's cache, and a temporary one, as far as known.
 
     The last is used only if nobody else can write there, as loading a kernel runs it.
     """
@@ -162,16 +177,13 @@ def folders() -> list[Path]:
 
 
 @cache
-def folder_to_write() -> Path | None:
-    """Return the first folder that can be written, made if necessary, or None."""
-    for folder in folders():
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
-                return folder
-        except OSError:
-            continue
-    return None
+def _is_writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
 
 
 @cache

@@ -134,7 +134,7 @@ def _run_in_pool(run: Callable[[], None], n_threads: int, stop: threading.Event)
         running.wait()
         pool.shutdown(wait=False)
         return [error]
-    return [error for future in futures if (error := future.exception()) is not None]
+    return [ended for future in futures if (ended := future.exception()) is not None]
 
 
 def in_order(

@@ -18,6 +18,8 @@ from xmceval.errors import UsageError, counted
 if TYPE_CHECKING:
     from xmceval.report.result import Result
 
+COMPILING = "compiling kernels: on the first run only, takes some seconds"
+
 
 def system_names(paths: Sequence[str], names: Sequence[str]) -> list[str]:
     """Return the name of each system: as passed, or the shortest path ending that no other shares.
@@ -92,7 +94,7 @@ def _report_compilation(quiet: bool, ahead: bool) -> None:
 
     def report_it() -> None:
         if not quiet:
-            click.echo("compiling kernels: on the first run only, takes some seconds", err=True)
+            click.echo(COMPILING, err=True)
         if ahead:
             from xmceval.cli.ahead import start_ahead
 

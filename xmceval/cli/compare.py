@@ -69,14 +69,13 @@ def command(
     if not preds and not fused and not runs:
         raise UsageError("a comparison needs at least two systems")
     systems = shared.system_names(preds, names)
-    shared.start(quiet)
+    shared.start(quiet, ahead=True)
     from xmceval.api.compare import compare_systems
     from xmceval.api.setup import Setup
     from xmceval.scoring.options import Options
 
     testing = Testing.of(arguments)
     setup = Setup.of(truth, Options.of(arguments))
-    shared.wait_for_kernels()
     with shared.progress(f"{len(systems)} systems", quiet) as report:
         named = [*shared.named_systems(preds, systems, fused), *shared.systems_of_runs(runs)]
         comparison = compare_systems(setup, named, testing, progress=report, save_rows=save_rows)

@@ -52,7 +52,7 @@ def command(
     if published and form == "csv":
         raise UsageError("published values are not part of the CSV (hint: pass -o table or -o json)")
     systems = shared.system_names(preds, names)
-    shared.start(quiet)
+    shared.start(quiet, ahead=True)
     from xmceval.api.score import score_systems
     from xmceval.api.setup import Setup
     from xmceval.labels.standings import require_dataset
@@ -62,7 +62,6 @@ def command(
     chosen = Options.of(arguments)
     entry = require_dataset(chosen.dataset) if published else None
     setup = Setup.of(truth, chosen)
-    shared.wait_for_kernels()
     with shared.progress(systems[0] if len(systems) == 1 else f"{len(systems)} systems", quiet) as report:
         named = shared.named_systems(preds, systems, fused)
         results = score_systems(setup, named, progress=report, save_rows=save_rows)

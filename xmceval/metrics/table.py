@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from xmceval.metrics.cells import BETA, DECISION_ENTRIES, LABEL_ENTRIES, MICRO_ENTRIES
 from xmceval.metrics.entry import Metric, Norm, Number
+from xmceval.metrics.further import CALIBRATION_ENTRIES, COLUMN_ENTRIES, JUDGED_ENTRIES
 
 DEFAULT_CUTOFFS = (1, 3, 5)
 
@@ -310,6 +311,8 @@ _ENTRIES = (
     ),
 )
 
+_FURTHER = (*CALIBRATION_ENTRIES, *JUDGED_ENTRIES, *COLUMN_ENTRIES)
+
 METRICS: Mapping[str, Metric] = MappingProxyType(
-    {entry.name: entry for entry in (*_ENTRIES, *MICRO_ENTRIES, *LABEL_ENTRIES, *DECISION_ENTRIES)}
+    {entry.name: entry for entry in (*_ENTRIES, *MICRO_ENTRIES, *LABEL_ENTRIES, *DECISION_ENTRIES, *_FURTHER)}
 )

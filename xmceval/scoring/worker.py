@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from xmceval.rows.block import Block, Rows, Scratch
-from xmceval.rows.checks import validated_scores, validated_truth
+from xmceval.rows.checks import stored_zeros, validated_scores, validated_truth
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import NO_WEIGHTS, Batch, Terms, check_lengths, rank, rows_where
 from xmceval.scoring.program import Program
@@ -38,6 +38,7 @@ class Worker:
         self._program, self._runs = program, runs
         self._truth, self._scores = Scratch(), Scratch()
         self._kept_truth, self._kept_scores = Scratch(), Scratch()
+        self._zeros, self._kept_zeros = Scratch(), Scratch()
         self._spaces: list[Any] = [task.workspace() for task in program.tasks]
         # The narrowest width: a label outside it is an error for one system, and so for all.
         self._width = min((run.terms.width for run in runs), key=lambda width: width.n_labels, default=Width())
@@ -47,6 +48,7 @@ class Worker:
         block, *others = blocks
         terms = self._runs[0].terms
         truth, explicit_zeros = validated_truth(block, self._truth, self._width, self._program.largest_grade)
+        zeros = stored_zeros(block, self._zeros) if self._program.needs_zeros else None
         seen = -1 if self._width.is_known else largest_label(truth)
         in_truth = 0
         if terms.filter is not None:
@@ -55,13 +57,14 @@ class Worker:
         kept = weights > 0 if weights.size and not weights.all() else None
         if kept is not None:
             truth, weights = rows_where(truth, kept, self._kept_truth), weights[kept]
+            zeros = None if zeros is None else rows_where(zeros, kept, self._kept_zeros)
         for run, other in zip(self._runs, others, strict=True):
             scores, filtered, largest = self._checked_scores(run.terms, other, in_truth)
             if kept is not None:
                 scores = rows_where(scores, kept, self._kept_scores)
             batch = Batch(
                 *(run.terms, block, truth, scores, rank(scores, self._program.deepest + 1, self._scores), weights),
-                *(None if kept is None else np.flatnonzero(kept), self._scores),
+                *(None if kept is None else np.flatnonzero(kept), self._scores, zeros, other),
             )
             run.totals.tally.add(batch, self._program.cutoffs, explicit_zeros, filtered, max(seen, largest))
             for task, space, part in zip(self._program.tasks, self._spaces, run.totals.parts, strict=True):

@@ -182,9 +182,7 @@ def test_areas_are_scikit_learns_and_those_of_the_functions_of_matrices(rng, uns
 def test_bins_average_their_own_labels(rng):
     truth, scores = random_problem(rng)
     counts = np.arange(truth.shape[1])
-    result = xmceval.score(
-        truth, csr_matrix(scores), metrics=COLUMNS, counts=counts, n_train=99, by_frequency=[10, 20]
-    )
+    result = xmceval.score(truth, csr_matrix(scores), metrics=COLUMNS, counts=counts, n_train=99, by_frequency=[10, 20])
     for part in result.slices:
         inside = np.flatnonzero((counts >= part.bin.low) & (counts <= part.bin.high))
         own = xmceval.score(truth[:, inside], csr_matrix(scores[:, inside]), metrics=COLUMNS)

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.kernels.auc import sum_ordered_pairs
-from xmceval.kernels.dropins import follow_curves
 from xmceval.rows.block import Float64, Int64
 
 Bools = NDArray[np.bool_]
@@ -128,6 +126,9 @@ def _heights(scores: Float64, starts: Int64, is_first: Bools) -> Float64:
 
 def compute_areas(cells: SortedCells, fold: str) -> Areas:
     """Compute the area of each group with both classes: ``AUC``, or ``AP`` under precision and recall."""
+    from xmceval.kernels.auc import sum_ordered_pairs  # at each start, kernels cost time to load
+    from xmceval.kernels.dropins import follow_curves
+
     n = cells.spare.size
     doubled, positive, negative, curves = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros((n, 4))
     if n and fold == "AUC":

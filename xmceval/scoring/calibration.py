@@ -9,7 +9,6 @@ from fractions import Fraction
 import numpy as np
 
 from xmceval.errors import listed
-from xmceval.kernels.calibration import compute_calibration
 from xmceval.kernels.topk import SLOTS
 from xmceval.kernels.totals import MOMENTS, add_values
 from xmceval.metrics.measure import Measure
@@ -73,6 +72,8 @@ class Calibration(Task):
 
     def add(self, batch: Batch, space: tuple[Float64, Int64], part: Sums) -> None:
         """Add the rows of a batch, some at a time: every bin of every row has a value."""
+        from xmceval.kernels.calibration import compute_calibration  # at each start, kernels cost time to load
+
         self._check_probabilities(batch)
         truth, _ = batch.relevant(self.rel)
         moments, sums = space

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, counted, listed
-from xmceval.kernels.columns import match_cells
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.areas import Areas, Cells, compute_areas, sort_cells
@@ -106,6 +105,8 @@ class Columns(Task):
 
     def add(self, batch: Batch, space: None, part: Held) -> None:  # noqa: ARG002 - tasks share one signature
         """Copy the cells of a batch."""
+        from xmceval.kernels.columns import match_cells  # at each start, kernels cost time to load
+
         (truth, _), scores = batch.relevant(self.rel), batch.scores
         n_true, n_scored = int(truth.indptr[-1]), int(scores.indptr[-1])
         is_true, is_scored = np.empty(n_scored, dtype=np.bool_), np.zeros(n_true, dtype=np.bool_)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.kernels.judged import count_judged
 from xmceval.metrics.measure import Measure
 from xmceval.scoring.batch import Batch
 from xmceval.scoring.estimates import Estimate
@@ -39,6 +38,8 @@ class Judged(RowTask):
 
     def compute(self, batch: Batch, own: tuple[Any, ...]) -> RowValues:  # noqa: ARG002 - it needs no working space
         """Compute the values of rows."""
+        from xmceval.kernels.judged import count_judged  # at each start, kernels cost time to load
+
         values = batch.values("outputs", batch.n_rows, len(self.measures))
         values.fill(0.0)
         if batch.zeros is not None:

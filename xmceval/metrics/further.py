@@ -11,8 +11,9 @@ COLUMN_NOTE = (
 )
 
 COLUMN_COST = (
-    "13 bytes of memory for each prediction and each true label without a score (17 from label 2^31 on, and 8 more "
-    "with sample weights), four times that while they are sorted; it cannot be computed in pieces of fixed size"
+    "memory for each prediction and each true label without a score: 13 bytes while rows are read (17 from label 2^31 "
+    "on, 8 more with sample weights), up to 90 while they are sorted; sums of fixed size do not exist, so loops, saved "
+    "states and clusters refuse it"
 )
 
 PROBABILITY_NOTE = (

@@ -97,9 +97,7 @@ def sort_cells(cells: Cells, n_cells: int, bits: int, *, micro: bool, zero_unsco
     """
     if zero_unscored:
         cells = Cells(cells.labels, np.where(np.isnan(cells.scores), 0.0, cells.scores), cells.is_true, cells.units)
-    keys = (-cells.scores,) if micro else (-cells.scores, cells.labels)
-    # Equal scores are added up one by one: weighted ones in one order, so that the sums have the same bits.
-    cells = cells.take(np.lexsort((cells.units, cells.is_true, *keys) if cells.units.size else keys))
+    cells = cells.take(_find_order(cells, micro=micro))
     n = cells.labels.size
     is_first = np.zeros(n, dtype=np.bool_)
     is_first[:1] = True
@@ -115,13 +113,23 @@ def sort_cells(cells: Cells, n_cells: int, bits: int, *, micro: bool, zero_unsco
     return SortedCells(groups, starts, cells.is_true, scores, weights, spare)
 
 
+def _find_order(cells: Cells, *, micro: bool) -> NDArray[np.intp]:
+    """Return the places of cells in descending order of their scores, label by label or all together.
+
+    Equal scores are added up one by one: weighted ones in one order, so that the sums have the same bits.
+    """
+    keys = (-cells.scores,) if micro else (-cells.scores, cells.labels)
+    return np.lexsort((cells.units, cells.is_true, *keys) if cells.units.size else keys)
+
+
 def _heights(scores: Float64, starts: Int64, is_first: Bools) -> Float64:
     """Number the distinct scores of each group from the lowest, which is 1, up; cells without a score have 0."""
     is_new = is_first.copy()
     is_new[1:] |= scores[1:] != scores[:-1]
-    steps = np.cumsum(is_new)
-    last = np.repeat(steps[starts[1:] - 1], np.diff(starts))
-    return np.where(np.isnan(scores), 0.0, np.asarray(last - steps + 1, dtype=np.float64))
+    heights = np.cumsum(is_new, dtype=np.float64)
+    np.subtract(np.repeat(heights[starts[1:] - 1] + 1, np.diff(starts)), heights, out=heights)
+    heights[np.isnan(scores)] = 0.0
+    return heights
 
 
 def compute_areas(cells: SortedCells, fold: str) -> Areas:

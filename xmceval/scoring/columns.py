@@ -60,13 +60,12 @@ class Held:
         return merged
 
     def cells(self) -> Cells:
-        """Return all cells as one."""
-        if not self.chunks:
-            return NO_CELLS
-        arrays: list[Any] = [
-            np.concatenate(each) for each in zip(*(cells.arrays for cells in self.chunks), strict=True)
-        ]
-        return Cells(*arrays)
+        """Return all cells as one, and hold them so."""
+        with self._lock:
+            if len(self.chunks) > 1:
+                arrays: list[Any] = [np.concatenate(each) for each in zip(*map(_arrays, self.chunks), strict=True)]
+                self.chunks = [Cells(*arrays)]
+            return self.chunks[0] if self.chunks else NO_CELLS
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_lock"}
@@ -169,6 +168,10 @@ class Columns(Task):
         return lines
 
 
+def _arrays(cells: Cells) -> tuple[NDArray[Any], ...]:
+    return cells.arrays
+
+
 def _copy(labels: Int64, scores: Float64, is_true: NDArray[np.bool_], units: Int64, rows: NDArray[np.intp]) -> Cells:
     """Copy cells out of the arrays of a thread, in as few bytes as their labels need."""
     dtype = np.int32 if labels.max(initial=0) < SHORT else np.int64
@@ -177,8 +180,9 @@ def _copy(labels: Int64, scores: Float64, is_true: NDArray[np.bool_], units: Int
 
 def _count_mixed(part: Held) -> int:
     """Count the labels that are true in some rows and not in others."""
-    cells = part.cells()
-    cells = cells.take(cells.is_true)
+    true = Held(part.bits)
+    true.add([each.take(each.is_true) for each in part.chunks], 0)
+    cells = true.cells()
     labels, places = np.unique(cells.labels, return_inverse=True)
     n_true = np.zeros(labels.size, dtype=np.int64)
     np.add.at(n_true, places, cells.units if cells.units.size else 1)

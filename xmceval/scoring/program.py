@@ -12,7 +12,7 @@ from xmceval.errors import UsageError, listed
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Int64
 from xmceval.rows.checks import LARGEST_EXPONENT, LARGEST_GRADE
-from xmceval.scoring.calibration import Calibration
+from xmceval.scoring.calibration import Calibration, Squares
 from xmceval.scoring.columns import Columns
 from xmceval.scoring.decisions import Decisions
 from xmceval.scoring.judged import Judged
@@ -22,7 +22,7 @@ from xmceval.scoring.topk import TopK
 from xmceval.scoring.wholerow import WholeRow
 
 MAX_CUTOFF = 10_000
-KINDS: tuple[type[Task], ...] = (TopK, WholeRow, Decisions, Labelwise, Calibration, Judged, Columns)
+KINDS: tuple[type[Task], ...] = (TopK, WholeRow, Decisions, Labelwise, Squares, Calibration, Judged, Columns)
 
 
 @dataclass(frozen=True)

@@ -284,6 +284,15 @@ def test_other_tools_names_mean_a_metric_of_the_table(alias):
         ("P(rel=3.0)@1", ["P(rel=3)@1"]),
         ("RBP(p=.50)@1", ["RBP(p=0.5)@1"]),
         ("CG@1", ["DCG(discount=none)@1"]),
+        ("one_error", ["Abandonment@1"]),
+        ("one-error@1", ["Abandonment@1"]),
+        ("HR@3", ["Hit@3"]),
+        ("exact_match", ["subset_accuracy"]),
+        ("EMR", ["subset_accuracy"]),
+        ("zero_one_loss", ["zero_one_loss"]),
+        ("map@5", ["AP@5"]),
+        ("ERR@all", ["ERR@all"]),
+        ("RBP(p=0.5)@all", ["RBP(p=0.5)@all"]),
     ],
 )
 def test_a_name_means(name, expected):
@@ -312,6 +321,7 @@ def test_a_measure_named_twice_is_computed_once():
         ("P@1.5", "got '1.5'"),
         ("P@all", "P needs a cutoff, got @all"),
         ("LRAP@5", "LRAP has no cutoff, got @5"),
+        ("one_error@5", "one_error is Abandonment@1, got @5"),
         ("P@", "got ''"),
         ("P@1,", "got ''"),
         ("P(", "cannot read the metric name 'P('"),

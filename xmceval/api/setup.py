@@ -170,7 +170,7 @@ class Setup:
             replace(terms, width=width),
             self.options,
             warnings=(*self.warnings, *mismatches, *self.truth.source.warnings, *opened.scores.source.warnings),
-            notes=(*self.notes, *notes),
+            notes=(*self.notes, *notes, *self.program.remarks(totals.parts, width.n_labels)),
         )
 
     def _mismatches(self, terms: Terms, totals: Totals) -> tuple[str, ...]:

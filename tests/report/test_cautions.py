@@ -35,6 +35,10 @@ def case(*, names=("P@1",), estimate=FINE, slices=(), options=None, **counts):
 
 UNDEFINED = Estimate(0.0, None, None, None, None, undefined=True)
 
+OF_GRADE_2 = (
+    "75.0% of the labels of grade 2 or above have no score: for AUC(rel=2) they are tied with all other labels "
+    "without a score"
+)
 LINES = [
     (
         case(short_rows={1: 2, 5: 8}),
@@ -72,8 +76,7 @@ LINES = [
     ),
     (
         case(names=["LRAP", "AUC(rel=2)"], unscored={1: Unscored(0, 200), 2: Unscored(3, 4)}),
-        "75.0% of the labels of grade 2 or above have no score: for AUC(rel=2) they are tied with all other labels "
-        "without a score",
+        OF_GRADE_2,
     ),
     (
         case(names=["AUC(rel=2)"], left_out={"AUC(rel=2)": 2}),

@@ -15,7 +15,7 @@ from xmceval.errors import DataError, counted
 from xmceval.files.logs import read_log
 from xmceval.rows.block import Float64
 from xmceval.rows.storage import comparable
-from xmceval.scoring.areas import roc_areas
+from xmceval.scoring.roc import roc_areas
 
 AnyArray = NDArray[Any]
 

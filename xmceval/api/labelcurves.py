@@ -17,7 +17,7 @@ from xmceval.rows.block import Float64, Int64, Scratch, Source
 from xmceval.rows.checks import validated_scores, validated_truth
 from xmceval.rows.matrices import as_scores, as_truth
 from xmceval.rows.width import Width
-from xmceval.scoring.areas import roc_areas
+from xmceval.scoring.roc import roc_areas
 
 AVERAGES = ("macro", "micro", "weighted", None)
 LARGEST_COUNT = 1 << 63
@@ -164,10 +164,12 @@ def _compute_steps(cells: _Cells) -> _Steps:
     return _Steps(cells.labels, first, scores[starts], hits, misses)
 
 
-def roc_curve(
+def label_roc_curve(
     y_true: Any, y_score: Any, *, label: int | None = None, drop_intermediate: bool = True
 ) -> tuple[Float64, Float64, Float64]:
     """Compute the points of the ROC curve of one label, or of all cells together.
+
+    For one list of scores see `roc_curve`, which is scikit-learn's.
 
     Parameters
     ----------
@@ -185,7 +187,7 @@ def roc_curve(
 
     Examples
     --------
-    >>> fpr, tpr, thresholds = roc_curve([[0], [0], [1], [1]], [[0.1], [0.4], [0.35], [0.8]])
+    >>> fpr, tpr, thresholds = label_roc_curve([[0], [0], [1], [1]], [[0.1], [0.4], [0.35], [0.8]])
     >>> tpr.tolist()
     [0.0, 0.5, 0.5, 1.0, 1.0]
     """
@@ -202,12 +204,12 @@ def roc_curve(
     return fpr, tpr, np.concatenate([[np.inf], scores])
 
 
-def precision_recall_curve(
+def label_precision_recall_curve(
     y_true: Any, y_score: Any, *, label: int | None = None, drop_intermediate: bool = False
 ) -> tuple[Float64, Float64, Float64]:
     """Compute the points of the precision-recall curve of one label, or of all cells together.
 
-    The parameters are those of `roc_curve`; ``drop_intermediate`` keeps the first and last point of each recall.
+    The parameters are those of `label_roc_curve`; ``drop_intermediate`` keeps the first and last point of each recall.
 
     Returns
     -------

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import click
 
-COMMANDS = ("score", "compare", "auc", "inspect", "convert", "propensity", "check-table", "metrics", "datasets")
+COMMANDS = ("score", "compare", "auc", "inspect", "convert", "fuse", "propensity", "check-table", "metrics", "datasets")
 
 
 class _LazyGroup(click.Group):

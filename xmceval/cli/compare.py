@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 @click.argument("preds", nargs=-1)
 @lambda function: options.derived(function, Testing)
 @options.scoring
+@options.fused
+@options.runs
 @click.option("-o", "form", type=click.Choice(list(FORMS)), default="table", help="Form of the output.")
 @click.option("--name", "names", multiple=True, help="Name of a system, in the order of PREDS; may be repeated.")
 @click.option(
@@ -37,6 +39,8 @@ def command(
     form: str,
     names: tuple[str, ...],
     places: int,
+    fused: tuple[str, ...],
+    runs: tuple[str, ...],
     save_rows: str | None,
     rows: bool,
     strict: bool,
@@ -62,19 +66,18 @@ def command(
         shared.report(comparison.results, quiet=quiet, verbose=verbose, warnings=comparison.warnings)
         click.echo(render_comparison(form, comparison, places), nl=False)
         return
-    if not preds:
+    if not preds and not fused and not runs:
         raise UsageError("a comparison needs at least two systems")
     systems = shared.system_names(preds, names)
-    shared.start(quiet)
+    shared.start(quiet, ahead=True)
     from xmceval.api.compare import compare_systems
-    from xmceval.api.setup import Named, Setup
+    from xmceval.api.setup import Setup
     from xmceval.scoring.options import Options
 
     testing = Testing.of(arguments)
     setup = Setup.of(truth, Options.of(arguments))
-    shared.wait_for_kernels()
     with shared.progress(f"{len(systems)} systems", quiet) as report:
-        named = [Named(Path(path), name) for path, name in zip(preds, systems, strict=True)]
+        named = [*shared.named_systems(preds, systems, fused), *shared.systems_of_runs(runs)]
         comparison = compare_systems(setup, named, testing, progress=report, save_rows=save_rows)
     if strict:
         shared.refuse_warnings(comparison.results, comparison.warnings)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from xmceval.errors import counted, listed
+from xmceval.metrics.measure import Measure
 from xmceval.scoring.finish import Counts, Figure, Summary
 
 
@@ -59,7 +60,10 @@ def _no_truth(case: Case) -> Iterator[str]:
 
 def _explicit_zeros(case: Case) -> Iterator[str]:
     n = case.counts.explicit_zeros
-    if n:
+    names = [figure.name for figure in case.figures if figure.measure.metric.family == "judged"]
+    if names and n == 0:
+        yield f"{listed(names)}: the truth stores no label with value 0, so only true labels count as judged"
+    if n and len(names) < len(case.figures):
         yield f"{counted(n, 'stored zero')} in the truth {_are(n)} ignored: labels with value 0 are not true"
 
 
@@ -92,13 +96,18 @@ def _left_out_rows(case: Case) -> Iterator[str]:
 def _unscored_truth(case: Case) -> Iterator[str]:
     for rel, unscored in case.counts.unscored.items():
         measures = [figure.measure for figure in case.figures if figure.measure.rel == rel]
-        names = [each.name for each in measures if each.metric.needs_labels and each.metric.family == "row"]
+        names = [each.name for each in measures if _ranks_all_labels(each)]
         if names and unscored.number:
             labels = "true labels" if rel == 1 else f"labels of grade {rel} or above"
             yield (
                 f"{unscored.number / unscored.n_true:.1%} of the {labels} have no score: "
                 f"for {listed(names)} they are tied with all other labels without a score"
             )
+
+
+def _ranks_all_labels(measure: Measure) -> bool:
+    metric = measure.metric
+    return (metric.needs_labels and metric.family == "row") or metric.family == "column"
 
 
 def _stored_labels_as_decisions(case: Case) -> Iterator[str]:

@@ -135,7 +135,7 @@ def collect_outputs(
     outputs = []
     for t, task in enumerate(watch.tasks):
         for o, measure in enumerate(task.measures):
-            counted = [rows - int(part.left_out[o]) for rows, part in zip(n_rows, parts[t], strict=True)]
+            counted = _counted(n_rows, parts[t], o)
             pairs = {pair: (sums[t].products[o], sums[t].counts[o]) for pair, sums in watch.sums.items()}
             rows = None if held is None else _rows_of(held.values, t, o)
             outputs.append(Output(measure, "", [part.sums[o] for part in parts[t]], counted, pairs, rows))
@@ -148,8 +148,13 @@ def collect_outputs(
                 pairs = {pair: (sums[t].products[place], sums[t].counts[place]) for pair, sums in watch.shares.items()}
                 rows = None if held is None else _rows_of(held.shares, t, place)
                 sums = [part.shares[place] for part in parts[t]]
-                outputs.append(Output(measure, bin_.name, sums, n_rows, pairs, rows))
+                outputs.append(Output(measure, bin_.name, sums, _counted(n_rows, parts[t], o), pairs, rows))
     return outputs
+
+
+def _counted(n_rows: Sequence[int], parts: Sequence[Sums], output: int) -> list[int]:
+    """Return the rows of each system that have a value."""
+    return [rows - int(part.left_out[output]) for rows, part in zip(n_rows, parts, strict=True)]
 
 
 def _rows_of(values: Callable[[int, int], Float64], task: int, place: int) -> Callable[[int], Float64]:

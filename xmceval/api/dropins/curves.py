@@ -24,7 +24,7 @@ from xmceval.api.dropins.targets import (
 )
 from xmceval.errors import DataError, UsageError
 from xmceval.rows.block import Float64
-from xmceval.scoring.areas import roc_areas
+from xmceval.scoring.roc import roc_areas
 
 AVERAGES = ("micro", "macro", "weighted", "samples", None)
 

@@ -80,6 +80,7 @@ _ENTRIES = (
         gain="grade",
         discounts=_LOGS,
         bounds=_UNBOUNDED,
+        unit="gain",
         cutoff="optional",
     ),
     Metric(
@@ -143,6 +144,7 @@ _ENTRIES = (
         gain="propensity",
         discounts=_LOGS,
         bounds=_UNBOUNDED,
+        unit="gain",
         note="its ratio form is PSnDCG(norm=sum)",
     ),
     Metric(

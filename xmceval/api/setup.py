@@ -11,6 +11,7 @@ import numpy as np
 
 from xmceval.api.inputs import Input, Opener, Weighing, check_narrow, find_filter, find_propensities, read_weights
 from xmceval.errors import DataError, UsageError, listed
+from xmceval.files.presence import check_files
 from xmceval.labels.bins import make_bins
 from xmceval.labels.catalogue import find_dataset
 from xmceval.labels.propensity import NO_PROPENSITIES
@@ -21,6 +22,7 @@ from xmceval.scoring.batch import Terms
 from xmceval.scoring.evaluate import System, evaluate
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program, compile_program
+from xmceval.scoring.spec import input_name
 from xmceval.scoring.totals import Totals
 
 
@@ -42,6 +44,8 @@ class Setup:
     opener : Opener
         Opens the scores of systems.
     truth : Input
+    truth_name : str
+        How reports call it.
     program : Program
         What to compute.
     terms : Terms
@@ -53,14 +57,16 @@ class Setup:
     options: Options
     opener: Opener
     truth: Input
+    truth_name: str
     program: Program
     terms: Terms
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, y_true: Any, options: Options) -> Setup:
-        """Open a truth, and find propensities, weights and filters."""
+    def of(cls, y_true: Any, options: Options, systems: Sequence[Named] = ()) -> Setup:
+        """Open a truth, and find propensities, weights and filters; first check that all files exist."""
+        check_files([y_true, *(each.y_score for each in systems), *options.files])
         program = compile_program(options.measures)
         program.check_ties(options.ties)
         opener = Opener.of(options)
@@ -84,7 +90,8 @@ class Setup:
             ties=options.ties,
         )
         warnings = (*_threshold_warnings(options, program), *weighing.warnings, *weights.warnings)
-        return cls(options, opener, truth, program, terms, (*truth.notes, *weighing.notes), warnings)
+        notes = (*truth.notes, *weighing.notes)
+        return cls(options, opener, truth, input_name(y_true), program, terms, notes, warnings)
 
     def score(self, systems: Sequence[Named], progress: Progress | None = None) -> list[Result]:
         """Score systems; the truth is read once."""
@@ -98,7 +105,7 @@ class Setup:
             progress=progress,
         )
         return [
-            self._result(each.name or own.source.name, own.source, own.notes, its_terms, its_totals)
+            self._result(each, own, its_terms, its_totals)
             for each, own, its_terms, its_totals in zip(systems, opened, terms, totals, strict=True)
         ]
 
@@ -122,8 +129,9 @@ class Setup:
                 bins = make_bins(self.options.by_frequency, self.terms.propensities, width.n_labels)
         return replace(self.terms, width=width, bins=bins)
 
-    def _result(self, name: str, scores: Source, notes: tuple[str, ...], terms: Terms, totals: Totals) -> Result:
+    def _result(self, system: Named, scores: Input, terms: Terms, totals: Totals) -> Result:
         """Finish the totals of a system."""
+        notes = scores.notes
         if terms.filter is not None:
             terms.filter.check_labels(terms.width)
         mismatches = self._mismatches(terms, totals)
@@ -132,12 +140,14 @@ class Setup:
             notes = (*notes, f"no input declares the number of labels: {width.declared_by} {width.n_labels:,}")
             width.check_cutoff(self.program.deepest)
         return make_result(
-            name,
+            system.name or scores.source.name,
             self.program,
             totals,
             replace(terms, width=width),
             self.options,
-            warnings=(*self.warnings, *mismatches, *self.truth.source.warnings, *scores.warnings),
+            truth=self.truth_name,
+            scores=input_name(system.y_score),
+            warnings=(*self.warnings, *mismatches, *self.truth.source.warnings, *scores.source.warnings),
             notes=(*self.notes, *notes),
         )
 

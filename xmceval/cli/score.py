@@ -11,19 +11,39 @@ from xmceval.errors import UsageError
 from xmceval.report.forms import FORMS, PLACES, render
 
 
-@click.command("score", short_help="Score predictions against the truth.")
-@click.argument("truth")
-@click.argument("preds", nargs=-1, required=True)
+@click.command("score", cls=options.GroupedCommand, short_help="Score predictions against the truth.")
+@click.argument("truth", type=options.FILE)
+@click.argument("preds", nargs=-1, required=True, type=options.FILE)
 @options.scoring
-@click.option("-o", "form", type=click.Choice(list(FORMS)), default="table", help="Form of the output.")
-@click.option("--name", "names", multiple=True, help="Name of a system, in the order of PREDS; may be repeated.")
-@click.option(
-    "--places", type=click.IntRange(0, 12), default=PLACES, show_default=True, help="Decimal places of the table."
+@options.option(
+    "-o", "form", type=click.Choice(list(FORMS)), default="table", show_default=True, help="Form of the output."
 )
-@click.option("--published", is_flag=True, help="Show where these values would rank in the table of --dataset.")
-@click.option("--strict", is_flag=True, help="Warnings are errors.")
-@click.option("-q", "quiet", is_flag=True, help="No warnings and no progress.")
-@click.option("-v", "verbose", is_flag=True, help="Report what was inferred from the files.")
+@options.option(
+    "--name",
+    "names",
+    multiple=True,
+    group="Output",
+    metavar="NAME",
+    help="Name of a system, in the order of PREDS; may be repeated.",
+)
+@options.option(
+    "--places",
+    type=click.IntRange(0, 12),
+    default=PLACES,
+    show_default=True,
+    group="Output",
+    metavar="N",
+    help="Decimal places of the table.",
+)
+@options.option(
+    "--published",
+    is_flag=True,
+    group="Output",
+    help="Show where these values would rank in the table of --dataset.",
+)
+@options.option("--strict", is_flag=True, group="Output", help="Warnings are errors.")
+@options.quiet
+@options.verbose
 def command(
     truth: str,
     preds: tuple[str, ...],
@@ -58,10 +78,11 @@ def command(
 
     chosen = Options.of(arguments)
     entry = require_dataset(chosen.dataset) if published else None
-    setup = Setup.of(truth, chosen)
+    named = [Named(Path(path), name) for path, name in zip(preds, systems, strict=True)]
+    setup = Setup.of(truth, chosen, named)
     shared.wait_for_kernels()
     with shared.progress(systems[0] if len(systems) == 1 else f"{len(systems)} systems", quiet) as report:
-        results = setup.score([Named(Path(path), name) for path, name in zip(preds, systems, strict=True)], report)
+        results = setup.score(named, report)
     results = results if entry is None else [with_standings(result, entry) for result in results]
     if strict:
         shared.refuse_warnings(results)

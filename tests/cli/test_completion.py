@@ -8,11 +8,14 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from xmceval.cli import COMMANDS, cli, options
-from xmceval.cli.score import command
-from xmceval.labels.catalogue import datasets
+from xmceval.cli import COMMANDS, cli
+from xmceval.cli.compare import command as compare
+from xmceval.cli.score import command as score
+from xmceval.labels.catalogue import datasets, find_dataset
+from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
 from xmceval.scoring.options import GROUPS, specs
+from xmceval.scoring.testing import Testing
 
 
 def complete(*words):
@@ -79,17 +82,17 @@ def sections(text):
 
 
 @pytest.mark.parametrize("columns", [80, 200])
-def test_help_groups_the_options_the_common_ones_first(columns):
-    text = CliRunner(env={"COLUMNS": str(columns)}).invoke(cli, ["score", "-h"]).stdout
-    found = sections(text.partition("\n\nCommon:")[1] + text.partition("\n\nCommon:")[2])
-    assert list(found) == list(GROUPS)
+@pytest.mark.parametrize(("name", "command"), [("score", score), ("compare", compare)])
+def test_help_groups_the_options_the_common_ones_first(name, command, columns):
+    text = CliRunner(env={"COLUMNS": str(columns)}).invoke(cli, [name, "-h"]).stdout
+    found = sections(text[text.index("\n\nCommon:") :])
+    assert list(found) == [group for group in GROUPS if group != "Testing" or name == "compare"]
     assert found["Common"][:3] == ["-k", "-m", "--train"]
     assert found["Common"][-3:] == ["--quiet", "--verbose", "--help"]
-    for name, spec in specs().items():
-        assert (spec.flags or (f"--{name.replace('_', '-')}",))[-1] in found[spec.group]
-    assert (
-        sum(map(len, found.values())) == len([each for each in command.params if each.param_type_name == "option"]) + 1
-    )
+    for option, spec in {**specs(), **(specs(Testing) if name == "compare" else {})}.items():
+        assert (spec.flags or (f"--{option.replace('_', '-')}",))[-1] in found[spec.group]
+    n_options = sum(each.param_type_name == "option" for each in command.params)
+    assert sum(map(len, found.values())) == n_options + 1  # and --help
     assert max(map(len, text.splitlines())) <= 80
 
 
@@ -99,7 +102,7 @@ def test_help_is_as_wide_as_80_columns(name):
     assert max(map(len, text.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("name", ["score", "auc", "convert", "propensity"])
+@pytest.mark.parametrize("name", ["score", "compare", "auc", "convert", "propensity"])
 def test_short_options_have_long_names(name):
     params = {each.name: each for each in cli.get_command(None, name).params}
     assert params["quiet"].opts == ["-q", "--quiet"]
@@ -108,4 +111,7 @@ def test_short_options_have_long_names(name):
 
 
 def test_every_name_that_is_completed_is_understood():
-    assert {*METRICS} <= {*options.specs()["metrics"].names()}
+    offered = [*specs()["metrics"].names()]
+    found = {parse(f"{name}1" if name.endswith("@") else name, [1])[0].metric.name for name in offered}
+    assert found == set(METRICS)
+    assert [find_dataset(name).name for name in specs()["dataset"].names()] == [*datasets()]

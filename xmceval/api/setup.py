@@ -20,6 +20,7 @@ from xmceval.rows.block import Source
 from xmceval.rows.threads import Progress
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.evaluate import System, evaluate
+from xmceval.scoring.observers import Observer
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program, compile_program
 from xmceval.scoring.spec import input_name
@@ -32,6 +33,16 @@ class Named:
 
     y_score: Any
     name: str | None = None
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A system whose scores are open, and on what terms it is scored; `file` is how reports call the scores."""
+
+    name: str
+    file: str
+    scores: Input
+    terms: Terms
 
 
 @dataclass(frozen=True)
@@ -95,19 +106,34 @@ class Setup:
 
     def score(self, systems: Sequence[Named], progress: Progress | None = None) -> list[Result]:
         """Score systems; the truth is read once."""
-        opened = [self.opener.scores(each.y_score, self.truth, self.terms.width) for each in systems]
-        terms = [self._terms_of(each.y_score, own.source) for each, own in zip(systems, opened, strict=True)]
-        totals = evaluate(
+        opened = self.open_systems(systems)
+        return self.results(opened, self.evaluate(opened, progress=progress))
+
+    def open_systems(self, systems: Sequence[Named]) -> list[Opened]:
+        """Open the scores of systems."""
+        opened = []
+        for system in systems:
+            scores = self.opener.scores(system.y_score, self.truth, self.terms.width)
+            terms = self._terms_of(system.y_score, scores.source)
+            opened.append(Opened(system.name or scores.source.name, input_name(system.y_score), scores, terms))
+        return opened
+
+    def evaluate(
+        self, opened: Sequence[Opened], observers: Sequence[Observer] = (), progress: Progress | None = None
+    ) -> list[Totals]:
+        """Return the totals of systems, and show the values of their rows to observers."""
+        return evaluate(
             self.truth.source,
-            [System(own.source, its_terms) for own, its_terms in zip(opened, terms, strict=True)],
+            [System(each.scores.source, each.terms) for each in opened],
             self.program,
+            observers=observers,
             threads=self.options.threads,
             progress=progress,
         )
-        return [
-            self._result(each, own, its_terms, its_totals)
-            for each, own, its_terms, its_totals in zip(systems, opened, terms, totals, strict=True)
-        ]
+
+    def results(self, opened: Sequence[Opened], totals: Sequence[Totals]) -> list[Result]:
+        """Finish the totals of systems."""
+        return [self._result(each, its_totals) for each, its_totals in zip(opened, totals, strict=True)]
 
     def _terms_of(self, y_score: Any, scores: Source) -> Terms:
         """Return the terms on which a system is scored: its own number of labels where the truth declares none."""
@@ -129,9 +155,9 @@ class Setup:
                 bins = make_bins(self.options.by_frequency, self.terms.propensities, width.n_labels)
         return replace(self.terms, width=width, bins=bins)
 
-    def _result(self, system: Named, scores: Input, terms: Terms, totals: Totals) -> Result:
+    def _result(self, opened: Opened, totals: Totals) -> Result:
         """Finish the totals of a system."""
-        notes = scores.notes
+        terms, notes = opened.terms, opened.scores.notes
         if terms.filter is not None:
             terms.filter.check_labels(terms.width)
         mismatches = self._mismatches(terms, totals)
@@ -140,14 +166,14 @@ class Setup:
             notes = (*notes, f"no input declares the number of labels: {width.declared_by} {width.n_labels:,}")
             width.check_cutoff(self.program.deepest)
         return make_result(
-            system.name or scores.source.name,
+            opened.name,
             self.program,
             totals,
             replace(terms, width=width),
             self.options,
             truth=self.truth_name,
-            scores=input_name(system.y_score),
-            warnings=(*self.warnings, *mismatches, *self.truth.source.warnings, *scores.source.warnings),
+            scores=opened.file,
+            warnings=(*self.warnings, *mismatches, *self.truth.source.warnings, *opened.scores.source.warnings),
             notes=(*self.notes, *notes),
         )
 

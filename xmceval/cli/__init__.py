@@ -12,7 +12,7 @@ import click
 
 from xmceval.cli import completion
 
-COMMANDS = ("score", "auc", "inspect", "convert", "propensity", "metrics", "datasets")
+COMMANDS = ("score", "compare", "auc", "inspect", "convert", "propensity", "metrics", "datasets")
 
 
 class _LazyGroup(click.Group):

@@ -10,6 +10,7 @@ import click
 
 from xmceval.cli import completion
 from xmceval.metrics.table import DEFAULT_CUTOFFS
+from xmceval.report.forms import FORMS, PLACES
 from xmceval.scoring.options import GROUPS, Options, specs
 from xmceval.scoring.spec import Spec
 
@@ -49,24 +50,38 @@ def option(*flags: str, group: str = GROUPS[0], **how: Any) -> Callable[[Functio
 
 def scoring(function: Function) -> Function:
     """Add the options of scoring to a command."""
-    for name in reversed(specs()):
-        function = scoring_option(name)(function)
+    return derived(function, Options)
+
+
+def derived(function: Function, of: type[Any]) -> Function:
+    """Add the options that a dataclass of options has to a command."""
+    for name in reversed(specs(of)):
+        function = derived_option(name, of)(function)
     return function
 
 
-def scoring_option(name: str, **changes: Any) -> Callable[[Function], Function]:
-    """Make one of the options of scoring, for this or another command; `changes` replace settings of click."""
-    spec = specs()[name]
+def derived_option(name: str, of: type[Any]) -> Callable[[Function], Function]:
+    """Make one of the options that a dataclass of options has."""
+    spec, default = specs(of)[name], of.__dataclass_fields__[name].default
     flags = spec.flags or (f"--{name.replace('_', '-')}",)
-    how = {"help": spec.help, "metavar": spec.metavar or None, "group": spec.group, **_describe_kind(name, spec)}
+    how = {
+        "help": spec.help,
+        "metavar": spec.metavar or None,
+        "group": spec.group,
+        **_describe_kind(name, spec, default),
+    }
     if spec.names is not None:
         how["shell_complete"] = completion.of_names(spec.names, are_listed=spec.kind is list)
-    return option(*flags, name, **{**how, **changes})
+    return option(*flags, name, **how)
 
 
-def _describe_kind(name: str, spec: Spec) -> dict[str, Any]:
+def scoring_option(name: str) -> Callable[[Function], Function]:
+    """Make one of the options of scoring, for another command."""
+    return derived_option(name, Options)
+
+
+def _describe_kind(name: str, spec: Spec, default: Any) -> dict[str, Any]:
     """Return what click knows of the values of an option."""
-    default = Options.__dataclass_fields__[name].default
     if name == "k":
         return {"default": ",".join(map(str, DEFAULT_CUTOFFS)), "show_default": True}
     if spec.kind is bool:
@@ -77,7 +92,8 @@ def _describe_kind(name: str, spec: Spec) -> dict[str, Any]:
         return {"type": click.Choice(spec.choices), "default": default, "show_default": True}
     if spec.is_file:
         return {"type": FILE}
-    return {"type": spec.kind}  # Options checks the bounds
+    # The dataclass checks the bounds.
+    return {"type": spec.kind, "default": default, "show_default": default is not None}
 
 
 def terminal_width() -> int:
@@ -88,6 +104,27 @@ def terminal_width() -> int:
 form = option(
     "-o", "form", type=click.Choice(["table", "json"]), default="table", show_default=True, help="Form of the output."
 )
+report_form = option(
+    "-o", "form", type=click.Choice(list(FORMS)), default="table", show_default=True, help="Form of the output."
+)
+names = option(
+    "--name",
+    "names",
+    multiple=True,
+    group="Output",
+    metavar="NAME",
+    help="Name of a system, in the order of PREDS; may be repeated.",
+)
+places = option(
+    "--places",
+    type=click.IntRange(0, 12),
+    default=PLACES,
+    show_default=True,
+    group="Output",
+    metavar="N",
+    help="Decimal places of the table.",
+)
+strict = option("--strict", is_flag=True, group="Output", help="Warnings are errors.")
 force = option("--force", is_flag=True, help="Overwrite DST.")
 threads = scoring_option("threads")
 quiet = option("-q", "--quiet", is_flag=True, help="Print nothing but results and errors.")

@@ -8,40 +8,23 @@ import click
 
 from xmceval.cli import options, shared
 from xmceval.errors import UsageError
-from xmceval.report.forms import FORMS, PLACES, render
+from xmceval.report.forms import render
 
 
 @click.command("score", cls=options.GroupedCommand, short_help="Score predictions against the truth.")
 @click.argument("truth", type=options.FILE)
 @click.argument("preds", nargs=-1, required=True, type=options.FILE)
 @options.scoring
-@options.option(
-    "-o", "form", type=click.Choice(list(FORMS)), default="table", show_default=True, help="Form of the output."
-)
-@options.option(
-    "--name",
-    "names",
-    multiple=True,
-    group="Output",
-    metavar="NAME",
-    help="Name of a system, in the order of PREDS; may be repeated.",
-)
-@options.option(
-    "--places",
-    type=click.IntRange(0, 12),
-    default=PLACES,
-    show_default=True,
-    group="Output",
-    metavar="N",
-    help="Decimal places of the table.",
-)
+@options.report_form
+@options.names
+@options.places
 @options.option(
     "--published",
     is_flag=True,
     group="Output",
     help="Show where these values would rank in the table of --dataset.",
 )
-@options.option("--strict", is_flag=True, group="Output", help="Warnings are errors.")
+@options.strict
 @options.quiet
 @options.verbose
 def command(

@@ -7,6 +7,7 @@ import io
 import math
 from collections.abc import Iterator, Sequence
 
+from xmceval.report.comparison import DIFFERENCE_NUMBERS, Comparison
 from xmceval.report.result import Result
 from xmceval.scoring.finish import Figure
 
@@ -39,3 +40,15 @@ def _line(figure: Figure, bin_name: str, kind: str) -> list[str]:
     numbers = estimate.value, estimate.low, estimate.high, estimate.ceiling
     texts = ["" if number is None or not math.isfinite(number) else repr(number) for number in numbers]
     return [figure.measure.head, figure.measure.cutoff, bin_name, kind, *texts]
+
+
+def render_comparison(comparison: Comparison, places: int = 0) -> str:  # noqa: ARG001 - forms share one signature
+    """Write a comparison as CSV in long form, one line per difference."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["system", "baseline", "metric", "k", "bin", *DIFFERENCE_NUMBERS])
+    for each in comparison.differences:
+        numbers = (getattr(each, name) for name in DIFFERENCE_NUMBERS)
+        cells = ("" if number is None else repr(number) for number in numbers)
+        writer.writerow([each.system, each.baseline, each.measure.head, each.measure.cutoff, each.bin, *cells])
+    return text.getvalue()

@@ -1,0 +1,60 @@
+"""``xmceval compare``: which system is better, by how much, and whether that is more than chance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from xmceval.cli import options, shared
+from xmceval.report.forms import render_comparison
+from xmceval.scoring.testing import Testing
+
+
+@click.command("compare", cls=options.GroupedCommand, short_help="Compare systems on the same truth.")
+@click.argument("truth", type=options.FILE)
+@click.argument("preds", nargs=-1, required=True, type=options.FILE)
+@lambda function: options.derived(function, Testing)
+@options.scoring
+@options.report_form
+@options.names
+@options.places
+@options.strict
+@options.quiet
+@options.verbose
+def command(
+    truth: str,
+    preds: tuple[str, ...],
+    form: str,
+    names: tuple[str, ...],
+    places: int,
+    strict: bool,
+    quiet: bool,
+    verbose: bool,
+    **arguments: object,
+) -> None:
+    """Compare PREDS, one file per system, on the instances of TRUTH.
+
+    For each pair of systems and each metric: the difference (system minus baseline) with its 95% interval, p, the
+    rows won, tied and lost, and what it comes to in a sentence. The system named earlier is the baseline.
+
+    \b
+    Example:
+      xmceval compare tst_X_Y.txt old.txt new.txt --train trn_X_Y.txt -k 1,3,5
+    """
+    systems = shared.system_names(preds, names)
+    shared.start(quiet)
+    from xmceval.api.compare import compare_systems
+    from xmceval.api.setup import Named, Setup
+    from xmceval.scoring.options import Options
+
+    testing = Testing.of(arguments)
+    named = [Named(Path(path), name) for path, name in zip(preds, systems, strict=True)]
+    setup = Setup.of(truth, Options.of(arguments), named)
+    shared.wait_for_kernels()
+    with shared.progress(f"{len(systems)} systems", quiet) as report:
+        comparison = compare_systems(setup, named, testing, report)
+    if strict:
+        shared.refuse_warnings(comparison.results, comparison.warnings)
+    shared.report(comparison.results, quiet=quiet, verbose=verbose, warnings=comparison.warnings)
+    click.echo(render_comparison(form, comparison, places), nl=False)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
         recall_at_k as recall_at_k,
     )
     from xmceval.api.compare import compare as compare
+    from xmceval.api.comparerows import compare_rows as compare_rows
     from xmceval.api.convert import convert as convert
     from xmceval.api.dropins.counts import (
         accuracy_score as accuracy_score,
@@ -74,6 +75,7 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
 _HOME = {
     "score": "api.score",
     "compare": "api.compare",
+    "compare_rows": "api.comparerows",
     "Comparison": "report.comparison",
     "precision_at_k": "api.at_k",
     "recall_at_k": "api.at_k",

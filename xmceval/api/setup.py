@@ -104,11 +104,6 @@ class Setup:
         notes = (*truth.notes, *weighing.notes)
         return cls(options, opener, truth, input_name(y_true), program, terms, notes, warnings)
 
-    def score(self, systems: Sequence[Named], progress: Progress | None = None) -> list[Result]:
-        """Score systems; the truth is read once."""
-        opened = self.open_systems(systems)
-        return self.results(opened, self.evaluate(opened, progress=progress))
-
     def open_systems(self, systems: Sequence[Named]) -> list[Opened]:
         """Open the scores of systems."""
         opened = []

@@ -124,6 +124,13 @@ places = option(
     metavar="N",
     help="Decimal places of the table.",
 )
+save_rows = option(
+    "--save-rows",
+    type=FILE,
+    group="Output",
+    metavar="FILE",
+    help="Write the values of every row: .npz, .csv or .jsonl.",
+)
 strict = option("--strict", is_flag=True, group="Output", help="Warnings are errors.")
 force = option("--force", is_flag=True, help="Overwrite DST.")
 threads = scoring_option("threads")

@@ -24,6 +24,7 @@ from xmceval.report.forms import render
     group="Output",
     help="Show where these values would rank in the table of --dataset.",
 )
+@options.save_rows
 @options.strict
 @options.quiet
 @options.verbose
@@ -34,6 +35,7 @@ def command(
     names: tuple[str, ...],
     places: int,
     published: bool,
+    save_rows: str | None,
     strict: bool,
     quiet: bool,
     verbose: bool,
@@ -54,6 +56,7 @@ def command(
         raise UsageError("published values are not part of the CSV (hint: pass -o table or -o json)")
     systems = shared.system_names(preds, names)
     shared.start(quiet)
+    from xmceval.api.score import score_systems
     from xmceval.api.setup import Named, Setup
     from xmceval.labels.standings import require_dataset
     from xmceval.report.result import with_standings
@@ -65,7 +68,7 @@ def command(
     setup = Setup.of(truth, chosen, named)
     shared.wait_for_kernels()
     with shared.progress(systems[0] if len(systems) == 1 else f"{len(systems)} systems", quiet) as report:
-        results = setup.score(named, report)
+        results = score_systems(setup, named, progress=report, save_rows=save_rows)
     results = results if entry is None else [with_standings(result, entry) for result in results]
     if strict:
         shared.refuse_warnings(results)

@@ -24,7 +24,10 @@ def build_comparison_sheet(comparison: Comparison, places: int = PLACES) -> Shee
         for bin_ in _bins(comparison, system, baseline)
     ]
     below = (*sheet.below, _describe_test(comparison))
-    return replace(sheet, below=below, listings=tuple(listings), verdicts=tuple(write_verdicts(comparison, places)))
+    above = (comparison.source,) if comparison.source else sheet.above
+    return replace(
+        sheet, above=above, below=below, listings=tuple(listings), verdicts=tuple(write_verdicts(comparison, places))
+    )
 
 
 def _bins(comparison: Comparison, system: str, baseline: str) -> list[str]:

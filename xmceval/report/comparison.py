@@ -98,12 +98,15 @@ class Comparison(Mapping[Key, Difference]):
         How they were tested.
     warnings : tuple of str
         What a reader must know before trusting the differences, beside the warnings of the results.
+    source : str
+        Where the values come from, if not from scoring.
     """
 
     results: tuple[Result, ...]
     differences: tuple[Difference, ...]
     testing: Testing
     warnings: tuple[str, ...] = ()
+    source: str = ""
 
     @cached_property
     def by_key(self) -> dict[Key, Difference]:

@@ -99,7 +99,7 @@ class Result(Mapping[str, float]):
         return len(self.figures)
 
     def __eq__(self, other: object) -> bool:
-        """Compare what two reports show; notes on how files were read are not compared."""
+        """Compare the numbers, names and warnings of two reports, not how they were asked for or how files were read."""
         return self._content() == other._content() if isinstance(other, Result) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
@@ -127,7 +127,7 @@ class Result(Mapping[str, float]):
 
     def _content(self) -> tuple[object, ...]:
         numbers = self.figures, self.counts, self.slices, self.published, self.filtered
-        return self.name, *numbers, self.propensity_model, self.options, self.empty_rows, self.warnings
+        return self.name, *numbers, self.propensity_model, self.empty_rows, self.warnings
 
 
 def make_result(

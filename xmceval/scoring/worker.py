@@ -78,7 +78,7 @@ class Worker:
             values, shares = ([[each[i] for each in of] for of in fractions] for i in (0, 1))
             where = None if kept is None else np.flatnonzero(kept)
             for observer in self._observers:
-                observer.add(BlockValues(block.first_row, n_rows, where, weights, values, shares))
+                observer.add(BlockValues(block.first_row, n_rows, where, weights, truth, values, shares))
 
     def _checked_scores(self, terms: Terms, block: Block, in_truth: int) -> tuple[Rows, Filtered, int]:
         """Parse and filter the scores of a system; also return what the filter did, and the largest label."""

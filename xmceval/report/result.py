@@ -99,7 +99,7 @@ class Result(Mapping[str, float]):
         return len(self.figures)
 
     def __eq__(self, other: object) -> bool:
-        """Compare the numbers, names and warnings of two reports, not how they were asked for or how files were read."""
+        """Compare the numbers, names and warnings of two reports, not the options or notes on how files were read."""
         return self._content() == other._content() if isinstance(other, Result) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]

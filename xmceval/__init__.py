@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
         psr_at_k as psr_at_k,
         recall_at_k as recall_at_k,
     )
+    from xmceval.api.checktable import check_table as check_table
     from xmceval.api.compare import compare as compare
     from xmceval.api.comparerows import compare_rows as compare_rows
     from xmceval.api.convert import convert as convert
@@ -45,6 +46,7 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
         ndcg_score as ndcg_score,
     )
     from xmceval.api.dropins.targets import UndefinedMetricWarning as UndefinedMetricWarning
+    from xmceval.api.fuse import Fused as Fused, fuse as fuse
     from xmceval.api.grouped import (
         auc as auc,
         group_auc as group_auc,
@@ -113,6 +115,9 @@ _HOME = {
     "group_aucs": "api.grouped",
     "auc": "api.grouped",
     "inspect": "api.inspect",
+    "check_table": "api.checktable",
+    "fuse": "api.fuse",
+    "Fused": "api.fuse",
     "convert": "api.convert",
     "write_inverse_propensities": "api.propensity",
     "METRICS": "metrics.table",

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from xmceval.api.fuse import Fused
 from xmceval.api.inputs import Input, Opener, Weighing, check_narrow, find_filter, find_propensities, read_weights
 from xmceval.errors import DataError, UsageError, listed
 from xmceval.files.presence import check_files
@@ -77,7 +78,7 @@ class Setup:
     @classmethod
     def of(cls, y_true: Any, options: Options, systems: Sequence[Named] = ()) -> Setup:
         """Open a truth, and find propensities, weights and filters; first check that all files exist."""
-        check_files([y_true, *(each.y_score for each in systems), *options.files])
+        check_files([y_true, *(path for each in systems for path in _inputs(each.y_score)), *options.files])
         program = compile_program(options.measures)
         program.check_ties(options.ties)
         opener = Opener.of(options)
@@ -110,7 +111,7 @@ class Setup:
         for system in systems:
             scores = self.opener.scores(system.y_score, self.truth, self.terms.width)
             terms = self._terms_of(system.y_score, scores.source)
-            opened.append(Opened(system.name or scores.source.name, input_name(system.y_score), scores, terms))
+            opened.append(Opened(system.name or scores.source.name, _scores_name(system.y_score), scores, terms))
         return opened
 
     def evaluate(
@@ -185,6 +186,19 @@ class Setup:
                 is_filtered=terms.filter is not None,
             )
         )
+
+
+def _inputs(y_score: Any) -> Sequence[Any]:
+    """Return the scores, or those that are fused, which may be fused in turn."""
+    return [each for system in y_score.systems for each in _inputs(system)] if isinstance(y_score, Fused) else [y_score]
+
+
+def _scores_name(y_score: Any) -> str:
+    """Return how reports call scores."""
+    if not isinstance(y_score, Fused):
+        return input_name(y_score)
+    weights = f" with weights {listed(f'{weight:g}' for weight in y_score.weights)}" if y_score.weights else ""
+    return f"{listed(map(_scores_name, y_score.systems))} fused by {y_score.by}{weights}"
 
 
 def _fitting(program: Program, weighing: Weighing) -> Program:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 @click.argument("preds", nargs=-1, type=options.FILE)
 @lambda function: options.derived(function, Testing)
 @options.scoring
+@options.fused
 @options.report_form
 @options.names
 @options.places
@@ -37,6 +38,7 @@ def command(
     form: str,
     names: tuple[str, ...],
     places: int,
+    fused: tuple[str, ...],
     save_rows: str | None,
     rows: bool,
     strict: bool,
@@ -62,16 +64,16 @@ def command(
         shared.report(comparison.results, quiet=quiet, verbose=verbose, warnings=comparison.warnings)
         click.echo(render_comparison(form, comparison, places), nl=False)
         return
-    if not preds:
+    if not preds and not fused:
         raise UsageError("a comparison needs at least two systems")
     systems = shared.system_names(preds, names)
     shared.start(quiet)
     from xmceval.api.compare import compare_systems
-    from xmceval.api.setup import Named, Setup
+    from xmceval.api.setup import Setup
     from xmceval.scoring.options import Options
 
     testing = Testing.of(arguments)
-    named = [Named(Path(path), name) for path, name in zip(preds, systems, strict=True)]
+    named = shared.named_systems(preds, systems, fused)
     setup = Setup.of(truth, Options.of(arguments), named)
     shared.wait_for_kernels()
     with shared.progress(f"{len(systems)} systems", quiet) as report:

@@ -60,7 +60,7 @@ def derived(function: Function, of: type[Any]) -> Function:
     return function
 
 
-def derived_option(name: str, of: type[Any]) -> Callable[[Function], Function]:
+def derived_option(name: str, of: type[Any], **changes: Any) -> Callable[[Function], Function]:
     """Make one of the options that a dataclass of options has."""
     spec, default = specs(of)[name], of.__dataclass_fields__[name].default
     flags = spec.flags or (f"--{name.replace('_', '-')}",)
@@ -72,12 +72,12 @@ def derived_option(name: str, of: type[Any]) -> Callable[[Function], Function]:
     }
     if spec.names is not None:
         how["shell_complete"] = completion.of_names(spec.names, are_listed=spec.kind is list)
-    return option(*flags, name, **how)
+    return option(*flags, name, **{**how, **changes})
 
 
-def scoring_option(name: str) -> Callable[[Function], Function]:
-    """Make one of the options of scoring, for another command."""
-    return derived_option(name, Options)
+def scoring_option(name: str, **changes: Any) -> Callable[[Function], Function]:
+    """Make one of the options of scoring, for another command; `changes` replace what click shows, such as its help."""
+    return derived_option(name, Options, **changes)
 
 
 def _describe_kind(name: str, spec: Spec, default: Any) -> dict[str, Any]:
@@ -130,6 +130,14 @@ save_rows = option(
     group="Output",
     metavar="FILE",
     help="Write the values of every row: .npz, .csv or .jsonl.",
+)
+fused = option(
+    "--fuse",
+    "fused",
+    multiple=True,
+    group="Input",
+    metavar="NAME=A,B",
+    help="Add a system that fuses others, by score or NAME=RULE:A,B; see xmceval fuse.",
 )
 strict = option("--strict", is_flag=True, group="Output", help="Warnings are errors.")
 force = option("--force", is_flag=True, help="Overwrite DST.")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from xmceval.cli import options, shared
@@ -15,6 +13,7 @@ from xmceval.report.forms import render
 @click.argument("truth", type=options.FILE)
 @click.argument("preds", nargs=-1, required=True, type=options.FILE)
 @options.scoring
+@options.fused
 @options.report_form
 @options.names
 @options.places
@@ -34,6 +33,7 @@ def command(
     form: str,
     names: tuple[str, ...],
     places: int,
+    fused: tuple[str, ...],
     published: bool,
     save_rows: str | None,
     strict: bool,
@@ -57,14 +57,14 @@ def command(
     systems = shared.system_names(preds, names)
     shared.start(quiet)
     from xmceval.api.score import score_systems
-    from xmceval.api.setup import Named, Setup
+    from xmceval.api.setup import Setup
     from xmceval.labels.standings import require_dataset
     from xmceval.report.result import with_standings
     from xmceval.scoring.options import Options
 
     chosen = Options.of(arguments)
     entry = require_dataset(chosen.dataset) if published else None
-    named = [Named(Path(path), name) for path, name in zip(preds, systems, strict=True)]
+    named = shared.named_systems(preds, systems, fused)
     setup = Setup.of(truth, chosen, named)
     shared.wait_for_kernels()
     with shared.progress(systems[0] if len(systems) == 1 else f"{len(systems)} systems", quiet) as report:

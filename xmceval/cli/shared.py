@@ -17,6 +17,7 @@ import click
 from xmceval.errors import UsageError, counted
 
 if TYPE_CHECKING:
+    from xmceval.api.setup import Named
     from xmceval.report.result import Result
 
 
@@ -31,6 +32,28 @@ def system_names(paths: Sequence[str], names: Sequence[str]) -> list[str]:
     if len(names) > len(paths):
         raise UsageError(f"{counted(len(names), 'name')} for {counted(len(paths), 'file')} of predictions")
     return numbered([*names, *short_names(paths)[len(names) :]])
+
+
+def named_systems(preds: Sequence[str], names: Sequence[str], fused: Sequence[str]) -> list[Named]:
+    """Return the systems of the command line: files, then fusions ``NAME=A,B`` or ``NAME=RULE:A,B``.
+
+    Raises
+    ------
+    UsageError
+        A fusion without a name, or of an unknown rule.
+    """
+    from xmceval.api.fuse import fuse
+    from xmceval.api.setup import Named
+
+    systems = [Named(Path(path), name) for path, name in zip(preds, names, strict=True)]
+    for text in fused:
+        name, is_named, files = text.partition("=")
+        if not (name and is_named and files):
+            raise UsageError(f"--fuse {text}: expected NAME=A,B or NAME=RULE:A,B")
+        rule, has_rule, rest = files.partition(":")
+        paths = [Path(each) for each in (rest if has_rule else files).split(",")]
+        systems.append(Named(fuse(paths, by=rule if has_rule else "score"), name))
+    return systems
 
 
 def short_names(paths: Sequence[str]) -> list[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from xmceval.api.pairtests import PairTests
+from xmceval.api.pairtests import PairTests, adjust
+from xmceval.api.runs import Lineup
 from xmceval.api.saving import saving_rows
 from xmceval.api.setup import Named, Setup
 from xmceval.errors import UsageError, listed, warn
@@ -17,6 +19,7 @@ from xmceval.scoring.heldrows import HeldRows
 from xmceval.scoring.observers import Observer
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.paired import Pairs, all_pairs, collect_outputs
+from xmceval.scoring.runs import MeanOutput, pairs_of_runs
 from xmceval.scoring.testing import Adjust, AdjustOver, Test, Testing
 
 
@@ -41,7 +44,9 @@ def compare(
     y_true : sparse matrix, array or path [n_rows, n_labels]
         As in `score`.
     systems : mapping of str to matrix or path
-        The scores of at least two systems by name, each as in `score`.
+        The scores of at least two systems by name, each as in `score`. A list of matrices or paths is one system
+        that was trained several times: its values are means over its runs, and where both systems of a pair have at
+        least three, the run is the unit of the test (Welch's t test), else the row.
     against : str, optional
         Compare with this system only; without it every pair is compared, the earlier system being the baseline.
     test : {"t", "randomization", "bootstrap"}
@@ -80,7 +85,7 @@ def compare(
     Notes
     -----
     Sakai, Laboratory Experiments in Information Retrieval, 2018; for ratios of sums Cochran, Sampling Techniques, 1977,
-    ch. 6. Rows are instances: nothing here tells how much training again, with another seed, would change.
+    ch. 6. Where rows are the unit, nothing tells how much training again, with another seed, would change.
 
     Examples
     --------
@@ -110,21 +115,31 @@ def compare_systems(
     save_rows: str | Path | None = None,
 ) -> Comparison:
     """Compare systems on an opened truth."""
-    names = [str(each.name) for each in systems]
-    pairs = find_pairs(names, testing)
-    opened = setup.open_systems(systems)
+    lineup = Lineup.of(systems)
+    pairs = find_pairs(lineup.names, testing)
+    opened = setup.open_systems(lineup.runs)
     bins = opened[0].terms.bins
-    watch = Pairs(setup.program, opened[0].terms.n_bins, pairs)
+    by_runs = lineup.by_runs(pairs)
+    by_rows = [pair for pair in pairs if pair not in by_runs]
+    watch = Pairs(setup.program, opened[0].terms.n_bins, pairs_of_runs(lineup.groups, by_rows))
     held = HeldRows() if testing.holds_rows else None
     observers: list[Observer] = [watch] if held is None else [watch, held]
     with saving_rows(setup, opened, save_rows) as saved:
         totals = setup.evaluate(opened, [*observers, *saved.observers], progress)
         results = setup.results(opened, totals)
         saved.finish(results)
-    tests = PairTests(names, pairs, testing, setup.options.threads or default_threads())
-    tested = tests.differences(collect_outputs(setup.program, totals, watch, held, bins))
-    differences = [*_in_order(tested, results, pairs), *(each for each in tested if each.bin)]
-    return Comparison(tuple(results), tuple(differences), testing, tuple(_warnings(systems, differences, testing)))
+    outputs = collect_outputs(setup.program, totals, watch, held, bins)
+    means = [MeanOutput(each, lineup.groups) for each in outputs] if lineup.has_runs else outputs
+    tests = PairTests(lineup.names, by_rows, testing, setup.options.threads or default_threads())
+    tested = adjust([*tests.differences(means), *lineup.differences(results, by_runs)], testing)
+    differences = [*_in_order(tested, results, lineup, pairs), *(each for each in tested if each.bin)]
+    return Comparison(
+        tuple(results),
+        tuple(differences),
+        testing,
+        tuple(_warnings(lineup.runs, differences, testing)),
+        tuple(lineup.spreads(results)),
+    )
 
 
 def find_pairs(names: Sequence[str], testing: Testing) -> list[tuple[int, int]]:
@@ -137,14 +152,15 @@ def find_pairs(names: Sequence[str], testing: Testing) -> list[tuple[int, int]]:
 
 
 def _in_order(
-    tested: Sequence[Difference], results: Sequence[Result], pairs: Sequence[tuple[int, int]]
+    tested: Sequence[Difference], results: Sequence[Result], lineup: Lineup, pairs: Sequence[tuple[int, int]]
 ) -> Iterator[Difference]:
     """Yield the differences over all labels in the order of the figures, those that are not tested too."""
     by_key = {each.key: each for each in tested if not each.bin}
     for system, baseline in pairs:
-        for figure, other in zip(results[system].figures, results[baseline].figures, strict=True):
-            names = results[system].name, results[baseline].name
-            plain = Difference(figure.measure, *names, figure.estimate.value - other.estimate.value)
+        for i, figure in enumerate(results[0].figures):
+            means = (lineup.mean(results, each, i) for each in (system, baseline))
+            names = lineup.names[system], lineup.names[baseline]
+            plain = Difference(figure.measure, *names, operator.sub(*means))
             yield by_key.get(plain.key, plain)
 
 

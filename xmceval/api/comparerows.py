@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.api.compare import find_pairs
-from xmceval.api.pairtests import PairTests
+from xmceval.api.pairtests import PairTests, adjust
 from xmceval.errors import DataError, UsageError, counted, listed, warn
 from xmceval.files.rowvalues import RowTable, read_row_values
 from xmceval.metrics.entry import Metric, Norm
@@ -90,8 +90,9 @@ def compare_tables(
     outputs = outputs_of_rows(measures, values, weights, pairs, left_out)
     tests = PairTests(called, pairs, testing, threads or default_threads())
     results = tuple(_result(name, s, outputs, tables, len(first.rows)) for s, name in enumerate(called))
+    differences = adjust([*tests.differences(outputs)], testing)
     source = f"{counted(len(first.rows), 'row')} from saved values"
-    return Comparison(results, tuple(tests.differences(outputs)), testing, tuple(_warnings(tables)), source)
+    return Comparison(results, tuple(differences), testing, tuple(_warnings(tables)), source=source)
 
 
 def _check_together(first: RowTable, other: RowTable) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from xmceval.report.comparison import Difference
 from xmceval.scoring.paired import Output
+from xmceval.scoring.runs import MeanOutput
 from xmceval.scoring.testing import Testing
 from xmceval.statistics.multiplicity import holm
 from xmceval.statistics.paired import PairedT
@@ -41,18 +42,15 @@ class PairTests:
     threads: int = 1
     _tukey: dict[int, Callable[[int, int], float] | None] = field(default_factory=dict)
 
-    def differences(self, outputs: Sequence[Output]) -> list[Difference]:
-        """Return the differences of each pair in the order of the outputs, adjusted."""
-        return self._adjusted([*self._differences(outputs)])
-
-    def _differences(self, outputs: Sequence[Output]) -> Iterator[Difference]:
+    def differences(self, outputs: Sequence[Output | MeanOutput]) -> Iterator[Difference]:
+        """Yield the differences of each pair in the order of the outputs, not adjusted for their number."""
         for system, baseline in self.pairs:
             for output in outputs:
                 tested = output.difference(system, baseline)
                 if tested is None:
                     continue
                 tested = self._resampled(tested, output, system, baseline)
-                wins, ties, losses = output.record(system, baseline)
+                wins, ties, losses = output.record(system, baseline) or (None, None, None)
                 yield Difference(
                     output.measure,
                     self.names[system],
@@ -71,7 +69,7 @@ class PairTests:
                     output.bin,
                 )
 
-    def _resampled(self, tested: PairedT, output: Output, system: int, baseline: int) -> PairedT:
+    def _resampled(self, tested: PairedT, output: Output | MeanOutput, system: int, baseline: int) -> PairedT:
         """Replace what a resampling test finds in place of t."""
         if output.rows is None or self.testing.test == "t":
             return tested
@@ -87,7 +85,7 @@ class PairTests:
     def _resampling(self) -> Resampling:
         return Resampling(self.testing.resamples, self.testing.seed, self.threads)
 
-    def _tukey_p(self, output: Output, system: int, baseline: int) -> float | None:
+    def _tukey_p(self, output: Output | MeanOutput, system: int, baseline: int) -> float | None:
         """Return p of a pair by the randomized Tukey test, where all systems have the same denominators."""
         if output.rows is None or self.testing.adjust != "tukey":
             return None
@@ -99,16 +97,18 @@ class PairTests:
         ps = self._tukey[id(output)]
         return None if ps is None else float(ps(system, baseline))
 
-    def _adjusted(self, differences: Sequence[Difference]) -> list[Difference]:
-        """Adjust p within each metric, or over all differences."""
-        if self.testing.adjust != "holm":
-            return list(differences)
-        groups: dict[tuple[str, str], list[int]] = {}
-        for i, each in enumerate(differences):
-            group = ("", "") if self.testing.adjust_over == "all" else (each.measure.name, each.bin)
-            groups.setdefault(group, []).append(i)
-        adjusted = list(differences)
-        for members in groups.values():
-            for i, p in zip(members, holm([differences[i].p for i in members]), strict=True):
-                adjusted[i] = replace(differences[i], p_adjusted=p)
+
+def adjust(differences: Sequence[Difference], testing: Testing) -> list[Difference]:
+    """Adjust p by Holm's method, where that was asked for: within each metric, or over all differences."""
+    adjusted = list(differences)
+    if testing.adjust != "holm":
         return adjusted
+    groups: dict[tuple[str, str], list[int]] = {}
+    for i, each in enumerate(differences):
+        if each.p is not None:
+            group = ("", "") if testing.adjust_over == "all" else (each.measure.name, each.bin)
+            groups.setdefault(group, []).append(i)
+    for members in groups.values():
+        for i, p in zip(members, holm([differences[i].p for i in members]), strict=True):
+            adjusted[i] = replace(differences[i], p_adjusted=p)
+    return adjusted

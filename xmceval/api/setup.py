@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 
 from xmceval.api.fuse import Fused
-from xmceval.api.inputs import Input, Opener, Weighing, check_narrow, find_filter, find_propensities, read_weights
+from xmceval.api.inputs import (
+    Input,
+    Opener,
+    Weighing,
+    check_common_labels,
+    check_narrow,
+    find_filter,
+    find_propensities,
+    read_weights,
+)
 from xmceval.errors import DataError, UsageError, listed
 from xmceval.files.presence import check_files
 from xmceval.labels.bins import make_bins
@@ -83,6 +92,9 @@ class Setup:
         program.check_ties(options.ties)
         opener = Opener.of(options)
         truth = opener.truth(y_true, "y_true")
+        check_common_labels(
+            truth.judgments, options.train, options.counts, options.inverse_propensities, options.filter
+        )
         weighing = Weighing(opener.width(truth.source), None)
         if program.needs_propensities or options.by_frequency is not None:
             weighing = find_propensities(opener, truth.source, weighing.width)
@@ -160,7 +172,6 @@ class Setup:
         width = terms.width.or_seen(totals.tally.largest_label)
         if not terms.width.is_known:
             notes = (*notes, f"no input declares the number of labels: {width.declared_by} {width.n_labels:,}")
-            width.check_cutoff(self.program.deepest)
         return make_result(
             opened.name,
             self.program,
@@ -170,7 +181,7 @@ class Setup:
             truth=self.truth_name,
             scores=opened.file,
             warnings=(*self.warnings, *mismatches, *self.truth.source.warnings, *opened.scores.source.warnings),
-            notes=(*self.notes, *notes),
+            notes=(*self.notes, *notes, *self.program.remarks(totals.parts, width.n_labels)),
         )
 
     def _mismatches(self, terms: Terms, totals: Totals) -> tuple[str, ...]:
@@ -189,8 +200,10 @@ class Setup:
 
 
 def _inputs(y_score: Any) -> Sequence[Any]:
-    """Return the scores, or those that are fused, which may be fused in turn."""
-    return [each for system in y_score.systems for each in _inputs(system)] if isinstance(y_score, Fused) else [y_score]
+    """Return the scores, or those that they are made of: of the systems that are fused, of the runs of a system."""
+    if isinstance(y_score, Fused):
+        return [each for system in y_score.systems for each in _inputs(system)]
+    return y_score if isinstance(y_score, list) else [y_score]
 
 
 def _scores_name(y_score: Any) -> str:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 @lambda function: options.derived(function, Testing)
 @options.scoring
 @options.fused
+@options.runs
 @options.report_form
 @options.names
 @options.places
@@ -39,6 +40,7 @@ def command(
     names: tuple[str, ...],
     places: int,
     fused: tuple[str, ...],
+    runs: tuple[str, ...],
     save_rows: str | None,
     rows: bool,
     strict: bool,
@@ -64,18 +66,17 @@ def command(
         shared.report(comparison.results, quiet=quiet, verbose=verbose, warnings=comparison.warnings)
         click.echo(render_comparison(form, comparison, places), nl=False)
         return
-    if not preds and not fused:
+    if not preds and not fused and not runs:
         raise UsageError("a comparison needs at least two systems")
     systems = shared.system_names(preds, names)
-    shared.start(quiet)
+    shared.start(quiet, ahead=True)
     from xmceval.api.compare import compare_systems
     from xmceval.api.setup import Setup
     from xmceval.scoring.options import Options
 
     testing = Testing.of(arguments)
-    named = shared.named_systems(preds, systems, fused)
+    named = [*shared.named_systems(preds, systems, fused), *shared.systems_of_runs(runs)]
     setup = Setup.of(truth, Options.of(arguments), named)
-    shared.wait_for_kernels()
     with shared.progress(f"{len(systems)} systems", quiet) as report:
         comparison = compare_systems(setup, named, testing, progress=report, save_rows=save_rows)
     if strict:

@@ -131,6 +131,13 @@ save_rows = option(
     metavar="FILE",
     help="Write the values of every row: .npz, .csv or .jsonl.",
 )
+runs = option(
+    "--runs",
+    multiple=True,
+    group="Input",
+    metavar="NAME=A,B,C",
+    help="Add a system that was trained several times, such as with other seeds: the mean of its runs.",
+)
 fused = option(
     "--fuse",
     "fused",

@@ -55,7 +55,7 @@ def command(
     if published and form == "csv":
         raise UsageError("published values are not part of the CSV (hint: pass -o table or -o json)")
     systems = shared.system_names(preds, names)
-    shared.start(quiet)
+    shared.start(quiet, ahead=True)
     from xmceval.api.score import score_systems
     from xmceval.api.setup import Setup
     from xmceval.labels.standings import require_dataset
@@ -66,7 +66,6 @@ def command(
     entry = require_dataset(chosen.dataset) if published else None
     named = shared.named_systems(preds, systems, fused)
     setup = Setup.of(truth, chosen, named)
-    shared.wait_for_kernels()
     with shared.progress(systems[0] if len(systems) == 1 else f"{len(systems)} systems", quiet) as report:
         results = score_systems(setup, named, progress=report, save_rows=save_rows)
     results = results if entry is None else [with_standings(result, entry) for result in results]

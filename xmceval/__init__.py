@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
         psr_at_k as psr_at_k,
         recall_at_k as recall_at_k,
     )
+    from xmceval.api.compare import compare as compare
     from xmceval.api.convert import convert as convert
     from xmceval.api.dropins.counts import (
         accuracy_score as accuracy_score,
@@ -66,11 +67,14 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
     )
     from xmceval.labels.propensity import inverse_propensity as inverse_propensity
     from xmceval.metrics.table import METRICS as METRICS
+    from xmceval.report.comparison import Comparison as Comparison
     from xmceval.report.result import Result as Result
 
 # Public names and where they live: loaded when first used, so that importing the package costs nothing.
 _HOME = {
     "score": "api.score",
+    "compare": "api.compare",
+    "Comparison": "report.comparison",
     "precision_at_k": "api.at_k",
     "recall_at_k": "api.at_k",
     "f1_at_k": "api.at_k",

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import click
 
-COMMANDS = ("score", "auc", "inspect", "convert", "propensity", "metrics", "datasets")
+COMMANDS = ("score", "compare", "auc", "inspect", "convert", "propensity", "metrics", "datasets")
 
 
 class _LazyGroup(click.Group):

@@ -24,14 +24,18 @@ threads = click.option(
 
 def scoring(function: Function) -> Function:
     """Add the options of scoring to a command."""
-    for name, spec in reversed(specs().items()):
-        function = _option(name, spec)(function)
+    return derived(function, Options)
+
+
+def derived(function: Function, of: type[Any]) -> Function:
+    """Add the options that a dataclass of options has to a command."""
+    for name, spec in reversed(specs(of).items()):
+        function = _option(name, spec, of.__dataclass_fields__[name].default)(function)
     return function
 
 
-def _option(name: str, spec: Spec) -> Callable[[Function], Function]:
+def _option(name: str, spec: Spec, default: Any) -> Callable[[Function], Function]:
     flags = spec.flags or (f"--{name.replace('_', '-')}",)
-    default = Options.__dataclass_fields__[name].default
     how: dict[str, Any] = {"help": spec.help, "metavar": spec.metavar or None}
     if name == "k":
         how |= {"default": ",".join(map(str, DEFAULT_CUTOFFS)), "show_default": True, "callback": _parse_cutoffs}
@@ -42,7 +46,7 @@ def _option(name: str, spec: Spec) -> Callable[[Function], Function]:
     elif spec.choices:
         how |= {"type": click.Choice(spec.choices), "default": default, "show_default": True}
     elif spec.kind is int:
-        how |= {"type": click.IntRange(spec.low, spec.high)}
+        how |= {"type": click.IntRange(spec.low, spec.high), "default": default, "show_default": default is not None}
     else:
         how |= {"type": spec.kind}
     return click.option(*flags, name, **how)

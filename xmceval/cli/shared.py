@@ -49,8 +49,10 @@ def numbered(names: Sequence[str]) -> list[str]:
     return [f"{name} ({names[: i + 1].count(name)})" if names.count(name) > 1 else name for i, name in enumerate(names)]
 
 
-def report(results: Sequence[Result], *, quiet: bool, verbose: bool) -> None:
+def report(results: Sequence[Result], *, quiet: bool, verbose: bool, warnings: Sequence[str] = ()) -> None:
     """Write warnings, and with `verbose` notes, to stderr; those that systems share appear once."""
+    for line in () if quiet else warnings:
+        click.echo(f"warning: {line}", err=True)
     for kind, is_wanted in (("notes", verbose), ("warnings", not quiet)):
         systems: dict[str, list[str]] = {}
         for result in results:
@@ -61,7 +63,7 @@ def report(results: Sequence[Result], *, quiet: bool, verbose: bool) -> None:
             click.echo(f"{kind[:-1]}: {prefix}{line}", err=True)
 
 
-def refuse_warnings(results: Sequence[Result]) -> None:
+def refuse_warnings(results: Sequence[Result], more: Sequence[str] = ()) -> None:
     """Turn warnings into an error.
 
     Raises
@@ -71,7 +73,7 @@ def refuse_warnings(results: Sequence[Result]) -> None:
     """
     from xmceval.errors import DataError
 
-    warnings = dict.fromkeys(line for result in results for line in result.warnings)
+    warnings = dict.fromkeys([*more, *(line for result in results for line in result.warnings)])
     if warnings:
         raise DataError("\n".join([*warnings, "with --strict warnings are errors"]))
 

@@ -1,4 +1,4 @@
-"""Opening files: their kind is recognised by their content, and a reader returns them as sources of rows."""
+"""Opening files: the content tells the kind of file, and a reader of that kind returns a source of rows."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def open_truth(path: str | Path, *, names: Names | None = None, n_labels: int | 
     names : Names, optional
         Label names, for files that have them instead of ids.
     n_labels : int, optional
-        The expected number of labels, which tells rows from columns where the file does not.
+        The expected number of labels, for files that may be transposed.
 
     Raises
     ------
@@ -64,13 +64,13 @@ def open_truth(path: str | Path, *, names: Names | None = None, n_labels: int | 
         A missing, empty or unknown kind of file.
     """
     path = Path(path)
-    request = Request("truth", names, n_labels=n_labels)
+    request = Request("truth", names=names, n_labels=n_labels)
     if path != STDIN:
         return _open(path, request)
     stdin().claim()
     stdin().hold()
     opened = _open(path, request)
-    return replace(opened, layout=f"{opened.layout}, held in memory")
+    return replace(opened, format=f"{opened.format}, held in memory")
 
 
 def open_scores(
@@ -90,7 +90,7 @@ def open_scores(
     names : Names, optional
         Label names, for files that have them instead of ids.
     n_rows, n_labels : int, optional
-        The expected size, which tells rows from columns where the file does not.
+        The expected size, for files that may be transposed.
     judgments : Judgments, optional
         Those of the truth, for predictions in the ranking field's formats.
 
@@ -100,7 +100,7 @@ def open_scores(
         A missing, empty or unknown kind of file.
     """
     path = Path(path)
-    request = Request("scores", names, n_rows, n_labels, judgments)
+    request = Request("scores", names=names, n_rows=n_rows, n_labels=n_labels, judgments=judgments)
     if path == STDIN:
         stdin().claim()
     elif is_pair(path):

@@ -19,7 +19,7 @@ from xmceval.files.signatures import BZIP2, GZIP, XZ, ZSTD
 from xmceval.files.stdin import STDIN, stdin
 from xmceval.files.zstd import ZstdStream
 
-# By the first bytes of a compressed file: what reads a path, or an open file. It closes only what it opened itself.
+# Readers of a path or an open file, by the first bytes; they close only the files that they opened themselves.
 DECOMPRESSORS: Mapping[bytes, Callable[[Any], Any]] = MappingProxyType(
     {
         GZIP: gzip.open,

@@ -22,13 +22,13 @@ class Sink(Protocol):
     """Where rows go: blocks are prepared in any thread, and written in order."""
 
     def prepare(self, block: Block, rows: Rows, scratch: Scratch) -> Any:
-        """Return what `write` needs of a block; it may be part of `scratch`."""
+        """Return the payload that `write` takes; it may live in `scratch`."""
 
     def write(self, payload: Any) -> None:
         """Write the next block."""
 
     def finish(self, n_rows: int, n_labels: int) -> None:
-        """Write what depends on all rows."""
+        """Write the parts that depend on all rows."""
 
     def close(self) -> None:
         """Close temporary files."""
@@ -103,7 +103,7 @@ class _Arrays:
     def __init__(self, place: Path) -> None:
         self._parts = [tempfile.TemporaryFile(dir=place, buffering=0) for _ in range(3)]  # noqa: SIM115 - close() closes them
         self._n_entries = self._longest = 0
-        self._is_single = True  # float32 holds every value
+        self._is_single = True  # float32 holds all values
 
     def prepare(self, block: Block, rows: Rows, scratch: Scratch) -> Any:  # noqa: ARG002 - sinks share one signature
         """Return the row lengths, labels and values of a block, and whether float32 holds the values."""

@@ -12,7 +12,7 @@ import xmceval
 from xmceval.cli import cli
 from xmceval.errors import UsageError
 from xmceval.labels import catalogue
-from xmceval.labels.catalogue import METRICS_PUBLISHED, datasets, find_dataset, published
+from xmceval.labels.catalogue import METRICS_PUBLISHED, Sizes, datasets, find_dataset, published
 from xmceval.labels.standings import find_comparable_metrics, rank_among_published, require_dataset
 from xmceval.report.result import with_standings
 
@@ -159,8 +159,7 @@ def test_disagreements_differ_from_the_constants_and_from_each_other():
 
 
 def mismatches(name, n_train=None, n_test=None, n_labels=None, is_filtered=False):
-    sizes = {"n_train": n_train, "n_test": n_test, "n_labels": n_labels}
-    return list(find_dataset(name).mismatches(**sizes, is_filtered=is_filtered))
+    return list(find_dataset(name).mismatches(Sizes(n_train, n_test, n_labels), is_filtered=is_filtered))
 
 
 @pytest.mark.parametrize("sizes", [(15539, 3809, 3993), (15449, 3865, 3956), (None, 3865, None), (None, None, None)])
@@ -236,12 +235,19 @@ def test_only_published_metrics_are_ranked():
     assert rank_among_published(dict.fromkeys(METRICS_PUBLISHED, 0.5), "EURLex-4.3K").places == ()
 
 
-def test_values_with_propensities_of_the_truth_are_not_ranked(matrices):
-    entry = require_dataset("Bibtex")
+@pytest.fixture
+def bibtex(rng):
+    """Training labels, truth and predictions of Bibtex's sizes."""
+    train, truth = (csr_matrix(rng.random((n, 159)) < 0.02) for n in (4880, 2515))
+    return train, truth, csr_matrix(np.where(rng.random((2515, 159)) < 0.05, rng.random((2515, 159)), 0) + truth)
+
+
+def test_values_with_propensities_of_the_truth_are_not_ranked(bibtex):
+    entry, (train, *matrices) = require_dataset("Bibtex"), bibtex
     unweighted = {name for name in METRICS_PUBLISHED if not name.startswith("PS")}
     from_truth = xmceval.score(*matrices, dataset="Bibtex")
-    other = xmceval.score(*matrices, dataset="Bibtex", train=matrices[0], b=2.0)
-    same = xmceval.score(*matrices, dataset="Bibtex", train=matrices[0])
+    other = xmceval.score(*matrices, dataset="Bibtex", train=train, b=2.0)
+    same = xmceval.score(*matrices, dataset="Bibtex", train=train)
     given = xmceval.score(*matrices, inverse_propensities=np.ones(159))
     for result, metrics in ((from_truth, unweighted), (other, unweighted), (same, METRICS_PUBLISHED)):
         assert set(find_comparable_metrics(result.propensities, entry)) == set(metrics)
@@ -250,11 +256,11 @@ def test_values_with_propensities_of_the_truth_are_not_ranked(matrices):
     assert set(find_comparable_metrics(None, entry)) == unweighted
 
 
-def score_files(folder):
+def score_files(folder, n_rows=2515):
     rng = np.random.default_rng(3)
     for name in ("truth", "preds"):
-        rows = (" ".join(f"{label}:1" for label in sorted(rng.choice(159, 5, replace=False))) for _ in range(20))
-        (folder / name).write_text("20 159\n" + "\n".join(rows) + "\n")
+        rows = (" ".join(f"{label}:1" for label in rng.choice(159, 5, replace=False)) for _ in range(n_rows))
+        (folder / name).write_text(f"{n_rows} 159\n" + "\n".join(rows) + "\n")
     return str(folder / "truth"), str(folder / "preds")
 
 

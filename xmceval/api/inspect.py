@@ -105,6 +105,7 @@ def inspect(
     truth = next((file for file in inspections if file.kind == "truth"), None)
     compare = partial(
         inspect_pair,
+        n_labels=n_labels,
         names=names,
         filter=_open_filter(filter),
         training=None if train is None else count_training(train, threads=threads),

@@ -58,15 +58,15 @@ def _no_truth(case: Case) -> Iterator[str]:
 
 
 def _swapped(case: Case) -> Iterator[str]:
-    counts, alignment = case.counts, case.summary.alignment
+    counts = case.counts
     is_truth_larger = counts.n_true > counts.n_predictions
-    swap = "" if alignment is None else alignment.find_swap(counts.grades[1], is_truth_larger=is_truth_larger)
+    swap = case.summary.alignment.find_swap(counts.grades[1], is_truth_larger=is_truth_larger)
     if swap:
         yield swap
 
 
 def _misaligned(case: Case) -> Iterator[str]:
-    mistake = "" if case.summary.alignment is None else case.summary.alignment.find_mistake()
+    mistake = case.summary.alignment.find_mistake()
     if mistake:
         yield mistake
 

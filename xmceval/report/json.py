@@ -95,7 +95,10 @@ def _make_metric(figure: Figure) -> dict[str, Any]:
 
 
 def _make_slice(part: Slice) -> dict[str, Any]:
-    metrics = {figure.name: _make_numbers(figure, ("value", "low", "high")) for figure in part.figures}
+    metrics = {
+        figure.name: {"kind": figure.kind_in_bin, **_make_numbers(figure, ("value", "low", "high"))}
+        for figure in part.figures
+    }
     return {**asdict(part.bin), "metrics": metrics}
 
 

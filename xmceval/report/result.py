@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from xmceval.labels.catalogue import Dataset
+from xmceval.labels.catalogue import UNKNOWN_SIZES, Dataset, Sizes
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.labels.standings import Standings, find_comparable_metrics, rank_among_published
 from xmceval.metrics.names import parse
@@ -47,6 +47,8 @@ class Result(Mapping[str, float]):
         The ranks of the values within published ones.
     slices : tuple of Slice
         By bins of labels: their shares of metrics at a cutoff, and label-wise metrics within them.
+    sizes : Sizes
+        Of the data, as far as they are known for certain.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Result(Mapping[str, float]):
     filtered: FilterReport | None = None
     published: Standings | None = None
     slices: tuple[Slice, ...] = ()
+    sizes: Sizes = UNKNOWN_SIZES
 
     @cached_property
     def estimates(self) -> dict[str, Estimate]:
@@ -132,6 +135,7 @@ def make_result(
     *,
     warnings: tuple[str, ...] = (),
     notes: tuple[str, ...] = (),
+    sizes: Sizes = UNKNOWN_SIZES,
 ) -> Result:
     """Make the result of a system from its totals."""
     summary = finish_totals(program, totals, terms, ceiling=options.ceiling)
@@ -147,6 +151,7 @@ def make_result(
         notes,
         _report_filter(totals, terms),
         slices=summary.slices,
+        sizes=sizes,
     )
 
 
@@ -161,7 +166,11 @@ def _report_filter(totals: Totals, terms: Terms) -> FilterReport | None:
 def with_standings(result: Result, entry: Dataset) -> Result:
     """Return a result with the ranks of its values within the published results of a data set.
 
-    Values weighted by other propensities than those of the data set are not ranked.
+    Nothing is ranked where the sizes are not those of the published split; values weighted by other propensities than
+    those of the data set are not ranked either.
     """
+    reason = entry.forbids_ranking(result.sizes)
+    if reason:
+        return replace(result, published=Standings(entry.name, (), reason))
     metrics = find_comparable_metrics(result.propensities, entry)
     return replace(result, published=rank_among_published(result, entry.name, metrics))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from xmceval.errors import counted
+from xmceval.errors import counted, listed
 from xmceval.labels.catalogue import Published
 from xmceval.labels.standings import Standings
 from xmceval.metrics.measure import Measure
@@ -15,7 +15,7 @@ from xmceval.report.result import Result
 from xmceval.scoring.finish import Figure, Slice
 
 # The published metrics that a sheet shows, where there are values of any of them.
-PUBLISHED_SHOWN = ("P@1", "P@5", "nDCG@5", "PSP@1", "PSP@5")
+PUBLISHED_SHOWN = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@3", "PSP@5")
 
 
 @dataclass(frozen=True)
@@ -95,6 +95,7 @@ def build_sheet(results: Sequence[Result], places: int = PLACES) -> Sheet:
         title = result.name if is_common else f"{result.name} · {predicted} per instance"
         sections.extend(_sections(result, places, title="" if is_one else title))
     below = list(dict.fromkeys(line for result in results for line in _describe_propensities(result)))
+    below[:0] = _explain_bins(results)
     counts = results[0].counts
     size = f"{counted(counts.n_instances, 'instance')} · {counted(counts.n_labels, 'label')}"
     return Sheet(
@@ -157,6 +158,21 @@ def _describe_bin(result: Result, part: Slice) -> str:
     return part.bin.describe(propensities.source if propensities is not None and propensities.from_truth else "")
 
 
+def _explain_bins(results: Sequence[Result]) -> Iterator[str]:
+    """Explain which values of bins add up to the values above them, and which do not."""
+    kinds: dict[str, list[str]] = {"share": [], "average": []}
+    for figure in (figure for result in results for part in result.slices for figure in part.figures):
+        if figure.measure.head not in kinds[figure.kind_in_bin]:
+            kinds[figure.kind_in_bin].append(figure.measure.head)
+    texts = []
+    if kinds["share"]:
+        texts.append(f"shares that add up to the total: {listed(kinds['share'])}")
+    if kinds["average"]:
+        texts.append(f"averages within the bin: {listed(kinds['average'])}")
+    if texts:
+        yield f"values of bins: {'; '.join(texts)}"
+
+
 def _describe_propensities(result: Result) -> Iterator[str]:
     propensities = result.propensities
     if propensities is None:
@@ -209,12 +225,14 @@ def _largest_moves(result: Result, places: int) -> list[str]:
 
 def _list_standings(standings: Standings, system: str) -> Listing:
     """List ranks within published results, with the next higher and lower row."""
-    about = f"{system}: " if system else ""
+    about, name = f"{system}: " if system else "", standings.dataset
+    if standings.not_ranked:
+        return Listing(f"{about}not compared with published results for {name}: {standings.not_ranked}", ())
     if not standings.places:
-        return Listing(f"{about}no published results for {standings.dataset} to compare these values with", ())
+        return Listing(f"{about}no published results for {name} to compare these values with", ())
     places = [place for place in standings.places if place.metric in PUBLISHED_SHOWN] or standings.places
     return Listing(
-        f"{about}compared with published results for {standings.dataset} ({SUSPECT} marks rows with suspect values)",
+        f"{about}compared with published results for {name} ({SUSPECT} marks rows with suspect values)",
         tuple(
             (
                 place.metric,

@@ -42,10 +42,10 @@ class Hits:
         Mean and standard deviation of the number when the rows of the predictions are in random order.
     """
 
-    number: int
-    n_rows: int
-    expected: float
-    deviation: float
+    number: int = 0
+    n_rows: int = 0
+    expected: float = 0.0
+    deviation: float = 0.0
 
     @property
     def precision(self) -> float:
@@ -72,6 +72,9 @@ class Hits:
         )
 
 
+NO_HITS = Hits()
+
+
 @dataclass(frozen=True)
 class Alignment:
     """How the predictions of a system fit the truth.
@@ -88,9 +91,9 @@ class Alignment:
         Whether the sample has all rows with a true label.
     """
 
-    hits: Hits
-    below: Hits
-    above: Hits
+    hits: Hits = NO_HITS
+    below: Hits = NO_HITS
+    above: Hits = NO_HITS
     is_random: bool = False
     like_grades: tuple[int, int] | None = None
     is_whole: bool = True
@@ -144,6 +147,9 @@ class Alignment:
         return ""
 
 
+NO_ALIGNMENT = Alignment()  # of no rows: nothing is known, and nothing is wrong
+
+
 def measure_alignment(rows: SampledRows, n_rows: int) -> Alignment:
     """Judge a sample out of `n_rows` rows with a true label."""
     rows_of_label = np.unique(rows.labels, return_counts=True)
@@ -157,9 +163,7 @@ def measure_alignment(rows: SampledRows, n_rows: int) -> Alignment:
     return Alignment(hits, below, above, is_random, _find_grades(rows), is_whole=hits.n_rows == n_rows)
 
 
-def _expect(
-    rows: SampledRows, predicted: Int64, rows_of_label: tuple[Int64, Int64], *, more_than: int = -1
-) -> Hits:
+def _expect(rows: SampledRows, predicted: Int64, rows_of_label: tuple[Int64, Int64], *, more_than: int = -1) -> Hits:
     """Count how many rows have their predicted label, and compute how many would have it with rows in random order.
 
     Nothing is expected where there are not `more_than` so many, as nobody asks then.
@@ -167,7 +171,7 @@ def _expect(
     n = predicted.size
     number = int(np.count_nonzero(rows.labels == np.repeat(predicted, rows.lengths)))
     if number <= more_than:
-        return Hits(number, n, 0.0, 0.0)
+        return Hits(number, n)
     # Of all n^2 pairs of a predicted label and a row of truth: the hits by predicted label, and by row of truth.
     by_label = _look_up(predicted, *rows_of_label)
     sums = np.concatenate([[0], np.cumsum(_look_up(rows.labels, *np.unique(predicted, return_counts=True)))])

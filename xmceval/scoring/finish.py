@@ -9,7 +9,7 @@ from xmceval.kernels.topk import EMPTY_ROWS, FIRST_CUTOFF, INSIDE_TIES, PREDICTI
 from xmceval.labels.bins import Bin
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse
-from xmceval.scoring.alignment import Alignment, measure_alignment
+from xmceval.scoring.alignment import NO_ALIGNMENT, Alignment, measure_alignment
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.program import Program
@@ -27,6 +27,11 @@ class Figure:
     def name(self) -> str:
         """Canonical name of the measure."""
         return self.measure.name
+
+    @property
+    def kind_in_bin(self) -> str:
+        """What the value is within a bin of labels: ``share``, those of all bins add up, or ``average`` within it."""
+        return "share" if self.measure.metric.is_additive else "average"
 
     def __reduce__(self) -> tuple[object, tuple[str, Estimate]]:
         # The entries of the table of metrics cannot be pickled; names of measures say the same.
@@ -81,7 +86,7 @@ class Summary:
     figures: tuple[Figure, ...]
     counts: Counts
     slices: tuple[Slice, ...] = ()
-    alignment: Alignment | None = None
+    alignment: Alignment = NO_ALIGNMENT
 
 
 def finish_totals(program: Program, totals: Totals, terms: Terms, *, ceiling: bool = False) -> Summary:
@@ -109,11 +114,11 @@ def finish_totals(program: Program, totals: Totals, terms: Terms, *, ceiling: bo
         tuple(Figure(measure, estimates[str(measure)]) for measure in program.measures),
         _count_input(program, totals, terms.width.n_labels),
         tuple(_slices(program, terms, by_bin)),
-        align(totals, terms),
+        _align(totals, terms),
     )
 
 
-def align(totals: Totals, terms: Terms) -> Alignment:
+def _align(totals: Totals, terms: Terms) -> Alignment:
     """Judge by the sample of rows whether the predictions are for the rows and labels of the truth."""
     counts = totals.tally.counts
     n_empty = 0 if terms.drop_empty else int(counts[EMPTY_ROWS])

@@ -56,8 +56,14 @@ class SampledRows(NamedTuple):
     def select(self, rows: NDArray[np.intp]) -> SampledRows:
         """Return some of the rows, in a new order."""
         starts, lengths = np.cumsum(self.lengths) - self.lengths, self.lengths[rows]
-        columns = (column[rows] for column in self[:4])
-        return SampledRows(*columns, lengths, self.labels[_entries_of(starts[rows], lengths)])
+        return SampledRows(
+            self.hashes[rows],
+            self.numbers[rows],
+            self.ranked[rows],
+            self.scores[rows],
+            lengths,
+            self.labels[_entries_of(starts[rows], lengths)],
+        )
 
 
 class Sample:

@@ -70,6 +70,18 @@ def test_lines_on_a_system_follow_its_last_bin():
     )
 
 
+def test_a_line_explains_which_values_of_bins_are_shares():
+    options = {"by_frequency": 2, "counts": [9, 9, 1, 1], "n_train": 20}
+    sheet = build_sheet([score(metrics=["macroF1@1", "P@1", "nDCG@1", "PSP@1", "coverage@1"], **options)])
+    assert sheet.below[0] == (
+        "values of bins: shares that add up to the total: P, nDCG, PSP; averages within the bin: macroF1, coverage"
+    )
+    assert build_sheet([score(metrics="macroF1@1", **options)]).below[0] == (
+        "values of bins: averages within the bin: macroF1"
+    )
+    assert not any("bins" in line for line in build_sheet([score(metrics="macroF1@1")]).below)
+
+
 def test_places_are_those_asked_for():
     (section,) = build_sheet([score()], places=0).sections
     assert section.rows[0].cells["@1"] == Cell("67", "143")

@@ -115,7 +115,8 @@ class Alignment:
         if greatest_grade <= (1 if is_binary and is_truth_larger else USUAL_GRADE):
             return ""
         scores = f"all {least}" if least == greatest else f"whole numbers from {least} to {greatest}"
-        return f"the truth has values up to {greatest_grade:,}, and the scores are {scores}: are the two swapped?"
+        values = f"the truth has values up to {greatest_grade:,}, and the scores are {scores}"
+        return f"{values}: are truth and predictions swapped?"
 
     def find_mistake(self, place: str = "") -> str:
         """Describe the likely mistake where rows or labels do not fit together; empty where they do.

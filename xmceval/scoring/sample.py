@@ -77,12 +77,14 @@ class Sample:
 
     def add(self, batch: Batch) -> None:
         """Add the rows of a batch that belong to the sample."""
-        first, n_rows = batch.block.first_row, batch.block.n_rows
-        hashes = hash_runs(np.arange(first >> RUN_BITS, ((first + n_rows - 1) >> RUN_BITS) + 1))
-        if n_rows == 0 or not (hashes <= self._bound).any():
+        numbers = batch.block.first_row + (np.arange(batch.n_rows) if batch.kept is None else batch.kept)
+        if numbers.size == 0:
             return
-        numbers = first + (np.arange(n_rows) if batch.kept is None else batch.kept)
-        hashes = hashes[(numbers >> RUN_BITS) - (first >> RUN_BITS)]
+        first_run, last_run = int(numbers[0]) >> RUN_BITS, int(numbers[-1]) >> RUN_BITS
+        hashes = hash_runs(np.arange(first_run, last_run + 1))
+        if not (hashes <= self._bound).any():
+            return
+        hashes = hashes[(numbers >> RUN_BITS) - first_run]
         indptr, n_ranked = batch.truth.indptr, batch.ranking.n_ranked
         rows = np.flatnonzero((hashes <= self._bound) & (n_ranked > 0))
         lengths = indptr[rows + 1] - indptr[rows]
@@ -106,9 +108,7 @@ class Sample:
                 return _NO_ROWS
             self._drop_most()
             [rows] = self._parts
-        # Rows of the same number come from parts that each count their rows from 0: their content settles the order.
-        order = np.lexsort((rows.lengths, rows.ranked[:, 0], rows.numbers, rows.hashes))
-        return rows.select(order[:CAPACITY])
+        return rows.select(_order(rows)[:CAPACITY])
 
     def _add(self, part: SampledRows) -> None:
         with self._lock:
@@ -140,6 +140,18 @@ def hash_runs(numbers: Int64) -> Hashes:
         hashes *= multiplier
         hashes ^= hashes >> _HALF
     return hashes
+
+
+def _order(rows: SampledRows) -> NDArray[np.intp]:
+    """Return the order by hashes and numbers, and for rows of the same number by their content.
+
+    Those come from parts that each count their rows from 0.
+    """
+    order = np.lexsort((rows.numbers, rows.hashes))
+    if (np.diff(rows.numbers[order]) != 0).all():
+        return order
+    sums = np.add.reduceat(rows.labels, np.cumsum(rows.lengths) - rows.lengths)
+    return np.lexsort((sums, rows.lengths, *rows.scores.T, *rows.ranked.T, rows.numbers, rows.hashes))
 
 
 def _best(ranking: Ranking, rows: NDArray[np.intp]) -> tuple[Int64, Float64]:

@@ -64,8 +64,8 @@ LINES = [
     (
         case(alignment=Alignment(Hits(20, 400, 18.0, 4.0), Hits(200, 400, 18.0, 4.0), is_random=True)),
         (
-            "P@1 is 5.00%, but 50.00% with every predicted label decreased by 1: are the labels 1-based, and those of the "
-            "truth 0-based?"
+            "P@1 is 5.00%, but 50.00% with every predicted label decreased by 1: are the labels 1-based, "
+            "and those of the truth 0-based?"
         ),
     ),
     (

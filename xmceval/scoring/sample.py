@@ -77,14 +77,15 @@ class Sample:
 
     def add(self, batch: Batch) -> None:
         """Add the rows of a batch that belong to the sample."""
-        numbers = batch.block.first_row + (np.arange(batch.n_rows) if batch.kept is None else batch.kept)
-        if numbers.size == 0:
+        if batch.n_rows == 0:
             return
-        first_run, last_run = int(numbers[0]) >> RUN_BITS, int(numbers[-1]) >> RUN_BITS
-        hashes = hash_runs(np.arange(first_run, last_run + 1))
-        if not (hashes <= self._bound).any():
+        first, kept = batch.block.first_row, batch.kept
+        last = first + (batch.n_rows - 1 if kept is None else int(kept[-1]))
+        hashes = hash_runs(np.arange(first >> RUN_BITS, (last >> RUN_BITS) + 1))
+        if hashes.min() > self._bound:
             return
-        hashes = hashes[(numbers >> RUN_BITS) - first_run]
+        numbers = first + (np.arange(batch.n_rows) if kept is None else kept)
+        hashes = hashes[(numbers >> RUN_BITS) - (first >> RUN_BITS)]
         indptr, n_ranked = batch.truth.indptr, batch.ranking.n_ranked
         rows = np.flatnonzero((hashes <= self._bound) & (n_ranked > 0))
         lengths = indptr[rows + 1] - indptr[rows]

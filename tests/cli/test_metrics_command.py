@@ -34,8 +34,8 @@ PSP@k: propensity-scored precision
                  rel=1 by default, a whole number of at least 1; labels of this grade or above are true
   no true label  adds 0 to both sums (--empty-rows drop leaves it out)
   ties           higher score first, then the lower label id; the report shows how far ties could move a value
-  note           XMLRepository prints the formula without the ideals (norm=none); XC scripts divide by them
-                 (norm=ratio)
+  note           XMLRepository prints the formula without the ideals (norm=none, napkinXC's normalize=False); XC
+                 scripts divide by them (norm=ratio)
   also called    psprecision (in any case, with any _ or -)
   source         Jain, Prabhu, Varma, KDD 2016
 """
@@ -163,6 +163,26 @@ def test_aliases_are_printed_as_people_write_them():
 @pytest.mark.parametrize("name", ["P", "R", "nDCG", "AP", "RR", "Hit", "LRAP", "coverage_error", "ranking_loss", "AUC"])
 def test_what_other_tools_do_is_noted(name):
     assert any(tool in METRICS[name].note for tool in ("trec_eval", "scikit-learn"))
+
+
+@pytest.mark.parametrize(
+    ("name", "fact"),
+    [
+        ("P", "which leaves out topics that the run lacks"),
+        ("R", "pyxclib leaves out rows without truth, LensKit has NaN"),
+        ("nDCG", "LightGBM and rankeval count a row without truth as 1"),
+        ("nDCG", "a query with fewer than k documents as 0"),
+        ("AP", "norm=hits as in torchmetrics' MAP with top_k"),
+        ("GAUC", "RecBole's GAUC weighs rows by their true candidates"),
+        ("LRAP", "Mulan counts it as 0"),
+        ("PSP", "napkinXC's normalize=False"),
+        ("coverage_error", "Mining Multi-label Data, 2010, whose value is 1 lower"),
+        ("nDCG", "Jarvelin, Kekalainen, TOIS 2002, whose discount is discount=letor"),
+    ],
+)
+def test_where_other_tools_differ_is_said_of_the_right_ones(name, fact):
+    assert fact in squeezed(run(name).stdout)
+    assert "trec_eval leaves out rows without truth" not in squeezed(run(name).stdout)
 
 
 def test_several_metrics_are_separated_by_a_blank_line_and_shown_once():

@@ -9,7 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.api.inputs import Input, Opener, Weighing, check_narrow, find_filter, find_propensities, read_weights
+from xmceval.api.inputs import (
+    Input,
+    Opener,
+    Weighing,
+    check_common_labels,
+    check_narrow,
+    find_filter,
+    find_propensities,
+    read_weights,
+)
 from xmceval.errors import DataError, UsageError, listed
 from xmceval.labels.bins import make_bins
 from xmceval.labels.catalogue import Sizes, find_dataset, hint_at_dataset
@@ -75,6 +84,9 @@ class Setup:
         program.check_ties(options.ties)
         opener = Opener.of(options)
         truth = opener.truth(y_true, "y_true")
+        check_common_labels(
+            truth.judgments, options.train, options.counts, options.inverse_propensities, options.filter
+        )
         weighing = Weighing(opener.width(truth.source), None)
         if program.needs_propensities or options.by_frequency is not None:
             weighing = find_propensities(opener, truth.source, weighing.width)
@@ -95,11 +107,6 @@ class Setup:
         )
         warnings = (*_threshold_warnings(options, program), *weighing.warnings, *weights.warnings)
         return cls(options, opener, truth, program, terms, (*truth.notes, *weighing.notes), warnings)
-
-    def score(self, systems: Sequence[Named], progress: Progress | None = None) -> list[Result]:
-        """Score systems; the truth is read once."""
-        opened = self.open_systems(systems)
-        return self.results(opened, self.evaluate(opened, progress=progress))
 
     def open_systems(self, systems: Sequence[Named]) -> list[Opened]:
         """Open the scores of systems."""
@@ -157,7 +164,6 @@ class Setup:
         width = terms.width.or_seen(totals.tally.largest_label)
         if not terms.width.is_known:
             notes = (*notes, f"no input declares the number of labels: {width.declared_by} {width.n_labels:,}")
-            width.check_cutoff(self.program.deepest)
         return make_result(
             opened.name,
             self.program,
@@ -171,7 +177,7 @@ class Setup:
                 *self.truth.source.warnings,
                 *opened.scores.source.warnings,
             ),
-            notes=(*self.notes, *notes),
+            notes=(*self.notes, *notes, *self.program.remarks(totals.parts, width.n_labels)),
             sizes=sizes,
         )
 

@@ -54,3 +54,18 @@ def _option(name: str, spec: Spec, default: Any) -> Callable[[Function], Functio
 
 def _parse_cutoffs(_: click.Context, __: click.Parameter, value: str) -> list[int]:
     return [check_cutoff(part.strip()) for part in value.split(",")]
+
+
+runs = click.option(
+    "--runs",
+    multiple=True,
+    metavar="NAME=A,B,C",
+    help="Add a system that was trained several times, such as with other seeds: the mean of its runs.",
+)
+fused = click.option(
+    "--fuse",
+    "fused",
+    multiple=True,
+    metavar="NAME=A,B",
+    help="Add a system that fuses others, by score or NAME=RULE:A,B; see xmceval fuse.",
+)

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-from xmceval.report.comparison import DIFFERENCE_NUMBERS, Comparison, Difference
+from xmceval.report.comparison import DIFFERENCE_NUMBERS, Comparison, Difference, RunsOf
 from xmceval.report.result import Result
 from xmceval.report.verdicts import write_verdicts
 from xmceval.scoring.finish import Figure, Slice
@@ -36,8 +36,17 @@ def make_comparison_document(comparison: Comparison) -> dict[str, Any]:
         **asdict(comparison.testing),
         "comparisons": [_make_difference(each) for each in comparison.differences],
         "verdicts": write_verdicts(comparison),
+        "runs": [_make_runs(each) for each in comparison.runs],
         "warnings": list(comparison.warnings),
     }
+
+
+def _make_runs(runs: RunsOf) -> dict[str, Any]:
+    spreads = {
+        each.measure.name: {name: _finite(getattr(each, name)) for name in ("mean", "sd", "lowest", "highest")}
+        for each in runs.spreads
+    }
+    return {"name": runs.name, "systems": list(runs.results), "metrics": spreads}
 
 
 def _make_difference(difference: Difference) -> dict[str, Any]:

@@ -26,6 +26,9 @@ INPUTS: Mapping[str, str] = MappingProxyType(
         "row": "all labels of a row, its whole list, or its first k ranks",
         "label": "counts by label within the cutoff",
         "confusion": "decisions: labels with a score of at least --threshold",
+        "calibration": "the scores of the k best labels of a row, which must be probabilities",
+        "judged": "the k best labels of a row, and the stored zeros of the truth",
+        "column": "all cells of a label, which are held in memory",
     }
 )
 
@@ -135,7 +138,9 @@ def describe_empty_rows(metric: Metric) -> str:
     if metric.left_out:
         return f"left out, like all rows where {metric.left_out}; the number of such rows is reported"
     norm = next(iter(metric.norms.values()))
-    if metric.family in {"label", "confusion"} or norm.over == "micro":
+    if metric.family == "judged":
+        effect = "its judged labels count like those of any other"
+    elif metric.family in {"label", "confusion", "calibration", "column"} or norm.over == "micro":
         effect = "its predictions are false positives"
     elif norm.over == "ratio":
         effect = "adds 0 to both sums"
@@ -148,7 +153,7 @@ def describe_ties(metric: Metric) -> str:
     """Describe the effect of equal scores."""
     if metric.family == "confusion":
         return DECISION_TIES
-    if metric.needs_labels:
+    if metric.needs_labels or metric.family == "column":
         return UNSCORED_TIES
     if metric.left_out:
         return UNORDERED_TIES
@@ -169,6 +174,8 @@ def _facts(metric: Metric, asked: Sequence[Measure]) -> Iterator[tuple[str, str]
         yield "options", line
     yield "no true label", describe_empty_rows(metric)
     yield "ties", describe_ties(metric)
+    if metric.cost:
+        yield "cost", metric.cost
     if metric.note:
         yield "note", metric.note
     aliases = list_aliases(metric)
@@ -247,6 +254,8 @@ def _make_document(metric: Metric) -> dict[str, Any]:
         "unit": metric.unit,
         "needs_propensities": metric.needs_propensities,
         "needs_labels": metric.needs_labels,
+        "mergeable": metric.mergeable,
+        "cost": metric.cost,
         "no_true_label": describe_empty_rows(metric),
         "ties": describe_ties(metric),
         "note": metric.note,

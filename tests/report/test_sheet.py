@@ -67,6 +67,7 @@ def test_lines_on_a_system_follow_its_last_bin():
     assert sheet.below == (
         "values of bins: shares that add up to the total: P",
         "propensities: A=0.55 B=1.5, N=20 from counts",
+        "options: by_frequency=2",
     )
 
 
@@ -177,4 +178,4 @@ def test_terms_are_not_repeated_and_their_texts_are_wrapped():
     assert lines[2].startswith("long  word word")
     assert lines[3].startswith("      word")
     assert lines[-1] == "a     three"
-    assert max(map(len, lines)) <= 106
+    assert max(map(len, lines)) <= 80

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from xmceval.api.fuse import Fused
 from xmceval.api.inputs import (
     Input,
     Opener,
@@ -20,6 +21,7 @@ from xmceval.api.inputs import (
     read_weights,
 )
 from xmceval.errors import DataError, UsageError, listed
+from xmceval.files.presence import check_files
 from xmceval.labels.bins import make_bins
 from xmceval.labels.catalogue import Sizes, find_dataset, hint_at_dataset
 from xmceval.labels.propensity import NO_PROPENSITIES
@@ -31,6 +33,7 @@ from xmceval.scoring.evaluate import System, doubt_header, evaluate
 from xmceval.scoring.observers import Observer
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program, compile_program
+from xmceval.scoring.spec import input_name
 from xmceval.scoring.totals import Totals
 
 
@@ -44,9 +47,10 @@ class Named:
 
 @dataclass(frozen=True)
 class Opened:
-    """A system whose scores are open, and on what terms it is scored."""
+    """A system whose scores are open, and on what terms it is scored; `file` is how reports call the scores."""
 
     name: str
+    file: str
     scores: Input
     terms: Terms
 
@@ -61,6 +65,8 @@ class Setup:
     opener : Opener
         Opens the scores of systems.
     truth : Input
+    truth_name : str
+        How reports call it.
     program : Program
         What to compute.
     terms : Terms
@@ -72,14 +78,16 @@ class Setup:
     options: Options
     opener: Opener
     truth: Input
+    truth_name: str
     program: Program
     terms: Terms
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, y_true: Any, options: Options) -> Setup:
-        """Open a truth, and find propensities, weights and filters."""
+    def of(cls, y_true: Any, options: Options, systems: Sequence[Named] = ()) -> Setup:
+        """Open a truth, and find propensities, weights and filters; first check that all files exist."""
+        check_files([y_true, *(path for each in systems for path in _inputs(each.y_score)), *options.files])
         program = compile_program(options.measures)
         program.check_ties(options.ties)
         opener = Opener.of(options)
@@ -106,7 +114,8 @@ class Setup:
             ties=options.ties,
         )
         warnings = (*_threshold_warnings(options, program), *weighing.warnings, *weights.warnings)
-        return cls(options, opener, truth, program, terms, (*truth.notes, *weighing.notes), warnings)
+        notes = (*truth.notes, *weighing.notes)
+        return cls(options, opener, truth, input_name(y_true), program, terms, notes, warnings)
 
     def open_systems(self, systems: Sequence[Named]) -> list[Opened]:
         """Open the scores of systems."""
@@ -114,7 +123,7 @@ class Setup:
         for system in systems:
             scores = self.opener.scores(system.y_score, self.truth, self.terms.width)
             terms = self._terms_of(system.y_score, scores.source)
-            opened.append(Opened(system.name or scores.source.name, scores, terms))
+            opened.append(Opened(system.name or scores.source.name, _scores_name(system.y_score), scores, terms))
         return opened
 
     def evaluate(
@@ -170,6 +179,8 @@ class Setup:
             totals,
             replace(terms, width=width),
             self.options,
+            truth=self.truth_name,
+            scores=opened.file,
             warnings=(
                 *self.warnings,
                 *self._check_dataset(sizes, is_filtered=terms.filter is not None),
@@ -196,6 +207,21 @@ class Setup:
             yield from hint_at_dataset(sizes)
         else:
             yield from find_dataset(self.options.dataset).mismatches(sizes, is_filtered=is_filtered)
+
+
+def _inputs(y_score: Any) -> Sequence[Any]:
+    """Return the scores, or those that they are made of: of the systems that are fused, of the runs of a system."""
+    if isinstance(y_score, Fused):
+        return [each for system in y_score.systems for each in _inputs(system)]
+    return y_score if isinstance(y_score, list) else [y_score]
+
+
+def _scores_name(y_score: Any) -> str:
+    """Return how reports call scores."""
+    if not isinstance(y_score, Fused):
+        return input_name(y_score)
+    weights = f" with weights {listed(f'{weight:g}' for weight in y_score.weights)}" if y_score.weights else ""
+    return f"{listed(map(_scores_name, y_score.systems))} fused by {y_score.by}{weights}"
 
 
 def _fitting(program: Program, weighing: Weighing) -> Program:

@@ -99,7 +99,7 @@ class Metric:
     own_numbers : mapping of str to Number
         Numeric options, without ``rel``.
     unit : str
-        ``share`` (tables for people print percent), ``count`` or ``cells`` (a whole number).
+        ``share`` (tables for people print percent), ``gain`` (a sum), ``count`` or ``cells`` (a whole number).
     needs_labels : bool
         Whether the number of labels is needed.
     empty_value : int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -49,6 +49,10 @@ class Result(Mapping[str, float]):
         By bins of labels: their shares of metrics at a cutoff, and label-wise metrics within them.
     sizes : Sizes
         Of the data, as far as they are known for certain.
+    options : mapping of str to object
+        The options of scoring that were not the default; files are recorded by their names, arrays as ``array``.
+    truth, scores : str
+        The names of the files of truth and predictions, or ``array``.
     """
 
     name: str
@@ -62,6 +66,9 @@ class Result(Mapping[str, float]):
     published: Standings | None = None
     slices: tuple[Slice, ...] = ()
     sizes: Sizes = UNKNOWN_SIZES
+    options: Mapping[str, Any] = field(default_factory=dict)
+    truth: str = "array"
+    scores: str = "array"
 
     @cached_property
     def estimates(self) -> dict[str, Estimate]:
@@ -75,7 +82,7 @@ class Result(Mapping[str, float]):
 
     @cached_property
     def units(self) -> dict[str, str]:
-        """``share``, ``count`` or ``cells`` by canonical name: tables for people show shares in percent."""
+        """``share``, ``gain``, ``count`` or ``cells`` by canonical name: tables for people show shares in percent."""
         return {figure.name: figure.measure.metric.unit for figure in self.figures}
 
     @property
@@ -95,7 +102,7 @@ class Result(Mapping[str, float]):
         return len(self.figures)
 
     def __eq__(self, other: object) -> bool:
-        """Compare what two reports show; notes on how files were read are not compared."""
+        """Compare the numbers, names and warnings of two reports, not the options or notes on how files were read."""
         return self._content() == other._content() if isinstance(other, Result) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
@@ -133,6 +140,8 @@ def make_result(
     terms: Terms,
     options: Options,
     *,
+    truth: str,
+    scores: str,
     warnings: tuple[str, ...] = (),
     notes: tuple[str, ...] = (),
     sizes: Sizes = UNKNOWN_SIZES,
@@ -152,6 +161,9 @@ def make_result(
         _report_filter(totals, terms),
         slices=summary.slices,
         sizes=sizes,
+        options=options.changed(),
+        truth=truth,
+        scores=scores,
     )
 
 

@@ -388,7 +388,7 @@ def test_a_whole_number_of_any_type_is_a_cutoff(truth, scores, k):
 
 @pytest.mark.parametrize("threads", [0, -1])
 def test_threads_must_be_at_least_1(truth, scores, threads):
-    with pytest.raises(UsageError, match="threads must be at least 1"):
+    with pytest.raises(UsageError, match="threads must be a whole number of at least 1"):
         xmceval.score(truth, scores, metrics="P", threads=threads)
 
 

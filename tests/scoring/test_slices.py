@@ -186,3 +186,16 @@ def test_one_bin_equals_the_whole(zipf, empty_rows, weighted):
         for end in ("value", "low", "high"):
             expected = getattr(estimate, end)
             assert getattr(part, end) == (expected and pytest.approx(expected, rel=1e-12)), (name, end)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_shares_are_the_values_of_bins_that_add_up(zipf, name):
+    train, y_true, y_score = zipf
+    threshold = 0.35 if METRICS[name].family == "confusion" else None
+    options = {"metrics": name.removesuffix("@k"), "k": 3, "threshold": threshold}
+    result = xmceval.score(y_true, y_score / 2, train=train, by_frequency=3, **options)
+    (figure,) = result.figures
+    parts = [value for part in result.slices for value in part.estimates.values()]
+    if parts:
+        adds_up = sum(part.value for part in parts) == pytest.approx(figure.estimate.value)
+        assert adds_up == (figure.kind_in_bin == "share")

@@ -1,4 +1,4 @@
-"""Parse names of metrics: ``PSP@5``, ``nDCG(gain=exp)@1,3``, ``AP@all``, ``R@n``, ``LRAP``."""
+"""Parse names of metrics, such as ``PSP@5``, ``nDCG(gain=exp)@1,3``, ``P,R@1-5``, ``AP@all``; and cutoffs."""
 
 from __future__ import annotations
 
@@ -83,10 +83,17 @@ _OPTION_SPELLINGS: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(
 # Names that mean several metrics.
 GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType({"confusion": ("tp", "fp", "fn", "tn")})
 
+LONGEST_RANGE = 1000  # of cutoffs: each is a number of the report
+
 ALL = "all"  # the cutoff that is the whole list
 
+_CUTOFF_WORDS = frozenset({ALL, "n"})  # what a cutoff may be besides a number
+
+_COMMA = re.compile(r",(?![^()]*\))")  # outside of parentheses
+
+_RANGE = re.compile(r"([0-9]+)\s*-\s*([0-9]+)\Z")
+
 _NAME = re.compile(r"\s*([A-Za-z][A-Za-z0-9_ -]*?)\s*(?:\(([^()]*)\))?\s*(?:@\s*([^@]*?))?\s*\Z")
-_BETWEEN_NAMES = re.compile(r",\s*(?!all\b)(?=[A-Za-z])(?![^()]*\))")  # a comma before a letter, outside of parentheses
 
 
 def parse(names: str | Iterable[str], ks: Iterable[int] = DEFAULT_CUTOFFS) -> list[Measure]:
@@ -95,8 +102,8 @@ def parse(names: str | Iterable[str], ks: Iterable[int] = DEFAULT_CUTOFFS) -> li
     Parameters
     ----------
     names : str or iterable of str
-        Such as ``"P"``, ``"psp@1,3"``, ``"nDCG(discount=ln)@5"``, ``"P@1,3,nDCG@5"``; in any case, and other tools'
-        usual names.
+        Such as ``"P"``, ``"psp@1,3"``, ``"nDCG(discount=ln)@1-5"``; in any case, and other tools' usual names. Commas
+        separate cutoffs after an @, and also names: ``"P@1,3,nDCG"``.
     ks : iterable of int
         The cutoffs of names without one.
 
@@ -107,13 +114,55 @@ def parse(names: str | Iterable[str], ks: Iterable[int] = DEFAULT_CUTOFFS) -> li
     """
     cutoffs = [check_cutoff(k) for k in ks]
     measures: dict[str, Measure] = {}
-    texts = [names] if isinstance(names, str) else names
-    for name in (each for text in texts for each in _BETWEEN_NAMES.split(text)):
+    for name in (name for text in ([names] if isinstance(names, str) else names) for name in split_names(text)):
         word = name.strip().partition("(")[0]
         members = [name.replace(word, member, 1) for member in GROUPS.get(word.lower(), (word,))]
         for measure in (measure for member in members for measure in _parse_name(member, cutoffs)):
             measures.setdefault(str(measure), measure)
     return list(measures.values())
+
+
+def split_names(text: str) -> list[str]:
+    """Split at the commas that separate names, which are neither those of options nor those of cutoffs.
+
+    Examples
+    --------
+    >>> split_names("P@1,3,nDCG(gain=exp,discount=ln)@all,5,R")
+    ['P@1,3', 'nDCG(gain=exp,discount=ln)@all,5', 'R']
+    """
+    names: list[str] = []
+    for part in _COMMA.split(text):
+        is_name = part.strip()[:1].isalpha() and part.strip().lower() not in _CUTOFF_WORDS
+        if names and "@" in names[-1] and not is_name:
+            names[-1] += f",{part}"
+        else:
+            names.append(part)
+    return names
+
+
+def parse_cutoffs(k: object) -> list[int]:
+    """Parse cutoffs: a whole number, or text such as ``"5"``, ``"1,3,5"``, ``"1-5"`` and ``"1-5,10"``.
+
+    Raises
+    ------
+    UsageError
+        Anything else, or a range that does not ascend or is too long.
+    """
+    if not isinstance(k, str):
+        return [check_cutoff(k)]
+    return [cutoff for part in k.split(",") for cutoff in _parse_range(part.strip())]
+
+
+def _parse_range(text: str) -> Iterable[int]:
+    match = _RANGE.match(text)
+    if match is None:
+        return [check_cutoff(text)]
+    first, last = (check_cutoff(number) for number in match.groups())
+    if first > last:
+        raise UsageError(f"cutoffs must ascend, got {text!r}")
+    if last - first >= LONGEST_RANGE:
+        raise UsageError(f"a range has at most {LONGEST_RANGE:,} cutoffs, got {text!r}")
+    return range(first, last + 1)
 
 
 def check_cutoff(k: object) -> int:
@@ -164,7 +213,7 @@ def _parse_cutoffs(metric: Metric, at: str | None, cutoffs: list[int]) -> list[i
     parts = [part.strip() for part in at.split(",")]
     if ALL in (part.lower() for part in parts) and metric.cutoff != "optional":
         raise UsageError(f"{metric.name.partition('@')[0]} needs a cutoff, got @all")
-    return [None if part.lower() == ALL else check_cutoff(part) for part in parts]
+    return [k for part in parts for k in ([None] if part.lower() == ALL else parse_cutoffs(part))]
 
 
 def _split_trailing_cutoff(word: str, at: str | None) -> tuple[str, str | None]:

@@ -105,6 +105,7 @@ _ENTRIES = (
         gain="grade",
         discounts=_LOGS,
         bounds=_UNBOUNDED,
+        unit="gain",
         cutoff="optional",
     ),
     Metric(
@@ -169,6 +170,7 @@ _ENTRIES = (
         gain="propensity",
         discounts=_LOGS,
         bounds=_UNBOUNDED,
+        unit="gain",
         note="its ratio form is PSnDCG(norm=sum)",
     ),
     Metric(

@@ -78,7 +78,18 @@ def open_dense(path: Path, request: Request) -> Opened:
 
 def is_pair(path: Path) -> bool:
     """Return whether a path names a pair of npy files: either of them, or their stem."""
-    return _stem(path)[1] or (not path.is_file() and any(file.is_file() for file in _find_pair(path)))
+    return _stem(path)[1] or (not path.is_file() and has_pair(path))
+
+
+def has_pair(path: Path) -> bool:
+    """Return whether a file of the pair that a path names exists."""
+    return any(file.is_file() for file in _find_pair(path))
+
+
+def describe_missing(path: Path) -> str:
+    """Describe a file that is missing; where its name is that of a pair, with the names of both."""
+    labels, scores = _find_pair(path)
+    return f"{path}: no such file" + (f"; a pair is {labels.name} and {scores.name}" if _stem(path)[1] else "")
 
 
 def open_pair(path: Path, request: Request) -> Opened:
@@ -93,7 +104,7 @@ def open_pair(path: Path, request: Request) -> Opened:
     """
     labels, scores = _find_pair(path)
     if not labels.exists() and not scores.exists():
-        raise DataError(f"{path}: no such file; a pair is {labels.name} and {scores.name}")
+        raise DataError(describe_missing(path))
     if not labels.exists():
         opened = open_dense(scores, request)
         return Opened(opened.source, f"{opened.format} (there is no {labels.name})", request.role)

@@ -11,6 +11,7 @@ from typing import Any
 from xmceval.errors import UsageError
 from xmceval.files.filters import read_filter
 from xmceval.files.names import read_names
+from xmceval.files.pipes import kept_pipes
 from xmceval.inspection.file import FileInspection, inspect_file
 from xmceval.inspection.pair import PairInspection, inspect_pair
 from xmceval.inspection.text import inspection_json, inspection_table
@@ -95,7 +96,21 @@ def inspect(
     """
     if kind not in {None, *KINDS}:
         raise UsageError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
-    paths = [files] if isinstance(files, (str, Path)) else list(files)
+    paths = [Path(files)] if isinstance(files, (str, Path)) else [Path(file) for file in files]
+    with kept_pipes(paths):
+        return _inspect(paths, kind, filter, train, n_labels, labels, threads)
+
+
+def _inspect(
+    paths: list[Path],
+    kind: str | None,
+    filter: Any,  # noqa: A002 - the field's word
+    train: str | Path | None,
+    n_labels: int | None,
+    labels: str | Path | None,
+    threads: int | None,
+) -> InspectionReport:
+    """Inspect files, each of which can be read several times."""
     names = None if labels is None else read_names(labels)
     n_labels = len(names) if n_labels is None and names is not None else n_labels
     inspect_one = partial(inspect_file, n_labels=n_labels, names=names, threads=threads)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError, counted
 from xmceval.files.chunks import LineChunks
+from xmceval.files.pipes import claim_pipe
 from xmceval.files.signatures import UTF8_BOM
 
 COLUMNS = ("group", "label", "score")
@@ -36,6 +37,7 @@ def read_log(path: str | Path) -> Log:
     DataError
         A line that is not this, with its place.
     """
+    claim_pipe(Path(path))
     reader = _LogReader(Path(path))
     for chunk in LineChunks(Path(path)):
         reader.add(chunk.text, chunk.start, chunk.stop)

@@ -14,7 +14,7 @@ from xmceval.files.arrays.pairs import is_pair, open_dense, open_pair
 from xmceval.files.judgments import Judgments
 from xmceval.files.names import Names
 from xmceval.files.opened import Opened, Request
-from xmceval.files.stdin import STDIN, stdin
+from xmceval.files.pipes import claim_pipe, copy_pipe, is_copied
 from xmceval.files.streams import read_first_bytes
 from xmceval.files.text.source import open_text
 from xmceval.files.trec import open_trec
@@ -52,7 +52,7 @@ def open_truth(path: str | Path, *, names: Names | None = None, n_labels: int | 
     Parameters
     ----------
     path : path
-        A file, or ``-`` for standard input, which is held in memory, as truth may be read several times.
+        A file, or a pipe such as ``-``, standard input, which is copied to a temporary file.
     names : Names, optional
         Label names, for files that have them instead of ids.
     n_labels : int, optional
@@ -64,13 +64,8 @@ def open_truth(path: str | Path, *, names: Names | None = None, n_labels: int | 
         A missing, empty or unknown kind of file.
     """
     path = Path(path)
-    request = Request("truth", names, n_labels=n_labels)
-    if path != STDIN:
-        return _open(path, request)
-    stdin().claim()
-    stdin().hold()
-    opened = _open(path, request)
-    return replace(opened, layout=f"{opened.layout}, held in memory")
+    claim_pipe(path)
+    return open_as(path, Request("truth", names, n_labels=n_labels))
 
 
 def open_scores(
@@ -86,7 +81,7 @@ def open_scores(
     Parameters
     ----------
     path : path
-        A file, or ``-`` for standard input.
+        A file, or a pipe such as ``-``, standard input.
     names : Names, optional
         Label names, for files that have them instead of ids.
     n_rows, n_labels : int, optional
@@ -100,12 +95,24 @@ def open_scores(
         A missing, empty or unknown kind of file.
     """
     path = Path(path)
-    request = Request("scores", names, n_rows, n_labels, judgments)
-    if path == STDIN:
-        stdin().claim()
-    elif is_pair(path):
+    claim_pipe(path)
+    return open_as(path, Request("scores", names, n_rows, n_labels, judgments))
+
+
+def open_as(path: Path, request: Request) -> Opened:
+    """Open a file, or a pipe that was claimed before, as what a request says.
+
+    Raises
+    ------
+    DataError
+        A missing, empty or unknown kind of file.
+    """
+    if request.are_scores and is_pair(path):
         return open_pair(path, request)
-    return _open(path, request)
+    if not request.are_scores:  # truth may be read several times
+        copy_pipe(path)
+    opened = _open(path, request)
+    return replace(opened, layout=f"{opened.layout}, copied to a temporary file") if is_copied(path) else opened
 
 
 def _open(path: Path, request: Request) -> Opened:

@@ -90,7 +90,8 @@ def open_npz(path: Path, request: Request) -> Opened:
             if lengths["indptr"] != shape[0] + 1:
                 raise indptr_error(str(path), shape[0], n_stored)
             pieces = _CsrPieces(archive, shape[0], n_stored, request.are_scores)
-            source, storage = MatrixSource(str(path), *shape, pieces), ""
+            storage = "" if archive.content is None else ", held in memory"
+            source = MatrixSource(str(path), *shape, pieces)
         else:
             arrays = {part: archive.read_array(opened, part) for part in _FORMATS[form]}
             if form == "csc":

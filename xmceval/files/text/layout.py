@@ -10,8 +10,8 @@ from pathlib import Path
 from xmceval.errors import DataError
 from xmceval.files.chunks import LineChunks
 from xmceval.files.names import LARGEST_ID, Names
+from xmceval.files.pipes import copy_pipe
 from xmceval.files.signatures import UTF8_BOM
-from xmceval.files.stdin import STDIN, stdin
 from xmceval.files.streams import quote, read_first_bytes
 from xmceval.files.text.grammars import FASTTEXT_PREFIX, GRAMMARS, Grammar
 
@@ -182,8 +182,7 @@ def _fits_header(layout: Layout, kind: str, rows: list[bytes]) -> bool:
 
 def _has_declared_rows(path: Path, layout: Layout) -> bool:
     """Return whether as many lines follow as the header would declare rows."""
-    if path == STDIN:
-        stdin().hold()
+    copy_pipe(path)
     n_lines = sum(chunk.buffer.count(b"\n", 0, chunk.stop) for chunk in LineChunks(path))
     return n_lines - layout.header_lines == layout.n_rows
 

@@ -143,7 +143,7 @@ class _Copy:
     """A temporary file for several readers, which is gone with the last of them."""
 
     def __init__(self) -> None:
-        self.file = cast(io.RawIOBase, tempfile.TemporaryFile(buffering=0))
+        self.file = cast(io.RawIOBase, tempfile.TemporaryFile(buffering=0))  # noqa: SIM115 - closed below
         weakref.finalize(self, self.file.close)
         self._lock = threading.Lock()
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Generator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from typing import TypeVar
+from operator import itemgetter
+from typing import Generic, TypeVar
 
 from xmceval.errors import DataError, Fault, UsageError
 from xmceval.rows.block import Block, Scratch
@@ -56,43 +57,89 @@ def each_block(
     n_threads = default_threads() if threads is None else threads
     if n_threads < 1:
         raise UsageError(f"threads must be at least 1, got {n_threads}")
-    lock, faults, stop = threading.Lock(), list[Fault](), threading.Event()
-
-    def run() -> None:
-        state = start()
-        while not stop.is_set():
-            try:
-                with lock:
-                    item = next(items, None)
-                if item is None:
-                    return
-                work(state, item)
-            except Fault as fault:
-                faults.append(fault)
-                if all_faults and item is not None:
-                    faults.extend(further_faults(state, item, work, fault))
-                if not all_faults or len(faults) >= COUNTED:
-                    stop.set()
-            except BaseException:
-                stop.set()
-                raise
-
-    errors: list[BaseException] = []
+    loop = _Loop(items, start, work, all_faults)
     with closing(items):
         if n_threads == 1:
-            run()
+            loop.run()
         else:
             with ThreadPoolExecutor(n_threads) as pool:
-                for future in [pool.submit(run) for _ in range(n_threads)]:
-                    try:
-                        future.result()
-                    except BaseException as error:  # raised below: a fault in an earlier row goes first
-                        stop.set()
-                        errors.append(error)
-    if faults and all(isinstance(error, DataError) for error in errors):
-        raise as_error(faults if all_faults else [min(faults, key=lambda fault: fault.row)])
-    if errors:
-        raise errors[0]
+                for future in [pool.submit(loop.run) for _ in range(n_threads)]:
+                    loop.wait_for(future)
+    loop.raise_first()
+
+
+class _Loop(Generic[Item, State]):
+    """Draws items in order, one thread at a time, works on them, and keeps what went wrong by the number of the item.
+
+    All items before a wrong one are worked on, so the first error is the same for any number of threads.
+    """
+
+    def __init__(
+        self,
+        items: Iterator[Item],
+        start: Callable[[], State],
+        work: Callable[[State, Item], None],
+        all_faults: bool,
+    ) -> None:
+        self._items, self._start, self._work, self._all_faults = items, start, work, all_faults
+        self._lock, self._stop = threading.Lock(), threading.Event()
+        self._n_drawn = 0
+        self._faults = list[tuple[int, Fault]]()
+        self._errors = list[tuple[int, DataError]]()
+        self._failures = list[BaseException]()
+
+    def run(self) -> None:
+        """Work on items until there are no more, or an error stops all threads."""
+        try:
+            state = self._start()
+            while not self._stop.is_set() and self._work_on_next(state):
+                pass
+        except BaseException:
+            self._stop.set()
+            raise
+
+    def _work_on_next(self, state: State) -> bool:
+        """Work on the next item; return whether there was one."""
+        with self._lock:
+            number = self._n_drawn
+            self._n_drawn += 1
+            try:
+                item = next(self._items, None)
+            except DataError as error:
+                self._errors.append((number, error))
+                item = None
+        if item is None:
+            return False
+        try:
+            self._work(state, item)
+        except Fault as fault:
+            others = further_faults(state, item, self._work, fault) if self._all_faults else []
+            self._faults += [(number, each) for each in (fault, *others)]
+            if not self._all_faults or len(self._faults) >= COUNTED:
+                self._stop.set()
+        except DataError as error:
+            self._errors.append((number, error))
+            self._stop.set()
+        return True
+
+    def wait_for(self, thread: Future[None]) -> None:
+        """Wait for a thread, and keep what it raised: no other thread may be running when that is raised again."""
+        try:
+            thread.result()
+        except BaseException as failure:
+            self._stop.set()
+            self._failures.append(failure)
+
+    def raise_first(self) -> None:
+        """Raise what went wrong first, if anything did: the faults of rows, or another error."""
+        if self._failures:
+            raise self._failures[0]
+        at, error = min(self._errors, key=itemgetter(0), default=(self._n_drawn, None))
+        faults = [fault for number, fault in self._faults if number < at]
+        if faults:
+            raise as_error(faults if self._all_faults else [min(faults, key=lambda fault: fault.row)])
+        if error is not None:
+            raise error
 
 
 def in_order(

@@ -57,7 +57,8 @@ def convert(
     dst : path or binary stream
         The file to write; text may end in .gz, .bz2, .xz or .zst. Into a stream goes text.
     to : {"xmc", "plain", "omikuji", "lists", "npz", "npy"}, optional
-        The form to write; default by the ending of `dst`: .npz, -labels.npy for a pair of npy files, else "xmc".
+        The form to write; default by the ending of `dst`: .npz, -labels.npy for a pair of npy files, else "xmc". An
+        ending of another form, such as .csv, is refused unless this is passed.
     truth : bool
         Read `src` as truth where it could be predictions too.
     top : int, optional

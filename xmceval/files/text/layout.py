@@ -23,9 +23,12 @@ _FEATURE = re.compile(rb"\d+:")
 
 _ID_LIST = re.compile(rb"\d+(?:[ \t]*,[ \t]*\d+|[ \t]+\d+)*\Z")
 
-_SCORED = re.compile(
-    rb"\d+[ \t]+[-+]?[\d.]+(?:[eE][-+]?\d+)?(?:[ \t]*\t[ \t]*\d+[ \t]+[-+]?[\d.]+(?:[eE][-+]?\d+)?)*\Z"
-)
+_LABEL_AND_SCORE = rb"\d+[ \t]+[-+]?(?:[\d.]+(?:[eE][-+]?\d+)?|(?i:inf|infinity|nan))"
+
+_SCORED = re.compile(rb"%b(?:[ \t]*\t[ \t]*%b)*\Z" % (_LABEL_AND_SCORE, _LABEL_AND_SCORE))
+
+# Whole numbers in pairs between tabs, with a blank inside each: labels with scores, not labels.
+_TABBED_PAIRS = re.compile(rb"\d+ +\d+(?: *\t\d+ +\d+)+\Z")
 
 _IDS_AND_TEXT = re.compile(rb"\d+(?:,\d+)*\t")
 
@@ -138,6 +141,8 @@ def _detect_below_header(path: Path, lines: list[bytes], number: int, after: int
     layout = _parse_header(path, number, numbers, mark + text, after)
     rows = lines[number + 1 :]
     kind = _find_kind(rows)
+    if kind == "ids" and b"," in text and not mark:  # a row of a list: headers have blanks
+        return None
     if kind in {"", "pairs", "labels"}:
         if layout.kind == "pairs" or _has_labels(path, layout, rows):
             return _finish(path, layout, rows, names)
@@ -198,13 +203,15 @@ def _find_kind(lines: Sequence[bytes]) -> str:
         if len(words) == 2 and words[0].replace(b",", b"").isdigit() and _FEATURE.match(words[1]):
             return "labels"
         if not kind and words:
+            if _TABBED_PAIRS.match(row):
+                return "scored"
             if _ID_LIST.match(row):
                 kind = "ids"
             elif _SCORED.match(row):
                 return "scored"
             else:
                 kind = "labels" if _IDS_AND_TEXT.match(row) else "names"
-        elif kind == "ids" and words and not _ID_LIST.match(row) and _SCORED.match(row):
+        elif kind == "ids" and words and _SCORED.match(row) and (_TABBED_PAIRS.match(row) or not _ID_LIST.match(row)):
             return "scored"
     return kind
 

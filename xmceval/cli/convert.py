@@ -24,6 +24,7 @@ from xmceval.cli import options, shared
 )
 @click.option("--labels", metavar="FILE", help="Names of labels, one per line, if SRC has names instead of numbers.")
 @options.force
+@options.max_line
 @options.threads
 @click.option("-q", "quiet", is_flag=True, help="Print no warnings.")
 @click.option("-v", "verbose", is_flag=True, help="Report what was read and written.")

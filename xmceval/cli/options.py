@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
+from xmceval.files.limits import MAX_LINE
 from xmceval.metrics.names import check_cutoff
 from xmceval.metrics.table import DEFAULT_CUTOFFS
 from xmceval.scoring.options import Options, Spec, specs
@@ -17,6 +18,14 @@ form = click.option(
     "-o", "form", type=click.Choice(["table", "json"]), default="table", show_default=True, help="Form of the output."
 )
 force = click.option("--force", is_flag=True, help="Overwrite DST.")
+max_line = click.option(
+    "--max-line",
+    type=click.IntRange(min=1),
+    default=MAX_LINE,
+    show_default=True,
+    metavar="MIB",
+    help="The longest line of a text file.",
+)
 threads = click.option(
     "--threads", type=click.IntRange(min=1), metavar="N", help="Number of threads.  [default: one per processor]"
 )
@@ -42,7 +51,7 @@ def _option(name: str, spec: Spec) -> Callable[[Function], Function]:
     elif spec.choices:
         how |= {"type": click.Choice(spec.choices), "default": default, "show_default": True}
     elif spec.kind is int:
-        how |= {"type": click.IntRange(spec.low, spec.high)}
+        how |= {"type": click.IntRange(spec.low, spec.high), "default": default, "show_default": default is not None}
     else:
         how |= {"type": spec.kind}
     return click.option(*flags, name, **how)

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from xmceval.errors import DataError
+from xmceval.files.limits import MAX_LINE
 from xmceval.files.names import Names
 from xmceval.files.opened import Opened, Request
 from xmceval.files.opening import open_as
@@ -18,7 +19,9 @@ HEAD_BYTES = 1 << 20
 _TARGETS = re.compile(rb'"target_ind"\s*:')
 
 
-def open_either(path: str | Path, kind: str | None = None, *, names: Names | None = None) -> Opened:
+def open_either(
+    path: str | Path, kind: str | None = None, *, names: Names | None = None, max_line: int = MAX_LINE
+) -> Opened:
     """Open a file as `kind`, ``truth`` or ``scores``, or without it as whichever it can be.
 
     Raises
@@ -28,7 +31,7 @@ def open_either(path: str | Path, kind: str | None = None, *, names: Names | Non
     """
     path = Path(path)
     claim_pipe(path)
-    truth, scores = Request("truth", names), Request("scores", names)
+    truth, scores = Request("truth", names, max_line=max_line), Request("scores", names, max_line=max_line)
     if kind == "truth" or (kind is None and _is_json_truth(path)):
         return open_as(path, truth)
     try:

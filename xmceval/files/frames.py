@@ -10,16 +10,13 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from xmceval.errors import DataError
+from xmceval.files.limits import LARGEST_DICTIONARY, LARGEST_WINDOW
 
 READ_BYTES = 1 << 15  # compressed bytes at a time
 
 OUTPUT_BYTES = 1 << 17  # decompressed bytes at a time, where the decompressor can be limited
 
 ZSTD_READ_BYTES = 1 << 11  # that of zstandard cannot be limited: four bytes may expand to 128 KiB
-
-LARGEST_WINDOW = 1 << 27  # of zstandard
-
-LARGEST_DICTIONARY = 1 << 28  # of xz, in memory
 
 
 class DamagedError(Exception):

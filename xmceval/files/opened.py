@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from xmceval.errors import UsageError
 from xmceval.files.judgments import Judgments
+from xmceval.files.limits import MAX_LINE
 from xmceval.files.names import Names
 from xmceval.rows.block import Source
 from xmceval.rows.repairs import drop_extra_column
@@ -27,6 +29,8 @@ class Request:
         The expected size, which tells rows from columns where the file does not.
     judgments : Judgments or None
         The queries and documents of the truth, for predictions in the ranking field's formats.
+    max_line : int
+        The longest line of a text file, in MiB.
     """
 
     role: Role
@@ -34,6 +38,11 @@ class Request:
     n_rows: int | None = None
     n_labels: int | None = None
     judgments: Judgments | None = None
+    max_line: int = MAX_LINE
+
+    def __post_init__(self) -> None:
+        if self.max_line < 1:
+            raise UsageError(f"max_line must be at least 1, got {self.max_line}")
 
     @property
     def are_scores(self) -> bool:

@@ -12,6 +12,7 @@ from xmceval.files.arrays.mat import open_mat
 from xmceval.files.arrays.npz import open_npz
 from xmceval.files.arrays.pairs import is_pair, open_dense, open_pair
 from xmceval.files.judgments import Judgments
+from xmceval.files.limits import MAX_LINE
 from xmceval.files.names import Names
 from xmceval.files.opened import Opened, Request
 from xmceval.files.pipes import claim_pipe, copy_pipe, is_copied
@@ -46,7 +47,9 @@ BINARY_KINDS = (
 )
 
 
-def open_truth(path: str | Path, *, names: Names | None = None, n_labels: int | None = None) -> Opened:
+def open_truth(
+    path: str | Path, *, names: Names | None = None, n_labels: int | None = None, max_line: int = MAX_LINE
+) -> Opened:
     """Open a truth file or a file of training labels.
 
     Parameters
@@ -57,6 +60,8 @@ def open_truth(path: str | Path, *, names: Names | None = None, n_labels: int | 
         Label names, for files that have them instead of ids.
     n_labels : int, optional
         The expected number of labels, which tells rows from columns where the file does not.
+    max_line : int
+        The longest line of a text file, in MiB.
 
     Raises
     ------
@@ -65,7 +70,7 @@ def open_truth(path: str | Path, *, names: Names | None = None, n_labels: int | 
     """
     path = Path(path)
     claim_pipe(path)
-    return open_as(path, Request("truth", names, n_labels=n_labels))
+    return open_as(path, Request("truth", names, n_labels=n_labels, max_line=max_line))
 
 
 def open_scores(
@@ -75,6 +80,7 @@ def open_scores(
     n_rows: int | None = None,
     n_labels: int | None = None,
     judgments: Judgments | None = None,
+    max_line: int = MAX_LINE,
 ) -> Opened:
     """Open a file of predictions, or a pair of files by either name or their stem.
 
@@ -88,6 +94,8 @@ def open_scores(
         The expected size, which tells rows from columns where the file does not.
     judgments : Judgments, optional
         Those of the truth, for predictions in the ranking field's formats.
+    max_line : int
+        The longest line of a text file, in MiB.
 
     Raises
     ------
@@ -96,7 +104,7 @@ def open_scores(
     """
     path = Path(path)
     claim_pipe(path)
-    return open_as(path, Request("scores", names, n_rows, n_labels, judgments))
+    return open_as(path, Request("scores", names, n_rows, n_labels, judgments, max_line))
 
 
 def open_as(path: Path, request: Request) -> Opened:

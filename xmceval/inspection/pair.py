@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError, counted
 from xmceval.files.either import open_either
+from xmceval.files.limits import MAX_LINE
 from xmceval.files.names import Names
 from xmceval.inspection.file import FileInspection, declared_width
 from xmceval.kernels.topk import top_k
@@ -76,6 +77,7 @@ def inspect_pair(
     names: Names | None = None,
     filter: Filter | None = None,  # noqa: A002 - the field's word
     training: Training | None = None,
+    max_line: int = MAX_LINE,
     threads: int | None = None,
 ) -> PairInspection:
     """Compare predictions with a truth.
@@ -90,6 +92,8 @@ def inspect_pair(
         Pairs of row and label that the predictions should not contain.
     training : Training, optional
         Counts of the training labels.
+    max_line : int
+        The longest line of a text file, in MiB.
     threads : int, optional
         Default: one per processor.
     """
@@ -100,7 +104,7 @@ def inspect_pair(
     if faults or truth.faults or scores.faults:
         return PairInspection(truth.path, scores.path, faults=faults, warnings=tuple(warnings))
     try:
-        tally = _tally_hits(truth.path, scores.path, names, filter, threads)
+        tally = _tally_hits(truth.path, scores.path, names, filter, max_line, threads)
     except DataError as error:
         return PairInspection(truth.path, scores.path, faults=(str(error),), warnings=tuple(warnings))
     warnings += () if is_same_file else _check_hits(tally, truth, scores)
@@ -254,11 +258,12 @@ def _tally_hits(
     scores_path: str,
     names: Names | None,
     filter: Filter | None,  # noqa: A002 - the field's word
+    max_line: int,
     threads: int | None,
 ) -> _HitTally:
     """Read both files in step and count hits."""
-    truth = open_either(truth_path, "truth", names=names).source
-    scores = open_either(scores_path, "scores", names=names).source
+    truth = open_either(truth_path, "truth", names=names, max_line=max_line).source
+    scores = open_either(scores_path, "scores", names=names, max_line=max_line).source
     tally = _HitTally(truth, scores, filter)
     each_block(iter(Lockstep(truth, [scores])), lambda: (Scratch(), Scratch()), tally.add, threads)
     return tally

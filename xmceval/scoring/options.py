@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
 
 from xmceval.errors import UsageError, listed
+from xmceval.files.limits import MAX_LINE
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import check_cutoff, parse
 from xmceval.metrics.table import DECISION_NAMES, DEFAULT_CUTOFFS, DEFAULT_NAMES
@@ -125,6 +126,7 @@ class Options:
     duplicates: Duplicates = _option(
         "error", "Input", "A label twice in a row is an error, or its largest value counts.", literal=Duplicates
     )
+    max_line: int = _option(MAX_LINE, "Input", "The longest line of a text file.", kind=int, low=1, metavar="MIB")
     sample_weight: Any = _option(
         None, "Input", "Sample weights, one per line or npy.", flags=("--weights",), metavar="FILE"
     )

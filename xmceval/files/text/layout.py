@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from xmceval.errors import DataError
-from xmceval.files.chunks import LineChunks
+from xmceval.files.chunks import count_lines
 from xmceval.files.names import LARGEST_ID, Names
 from xmceval.files.pipes import copy_pipe
 from xmceval.files.signatures import UTF8_BOM
@@ -188,8 +188,7 @@ def _fits_header(layout: Layout, kind: str, rows: list[bytes]) -> bool:
 def _has_declared_rows(path: Path, layout: Layout) -> bool:
     """Return whether as many lines follow as the header would declare rows."""
     copy_pipe(path)
-    n_lines = sum(chunk.buffer.count(b"\n", 0, chunk.stop) for chunk in LineChunks(path))
-    return n_lines - layout.header_lines == layout.n_rows
+    return count_lines(path) - layout.header_lines == layout.n_rows
 
 
 def _find_kind(lines: Sequence[bytes]) -> str:

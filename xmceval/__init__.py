@@ -16,6 +16,9 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
         psr_at_k as psr_at_k,
         recall_at_k as recall_at_k,
     )
+    from xmceval.api.checktable import check_table as check_table
+    from xmceval.api.compare import compare as compare
+    from xmceval.api.comparerows import compare_rows as compare_rows
     from xmceval.api.convert import convert as convert
     from xmceval.api.dropins.counts import (
         accuracy_score as accuracy_score,
@@ -43,6 +46,7 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
         ndcg_score as ndcg_score,
     )
     from xmceval.api.dropins.targets import UndefinedMetricWarning as UndefinedMetricWarning
+    from xmceval.api.fuse import Fused as Fused, fuse as fuse
     from xmceval.api.grouped import (
         auc as auc,
         group_auc as group_auc,
@@ -66,11 +70,15 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
     )
     from xmceval.labels.propensity import inverse_propensity as inverse_propensity
     from xmceval.metrics.table import METRICS as METRICS
+    from xmceval.report.comparison import Comparison as Comparison
     from xmceval.report.result import Result as Result
 
 # Public names and where they live: loaded when first used, so that importing the package costs nothing.
 _HOME = {
     "score": "api.score",
+    "compare": "api.compare",
+    "compare_rows": "api.comparerows",
+    "Comparison": "report.comparison",
     "precision_at_k": "api.at_k",
     "recall_at_k": "api.at_k",
     "f1_at_k": "api.at_k",
@@ -107,6 +115,9 @@ _HOME = {
     "group_aucs": "api.grouped",
     "auc": "api.grouped",
     "inspect": "api.inspect",
+    "check_table": "api.checktable",
+    "fuse": "api.fuse",
+    "Fused": "api.fuse",
     "convert": "api.convert",
     "write_inverse_propensities": "api.propensity",
     "METRICS": "metrics.table",

@@ -271,6 +271,7 @@ def test_other_tools_names_mean_a_metric_of_the_table(alias):
         ("ndcg_cut_10", ["nDCG@10"]),
         ("map_cut_3", ["AP@3"]),
         ("map", ["AP@all"]),
+        ("P@1,2, nDCG(discount=ln,norm=sum)@1", ["P@1", "P@2", "nDCG(discount=ln,norm=sum)@1"]),
         ("nDCG@3,all", ["nDCG@3", "nDCG@all"]),
         ("r@N", ["R@n"]),
         ("Rprec", ["R@n"]),

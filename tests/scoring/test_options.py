@@ -30,7 +30,7 @@ def test_score_takes_every_option_with_its_default():
     assert {name: keyword_only.get(name, "missing") for name in NAMES} == {
         each.name: each.default for each in fields(Options)
     }
-    assert set(keyword_only) - NAMES == {"progress"}
+    assert set(keyword_only) - NAMES == {"save_rows", "progress"}
 
 
 def test_score_documents_every_option():
@@ -67,7 +67,7 @@ def test_no_other_file_lists_the_options():
 
 
 def test_a_new_option_is_one_edit_besides_the_signature(monkeypatch):
-    shout = options._option(False, "Rules", "Shout.", kind=bool)
+    shout = options.option(False, "Rules", "Shout.", kind=bool)
     wider = make_dataclass("Options", [("shout", bool, shout)], bases=(Options,), frozen=True, kw_only=True, eq=False)
     for module in (options, cli_options):
         monkeypatch.setattr(module, "Options", wider)

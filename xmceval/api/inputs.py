@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from xmceval.api.fuse import Fused
 from xmceval.errors import DataError, counted
 from xmceval.files.columns import read_numbers
 from xmceval.files.filters import read_filter
@@ -74,6 +75,10 @@ class Opener:
 
     def scores(self, matrix: Any, truth: Input, width: Width) -> Input:
         """Open predictions."""
+        if isinstance(matrix, Fused):
+            opened_systems = [self.scores(each, truth, width) for each in matrix.systems]
+            notes = "; ".join(each.note for each in opened_systems if each.note)
+            return Input(matrix.source([each.source for each in opened_systems]), notes)
         if not isinstance(matrix, (str, Path)):
             return Input(self._repaired(as_scores(matrix)))
         opened = open_scores(

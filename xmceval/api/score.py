@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
+from xmceval.api.saving import saving_rows
 from xmceval.api.setup import Named, Setup
 from xmceval.errors import warn
 from xmceval.files.limits import MAX_LINE
@@ -41,6 +43,7 @@ def score(
     filter: Any = None,  # noqa: A002 - the field's word
     filter_truth: bool = False,
     threads: int | None = None,
+    save_rows: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Score predictions against the truth.
@@ -102,6 +105,8 @@ def score(
         Remove those pairs from the truth too.
     threads : int, optional
         Default: one per processor. The values are the same bits for any number.
+    save_rows : path, optional
+        Write the values of every row there: .npz, .csv or .jsonl; `compare_rows` compares such files.
     progress : callable, optional
         Called with a number of rows each time that many more are done.
 
@@ -131,6 +136,22 @@ def score(
     >>> result["P@1"], result["R@1"]
     (1.0, 0.75)
     """
-    [result] = Setup.of(y_true, Options.of(locals())).score([Named(y_score)], progress)
+    setup = Setup.of(y_true, Options.of(locals()))
+    [result] = score_systems(setup, [Named(y_score)], progress=progress, save_rows=save_rows)
     warn(result.warnings)
     return result
+
+
+def score_systems(
+    setup: Setup,
+    systems: Sequence[Named],
+    *,
+    progress: Progress | None = None,
+    save_rows: str | Path | None = None,
+) -> list[Result]:
+    """Score systems on an opened truth, which is read once."""
+    opened = setup.open_systems(systems)
+    with saving_rows(setup, opened, save_rows) as saved:
+        results = setup.results(opened, setup.evaluate(opened, saved.observers, progress))
+        saved.finish(results)
+    return results

@@ -19,6 +19,7 @@ from xmceval.rows.block import Source
 from xmceval.rows.threads import Progress
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.evaluate import System, evaluate
+from xmceval.scoring.observers import Observer
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program, compile_program
 from xmceval.scoring.totals import Totals
@@ -30,6 +31,15 @@ class Named:
 
     y_score: Any
     name: str | None = None
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A system whose scores are open, and on what terms it is scored."""
+
+    name: str
+    scores: Input
+    terms: Terms
 
 
 @dataclass(frozen=True)
@@ -86,21 +96,31 @@ class Setup:
         warnings = (*_threshold_warnings(options, program), *weighing.warnings, *weights.warnings)
         return cls(options, opener, truth, program, terms, (*truth.notes, *weighing.notes), warnings)
 
-    def score(self, systems: Sequence[Named], progress: Progress | None = None) -> list[Result]:
-        """Score systems; the truth is read once."""
-        opened = [self.opener.scores(each.y_score, self.truth, self.terms.width) for each in systems]
-        terms = [self._terms_of(each.y_score, own.source) for each, own in zip(systems, opened, strict=True)]
-        totals = evaluate(
+    def open_systems(self, systems: Sequence[Named]) -> list[Opened]:
+        """Open the scores of systems."""
+        opened = []
+        for system in systems:
+            scores = self.opener.scores(system.y_score, self.truth, self.terms.width)
+            terms = self._terms_of(system.y_score, scores.source)
+            opened.append(Opened(system.name or scores.source.name, scores, terms))
+        return opened
+
+    def evaluate(
+        self, opened: Sequence[Opened], observers: Sequence[Observer] = (), progress: Progress | None = None
+    ) -> list[Totals]:
+        """Return the totals of systems, and show the values of their rows to observers."""
+        return evaluate(
             self.truth.source,
-            [System(own.source, its_terms) for own, its_terms in zip(opened, terms, strict=True)],
+            [System(each.scores.source, each.terms) for each in opened],
             self.program,
+            observers=observers,
             threads=self.options.threads,
             progress=progress,
         )
-        return [
-            self._result(each.name or own.source.name, own.source, own.notes, its_terms, its_totals)
-            for each, own, its_terms, its_totals in zip(systems, opened, terms, totals, strict=True)
-        ]
+
+    def results(self, opened: Sequence[Opened], totals: Sequence[Totals]) -> list[Result]:
+        """Finish the totals of systems."""
+        return [self._result(each, its_totals) for each, its_totals in zip(opened, totals, strict=True)]
 
     def _terms_of(self, y_score: Any, scores: Source) -> Terms:
         """Return the terms on which a system is scored: its own number of labels where the truth declares none."""
@@ -122,8 +142,9 @@ class Setup:
                 bins = make_bins(self.options.by_frequency, self.terms.propensities, width.n_labels)
         return replace(self.terms, width=width, bins=bins)
 
-    def _result(self, name: str, scores: Source, notes: tuple[str, ...], terms: Terms, totals: Totals) -> Result:
+    def _result(self, opened: Opened, totals: Totals) -> Result:
         """Finish the totals of a system."""
+        terms, notes = opened.terms, opened.scores.notes
         if terms.filter is not None:
             terms.filter.check_labels(terms.width)
         mismatches = self._mismatches(terms, totals)
@@ -132,12 +153,12 @@ class Setup:
             notes = (*notes, f"no input declares the number of labels: {width.declared_by} {width.n_labels:,}")
             width.check_cutoff(self.program.deepest)
         return make_result(
-            name,
+            opened.name,
             self.program,
             totals,
             replace(terms, width=width),
             self.options,
-            warnings=(*self.warnings, *mismatches, *self.truth.source.warnings, *scores.warnings),
+            warnings=(*self.warnings, *mismatches, *self.truth.source.warnings, *opened.scores.source.warnings),
             notes=(*self.notes, *notes),
         )
 

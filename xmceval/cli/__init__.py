@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import click
 
-COMMANDS = ("score", "auc", "inspect", "convert", "propensity", "metrics", "datasets")
+COMMANDS = ("score", "compare", "auc", "inspect", "convert", "fuse", "propensity", "check-table", "metrics", "datasets")
 
 
 class _LazyGroup(click.Group):
@@ -22,7 +22,7 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
         if name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"xmceval.cli.{name}").command
+        command: click.Command = importlib.import_module(f"xmceval.cli.{name.replace('-', '_')}").command
         return command
 
 

@@ -33,14 +33,18 @@ threads = click.option(
 
 def scoring(function: Function) -> Function:
     """Add the options of scoring to a command."""
-    for name, spec in reversed(specs().items()):
-        function = _option(name, spec)(function)
+    return derived(function, Options)
+
+
+def derived(function: Function, of: type[Any]) -> Function:
+    """Add the options that a dataclass of options has to a command."""
+    for name, spec in reversed(specs(of).items()):
+        function = _option(name, spec, of.__dataclass_fields__[name].default)(function)
     return function
 
 
-def _option(name: str, spec: Spec) -> Callable[[Function], Function]:
+def _option(name: str, spec: Spec, default: Any) -> Callable[[Function], Function]:
     flags = spec.flags or (f"--{name.replace('_', '-')}",)
-    default = Options.__dataclass_fields__[name].default
     how: dict[str, Any] = {"help": spec.help, "metavar": spec.metavar or None}
     if name == "k":
         how |= {"default": ",".join(map(str, DEFAULT_CUTOFFS)), "show_default": True, "callback": _parse_cutoffs}
@@ -59,3 +63,18 @@ def _option(name: str, spec: Spec) -> Callable[[Function], Function]:
 
 def _parse_cutoffs(_: click.Context, __: click.Parameter, value: str) -> list[int]:
     return [check_cutoff(part.strip()) for part in value.split(",")]
+
+
+runs = click.option(
+    "--runs",
+    multiple=True,
+    metavar="NAME=A,B,C",
+    help="Add a system that was trained several times, such as with other seeds: the mean of its runs.",
+)
+fused = click.option(
+    "--fuse",
+    "fused",
+    multiple=True,
+    metavar="NAME=A,B",
+    help="Add a system that fuses others, by score or NAME=RULE:A,B; see xmceval fuse.",
+)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from xmceval.cli import options, shared
@@ -15,12 +13,14 @@ from xmceval.report.forms import FORMS, PLACES, render
 @click.argument("truth")
 @click.argument("preds", nargs=-1, required=True)
 @options.scoring
+@options.fused
 @click.option("-o", "form", type=click.Choice(list(FORMS)), default="table", help="Form of the output.")
 @click.option("--name", "names", multiple=True, help="Name of a system, in the order of PREDS; may be repeated.")
 @click.option(
     "--places", type=click.IntRange(0, 12), default=PLACES, show_default=True, help="Decimal places of the table."
 )
 @click.option("--published", is_flag=True, help="Show where these values would rank in the table of --dataset.")
+@click.option("--save-rows", metavar="FILE", help="Write the values of every row: .npz, .csv or .jsonl.")
 @click.option("--strict", is_flag=True, help="Warnings are errors.")
 @click.option("-q", "quiet", is_flag=True, help="No warnings and no progress.")
 @click.option("-v", "verbose", is_flag=True, help="Report what was inferred from the files.")
@@ -30,7 +30,9 @@ def command(
     form: str,
     names: tuple[str, ...],
     places: int,
+    fused: tuple[str, ...],
     published: bool,
+    save_rows: str | None,
     strict: bool,
     quiet: bool,
     verbose: bool,
@@ -51,7 +53,8 @@ def command(
         raise UsageError("published values are not part of the CSV (hint: pass -o table or -o json)")
     systems = shared.system_names(preds, names)
     shared.start(quiet)
-    from xmceval.api.setup import Named, Setup
+    from xmceval.api.score import score_systems
+    from xmceval.api.setup import Setup
     from xmceval.labels.standings import require_dataset
     from xmceval.report.result import with_standings
     from xmceval.scoring.options import Options
@@ -61,7 +64,8 @@ def command(
     setup = Setup.of(truth, chosen)
     shared.wait_for_kernels()
     with shared.progress(systems[0] if len(systems) == 1 else f"{len(systems)} systems", quiet) as report:
-        results = setup.score([Named(Path(path), name) for path, name in zip(preds, systems, strict=True)], report)
+        named = shared.named_systems(preds, systems, fused)
+        results = score_systems(setup, named, progress=report, save_rows=save_rows)
     results = results if entry is None else [with_standings(result, entry) for result in results]
     if strict:
         shared.refuse_warnings(results)

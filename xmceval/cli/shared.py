@@ -17,6 +17,7 @@ import click
 from xmceval.errors import UsageError, counted
 
 if TYPE_CHECKING:
+    from xmceval.api.setup import Named
     from xmceval.report.result import Result
 
 
@@ -31,6 +32,48 @@ def system_names(paths: Sequence[str], names: Sequence[str]) -> list[str]:
     if len(names) > len(paths):
         raise UsageError(f"{counted(len(names), 'name')} for {counted(len(paths), 'file')} of predictions")
     return numbered([*names, *short_names(paths)[len(names) :]])
+
+
+def named_systems(preds: Sequence[str], names: Sequence[str], fused: Sequence[str]) -> list[Named]:
+    """Return the systems of the command line: files, then fusions ``NAME=A,B`` or ``NAME=RULE:A,B``.
+
+    Raises
+    ------
+    UsageError
+        A fusion without a name, or of an unknown rule.
+    """
+    from xmceval.api.fuse import fuse
+    from xmceval.api.setup import Named
+
+    systems = [Named(Path(path), name) for path, name in zip(preds, names, strict=True)]
+    for text in fused:
+        name, is_named, files = text.partition("=")
+        if not (name and is_named and files):
+            raise UsageError(f"--fuse {text}: expected NAME=A,B or NAME=RULE:A,B")
+        rule, has_rule, rest = files.partition(":")
+        paths = [Path(each) for each in (rest if has_rule else files).split(",")]
+        systems.append(Named(fuse(paths, by=rule if has_rule else "score"), name))
+    return systems
+
+
+def systems_of_runs(texts: Sequence[str]) -> list[Named]:
+    """Return the systems of ``--runs NAME=A,B,C``.
+
+    Raises
+    ------
+    UsageError
+        A system without a name, or with fewer than two runs.
+    """
+    from xmceval.api.setup import Named
+
+    systems = []
+    for text in texts:
+        name, _, files = text.partition("=")
+        paths = [Path(each) for each in files.split(",") if each]
+        if not name or len(paths) < 2:
+            raise UsageError(f"--runs {text}: expected NAME=A,B with at least two files")
+        systems.append(Named(paths, name))
+    return systems
 
 
 def short_names(paths: Sequence[str]) -> list[str]:
@@ -49,8 +92,10 @@ def numbered(names: Sequence[str]) -> list[str]:
     return [f"{name} ({names[: i + 1].count(name)})" if names.count(name) > 1 else name for i, name in enumerate(names)]
 
 
-def report(results: Sequence[Result], *, quiet: bool, verbose: bool) -> None:
+def report(results: Sequence[Result], *, quiet: bool, verbose: bool, warnings: Sequence[str] = ()) -> None:
     """Write warnings, and with `verbose` notes, to stderr; those that systems share appear once."""
+    for line in () if quiet else warnings:
+        click.echo(f"warning: {line}", err=True)
     for kind, is_wanted in (("notes", verbose), ("warnings", not quiet)):
         systems: dict[str, list[str]] = {}
         for result in results:
@@ -61,7 +106,7 @@ def report(results: Sequence[Result], *, quiet: bool, verbose: bool) -> None:
             click.echo(f"{kind[:-1]}: {prefix}{line}", err=True)
 
 
-def refuse_warnings(results: Sequence[Result]) -> None:
+def refuse_warnings(results: Sequence[Result], more: Sequence[str] = ()) -> None:
     """Turn warnings into an error.
 
     Raises
@@ -71,7 +116,7 @@ def refuse_warnings(results: Sequence[Result]) -> None:
     """
     from xmceval.errors import DataError
 
-    warnings = dict.fromkeys(line for result in results for line in result.warnings)
+    warnings = dict.fromkeys([*more, *(line for result in results for line in result.warnings)])
     if warnings:
         raise DataError("\n".join([*warnings, "with --strict warnings are errors"]))
 

@@ -16,9 +16,9 @@ class Documents:
     Attributes
     ----------
     names : Names or None
-        The label names, where they were given.
+        The label names, if any.
     places : dict or None
-        The label of each document, where documents are neither label names nor numbers.
+        The label of each document, if documents are neither label names nor numbers.
     """
 
     names: Names | None

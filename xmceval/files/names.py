@@ -104,7 +104,7 @@ def read_names(path: str | Path) -> Names:
 
 
 def parse_label(word: str, names: Names | None) -> int:
-    """Return the label of a name, or of the digits of an id where no names were given.
+    """Return the label of a name, or the id itself where there are no names.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Opened files: what a reader is asked for, and what it returns."""
+"""Opened files: the request that a reader gets, and the rows and facts that it returns."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ Role = Literal["truth", "scores"]
 
 @dataclass(frozen=True)
 class Request:
-    """What a file is opened as, and what is known about it from elsewhere.
+    """A request to open a file, and the facts about it that come from elsewhere.
 
     Attributes
     ----------
     role : {"truth", "scores"}
-        What it is opened as.
+        Whether it is opened as truth or as predictions.
     names : Names or None
         Label names, for files that have them instead of ids.
     n_rows, n_labels : int or None
-        The expected size, which tells rows from columns where the file does not.
+        The expected size, for files that may be transposed.
     judgments : Judgments or None
         The queries and documents of the truth, for predictions in the ranking field's formats.
     max_line : int
@@ -52,16 +52,16 @@ class Request:
 
 @dataclass(frozen=True)
 class Opened:
-    """An opened file: its rows, and what was inferred from its content.
+    """An opened file: its rows, and the facts inferred from its content.
 
     Attributes
     ----------
     source : Source
         The rows.
-    layout : str
+    format : str
         The format of the file, in words.
     role : {"truth", "scores"}
-        What it was opened as.
+        Whether it was opened as truth or as predictions.
     is_ranked : bool
         Whether its rows are lists of labels without values, which as predictions are ranked by their order.
     may_have_extra_column : bool
@@ -71,7 +71,7 @@ class Opened:
     """
 
     source: Source
-    layout: str
+    format: str
     role: Role
     is_ranked: bool = False
     may_have_extra_column: bool = False
@@ -81,8 +81,8 @@ class Opened:
     def description(self) -> str:
         """The format of the file and how its rows are read, in words."""
         if self.is_ranked and self.role == "scores":
-            return f"{self.layout}; ranked by their order, best first"
-        return self.layout
+            return f"{self.format}; ranked by their order, best first"
+        return self.format
 
     def fit_width(self, n_labels: int | None) -> Source:
         """Return the source, without the entries of an extra last column if it has one more than `n_labels`."""

@@ -1,4 +1,4 @@
-"""Opening files: their kind is recognised by their content, and a reader returns them as sources of rows."""
+"""Opening files: the content tells the kind of file, and a reader of that kind returns a source of rows."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def open_truth(
     names : Names, optional
         Label names, for files that have them instead of ids.
     n_labels : int, optional
-        The expected number of labels, which tells rows from columns where the file does not.
+        The expected number of labels, for files that may be transposed.
     max_line : int
         The longest line of a text file, in MiB.
 
@@ -91,7 +91,7 @@ def open_scores(
     names : Names, optional
         Label names, for files that have them instead of ids.
     n_rows, n_labels : int, optional
-        The expected size, which tells rows from columns where the file does not.
+        The expected size, for files that may be transposed.
     judgments : Judgments, optional
         Those of the truth, for predictions in the ranking field's formats.
     max_line : int
@@ -120,7 +120,7 @@ def open_as(path: Path, request: Request) -> Opened:
     if not request.are_scores:  # truth may be read several times
         copy_pipe(path)
     opened = _open(path, request)
-    return replace(opened, layout=f"{opened.layout}, copied to a temporary file") if is_copied(path) else opened
+    return replace(opened, format=f"{opened.format}, copied to a temporary file") if is_copied(path) else opened
 
 
 def _open(path: Path, request: Request) -> Opened:

@@ -17,7 +17,7 @@ from xmceval.files.frames import DamagedError, open_bzip2, open_xz, open_zstd
 from xmceval.files.pipes import find_pipe
 from xmceval.files.signatures import BZIP2, GZIP, XZ, ZSTD, ZSTD_SKIPPABLE
 
-# By the first bytes of a compressed file: what reads a path, or an open file.
+# Readers of a path or an open file, by the first bytes.
 DECOMPRESSORS: Mapping[bytes, Callable[[Any], Any]] = MappingProxyType(
     {
         GZIP: gzip.open,

@@ -34,26 +34,22 @@ def open_trec(path: Path, request: Request, head: bytes, *, is_whole: bool) -> O
     path : Path
         The file.
     request : Request
-        What it is opened as.
+        Whether it is opened as truth or as predictions, and the judgments of the truth.
     head : bytes
         Its first bytes.
     is_whole : bool
         Whether these are all of it.
     """
     lines = head.removeprefix(UTF8_BOM).split(b"\n")
-    layout = detect_layout(lines if is_whole else lines[:-1], are_scores=request.are_scores)
-    if layout == "letor":
-        return open_letor(path, request)
-    if layout == "qrels":
-        return open_qrels(path, request)
-    if layout == "run":
-        return open_run(path, request)
+    open_file = _OPENERS.get(detect_format(lines if is_whole else lines[:-1], are_scores=request.are_scores))
+    if open_file is not None:
+        return open_file(path, request)
     if request.judgments is not None and request.judgments.documents is None:
         return open_score_column(path, request.judgments)
     return None
 
 
-def detect_layout(lines: Sequence[bytes], *, are_scores: bool) -> str:
+def detect_format(lines: Sequence[bytes], *, are_scores: bool) -> str:
     """Return ``qrels``, ``run`` or ``letor`` by the first lines of a file, or an empty string."""
     rows = [line.split(None, 6) for line in lines[:1000] if line.strip() and not line.lstrip().startswith(b"#")]
     if not rows:
@@ -102,10 +98,10 @@ def open_run(path: Path, request: Request) -> Opened:
     if judgments is None or judgments.documents is None:
         raise DataError(f"{path}: is a TREC run, whose rows are the queries of the truth; expected TREC qrels as truth")
     entries = [_parse_entry(path, number, words, RUN_FIELDS, 4) for number, words in _split_lines(path)]
-    judged, layout = [entry for entry in entries if entry[0] in judgments.queries], "TREC run"
+    judged, description = [entry for entry in entries if entry[0] in judgments.queries], "TREC run"
     if judgments.documents.places is not None:
-        judged, layout = _break_ties(path, judged), "TREC run, ties broken by document as in trec_eval"
-    opened = _held(path, _to_csr(path, judged, judgments.queries, judgments.documents), layout, request)
+        judged, description = _break_ties(path, judged), "TREC run, ties broken by document as in trec_eval"
+    opened = _held(path, _to_csr(path, judged, judgments.queries, judgments.documents), description, request)
     unjudged = {query for query, _, _ in entries} - judgments.queries.keys()
     if unjudged:
         opened.source.warnings.append(
@@ -169,10 +165,13 @@ def open_score_column(path: Path, judgments: Judgments) -> Opened:
     return _held(path, csr, "one score per line, in the order of the LETOR lines", Request("scores"))
 
 
-def _held(path: Path, csr: Csr, layout: str, request: Request) -> Opened:
+_OPENERS = {"qrels": open_qrels, "run": open_run, "letor": open_letor}
+
+
+def _held(path: Path, csr: Csr, description: str, request: Request) -> Opened:
     """Return an opened file whose rows are in memory."""
     source = MatrixSource(str(path), csr.n_rows, None, [csr], is_exact=False)
-    return Opened(source, f"{layout}, held in memory", request.role)
+    return Opened(source, f"{description}, held in memory", request.role)
 
 
 def _split_lines(path: Path) -> Iterator[tuple[int, list[str]]]:

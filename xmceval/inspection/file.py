@@ -142,7 +142,7 @@ def inspect_file(
     faults = tally.errors + (_truth_faults(source, tally) if kind == "truth" else [])
     return FileInspection(
         path=str(path),
-        description=opened.layout if kind == "truth" else opened.description,
+        description=opened.format if kind == "truth" else opened.description,
         kind=kind,
         why=why,
         n_rows=tally.labels.n_rows,

@@ -106,6 +106,15 @@ def _hash(text, begin, end):
     return code ^ code >> MIX
 
 
+if numba.config.DISABLE_JIT:  # numpy warns of words that overflow
+
+    def _hash(text, begin, end):
+        code = int(FNV_START)
+        for byte in text[int(begin) : int(end)].tolist():
+            code = (code ^ byte) * int(FNV_PRIME) & (2**64 - 1)
+        return np.uint64(code ^ code >> int(MIX))
+
+
 @inner
 def _find(text, begin, end, blob, offsets, table):
     """Return the slot of a name, or the free one where it belongs."""

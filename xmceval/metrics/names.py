@@ -73,6 +73,7 @@ _OPTION_SPELLINGS: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(
 GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType({"confusion": ("tp", "fp", "fn", "tn")})
 
 _NAME = re.compile(r"\s*([A-Za-z][A-Za-z0-9_ -]*?)\s*(?:\(([^()]*)\))?\s*(?:@\s*([^@]*?))?\s*\Z")
+_BETWEEN_NAMES = re.compile(r",\s*(?!all\b)(?=[A-Za-z])(?![^()]*\))")  # a comma before a letter, outside of parentheses
 
 
 def parse(names: str | Iterable[str], ks: Iterable[int] = DEFAULT_CUTOFFS) -> list[Measure]:
@@ -81,7 +82,8 @@ def parse(names: str | Iterable[str], ks: Iterable[int] = DEFAULT_CUTOFFS) -> li
     Parameters
     ----------
     names : str or iterable of str
-        Such as ``"P"``, ``"psp@1,3"``, ``"nDCG(discount=ln)@5"``; in any case, and other tools' usual names.
+        Such as ``"P"``, ``"psp@1,3"``, ``"nDCG(discount=ln)@5"``, ``"P@1,3,nDCG@5"``; in any case, and other tools'
+        usual names.
     ks : iterable of int
         The cutoffs of names without one.
 
@@ -92,7 +94,8 @@ def parse(names: str | Iterable[str], ks: Iterable[int] = DEFAULT_CUTOFFS) -> li
     """
     cutoffs = [check_cutoff(k) for k in ks]
     measures: dict[str, Measure] = {}
-    for name in [names] if isinstance(names, str) else names:
+    texts = [names] if isinstance(names, str) else names
+    for name in (each for text in texts for each in _BETWEEN_NAMES.split(text)):
         word = name.strip().partition("(")[0]
         members = [name.replace(word, member, 1) for member in GROUPS.get(word.lower(), (word,))]
         for measure in (measure for member in members for measure in _parse_name(member, cutoffs)):

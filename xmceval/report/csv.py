@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Sequence
 
+from xmceval.report.comparison import DIFFERENCE_NUMBERS, Comparison
 from xmceval.report.result import Result
 
 
@@ -19,4 +20,16 @@ def render(results: Sequence[Result], places: int = 0) -> str:  # noqa: ARG001 -
             measure, estimate = figure.measure, figure.estimate
             bounds = ["" if bound is None else repr(bound) for bound in (estimate.low, estimate.high)]
             writer.writerow([result.name, measure.head, measure.cutoff, repr(estimate.value), *bounds])
+    return text.getvalue()
+
+
+def render_comparison(comparison: Comparison, places: int = 0) -> str:  # noqa: ARG001 - forms share one signature
+    """Write a comparison as CSV in long form, one line per difference."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["system", "baseline", "metric", "k", "bin", *DIFFERENCE_NUMBERS])
+    for each in comparison.differences:
+        numbers = (getattr(each, name) for name in DIFFERENCE_NUMBERS)
+        cells = ("" if number is None else repr(number) for number in numbers)
+        writer.writerow([each.system, each.baseline, each.measure.head, each.measure.cutoff, each.bin, *cells])
     return text.getvalue()

@@ -22,3 +22,9 @@ def render(form: str, results: Sequence[object], places: int = PLACES) -> str:
     """Write results in one of the FORMS."""
     text: str = import_module(FORMS[form]).render(results, places)
     return text
+
+
+def render_comparison(form: str, comparison: object, places: int = PLACES) -> str:
+    """Write a comparison in one of the FORMS."""
+    text: str = import_module(FORMS[form]).render_comparison(comparison, places)
+    return text

@@ -9,15 +9,56 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
+from xmceval.report.comparison import DIFFERENCE_NUMBERS, Comparison, Difference, RunsOf
 from xmceval.report.result import Result
+from xmceval.report.verdicts import write_verdicts
 from xmceval.scoring.finish import Figure, Slice
 
 SCHEMA = "xmceval/1"
+COMPARE_SCHEMA = "xmceval/compare/1"
 
 
 def render(results: Sequence[Result], places: int = 0) -> str:  # noqa: ARG001 - forms share one signature
     """Write results as JSON."""
     return json.dumps(make_document(results), indent=1, allow_nan=False) + "\n"
+
+
+def render_comparison(comparison: Comparison, places: int = 0) -> str:  # noqa: ARG001 - forms share one signature
+    """Write a comparison as JSON."""
+    return json.dumps(make_comparison_document(comparison), indent=1, allow_nan=False) + "\n"
+
+
+def make_comparison_document(comparison: Comparison) -> dict[str, Any]:
+    """Make the JSON document of a comparison."""
+    document = make_document(comparison.results)
+    return document | {
+        "schema": COMPARE_SCHEMA,
+        **asdict(comparison.testing),
+        "comparisons": [_make_difference(each) for each in comparison.differences],
+        "verdicts": write_verdicts(comparison),
+        "runs": [_make_runs(each) for each in comparison.runs],
+        "warnings": list(comparison.warnings),
+    }
+
+
+def _make_runs(runs: RunsOf) -> dict[str, Any]:
+    spreads = {
+        each.measure.name: {name: _finite(getattr(each, name)) for name in ("mean", "sd", "lowest", "highest")}
+        for each in runs.spreads
+    }
+    return {"name": runs.name, "systems": list(runs.results), "metrics": spreads}
+
+
+def _make_difference(difference: Difference) -> dict[str, Any]:
+    numbers = {name: _finite(getattr(difference, name)) for name in DIFFERENCE_NUMBERS}
+    return {
+        "system": difference.system,
+        "baseline": difference.baseline,
+        "metric": difference.measure.name,
+        "bin": difference.bin or None,
+        **numbers,
+        "unit": difference.unit,
+    }
 
 
 def make_document(results: Sequence[Result]) -> dict[str, Any]:
@@ -68,5 +109,8 @@ def _make_slice(part: Slice) -> dict[str, Any]:
 
 
 def _make_numbers(figure: Figure, names: Sequence[str]) -> dict[str, float | None]:
-    numbers = {name: getattr(figure.estimate, name) for name in names}
-    return {name: number if number is not None and math.isfinite(number) else None for name, number in numbers.items()}
+    return {name: _finite(getattr(figure.estimate, name)) for name in names}
+
+
+def _finite(number: Any) -> Any:
+    return number if number is not None and math.isfinite(number) else None

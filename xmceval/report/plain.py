@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from xmceval.report.columns import align_columns
+from xmceval.report.comparesheet import build_comparison_sheet
+from xmceval.report.comparison import Comparison
 from xmceval.report.forms import PLACES
 from xmceval.report.result import Result
 from xmceval.report.sheet import Cell, Listing, Sheet, build_sheet
@@ -17,11 +19,17 @@ def render(results: Sequence[Result], places: int = PLACES) -> str:
     return draw(build_sheet(results, places))
 
 
+def render_comparison(comparison: Comparison, places: int = PLACES) -> str:
+    """Write a comparison as plain tables, in percent and percentage points."""
+    return draw(build_comparison_sheet(comparison, places))
+
+
 def draw(sheet: Sheet) -> str:
     """Draw a sheet as plain text."""
     lines = [*sheet.above, *_draw_table(sheet), *sheet.below]
     for listing in sheet.listings:
         lines.extend(["", *_draw_listing(listing)])
+    lines.extend(["", *sheet.verdicts] if sheet.verdicts else [])
     return "\n".join(lines) + "\n"
 
 
@@ -57,4 +65,5 @@ def _draw_margin(cell: Cell) -> str:
 
 
 def _draw_listing(listing: Listing) -> list[str]:
-    return [listing.title, *(f"  {line}" for line in align_columns(listing.rows, right=listing.numeric))]
+    rows = align_columns(listing.rows, right=listing.numeric)
+    return [listing.title, *(f"  {line}" for line in (*rows, *listing.lines))]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from xmceval.errors import counted
 from xmceval.labels.catalogue import Published
 from xmceval.labels.standings import Standings
+from xmceval.metrics.measure import Measure
 from xmceval.report.datasets import SUSPECT
 from xmceval.report.forms import PLACES
 from xmceval.report.result import Result
@@ -49,6 +50,7 @@ class Listing:
     title: str
     rows: tuple[tuple[str, ...], ...]
     numeric: frozenset[int] = frozenset({1})
+    lines: tuple[str, ...] = ()  # below the rows
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,11 @@ class Sheet:
     below : tuple of str
         Lines below the table: how it was weighted, and ties.
     listings : tuple of Listing
+        Below the table: ranks within published results; differences of pairs of systems.
     places : int
         Decimal places of the values.
+    verdicts : tuple of str
+        What a comparison comes to, one sentence per pair and metric.
     """
 
     above: tuple[str, ...]
@@ -76,6 +81,7 @@ class Sheet:
     below: tuple[str, ...]
     listings: tuple[Listing, ...] = ()
     places: int = PLACES
+    verdicts: tuple[str, ...] = ()
 
 
 def build_sheet(results: Sequence[Result], places: int = PLACES) -> Sheet:
@@ -120,10 +126,12 @@ def _rows(figures: Iterable[Figure], places: int) -> tuple[Row, ...]:
     rows: dict[str, dict[str, Cell]] = {}
     for figure in figures:
         head, column, estimate = figure.measure.head, _column(figure), figure.estimate
-        margin = "" if estimate.high is None else _format_value(figure, estimate.high - estimate.value, places)
-        rows.setdefault(head, {})[column] = Cell(_format_value(figure, estimate.value, places), margin)
+        margin = "" if estimate.high is None else format_value(figure.measure, estimate.high - estimate.value, places)
+        rows.setdefault(head, {})[column] = Cell(format_value(figure.measure, estimate.value, places), margin)
         if estimate.ceiling is not None:
-            rows.setdefault(f"{head} ceiling", {})[column] = Cell(_format_value(figure, estimate.ceiling, places))
+            rows.setdefault(f"{head} ceiling", {})[column] = Cell(
+                format_value(figure.measure, estimate.ceiling, places)
+            )
     return tuple(Row(head, cells) for head, cells in rows.items())
 
 
@@ -131,9 +139,9 @@ def _column(figure: Figure) -> str:
     return f"@{figure.measure.cutoff}" if figure.measure.cutoff else ""
 
 
-def _format_value(figure: Figure, value: float, places: int) -> str:
+def format_value(measure: Measure, value: float, places: int) -> str:
     """Write a value: shares in percent, counts as they are."""
-    unit = figure.measure.metric.unit
+    unit = measure.metric.unit
     if unit == "cells":
         return f"{value:,.0f}"
     return f"{value if unit == 'count' else 100 * value:.{places}f}"
@@ -192,7 +200,7 @@ def _largest_moves(result: Result, places: int) -> list[str]:
         bounds = figure.estimate.tie_low, figure.estimate.tie_high
         if bounds[0] is None or bounds[1] is None:
             continue
-        low, high = (_format_value(figure, bound, places) for bound in bounds if bound is not None)
+        low, high = (format_value(figure.measure, bound, places) for bound in bounds if bound is not None)
         column, move = _column(figure), bounds[1] - bounds[0]
         if low != high and move > moves[column][0]:
             moves[column] = move, f"{figure.name} {low}..{high}"

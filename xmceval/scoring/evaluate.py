@@ -10,6 +10,7 @@ from xmceval.rows.block import Block, Source
 from xmceval.rows.lockstep import Lockstep
 from xmceval.rows.threads import Progress, each_block
 from xmceval.scoring.batch import Terms
+from xmceval.scoring.observers import Observer
 from xmceval.scoring.program import Program
 from xmceval.scoring.totals import Totals, empty
 from xmceval.scoring.worker import Run, Worker
@@ -28,6 +29,7 @@ def evaluate(
     systems: Sequence[System],
     program: Program,
     *,
+    observers: Sequence[Observer] = (),
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> list[Totals]:
@@ -40,6 +42,8 @@ def evaluate(
         Of the same rows, weights and filter; each may have a width of its own where the truth has none.
     program : Program
         What to compute.
+    observers : sequence of Observer
+        See the values of rows of all systems.
     threads : int, optional
         Default: one per processor.
     progress : callable, optional
@@ -68,7 +72,7 @@ def evaluate(
         if progress is not None:
             progress(n_rows)
 
-    each_block(iter(steps), lambda: Worker(program, runs), work, threads, all_faults=True)
+    each_block(iter(steps), lambda: Worker(program, runs, observers), work, threads, all_faults=True)
     if first.filter is not None:
         first.filter.check_rows(steps.n_rows, truth.name)
     return [run.totals for run in runs]

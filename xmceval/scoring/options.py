@@ -22,7 +22,7 @@ Unscored = Literal["bottom", "zero"]
 Ties = Literal["label", "expected", "best", "worst"]
 BinSpec: TypeAlias = "int | str | Sequence[int | str]"
 
-GROUPS = ("Metrics", "Propensities", "Input", "Rules", "Breakdown", "Running")
+GROUPS = ("Metrics", "Propensities", "Input", "Rules", "Breakdown", "Testing", "Running")
 SOURCES = ("train", "counts", "inverse_propensities")  # of propensities, of which one may be passed
 
 
@@ -55,7 +55,8 @@ class Spec:
     high: int | None = None
 
 
-def _option(default: Any, group: str, help: str, **how: Any) -> Any:  # noqa: A002 - the command line's word
+def option(default: Any, group: str, help: str, **how: Any) -> Any:  # noqa: A002 - the command line's word
+    """Return the field of an option; `literal` gives its choices, `how` the rest of its Spec."""
     choices = get_args(how.pop("literal", None))
     return field(default=default, metadata={"spec": Spec(help, group, choices=choices, **how)})
 
@@ -70,10 +71,10 @@ class Options:
         A value that is wrong, or options that exclude each other.
     """
 
-    k: int | Iterable[int] = _option(
+    k: int | Iterable[int] = option(
         DEFAULT_CUTOFFS, "Metrics", "Cutoffs of metrics that name none.", flags=("-k",), metavar="K,K..."
     )
-    metrics: str | Iterable[str] | None = _option(
+    metrics: str | Iterable[str] | None = option(
         None,
         "Metrics",
         "A metric, such as PSP, P@1,3 or 'nDCG(gain=exp)@5'; may be repeated.  "
@@ -82,20 +83,20 @@ class Options:
         metavar="METRIC",
         kind=list,
     )
-    train: Any = _option(None, "Propensities", "Training labels, whose frequencies give propensities.", metavar="FILE")
-    counts: Any = _option(
+    train: Any = option(None, "Propensities", "Training labels, whose frequencies give propensities.", metavar="FILE")
+    counts: Any = option(
         None, "Propensities", "Instead: the training rows of each label, one count per line.", metavar="FILE"
     )
-    n_train: int | None = _option(
+    n_train: int | None = option(
         None, "Propensities", "The number of training rows, with --counts.", kind=int, low=1, metavar="N"
     )
-    inverse_propensities: Any = _option(
+    inverse_propensities: Any = option(
         None, "Propensities", "Instead: 1/p of each label, one number per line.", metavar="FILE"
     )
-    dataset: str | None = _option(
+    dataset: str | None = option(
         None, "Propensities", "A public data set, for its A and B; see xmceval datasets.", metavar="NAME"
     )
-    a: float | None = _option(
+    a: float | None = option(
         None,
         "Propensities",
         "A of the propensity model.  [default: 0.55, or that of --dataset]",
@@ -103,7 +104,7 @@ class Options:
         kind=float,
         metavar="A",
     )
-    b: float | None = _option(
+    b: float | None = option(
         None,
         "Propensities",
         "B of the propensity model.  [default: 1.5, or that of --dataset]",
@@ -111,7 +112,7 @@ class Options:
         kind=float,
         metavar="B",
     )
-    n_labels: int | None = _option(
+    n_labels: int | None = option(
         None,
         "Input",
         "The number of labels, where TRUTH has no header.",
@@ -120,48 +121,48 @@ class Options:
         high=2**63 - 2,
         metavar="N",
     )
-    labels: Any = _option(
+    labels: Any = option(
         None, "Input", "Names of the labels, one per line, for files with names instead of ids.", metavar="FILE"
     )
-    duplicates: Duplicates = _option(
+    duplicates: Duplicates = option(
         "error", "Input", "A label twice in a row is an error, or its largest value counts.", literal=Duplicates
     )
-    max_line: int = _option(MAX_LINE, "Input", "The longest line of a text file.", kind=int, low=1, metavar="MIB")
-    sample_weight: Any = _option(
+    max_line: int = option(MAX_LINE, "Input", "The longest line of a text file.", kind=int, low=1, metavar="MIB")
+    sample_weight: Any = option(
         None, "Input", "Sample weights, one per line or npy.", flags=("--weights",), metavar="FILE"
     )
-    filter: Any = _option(None, "Input", "Pairs 'row label' to remove from the predictions.", metavar="FILE")
-    filter_truth: bool = _option(False, "Input", "Remove the pairs of --filter from TRUTH too.", kind=bool)
-    empty_rows: EmptyRows = _option(
+    filter: Any = option(None, "Input", "Pairs 'row label' to remove from the predictions.", metavar="FILE")
+    filter_truth: bool = option(False, "Input", "Remove the pairs of --filter from TRUTH too.", kind=bool)
+    empty_rows: EmptyRows = option(
         "zero", "Rules", "Instances without a true label count as 0, or are left out.", literal=EmptyRows
     )
-    unscored: Unscored = _option(
+    unscored: Unscored = option(
         "bottom",
         "Rules",
         "For metrics of whole rows: labels without a score rank below all others, or have score 0.",
         literal=Unscored,
     )
-    ties: Ties = _option(
+    ties: Ties = option(
         "label",
         "Rules",
         "Equal scores at a cutoff: ordered by label, the mean over all orders, or the best or worst of them.",
         literal=Ties,
     )
-    threshold: float | None = _option(
+    threshold: float | None = option(
         None,
         "Rules",
         "Labels whose score is at least this are decisions: for f1_score, Jaccard, MCC and others.",
         kind=float,
         metavar="T",
     )
-    by_frequency: BinSpec | None = _option(
+    by_frequency: BinSpec | None = option(
         None,
         "Breakdown",
         "Break values down by training frequency: a number of bins, names such as head,torso,tail, or counts.",
         metavar="BINS",
     )
-    ceiling: bool = _option(False, "Breakdown", "Add the best value that any ranking could reach on TRUTH.", kind=bool)
-    threads: int | None = _option(
+    ceiling: bool = option(False, "Breakdown", "Add the best value that any ranking could reach on TRUTH.", kind=bool)
+    threads: int | None = option(
         None, "Running", "Number of threads.  [default: one per processor]", kind=int, low=1, metavar="N"
     )
 
@@ -209,6 +210,6 @@ class Options:
         return tuple(parse(default if self.metrics is None else self.metrics, self.cutoffs))
 
 
-def specs() -> dict[str, Spec]:
-    """Return how each option is shown, by name."""
-    return {each.name: each.metadata["spec"] for each in fields(Options)}
+def specs(of: type[Any] | None = None) -> dict[str, Spec]:
+    """Return how each option of a dataclass is shown, by name; default those of scoring."""
+    return {each.name: each.metadata["spec"] for each in fields(of or Options)}

@@ -32,6 +32,7 @@ class Task(ABC):
 
     measures: tuple[Measure, ...]
     rel: int
+    has_rows = False  # whether the measures come from values of rows
 
     @staticmethod
     @abstractmethod
@@ -52,8 +53,11 @@ class Task(ABC):
         """Return the part of the totals that this task adds to, for no rows."""
 
     @abstractmethod
-    def add(self, batch: Batch, space: Any, part: Any) -> None:
-        """Add the rows of a batch to a part; threads may do so at the same time."""
+    def add(self, batch: Batch, space: Any, part: Any) -> RowValues | None:
+        """Add the rows of a batch to a part; threads may do so at the same time.
+
+        Returns the values of the rows, valid until the next call in this thread, where the task has any.
+        """
 
     @staticmethod
     @abstractmethod
@@ -137,6 +141,7 @@ class RowSpace:
 class RowTask(Task):
     """A task whose measures are sums over rows: a subclass computes the values of rows."""
 
+    has_rows = True
     has_ceiling = False
 
     @abstractmethod
@@ -156,8 +161,8 @@ class RowTask(Task):
         """Return sums of no rows."""
         return Sums(len(self.measures), len(self.measures) * terms.n_bins if self.has_ceiling else 0)
 
-    def add(self, batch: Batch, space: RowSpace, part: Sums) -> None:
-        """Add the values of the rows of a batch."""
+    def add(self, batch: Batch, space: RowSpace, part: Sums) -> RowValues:
+        """Add the values of the rows of a batch, and return them."""
         rows = self.compute(batch, space.own)
         fold_ties(rows.values, batch.terms.ties)
         space.sums.fill(0)
@@ -166,6 +171,7 @@ class RowTask(Task):
             space.shares = Sums.zeros(rows.shares.shape[1])
             add_values(rows.shares, batch.weights, space.moments, space.shares)
         part.add(space.sums, space.shares, rows.left_out, rows.unscored_true)
+        return rows
 
     @staticmethod
     def merge(left: Sums, right: Sums) -> Sums:

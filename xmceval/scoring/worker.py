@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.rows.block import Block, Rows, Scratch
+from xmceval.rows.block import Block, Float64, Rows, Scratch
 from xmceval.rows.checks import validated_scores, validated_truth
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import NO_WEIGHTS, Batch, Terms, check_lengths, rank, rows_where
+from xmceval.scoring.observers import BlockValues, Observer, copy_fractions
 from xmceval.scoring.program import Program
 from xmceval.scoring.totals import Filtered, Totals, largest_label
 
@@ -32,10 +33,12 @@ class Worker:
     program : Program
     runs : sequence of Run
         One per system, scored on the same truth: with the same weights and filter.
+    observers : sequence of Observer
+        See the values of rows.
     """
 
-    def __init__(self, program: Program, runs: Sequence[Run]) -> None:
-        self._program, self._runs = program, runs
+    def __init__(self, program: Program, runs: Sequence[Run], observers: Sequence[Observer] = ()) -> None:
+        self._program, self._runs, self._observers = program, runs, observers
         self._truth, self._scores = Scratch(), Scratch()
         self._kept_truth, self._kept_scores = Scratch(), Scratch()
         self._spaces: list[Any] = [task.workspace() for task in program.tasks]
@@ -45,6 +48,7 @@ class Worker:
     def add(self, blocks: tuple[Block, ...]) -> None:
         """Add the rows of a block of truth, and of one block of scores per system."""
         block, *others = blocks
+        n_rows = block.n_rows
         terms = self._runs[0].terms
         truth, explicit_zeros = validated_truth(block, self._truth, self._width, self._program.largest_grade)
         seen = -1 if self._width.is_known else largest_label(truth)
@@ -55,6 +59,7 @@ class Worker:
         kept = weights > 0 if weights.size and not weights.all() else None
         if kept is not None:
             truth, weights = rows_where(truth, kept, self._kept_truth), weights[kept]
+        fractions: list[list[tuple[Float64, Float64]]] = []
         for run, other in zip(self._runs, others, strict=True):
             scores, filtered, largest = self._checked_scores(run.terms, other, in_truth)
             if kept is not None:
@@ -64,8 +69,16 @@ class Worker:
                 *(None if kept is None else np.flatnonzero(kept), self._scores),
             )
             run.totals.tally.add(batch, self._program.cutoffs, explicit_zeros, filtered, max(seen, largest))
+            fractions.append([])
             for task, space, part in zip(self._program.tasks, self._spaces, run.totals.parts, strict=True):
-                task.add(batch, space, part)
+                rows = task.add(batch, space, part)
+                if self._observers and rows is not None:
+                    fractions[-1].append(copy_fractions(rows))
+        if self._observers:
+            values, shares = ([[each[i] for each in of] for of in fractions] for i in (0, 1))
+            where = None if kept is None else np.flatnonzero(kept)
+            for observer in self._observers:
+                observer.add(BlockValues(block.first_row, n_rows, where, weights, truth, values, shares))
 
     def _checked_scores(self, terms: Terms, block: Block, in_truth: int) -> tuple[Rows, Filtered, int]:
         """Parse and filter the scores of a system; also return what the filter did, and the largest label."""

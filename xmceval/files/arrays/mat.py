@@ -37,8 +37,8 @@ def open_mat(path: Path, request: Request) -> Opened:
             "points x labels (hint: pass --n-labels)"
         )
     order = "labels x points, transposed" if is_transposed else "points x labels"
-    layout = f"MATLAB file, matrix {variable.name!r} of {size}, {order}, held in memory"
-    return Opened(source, layout, request.role, may_have_extra_column=request.are_scores and variable.full is None)
+    description = f"MATLAB file, matrix {variable.name!r} of {size}, {order}, held in memory"
+    return Opened(source, description, request.role, may_have_extra_column=request.are_scores and variable.full is None)
 
 
 def _read_variables(path: Path) -> list[Variable]:

@@ -99,8 +99,8 @@ def open_npz(path: Path, request: Request) -> Opened:
             else:
                 csr = coo_to_csr(str(path), arrays["row"], arrays["col"], arrays["data"], shape[0])
             source, storage = MatrixSource(str(path), *shape, [Csr(*csr, request.are_scores)]), ", held in memory"
-    layout = f"npz, scipy.sparse {form} matrix{storage}"
-    return Opened(source, layout, request.role, may_have_extra_column=request.are_scores)
+    description = f"npz, scipy.sparse {form} matrix{storage}"
+    return Opened(source, description, request.role, may_have_extra_column=request.are_scores)
 
 
 def _check(archive: Archive, opened: zipfile.ZipFile) -> tuple[str, dict[str, int], tuple[int, int]]:

@@ -59,7 +59,7 @@ def open_pair(path: Path, request: Request) -> Opened:
         raise DataError(f"{path}: no such file; a pair is {labels.name} and {scores.name}")
     if not labels.exists():
         opened = open_dense(scores, request)
-        return Opened(opened.source, f"{opened.layout} (there is no {labels.name})", request.role)
+        return Opened(opened.source, f"{opened.format} (there is no {labels.name})", request.role)
     header = _check_matrix(labels, "iuUO")
     if scores.exists():
         shape = _check_matrix(scores, "biuf").shape
@@ -72,10 +72,12 @@ def open_pair(path: Path, request: Request) -> Opened:
         )
     pieces = _PairPieces(labels, scores if scores.exists() else None, header, request.names if are_names else None)
     content = "label names" if are_names else "labels"
-    layout = f"npy pair, {content} and scores" if scores.exists() else f"npy, ranked {content}"
-    layout += "" if scores.exists() else f" (there is no {scores.name})"
-    layout += ", names held in memory" if header.dtype.hasobject else ""
-    return Opened(MatrixSource(str(labels), header.shape[0], None, pieces, is_exact=False), layout, request.role)
+    description = f"npy, ranked {content} (there is no {scores.name})"
+    if scores.exists():
+        description = f"npy pair, {content} and scores"
+    if header.dtype.hasobject:
+        description += ", names held in memory"
+    return Opened(MatrixSource(str(labels), header.shape[0], None, pieces, is_exact=False), description, request.role)
 
 
 def _check_matrix(path: Path, kinds: str) -> Header:
@@ -199,8 +201,8 @@ class _NamedLists:
 
     def _look_up_objects(self, words: AnyArray) -> tuple[Int64, bool]:
         """Return the label of each Python string, -1 for unknown ones, and whether some are unknown."""
-        known = self.names.labels
-        labels = np.array([known.get(word, -1) for word in words.ravel().tolist()], dtype=np.int64)
+        label_of = self.names.labels
+        labels = np.array([label_of.get(word, -1) for word in words.ravel().tolist()], dtype=np.int64)
         return labels, bool((labels < 0).any())
 
     def _look_up(self, words: AnyArray) -> tuple[Int64, bool]:

@@ -46,7 +46,7 @@ class Region(Protocol):
 
 
 def _expected(code: int) -> str:
-    """Return what was expected where a kernel stopped with an error code."""
+    """Return the expectation that failed, by the error code of a kernel."""
     from xmceval.kernels import text as kernel
 
     return {
@@ -82,7 +82,7 @@ class Grammar:
     parse : callable
         Parses the rows of a region.
     roles : frozenset of {"truth", "scores"}
-        What is written so.
+        The roles in which files of this grammar can be read.
     has_comments : bool
         Whether ``#`` starts a comment.
     is_ranked : bool
@@ -90,7 +90,7 @@ class Grammar:
     has_exact_header : bool
         Whether the last number of a header is always the number of labels, never that of predictions per row.
     expected : callable
-        Returns what was expected, by the error code of a kernel.
+        Returns the expectation that failed, by the error code of a kernel.
     """
 
     name: str

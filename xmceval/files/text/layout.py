@@ -1,4 +1,4 @@
-"""Layouts of text files: the grammar of the rows, and what a header declares, inferred from the content."""
+"""Layouts of text files: the grammar of the rows and the sizes in a header, inferred from the content."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from xmceval.files.text.grammars import FASTTEXT_PREFIX, GRAMMARS, Grammar
 
 HEAD_BYTES = 1 << 20
 
-WORDS_COMPARED = 1 << 16  # words that are looked up among the label names, to tell names from ids
+WORDS_COMPARED = 1 << 16  # words that are looked up in the label names, to distinguish names from ids
 
 _FEATURE = re.compile(rb"\d+:")
 
@@ -166,7 +166,7 @@ def _parse_header(path: Path, number: int, numbers: list[bytes], header: bytes, 
 
 
 def _has_labels(path: Path, layout: Layout, rows: list[bytes]) -> bool:
-    """Tell a header of three numbers from a row of three labels; refuse one before rows of pairs."""
+    """Return whether a header of three numbers is not a row of three labels; refuse it before rows of pairs."""
     if any(b":" in row for row in rows):
         if any(words and b":" not in words[0] for row in rows if (words := row.split(b"#")[0].split(None, 1))):
             return True

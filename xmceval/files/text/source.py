@@ -32,7 +32,7 @@ def open_text(path: Path, request: Request) -> Opened:
     Raises
     ------
     DataError
-        Text of no known layout, or of one that cannot be what it is opened as.
+        Text of no known layout, or truth where predictions are expected, or the reverse.
     """
     layout = detect_layout(path, request.names)
     if request.role not in layout.grammar.roles:

@@ -22,7 +22,7 @@ ORDERS = ("score", "label")
 
 @dataclass(frozen=True)
 class Written:
-    """The size of what was written, and notes about it."""
+    """The size of the rows that were written, and notes about them."""
 
     n_rows: int
     n_labels: int
@@ -32,7 +32,7 @@ class Written:
 
 @dataclass(frozen=True)
 class Job:
-    """Which rows to write, and how.
+    """The rows to write, and the options.
 
     Attributes
     ----------

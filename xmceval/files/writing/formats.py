@@ -1,4 +1,4 @@
-"""Formats that can be written: how their text looks, how it may be compressed, and which a file's name asks for."""
+"""Formats that can be written: their separators and compressions, and the choice of one by the name of a file."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Format:
     name, summary : str
         Its name, and a line about it.
     colon, blank : bytes
-        In text, what separates label and value, and what separates entries. Without a colon only labels are written.
+        The separators in text, of label and value and of entries. Without a colon only labels are written.
     has_header : bool
         Whether the text begins with ``rows cols``.
     """

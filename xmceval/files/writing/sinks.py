@@ -22,13 +22,13 @@ class Sink(Protocol):
     """Where rows go: blocks are prepared in any thread, and written in order."""
 
     def prepare(self, block: Block, rows: Rows, scratch: Scratch) -> Any:
-        """Return what `write` needs of a block; it may be part of `scratch`."""
+        """Return the payload that `write` takes; it may live in `scratch`."""
 
     def write(self, payload: Any) -> None:
         """Write the next block."""
 
     def finish(self, n_rows: int, n_labels: int) -> None:
-        """Write what depends on all rows."""
+        """Write the parts that depend on all rows."""
 
     def close(self) -> None:
         """Close temporary files."""
@@ -103,7 +103,7 @@ class _Arrays:
     def __init__(self, place: Path) -> None:
         self._parts = [tempfile.TemporaryFile(dir=place, buffering=0) for _ in range(3)]  # noqa: SIM115 - close() closes them
         self._n_entries = self._longest = 0
-        self._is_single = True  # float32 holds every value
+        self._is_single = True  # float32 holds all values
 
     def prepare(self, block: Block, rows: Rows, scratch: Scratch) -> Any:  # noqa: ARG002 - sinks share one signature
         """Return the row lengths, labels and values of a block, and whether float32 holds the values."""
@@ -146,11 +146,11 @@ class NpzSink(_Arrays):
         narrow = max(self._n_entries, n_labels) < 2**31
         index, value = (np.dtype(np.int32 if narrow else np.int64), np.dtype("f4" if self._is_single else "f8"))
         with zipfile.ZipFile(self._file, "w", zipfile.ZIP_STORED) as archive:
-            self._member(archive, "indices", index, self._n_entries, self._read(1, np.int64))
-            self._member(archive, "indptr", index, n_rows + 1, self._ends())
-            self._member(archive, "format", np.dtype("S3"), None, iter([np.array(b"csr")]))
-            self._member(archive, "shape", np.dtype(np.int64), 2, iter([np.array([n_rows, n_labels])]))
-            self._member(archive, "data", value, self._n_entries, self._read(2, np.float64))
+            write_member(archive, "indices", index, (self._n_entries,), self._read(1, np.int64))
+            write_member(archive, "indptr", index, (n_rows + 1,), self._ends())
+            write_member(archive, "format", np.dtype("S3"), (), iter([np.array(b"csr")]))
+            write_member(archive, "shape", np.dtype(np.int64), (2,), iter([np.array([n_rows, n_labels])]))
+            write_member(archive, "data", value, (self._n_entries,), self._read(2, np.float64))
 
     def _ends(self) -> Iterator[NDArray[Any]]:
         end = 0
@@ -159,16 +159,6 @@ class NpzSink(_Arrays):
             ends = np.cumsum(lengths) + end
             end = int(ends[-1])
             yield ends
-
-    @staticmethod
-    def _member(
-        archive: zipfile.ZipFile, name: str, dtype: np.dtype[Any], size: int | None, arrays: Iterator[NDArray[Any]]
-    ) -> None:
-        info = zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0))  # the same bytes at any time
-        with archive.open(info, "w", force_zip64=True) as member:
-            _write_header(member, dtype, () if size is None else (size,))
-            for array in arrays:
-                member.write(array.astype(dtype).tobytes())
 
 
 class PairSink(_Arrays):
@@ -197,3 +187,14 @@ def _write_header(file: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> No
     np.lib.format.write_array_header_1_0(
         file, {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
     )
+
+
+def write_member(
+    archive: zipfile.ZipFile, name: str, dtype: np.dtype[Any], shape: tuple[int, ...], arrays: Iterator[NDArray[Any]]
+) -> None:
+    """Write an array, piece by piece, as a member of an npz archive."""
+    info = zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0))  # the same bytes at any time
+    with archive.open(info, "w", force_zip64=True) as member:
+        _write_header(member, dtype, shape)
+        for array in arrays:
+            member.write(array.astype(dtype).tobytes())

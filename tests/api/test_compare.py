@@ -1,0 +1,228 @@
+"""Compare: differences, tests and sentences against plain formulas, scipy, and the recorded tests of real systems."""
+
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+from judge import naive
+from scipy import stats
+from scipy.sparse import csr_matrix
+
+import xmceval
+from xmceval.errors import DataError, UsageError
+from xmceval.rows import matrices
+
+METRICS = ["P", "nDCG", "PSP", "PSnDCG", "PSnDCG(norm=sum)", "Abandonment", "AP", "LRAP", "coverage_error", "Jaccard"]
+
+
+@pytest.fixture
+def made(rng):
+    truth = rng.random((120, 15)) < 0.2
+    scores = {name: truth * rng.random() + rng.random((120, 15)) for name in "abc"}
+    return truth, {name: np.where(each > 0.3, each, -np.inf) for name, each in scores.items()}, 1 + 4 * rng.random(15)
+
+
+def compare(made, **options):
+    truth, scores, inverse = made
+    options = {"metrics": METRICS, "k": [1, 3], "inverse_propensities": inverse} | options
+    return xmceval.compare(truth, scores, **options)
+
+
+def row_values(made, name, system):
+    """Return numerators and denominators of each row by the plain judge, of metrics at a cutoff."""
+    truth, scores, inverse = made
+    head, k = name.rsplit("@", 1)
+    metric, _, option = head.rstrip(")").partition("(")
+    options = dict(item.split("=") for item in option.split(",") if item)
+    true = [dict.fromkeys(np.flatnonzero(row), 1.0) for row in truth]
+    found = [{label: row[label] for label in np.flatnonzero(row > -np.inf)} for row in scores[system]]
+    return np.array(naive.row_values(metric, int(k), options, true, found, inverse))
+
+
+@pytest.mark.parametrize(
+    "metric", ["P@1", "nDCG@3", "Abandonment@1", "PSP@1", "PSP@3", "PSnDCG@3", "PSnDCG(norm=sum)@3"]
+)
+def test_differences_are_those_of_the_delta_method(made, metric):
+    comparison = compare(made)
+    for baseline, system in itertools.combinations("abc", 2):
+        a, b = (row_values(made, metric, each) for each in (system, baseline))
+        num, ideal = a[:, 0] - b[:, 0], a[:, 1]
+        n, ratio = len(a), num.sum() / ideal.sum()
+        error = math.sqrt(np.sum((num - ratio * ideal) ** 2) / (n * (n - 1))) / ideal.mean()
+        difference = comparison[metric, system, baseline]
+        assert difference.difference == pytest.approx(ratio, abs=1e-14)
+        margin = stats.t.ppf(0.975, n - 1) * error
+        assert (difference.low, difference.high) == pytest.approx((ratio - margin, ratio + margin), abs=1e-12)
+        assert difference.p == pytest.approx(2 * stats.t.sf(abs(ratio / error), n - 1), abs=1e-12)
+        assert difference.effect == pytest.approx(ratio / error / math.sqrt(n), abs=1e-11)
+        power = stats.t.ppf(0.975, n - 1) + stats.t.ppf(0.8, n - 1)
+        assert difference.detectable == pytest.approx(power * error, abs=1e-12)
+        better = num if metric != "Abandonment@1" else -num
+        wins, losses = int((better > 1e-12).sum()), int((better < -1e-12).sum())
+        assert (difference.wins, difference.ties, difference.losses) == (wins, n - wins - losses, losses)
+
+
+def test_a_mean_is_tested_as_scipy_does(made):
+    comparison = compare(made, metrics="P", k=3)
+    a, b = (row_values(made, "P@3", each)[:, 0] for each in "ba")
+    expected = stats.ttest_rel(a, b)
+    difference = comparison["P@3", "b", "a"]
+    assert difference.p == pytest.approx(expected.pvalue, abs=1e-13)
+    assert (difference.low, difference.high) == pytest.approx(expected.confidence_interval(0.95), abs=1e-13)
+
+
+@pytest.mark.parametrize("options", [{}, {"empty_rows": "drop"}, {"ties": "expected"}, {"threshold": 0.5}])
+def test_differences_are_those_of_the_results(made, options):
+    metrics = ["P", "PSP", "microF1", "macroF1"] if "threshold" not in options else ["f1_score", "Jaccard", "MCC"]
+    if options.get("ties"):
+        metrics = ["P", "PSP"]
+    comparison = compare(made, metrics=metrics, **options)
+    by_name = {result.name: result for result in comparison.results}
+    assert len(comparison) == 3 * len(by_name["a"])
+    for (metric, system, baseline), difference in comparison.items():
+        assert difference.difference == pytest.approx(by_name[system][metric] - by_name[baseline][metric], abs=1e-14)
+
+
+@pytest.mark.parametrize("test", ["t", "randomization", "bootstrap"])
+def test_threads_and_blocks_cannot_change_a_digit(made, monkeypatch, test):
+    expected = compare(made, test=test, threads=1, resamples=200, adjust="tukey").to_dict()
+    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 100)
+    assert compare(made, test=test, threads=2, resamples=200, adjust="tukey").to_dict() == expected
+
+
+def test_a_system_against_itself_ties_in_every_row(made):
+    truth, scores, inverse = made
+    comparison = compare((truth, {"a": scores["a"], "b": scores["a"]}, inverse))
+    for difference in comparison.values():
+        assert (difference.difference, difference.wins, difference.losses) == (0.0, 0, 0)
+        assert difference.p == 1.0
+        assert not difference.is_detected
+    assert "no difference between b and a was detected on P@1, P@3" in str(comparison)
+
+
+def test_against_compares_with_one_system(made):
+    comparison = compare(made, against="b")
+    assert comparison.pairs == [("a", "b"), ("c", "b")]
+    assert {(each.system, each.baseline) for each in comparison.values()} == {("a", "b"), ("c", "b")}
+
+
+def test_holm_is_over_the_pairs_within_a_metric_or_over_all(made):
+    comparison = compare(made, metrics=["P", "PSP"])
+    ps = sorted(each.p for each in comparison.values() if each.measure.name == "P@1")
+    adjusted = sorted(each.p_adjusted for each in comparison.values() if each.measure.name == "P@1")
+    assert adjusted[0] == pytest.approx(min(3 * ps[0], 1.0))
+    assert max(ps) <= adjusted[-1]
+    smallest = min(each.p for each in comparison.values())
+    over_all = compare(made, metrics=["P", "PSP"], adjust_over="all")
+    assert min(each.p_adjusted for each in over_all.values()) == pytest.approx(min(12 * smallest, 1.0))
+    assert all(each.p_adjusted is None for each in compare(made, adjust="none").values())
+
+
+def test_randomization_agrees_with_scipy(made):
+    comparison = compare(made, metrics=["P", "PSP"], test="randomization", resamples=20_000)
+    for metric in ("P@3", "PSP@3"):
+        a, b = (row_values(made, metric, each)[:, 0] for each in "ca")
+        expected = stats.permutation_test(
+            (a - b,),
+            lambda d, axis: d.mean(axis),
+            permutation_type="samples",
+            n_resamples=20_000,
+            rng=0,
+            vectorized=True,
+        ).pvalue
+        error = math.sqrt(expected * (1 - expected) / 20_000)
+        assert comparison[metric, "c", "a"].p == pytest.approx(expected, abs=6 * error + 1e-3)
+
+
+def test_bootstrap_agrees_with_the_interval_of_t(made):
+    by_t, by_rows = (compare(made, metrics=["P", "PSP", "LRAP"], test=test) for test in ("t", "bootstrap"))
+    for key, difference in by_rows.items():
+        width = by_t[key].high - by_t[key].low
+        assert difference.low == pytest.approx(by_t[key].low, abs=0.15 * width)
+        assert difference.high == pytest.approx(by_t[key].high, abs=0.15 * width)
+        assert difference.p == pytest.approx(by_t[key].p, abs=0.08)
+
+
+def test_p_of_a_resampling_test_is_never_0(rng):
+    truth = np.eye(200)
+    scores = {"bad": np.roll(truth, 1, axis=1), "good": truth}
+    for test in ("randomization", "bootstrap"):
+        comparison = xmceval.compare(truth, scores, k=1, metrics="P", test=test, resamples=999)
+        assert comparison["P@1", "good", "bad"].p == 1 / 1000
+
+
+def test_bins_say_where_a_system_wins(rng):
+    counts = np.array([90, 80, 5, 4, 3, 2])
+    truth = np.zeros((60, 6))
+    truth[np.arange(60), np.arange(60) % 6] = 1
+    head, tail = truth.copy(), truth.copy()
+    head[:, 2:], tail[:, :2] = 0.1, 0.1
+    comparison = xmceval.compare(
+        csr_matrix(truth),
+        {"head": head, "tail": tail},
+        k=1,
+        metrics="P",
+        counts=counts,
+        n_train=200,
+        by_frequency="h,t",
+    )
+    parts = {each.bin: each for each in comparison.differences}
+    assert parts["h"].difference < 0 < parts["t"].difference
+    assert parts[""].difference == pytest.approx(parts["h"].difference + parts["t"].difference)
+    assert parts["h"].losses > parts["h"].wins == 0
+
+
+def test_metrics_without_rows_have_a_difference_and_no_test(made):
+    with pytest.warns(xmceval.XmcevalWarning, match="no test and no interval for macroF1@1"):
+        comparison = compare(made, metrics=["P", "macroF1"], k=1)
+    difference = comparison["macroF1@1", "b", "a"]
+    assert (difference.p, difference.low, difference.wins) == (None, None, None)
+    assert difference.difference != 0
+
+
+def test_expected_tests_of_real_systems(realdata):
+    folder = realdata / "bibtex"
+    files = {
+        "napkinxc_plt": folder / "napkinxc_plt.txt.gz",
+        "pecos_xrlinear": folder / "pecos_xrlinear.npz",
+        "sklearn_ovr": folder / "sklearn_ovr-labels.npy",
+    }
+    comparison = xmceval.compare(folder / "tst_X_Y.txt.gz", files, metrics="P")
+    for pair, metrics in json.loads((folder / "expected_paired.json").read_text()).items():
+        baseline, system = pair.split("__vs__")
+        for metric, expected in metrics.items():
+            found = comparison[metric, system, baseline]
+            assert found.difference == pytest.approx(expected["diff_b_minus_a"], abs=1e-9)
+            assert found.p == pytest.approx(expected["t_p"], abs=1e-9)
+            assert [found.low, found.high] == pytest.approx(expected["t_ci95"], abs=1e-9)
+            counts = expected["wins_b"], expected["ties"], expected["wins_a"]
+            assert (found.wins, found.ties, found.losses) == counts
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"against": "d"}, UsageError, "against names 'd', which is not one of the systems: a, b, c"),
+        ({"test": "z"}, UsageError, "test must be one of t, randomization, bootstrap, got 'z'"),
+        ({"adjust": "tukey", "against": "a"}, UsageError, "cannot be combined with against"),
+        ({"resamples": 3}, UsageError, "resamples must be a whole number of at least 100, got 3"),
+        ({"tyes": "best"}, TypeError, "unexpected option tyes"),
+    ],
+)
+def test_wrong_arguments_are_refused(made, options, error, message):
+    with pytest.raises(error, match=message):
+        compare(made, **options)
+
+
+def test_one_system_is_no_comparison(made):
+    truth, scores, inverse = made
+    with pytest.raises(UsageError, match="a comparison needs at least two systems"):
+        compare((truth, {"a": scores["a"]}, inverse))
+
+
+def test_other_rows_are_refused(made):
+    truth, scores, inverse = made
+    with pytest.raises(DataError, match="they must be of the same instances"):
+        compare((truth, {"a": scores["a"], "b": scores["b"][:100]}, inverse))

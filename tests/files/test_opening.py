@@ -1,0 +1,229 @@
+"""Opening: the facts that the content of a file gives, and its rows as blocks of any size."""
+
+import pickle
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+from support.files import LABELS, LEGACY, PREDS, SCORES, TRUTH, matrix, write
+
+from xmceval.errors import DataError
+from xmceval.files.arrays import npz, pairs
+from xmceval.files.arrays.csr import coo_to_csr, csc_to_csr
+from xmceval.files.either import open_either
+from xmceval.files.names import read_names
+from xmceval.files.opening import BINARY_KINDS, open_scores, open_truth
+from xmceval.files.text.grammars import GRAMMARS
+from xmceval.rows import matrices
+from xmceval.rows.block import Scratch
+from xmceval.rows.matrices import as_scores
+
+QRELS = "q1 0 d2 1\nq1 0 d1 0\nq2 0 d3 2\nq2 0 d1 1\n"
+RUN = "q2 Q0 d9 1 5.5 me\nq2 Q0 d3 2 4 me\nq1 Q0 d1 1 3 me\nq1 Q0 d2 2 3 me\n"
+LETOR = "2 qid:1 1:0.5 # d1\n0 qid:1 1:0.1\n1 qid:2 1:0.7\n0 qid:2 1:0.9\n"
+
+
+@pytest.fixture(autouse=True)
+def in_empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def rows_of(source):
+    """Return the rows of a source as lists of (label, value), and the first row and size of each block."""
+    rows, blocks = [], []
+    for block in source.blocks():
+        blocks.append((block.first_row, block.n_rows))
+        indptr, indices, values = block.rows(Scratch())
+        for start, stop in pairwise(indptr):
+            rows.append(list(zip(indices[start:stop].tolist(), values[start:stop].tolist(), strict=True)))
+    return rows, blocks
+
+
+def save(name, array):
+    np.save(name, array)
+    return name
+
+
+def save_npz(name, array, form="csr"):
+    sp.save_npz(name, array.asformat(form))
+    return name
+
+
+def save_mat(name, array):
+    scipy.io.savemat(name, {"score_mat": array})
+    return name
+
+
+FILES = {
+    "text": lambda: write("p.txt", PREDS),
+    "ids": lambda: write("p.txt", "0 1\n1 2\n3\n4 3\n"),
+    "npz": lambda: save_npz("p.npz", matrix()),
+    "npz CSC": lambda: save_npz("p.npz", matrix(), "csc"),
+    "dense npy": lambda: save("p.npy", matrix().toarray()),
+    "sparse mat": lambda: save_mat("p.mat", matrix()),
+    "dense mat": lambda: save_mat("p.mat", matrix().toarray()),
+}
+RANKED = {"ids"}
+WIDER = {"npz", "npz CSC", "sparse mat"}
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_an_opened_file_has_the_facts_of_its_format(kind):
+    opened = open_scores(FILES[kind]())
+    assert opened.role == "scores"
+    assert opened.is_ranked == (kind in RANKED)
+    assert opened.may_have_extra_column == (kind in WIDER)
+    assert opened.judgments is None
+
+
+def test_only_predictions_may_have_an_extra_column():
+    assert not open_truth(save_npz("t.npz", matrix([[1, 0], [0, 1]]))).may_have_extra_column
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_only_files_that_may_have_an_extra_column_are_made_narrower(kind):
+    opened = open_scores(FILES[kind]())
+    narrow = opened.fit_width(4)
+    assert (narrow is not opened.source) == (kind in WIDER)
+    assert opened.fit_width(5) is opened.fit_width(None) is opened.fit_width(3) is opened.source
+    if kind in WIDER:
+        assert (narrow.n_labels, narrow.is_exact) == (4, True)
+        assert [label for row in rows_of(narrow)[0] for label, _ in row if label >= 4] == []
+        assert narrow.warnings[-1].endswith(": dropped 1 entry in extra column 4, beyond the 4 labels")
+
+
+def test_a_list_is_described_as_ranked_only_where_it_is_predictions():
+    path = write("x", "0 1\n1\n")
+    assert open_scores(path).description == "text, lists of label ids, no header; ranked by their order, best first"
+    assert open_truth(path).description == open_scores(path).format == "text, lists of label ids, no header"
+
+
+EITHER = {
+    "pairs": (PREDS, None, "scores"),
+    "pairs as truth": (TRUTH, "truth", "truth"),
+    "labels and features": (LEGACY, None, "truth"),
+    "JSON lines of truth": ('{"target_ind": [1]}\n', None, "truth"),
+    "JSON lines of predictions": ('{"data": [[1, 0.5]]}\n', None, "scores"),
+    "qrels": (QRELS, None, "truth"),
+}
+
+
+@pytest.mark.parametrize("name", EITHER)
+def test_a_file_is_opened_as_what_it_can_be(name):
+    text, kind, role = EITHER[name]
+    assert open_either(write("x", text), kind).role == role
+
+
+def test_a_file_that_cannot_be_opened_as_asked_is_refused():
+    with pytest.raises(DataError, match=r"^x: looks like truth \(text, rows of label,label feature:value"):
+        open_either(write("x", LEGACY), "scores")
+    with pytest.raises(DataError, match=r"^x: looks like predictions \(text, rows of tab-separated 'label score'"):
+        open_truth(write("x", "1 0.5\t2 0.25\n"))
+
+
+def test_judgments_are_the_queries_and_documents_of_a_truth():
+    judgments = open_truth(write("q", QRELS)).judgments
+    assert (judgments.name, judgments.queries) == ("q", {"q1": 0, "q2": 1})
+    assert judgments.documents.places == {"d1": 0, "d2": 1, "d3": 2}
+    assert open_truth(write("n", QRELS.replace("d", ""))).judgments.documents.places is None
+    lists = open_truth(write("l", LETOR)).judgments
+    assert (lists.queries, lists.indptr.tolist(), lists.documents) == ({"qid:1": 0, "qid:2": 1}, [0, 2, 4], None)
+
+
+def test_a_run_is_joined_to_judgments_and_refused_without_them():
+    judgments = open_truth(write("q", QRELS)).judgments
+    rows, _ = rows_of(open_scores(write("r", RUN), judgments=judgments).source)
+    assert [[label for label, _ in row] for row in rows] == [[0, 1], [2, 3]]  # d9 was not judged
+    for other in (None, open_truth(write("l", LETOR)).judgments):
+        with pytest.raises(DataError, match="expected TREC qrels as truth"):
+            open_scores("r", judgments=other)
+    with pytest.raises(DataError, match=r"^r: is a TREC run, which holds predictions; expected truth"):
+        open_truth("r")
+
+
+def test_lines_of_a_query_are_consecutive():
+    with pytest.raises(DataError, match=r"^l:3: qid:1 appears in two places; the lines of a query must be consecutive"):
+        open_truth(write("l", "1 qid:1\n1 qid:2\n0 qid:1\n"))
+
+
+def test_a_column_of_scores_has_one_for_each_document():
+    judgments = open_truth(write("l", LETOR)).judgments
+    with pytest.raises(DataError, match=r"^s: has 1 score for the 4 documents of l$"):
+        open_scores(write("s", "0.5\n"), judgments=judgments)
+
+
+@pytest.mark.parametrize("entries", [1, 2, 3, 1 << 17])
+@pytest.mark.parametrize("kind", ["npz", "npz CSC", "dense npy", "pair", "memory", "lists in memory"])
+def test_pieces_of_a_matrix_become_blocks_of_any_size(kind, entries, monkeypatch):
+    np.save("r-labels.npy", LABELS)
+    np.save("r-scores.npy", SCORES)
+    makers = {
+        "pair": lambda: open_scores("r").source,
+        "memory": lambda: as_scores(matrix()),
+        "lists in memory": lambda: as_scores((LABELS, SCORES)),
+    }
+    make = makers.get(kind) or (lambda: open_scores(FILES[kind]()).source)
+    expected, _ = rows_of(make())
+    for module in (matrices, npz, pairs):
+        monkeypatch.setattr(module, "BLOCK_ENTRIES", entries)
+    source = make()
+    for _ in range(2):  # each pass reads anew
+        rows, blocks = rows_of(source)
+        assert rows == expected
+        assert [first for first, _ in blocks] == np.cumsum([0, *(n for _, n in blocks)])[:-1].tolist()
+        if entries != 3:
+            assert len(blocks) == (4 if entries < 3 else 1)
+
+
+@pytest.mark.parametrize("kind", ["npz", "dense npy", "npz CSC"])
+def test_a_source_of_arrays_can_be_sent_to_another_process(kind):
+    source = open_scores(FILES[kind]()).source
+    assert rows_of(pickle.loads(pickle.dumps(source))) == rows_of(source)
+
+
+def test_csr_of_other_storage_keeps_duplicates():
+    rows, columns, values = np.array([1, 0, 1]), np.array([2, 0, 2]), np.array([0.5, 1, 0.25])
+    for indptr, indices, data in (
+        coo_to_csr("m", rows, columns, values, 3),
+        csc_to_csr("m", np.array([0, 1, 1, 3]), np.array([0, 1, 1]), np.array([1, 0.5, 0.25]), (3, 3)),
+    ):
+        assert (indptr.tolist(), indices.tolist(), data.tolist()) == ([0, 1, 3, 3], [0, 2, 2], [1, 0.5, 0.25])
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        (([0, 3], [0, 0], [1, 1], 3), r"has an entry in row 3, but its shape has 3 rows"),
+        (([0, -1], [0, 0], [1, 1], 3), r"has an entry in row -1, but its shape has 3 rows"),
+        (([0], [0, 0], [1, 1], 3), r"its arrays of rows, columns and data have different lengths"),
+        (([0], [0], [1], 1 << 40), r"its shape declares 1,099,511,627,776 rows for 1 stored entry"),
+    ],
+)
+def test_coordinates_that_do_not_fit_are_refused(arrays, message):
+    *parts, n_rows = arrays
+    with pytest.raises(DataError, match=f"^m: {message}$"):
+        coo_to_csr("m", *map(np.array, parts), n_rows)
+
+
+def test_every_kind_of_binary_file_is_read_or_refused_with_a_hint():
+    assert all(kind.open is not None or kind.hint for kind in BINARY_KINDS)
+
+
+def test_every_grammar_can_be_truth_or_predictions():
+    assert all(grammar.roles and grammar.roles <= {"truth", "scores"} for grammar in GRAMMARS.values())
+
+
+NAMES = {
+    "a\nb\na\n": "n: labels 0 and 2 have the same name, 'a'; names must differ",
+    "a\n\nb\n\nc\n": "n:2: 2 lines without a name; expected one label name per line",
+    "a\0b\n": "n: expected text with one label name per line",
+}
+
+
+@pytest.mark.parametrize("text", NAMES)
+def test_wrong_label_names_are_reported(text):
+    with pytest.raises(DataError) as caught:
+        read_names(write("n", text))
+    assert str(caught.value) == NAMES[text]

@@ -1,0 +1,178 @@
+"""Compare: which system is better, by how much, and whether that is more than chance."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from xmceval.api.pairtests import PairTests, adjust
+from xmceval.api.runs import Lineup
+from xmceval.api.saving import saving_rows
+from xmceval.api.setup import Named, Setup
+from xmceval.errors import UsageError, listed, warn
+from xmceval.report.comparison import Comparison, Difference
+from xmceval.report.result import Result
+from xmceval.rows.threads import Progress, default_threads
+from xmceval.scoring.heldrows import HeldRows
+from xmceval.scoring.observers import Observer
+from xmceval.scoring.options import Options, specs
+from xmceval.scoring.paired import Pairs, all_pairs, collect_outputs
+from xmceval.scoring.runs import MeanOutput, pairs_of_runs
+from xmceval.scoring.testing import Adjust, AdjustOver, Test, Testing
+
+
+def compare(
+    y_true: Any,
+    systems: Mapping[str, Any],
+    *,
+    against: str | None = None,
+    test: Test = "t",
+    adjust: Adjust = "holm",
+    adjust_over: AdjustOver = "metric",
+    resamples: int = 10_000,
+    seed: int = 0,
+    save_rows: str | Path | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Comparison:
+    """Compare systems on the same truth, row by row.
+
+    Parameters
+    ----------
+    y_true : sparse matrix, array or path [n_rows, n_labels]
+        As in `score`.
+    systems : mapping of str to matrix or path
+        The scores of at least two systems by name, each as in `score`. A list of matrices or paths is one system
+        that was trained several times: its values are means over its runs, and where both systems of a pair have at
+        least three, the run is the unit of the test (Welch's t test), else the row.
+    against : str, optional
+        Compare with this system only; without it every pair is compared, the earlier system being the baseline.
+    test : {"t", "randomization", "bootstrap"}
+        The paired t test (by the delta method for ratios of sums); random signs of the rows' differences, with the
+        interval of t; or rows drawn with replacement, with the percentile interval.
+    adjust : {"holm", "none", "tukey"}
+        How p is adjusted for the number of pairs: Holm's method; not at all; or the randomized two-way Tukey test.
+    adjust_over : {"metric", "all"}
+        Holm over the pairs within each metric, or over all differences.
+    resamples, seed : int
+        Of the randomization, bootstrap and tukey: the digits depend on the seed alone.
+    save_rows : path, optional
+        Write the values of every row there: .npz, .csv or .jsonl.
+    progress : callable, optional
+        Called with a number of rows each time that many more are done.
+    **options
+        Any option of `score`.
+
+    Returns
+    -------
+    Comparison
+        A mapping: ``comparison["P@5", "b", "a"]`` is the difference of b minus a.
+
+    Raises
+    ------
+    DataError
+        Data that is wrong, or does not fit together, with its place.
+    UsageError
+        An argument that is wrong, fewer than two systems, or a name in `against` that is none of them.
+
+    Warns
+    -----
+    XmcevalWarning
+        What a reader must know before trusting the differences.
+
+    Notes
+    -----
+    Sakai, Laboratory Experiments in Information Retrieval, 2018; for ratios of sums Cochran, Sampling Techniques, 1977,
+    ch. 6. Where rows are the unit, nothing tells how much training again, with another seed, would change.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y_true = np.eye(6)
+    >>> scores = {"a": np.eye(6)[::-1], "b": np.eye(6)}
+    >>> found = compare(y_true, scores, k=1, metrics="P")
+    >>> found["P@1", "b", "a"].difference, found["P@1", "b", "a"].wins
+    (1.0, 6)
+    """
+    unknown = set(options) - set(specs())
+    if unknown:
+        raise TypeError(f"compare() got an unexpected option {listed(sorted(unknown))}")
+    setup = Setup.of(y_true, Options.of(options))
+    named = [Named(y_score, name) for name, y_score in systems.items()]
+    comparison = compare_systems(setup, named, Testing.of(locals()), progress=progress, save_rows=save_rows)
+    warn(dict.fromkeys([*comparison.warnings, *(line for each in comparison.results for line in each.warnings)]))
+    return comparison
+
+
+def compare_systems(
+    setup: Setup,
+    systems: Sequence[Named],
+    testing: Testing,
+    *,
+    progress: Progress | None = None,
+    save_rows: str | Path | None = None,
+) -> Comparison:
+    """Compare systems on an opened truth."""
+    lineup = Lineup.of(systems)
+    pairs = find_pairs(lineup.names, testing)
+    opened = setup.open_systems(lineup.runs)
+    bins = opened[0].terms.bins
+    by_runs = lineup.by_runs(pairs)
+    by_rows = [pair for pair in pairs if pair not in by_runs]
+    watch = Pairs(setup.program, opened[0].terms.n_bins, pairs_of_runs(lineup.groups, by_rows))
+    held = HeldRows() if testing.holds_rows else None
+    observers: list[Observer] = [watch] if held is None else [watch, held]
+    with saving_rows(setup, opened, save_rows) as saved:
+        totals = setup.evaluate(opened, [*observers, *saved.observers], progress)
+        results = setup.results(opened, totals)
+        saved.finish(results)
+    outputs = collect_outputs(setup.program, totals, watch, held, bins)
+    means = [MeanOutput(each, lineup.groups) for each in outputs] if lineup.has_runs else outputs
+    tests = PairTests(lineup.names, by_rows, testing, setup.options.threads or default_threads())
+    tested = adjust([*tests.differences(means), *lineup.differences(results, by_runs)], testing)
+    differences = [*_in_order(tested, results, lineup, pairs), *(each for each in tested if each.bin)]
+    return Comparison(
+        tuple(results),
+        tuple(differences),
+        testing,
+        tuple(_warnings(lineup.runs, differences, testing)),
+        tuple(lineup.spreads(results)),
+    )
+
+
+def find_pairs(names: Sequence[str], testing: Testing) -> list[tuple[int, int]]:
+    """Return the pairs (system, baseline) that are compared, by number."""
+    if len(names) < 2:
+        raise UsageError("a comparison needs at least two systems")
+    if testing.against is not None and testing.against not in names:
+        raise UsageError(f"against names {testing.against!r}, which is not one of the systems: {listed(names)}")
+    return all_pairs(len(names), None if testing.against is None else names.index(testing.against))
+
+
+def _in_order(
+    tested: Sequence[Difference], results: Sequence[Result], lineup: Lineup, pairs: Sequence[tuple[int, int]]
+) -> Iterator[Difference]:
+    """Yield the differences over all labels in the order of the figures, those that are not tested too."""
+    by_key = {each.key: each for each in tested if not each.bin}
+    for system, baseline in pairs:
+        for i, figure in enumerate(results[0].figures):
+            means = (lineup.mean(results, each, i) for each in (system, baseline))
+            names = lineup.names[system], lineup.names[baseline]
+            plain = Difference(figure.measure, *names, operator.sub(*means))
+            yield by_key.get(plain.key, plain)
+
+
+def _warnings(systems: Sequence[Named], differences: Sequence[Difference], testing: Testing) -> Iterator[str]:
+    seen: dict[Path, str] = {}
+    for each in systems:
+        if isinstance(each.y_score, (str, Path)) and Path(each.y_score).exists():
+            path = Path(each.y_score).resolve()
+            if path in seen:
+                yield f"{seen[path]} and {each.name} are the same file: all of their rows tie"
+            seen[path] = str(each.name)
+    untested = list(dict.fromkeys(each.measure.name for each in differences if each.p is None and not each.bin))
+    if untested:
+        why = "they are not means over rows" if testing.test != "bootstrap" else "they are not resampled"
+        yield f"no test and no interval for {listed(untested)}: {why}"

@@ -1,0 +1,107 @@
+"""The sheet of a comparison: the table of results, one table of differences per pair, and verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from xmceval.errors import counted
+from xmceval.report.comparison import Comparison, Difference, RunsOf
+from xmceval.report.forms import PLACES
+from xmceval.report.sheet import Listing, Sheet, build_sheet, format_value
+from xmceval.report.verdicts import format_p, write_verdicts
+
+NUMERIC = frozenset({1, 3, 4})
+TESTS = {"t": "paired t test", "randomization": "randomization", "bootstrap": "bootstrap"}
+
+
+def build_comparison_sheet(comparison: Comparison, places: int = PLACES) -> Sheet:
+    """Build the sheet of a comparison."""
+    sheet = build_sheet(comparison.results, places)
+    listings = [
+        _list_pair(comparison, comparison.of_pair(system, baseline, bin_), places)
+        for system, baseline in comparison.pairs
+        for bin_ in _bins(comparison, system, baseline)
+    ]
+    listings = [*(_list_runs(each, places) for each in comparison.runs), *listings]
+    below = (*sheet.below, _describe_test(comparison))
+    above = (comparison.source,) if comparison.source else sheet.above
+    return replace(
+        sheet, above=above, below=below, listings=tuple(listings), verdicts=tuple(write_verdicts(comparison, places))
+    )
+
+
+def _bins(comparison: Comparison, system: str, baseline: str) -> list[str]:
+    pairs = (each for each in comparison.differences if (each.system, each.baseline) == (system, baseline))
+    return list(dict.fromkeys(each.bin for each in pairs))
+
+
+def _list_pair(comparison: Comparison, differences: Sequence[Difference], places: int) -> Listing:
+    """List the differences of a pair, over all labels or within one bin."""
+    first = differences[0]
+    points = "points" if all(each.measure.metric.unit == "share" for each in differences) else "points or units"
+    pair = f"{first.system} \N{MINUS SIGN} {first.baseline}"
+    how = "Welch's t test of" if first.unit == "run" else "paired over"
+    title = f"{pair} · {how} {counted(_most_rows(differences), first.unit)} · {points}"
+    if first.bin:
+        title += f" · {first.bin}"
+    adjust = {"holm": "p (Holm)", "tukey": "p (Tukey)"}.get(comparison.testing.adjust)
+    head = ("", "difference", "95% interval", "p", *([adjust] if adjust else []), "wins/ties/losses")
+    rows = [head, *(_row(each, places, is_adjusted=adjust is not None) for each in differences)]
+    return Listing(title, tuple(rows), NUMERIC if adjust else frozenset({1, 3}), tuple(_describe_power(differences)))
+
+
+def _list_runs(runs: RunsOf, places: int) -> Listing:
+    """List the mean and the spread of a system over its runs."""
+    head = ("", "mean", "sd", "lowest", "highest")
+    rows = (
+        (
+            each.measure.name,
+            *(format_value(each.measure, value, places) for value in (each.mean, each.sd, each.lowest, each.highest)),
+        )
+        for each in runs.spreads
+    )
+    title = f"{runs.name} · {counted(len(runs.results), 'run')}"
+    return Listing(title, (head, *rows), frozenset({1, 2, 3, 4}))
+
+
+def _most_rows(differences: Sequence[Difference]) -> int:
+    return max(each.n for each in differences)
+
+
+def _row(each: Difference, places: int, *, is_adjusted: bool) -> tuple[str, ...]:
+    interval = ""
+    if each.low is not None and each.high is not None:
+        interval = f"{_signed(each, each.low, places)} .. {_signed(each, each.high, places)}"
+    counts = "" if each.wins is None else f"{each.wins}/{each.ties}/{each.losses}"
+    adjusted = [format_p(each.p_adjusted)] if is_adjusted else []
+    return each.measure.name, _signed(each, each.difference, places), interval, format_p(each.p), *adjusted, counts
+
+
+def _signed(each: Difference, value: float, places: int) -> str:
+    text = format_value(each.measure, value, places)
+    return text if text.startswith("-") else f"+{text}"
+
+
+def _describe_test(comparison: Comparison) -> str:
+    """Describe how differences were tested, and what so many rows could detect."""
+    testing = comparison.testing
+    units = {each.unit for each in comparison.differences}
+    if units == {"run"}:
+        return "differences: Welch's t test of runs · runs vary, instances do not"
+    words = [f"differences: {TESTS[testing.test]}"]
+    if testing.test != "t" or testing.adjust == "tukey":
+        words[0] += f", {testing.resamples:,} resamples, seed {testing.seed}"
+    words.append("instances vary, training seeds do not" if "run" not in units else "of runs: Welch's t test")
+    return " · ".join(words)
+
+
+def _describe_power(differences: Sequence[Difference]) -> Iterator[str]:
+    """Describe the smallest difference of each metric that would be detected."""
+    sizes = [
+        f"{each.measure.name} {format_value(each.measure, each.detectable, PLACES)}"
+        for each in differences
+        if each.detectable is not None
+    ]
+    if sizes:
+        yield f"detected with 80% power: {', '.join(sizes)} or more"

@@ -1,0 +1,186 @@
+"""Comparison: the differences between systems on the same truth, with the tests that they passed or failed."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from xmceval.metrics.measure import Measure
+from xmceval.metrics.names import parse
+from xmceval.report.forms import render_comparison
+from xmceval.report.result import Result
+from xmceval.scoring.testing import Testing
+
+LEVEL = 0.05
+DIFFERENCE_NUMBERS = (
+    *("difference", "low", "high", "p", "p_adjusted", "effect", "detectable", "wins", "ties", "losses", "n"),
+)
+
+Key = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The difference of one metric between two systems: system minus baseline.
+
+    Attributes
+    ----------
+    measure : Measure
+    system, baseline : str
+        Their names.
+    bin : str
+        The bin of labels that it is of; empty for all labels.
+    difference : float
+    low, high : float or None
+        The 95 % interval; None where the test gives none.
+    p, p_adjusted : float or None
+        Two-sided, and adjusted for the number of pairs.
+    effect : float or None
+        t / sqrt(n).
+    detectable : float or None
+        The smallest difference that a test at 5 % finds with a power of 80 % on so many rows.
+    wins, ties, losses : int or None
+        Rows in which the system is better, as good, and worse.
+    n : int
+        The rows, or runs, that were compared.
+    unit : str
+        What was resampled or averaged: ``row`` or ``run``.
+    """
+
+    measure: Measure
+    system: str
+    baseline: str
+    difference: float
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    p_adjusted: float | None = None
+    effect: float | None = None
+    detectable: float | None = None
+    wins: int | None = None
+    ties: int | None = None
+    losses: int | None = None
+    n: int = 0
+    bin: str = ""
+    unit: str = "row"
+
+    @property
+    def key(self) -> Key:
+        """Metric, system and baseline."""
+        return self.measure.name, self.system, self.baseline
+
+    @property
+    def is_detected(self) -> bool:
+        """Whether the difference is significant at 5 %, after adjustment where there is one."""
+        p = self.p if self.p_adjusted is None else self.p_adjusted
+        return p is not None and p < LEVEL and self.difference != 0
+
+    @property
+    def is_better(self) -> bool:
+        """Whether the system's value is the better one."""
+        return (self.difference > 0) == self.measure.metric.higher_is_better
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How far the values of a metric lie apart over the runs of a system; `sd` divides by n - 1."""
+
+    measure: Measure
+    mean: float
+    sd: float
+    lowest: float
+    highest: float
+
+    @classmethod
+    def of(cls, measure: Measure, values: Sequence[float]) -> Spread:
+        """Summarise the values of at least two runs."""
+        return cls(measure, statistics.fmean(values), statistics.stdev(values), min(values), max(values))
+
+
+@dataclass(frozen=True)
+class RunsOf:
+    """A system that is the mean of several runs.
+
+    Attributes
+    ----------
+    name : str
+    results : tuple of str
+        The names of the results of its runs.
+    spreads : tuple of Spread
+        One per metric.
+    """
+
+    name: str
+    results: tuple[str, ...]
+    spreads: tuple[Spread, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison(Mapping[Key, Difference]):
+    """Differences by (metric, system, baseline): ``comparison["P@5", "b", "a"].p``; ``str(comparison)`` is the table.
+
+    Attributes
+    ----------
+    results : tuple of Result
+        One per system or run, in the order in which they were passed.
+    differences : tuple of Difference
+        Pair by pair, each in the order of the metrics; those of bins of labels follow.
+    testing : Testing
+        How they were tested.
+    warnings : tuple of str
+        What a reader must know before trusting the differences, beside the warnings of the results.
+    runs : tuple of RunsOf
+        The systems with several runs, each of which has a result of its own.
+    source : str
+        Where the values come from, if not from scoring.
+    """
+
+    results: tuple[Result, ...]
+    differences: tuple[Difference, ...]
+    testing: Testing
+    warnings: tuple[str, ...] = ()
+    runs: tuple[RunsOf, ...] = ()
+    source: str = ""
+
+    @cached_property
+    def by_key(self) -> dict[Key, Difference]:
+        """The differences over all labels."""
+        return {each.key: each for each in self.differences if not each.bin}
+
+    def __getitem__(self, key: Key) -> Difference:
+        metric, system, baseline = key
+        if key in self.by_key:
+            return self.by_key[key]
+        names = [str(measure) for measure in parse(metric)] if isinstance(metric, str) else []
+        for name in names:
+            if (name, system, baseline) in self.by_key:
+                return self.by_key[name, system, baseline]
+        pairs = ", ".join(f"{a} - {b}" for a, b in self.pairs)
+        raise KeyError(f"{key!r} is not one of the metrics of {pairs}")
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self.by_key)
+
+    def __len__(self) -> int:
+        return len(self.by_key)
+
+    def __str__(self) -> str:
+        return render_comparison("table", self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON document."""
+        document: dict[str, Any] = json.loads(render_comparison("json", self))
+        return document
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """System and baseline of each pair."""
+        return list(dict.fromkeys((each.system, each.baseline) for each in self.differences))
+
+    def of_pair(self, system: str, baseline: str, bin: str = "") -> list[Difference]:  # noqa: A002 - the JSON's word
+        """Return the differences of one pair, over all labels or within a bin."""
+        return [each for each in self.differences if (each.system, each.baseline, each.bin) == (system, baseline, bin)]

@@ -1,0 +1,68 @@
+"""Testing: how differences are tested: every option of a comparison, once."""
+
+# ruff: noqa: RUF009 - every default is a dataclasses.field
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from xmceval.errors import UsageError, listed
+from xmceval.scoring.options import option, specs
+
+Test = Literal["t", "randomization", "bootstrap"]
+Adjust = Literal["holm", "none", "tukey"]
+AdjustOver = Literal["metric", "all"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Testing:
+    """How differences are tested; `xmceval.compare` documents the options.
+
+    Raises
+    ------
+    UsageError
+        A value that is wrong, or options that exclude each other.
+    """
+
+    __test__ = False  # its name does not make it a test
+
+    against: str | None = option(
+        None, "Testing", "Compare with this system only; without it every pair is compared.", metavar="NAME"
+    )
+    test: Test = option("t", "Testing", "Paired t test, randomization of signs, or bootstrap over rows.", literal=Test)
+    adjust: Adjust = option(
+        "holm", "Testing", "Adjustment of p for the number of pairs; tukey is the randomized two-way test.",
+        literal=Adjust,
+    )  # fmt: skip
+    adjust_over: AdjustOver = option(
+        "metric",
+        "Testing",
+        "Adjust over the pairs within each metric, or over all that is printed.",
+        literal=AdjustOver,
+    )
+    resamples: int = option(
+        10_000, "Testing", "Resamples of the randomization, bootstrap and tukey.", kind=int, low=100, metavar="B"
+    )
+    seed: int = option(0, "Testing", "Seed of the resamples.", kind=int, low=0, metavar="N")
+
+    def __post_init__(self) -> None:
+        for name, spec in specs(type(self)).items():
+            value = getattr(self, name)
+            if spec.choices and value not in spec.choices:
+                raise UsageError(f"{name} must be one of {listed(spec.choices)}, got {value!r}")
+            if spec.low is not None and (not isinstance(value, int) or value < spec.low):
+                raise UsageError(f"{name} must be a whole number of at least {spec.low}, got {value!r}")
+        if self.adjust == "tukey" and self.against is not None:
+            raise UsageError("adjust=tukey compares all pairs; it cannot be combined with against")
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any]) -> Testing:
+        """Take the options of testing from among a function's arguments."""
+        return cls(**{name: arguments[name] for name in specs(cls) if name in arguments})
+
+    @property
+    def holds_rows(self) -> bool:
+        """Whether the values of rows have to be held in memory."""
+        return self.test != "t" or self.adjust == "tukey"

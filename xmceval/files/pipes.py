@@ -261,3 +261,5 @@ def kept_pipes(paths: Iterable[Path]) -> Iterator[None]:
     finally:
         for pipe in pipes:
             pipe.is_kept = False
+        for key in [key for key, pipe in _pipes.items() if pipe in pipes and not pipe.is_stdin]:
+            del _pipes[key]

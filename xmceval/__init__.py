@@ -38,6 +38,10 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
         precision_score as precision_score,
         recall_score as recall_score,
     )
+    from xmceval.api.dropins.points import (
+        precision_recall_curve as precision_recall_curve,
+        roc_curve as roc_curve,
+    )
     from xmceval.api.dropins.ranking import (
         coverage_error as coverage_error,
         dcg_score as dcg_score,
@@ -56,9 +60,9 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
     from xmceval.api.inspect import inspect as inspect
     from xmceval.api.labelcurves import (
         label_average_precision as label_average_precision,
+        label_precision_recall_curve as label_precision_recall_curve,
         label_roc_auc as label_roc_auc,
-        precision_recall_curve as precision_recall_curve,
-        roc_curve as roc_curve,
+        label_roc_curve as label_roc_curve,
     )
     from xmceval.api.propensity import write_inverse_propensities as write_inverse_propensities
     from xmceval.api.score import score as score
@@ -106,8 +110,10 @@ _HOME = {
     "zero_one_loss": "api.dropins.counts",
     "multilabel_confusion_matrix": "api.dropins.counts",
     "UndefinedMetricWarning": "api.dropins.targets",
-    "roc_curve": "api.labelcurves",
-    "precision_recall_curve": "api.labelcurves",
+    "roc_curve": "api.dropins.points",
+    "precision_recall_curve": "api.dropins.points",
+    "label_roc_curve": "api.labelcurves",
+    "label_precision_recall_curve": "api.labelcurves",
     "label_roc_auc": "api.labelcurves",
     "label_average_precision": "api.labelcurves",
     "roc_auc": "api.grouped",

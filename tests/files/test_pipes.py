@@ -9,6 +9,7 @@ import threading
 
 import numpy as np
 import pytest
+import test_formats
 from support.files import PREDS, TRUTH, matrix, plain, same_numbers, scored, write
 
 import xmceval
@@ -61,6 +62,19 @@ def test_what_comes_once_scores_like_a_file(name, way, monkeypatch):
     monkeypatch.setattr(sys, "stdin", Stdin(content))
     path = way if way == "-" else feed(content)
     same_numbers(scored(**{"truth" if name == "t.txt" else "preds": path}))
+
+
+@pytest.mark.parametrize("form", test_formats.CHUNKED)
+def test_every_format_comes_through_a_pipe(form, monkeypatch):
+    which, make, options = test_formats.CHUNKED[form]
+    write("names.txt", "\n".join(test_formats.NAMES) + "\n")
+    write("words.txt", "\n".join(test_formats.ONE_WORD) + "\n")
+    made = make()
+    if not os.path.exists(made):
+        pytest.skip("a pair of files")
+    with open(made, "rb") as file:
+        monkeypatch.setattr(sys, "stdin", Stdin(file.read()))
+    same_numbers(scored(**{which: "-"}, **options), plain())
 
 
 def test_a_copy_is_reported(monkeypatch):

@@ -64,7 +64,7 @@ def test_lines_on_a_system_follow_its_last_bin():
     options = {"metrics": "P", "by_frequency": 2, "counts": [9, 9, 1, 1], "n_train": 20}
     sheet = build_sheet([score(**options), score(name="b", **options)])
     assert [bool(section.lines) for section in sheet.sections] == [False, False, True] * 2
-    assert sheet.below == ("propensities: A=0.55 B=1.5, N=20 from counts",)
+    assert sheet.below == ("propensities: A=0.55 B=1.5, N=20 from counts", "options: by_frequency=2")
 
 
 def test_places_are_those_asked_for():
@@ -160,4 +160,4 @@ def test_terms_are_not_repeated_and_their_texts_are_wrapped():
     assert lines[2].startswith("long  word word")
     assert lines[3].startswith("      word")
     assert lines[-1] == "a     three"
-    assert max(map(len, lines)) <= 106
+    assert max(map(len, lines)) <= 80

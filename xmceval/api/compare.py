@@ -99,8 +99,8 @@ def compare(
     unknown = set(options) - set(specs())
     if unknown:
         raise TypeError(f"compare() got an unexpected option {listed(sorted(unknown))}")
-    setup = Setup.of(y_true, Options.of(options))
     named = [Named(y_score, name) for name, y_score in systems.items()]
+    setup = Setup.of(y_true, Options.of(options), named)
     comparison = compare_systems(setup, named, Testing.of(locals()), progress=progress, save_rows=save_rows)
     warn(dict.fromkeys([*comparison.warnings, *(line for each in comparison.results for line in each.warnings)]))
     return comparison

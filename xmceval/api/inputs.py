@@ -71,6 +71,8 @@ class Opener:
             return Input(self._repaired(as_truth(matrix, name)))
         n_labels = width.or_none or self.options.n_labels or (None if self.names is None else len(self.names))
         opened = open_truth(matrix, names=self.names, n_labels=n_labels, max_line=self.options.max_line)
+        if name == "train" and opened.judgments is not None:
+            check_common_labels(opened.judgments, opened.judgments.name)
         return Input(self._repaired(opened.source), f"{matrix}: {opened.description}", opened.judgments)
 
     def scores(self, matrix: Any, truth: Input, width: Width) -> Input:
@@ -88,6 +90,7 @@ class Opener:
             n_labels=width.or_none,
             judgments=truth.judgments,
             max_line=self.options.max_line,
+            ties=self.options.ties,
         )
         return Input(self._repaired(opened.fit_width(width.or_none)), f"{matrix}: {opened.description}")
 
@@ -103,6 +106,18 @@ class Opener:
             width = Width(truth.n_labels, f"{truth.name} has")
             width = width if n_labels is None else width.agree(n_labels, "n_labels (--n-labels)")
         return width if self.names is None else width.agree(len(self.names), self.names.source)
+
+
+def check_common_labels(judgments: Judgments | None, *others: object) -> None:
+    """Refuse inputs by label beside documents whose labels are numbers that only their own file gives them."""
+    passed = [other for other in others if other is not None]
+    if judgments is not None and judgments.has_own_labels and passed:
+        other = passed[0] if isinstance(passed[0], (str, Path)) else "an array"
+        hint = "" if judgments.documents is None else " (hint: pass --labels FILE, with one document per line)"
+        raise DataError(
+            f"{other}: cannot be matched by label, as the documents of {judgments.name} are only numbered by their "
+            f"places in it{hint}"
+        )
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from xmceval.files.filters import read_filter
 from xmceval.files.limits import MAX_LINE
 from xmceval.files.names import read_names
 from xmceval.files.pipes import kept_pipes
+from xmceval.files.presence import check_files
 from xmceval.inspection.file import FileInspection, inspect_file
 from xmceval.inspection.pair import PairInspection, inspect_pair
 from xmceval.inspection.text import inspection_json, inspection_table
@@ -101,6 +102,7 @@ def inspect(
     if kind not in {None, *KINDS}:
         raise UsageError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
     paths = [files] if isinstance(files, (str, Path)) else list(files)
+    check_files([*paths, filter, train, labels])
     with kept_pipes(map(Path, paths)):
         return _inspect(paths, kind, filter, train, n_labels, labels, max_line, threads)
 

@@ -20,7 +20,7 @@ def score(
     y_true: Any,
     y_score: Any,
     *,
-    k: int | Iterable[int] = DEFAULT_CUTOFFS,
+    k: int | str | Iterable[int | str] = DEFAULT_CUTOFFS,
     metrics: str | Iterable[str] | None = None,
     train: Any = None,
     counts: Any = None,
@@ -56,10 +56,10 @@ def score(
     y_score : sparse matrix, array, pair of arrays or path [n_rows, n_labels]
         The stored entries of a sparse matrix are the predictions; in a dense array -inf means not predicted;
         ``(labels, scores)`` are two arrays [n_rows, any width], padded with label -1. Or a file of predictions.
-    k : int or iterable of int
-        Cutoffs of metrics that name none.
+    k : int, str or iterable of int
+        Cutoffs of metrics that name none; as text such as ``"1,3,5"`` or ``"1-5"``.
     metrics : str or iterable of str
-        Names such as ``"PSP"``, ``"nDCG(discount=ln)@1,3"``; default P, nDCG, PSP and PSnDCG. See ``METRICS``.
+        Names such as ``"PSP"``, ``"P,nDCG(discount=ln)@1,3"``; default P, nDCG, PSP and PSnDCG. See ``METRICS``.
     train : like y_true, optional
         Training labels, from whose frequencies propensities are estimated.
     counts, n_train : array of int or path, int, optional
@@ -136,8 +136,9 @@ def score(
     >>> result["P@1"], result["R@1"]
     (1.0, 0.75)
     """
-    setup = Setup.of(y_true, Options.of(locals()))
-    [result] = score_systems(setup, [Named(y_score)], progress=progress, save_rows=save_rows)
+    systems = [Named(y_score)]
+    setup = Setup.of(y_true, Options.of(locals()), systems)
+    [result] = score_systems(setup, systems, progress=progress, save_rows=save_rows)
     warn(result.warnings)
     return result
 

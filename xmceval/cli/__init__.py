@@ -10,6 +10,8 @@ from collections.abc import Sequence
 
 import click
 
+from xmceval.cli import completion
+
 COMMANDS = ("score", "compare", "auc", "inspect", "convert", "fuse", "propensity", "check-table", "metrics", "datasets")
 
 
@@ -36,6 +38,8 @@ def main(args: Sequence[str] | None = None) -> None:
     """Run the command line; exit code 0 for success, 1 for wrong data, 2 for wrong usage, 130 if interrupted."""
     with contextlib.suppress(AttributeError):  # stdout may be replaced by another kind of stream
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    if (code := completion.respond(cli)) is not None:
+        sys.exit(code)
     # Not cli.main(), which would end a closed pipe with exit code 1.
     try:
         with cli.make_context("xmceval", list(sys.argv[1:] if args is None else args)) as context:

@@ -9,30 +9,30 @@ import click
 
 from xmceval.cli import options, shared
 from xmceval.errors import UsageError
-from xmceval.report.forms import FORMS, PLACES, render_comparison
+from xmceval.report.forms import render_comparison
 from xmceval.scoring.testing import Testing
 
 if TYPE_CHECKING:
     from xmceval.report.comparison import Comparison
 
 
-@click.command("compare", short_help="Compare systems on the same truth.")
-@click.argument("truth")
-@click.argument("preds", nargs=-1)
+@click.command("compare", cls=options.GroupedCommand, short_help="Compare systems on the same truth.")
+@click.argument("truth", type=options.FILE)
+@click.argument("preds", nargs=-1, type=options.FILE)
 @lambda function: options.derived(function, Testing)
 @options.scoring
 @options.fused
 @options.runs
-@click.option("-o", "form", type=click.Choice(list(FORMS)), default="table", help="Form of the output.")
-@click.option("--name", "names", multiple=True, help="Name of a system, in the order of PREDS; may be repeated.")
-@click.option(
-    "--places", type=click.IntRange(0, 12), default=PLACES, show_default=True, help="Decimal places of the table."
+@options.report_form
+@options.names
+@options.places
+@options.save_rows
+@options.option(
+    "--rows", is_flag=True, group="Input", help="The files are values of rows, such as trec_eval -q writes."
 )
-@click.option("--save-rows", metavar="FILE", help="Write the values of every row: .npz, .csv or .jsonl.")
-@click.option("--rows", is_flag=True, help="The files are values of rows, such as trec_eval -q writes.")
-@click.option("--strict", is_flag=True, help="Warnings are errors.")
-@click.option("-q", "--quiet", "quiet", is_flag=True, help="No warnings and no progress.")
-@click.option("-v", "--verbose", "verbose", is_flag=True, help="Report what was inferred from the files.")
+@options.strict
+@options.quiet
+@options.verbose
 def command(
     truth: str,
     preds: tuple[str, ...],
@@ -69,16 +69,15 @@ def command(
     if not preds and not fused and not runs:
         raise UsageError("a comparison needs at least two systems")
     systems = shared.system_names(preds, names)
-    shared.start(quiet)
+    shared.start(quiet, ahead=True)
     from xmceval.api.compare import compare_systems
     from xmceval.api.setup import Setup
     from xmceval.scoring.options import Options
 
     testing = Testing.of(arguments)
-    setup = Setup.of(truth, Options.of(arguments))
-    shared.wait_for_kernels()
+    named = [*shared.named_systems(preds, systems, fused), *shared.systems_of_runs(runs)]
+    setup = Setup.of(truth, Options.of(arguments), named)
     with shared.progress(f"{len(systems)} systems", quiet) as report:
-        named = [*shared.named_systems(preds, systems, fused), *shared.systems_of_runs(runs)]
         comparison = compare_systems(setup, named, testing, progress=report, save_rows=save_rows)
     if strict:
         shared.refuse_warnings(comparison.results, comparison.warnings)

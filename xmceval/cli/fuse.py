@@ -21,19 +21,21 @@ def parse_weights(_: click.Context, __: click.Parameter, value: str | None) -> l
 
 
 @click.command("fuse", short_help="Write the fused predictions of several systems.")
-@click.argument("preds", nargs=-1, required=True)
-@click.argument("dst")
+@click.argument("preds", nargs=-1, required=True, type=options.FILE)
+@click.argument("dst", type=options.FILE)
 @click.option("--by", type=click.Choice(RULES), default="score", show_default=True, help="What is summed.")
 @click.option("--weights", metavar="W,W...", callback=parse_weights, help="One per system.  [default: 1 each]")
 @click.option("--to", metavar="FORM", help="Form of DST, as in convert.  [default: by the ending of DST]")
 @click.option("--top", type=click.IntRange(min=1), metavar="K", help="Keep the K best labels of each row.")
 @click.option("--n-labels", type=click.IntRange(min=1), metavar="N", help="Number of labels, if no file declares it.")
-@click.option("--labels", metavar="FILE", help="Names of labels, one per line, if the files have names.")
+@click.option(
+    "--labels", type=options.FILE, metavar="FILE", help="Names of labels, one per line, if the files have names."
+)
 @options.force
 @options.max_line
 @options.threads
-@click.option("-q", "--quiet", "quiet", is_flag=True, help="Print no warnings.")
-@click.option("-v", "--verbose", "verbose", is_flag=True, help="Report what was written.")
+@options.quiet
+@options.verbose
 def command(
     preds: tuple[str, ...],
     dst: str,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +18,8 @@ from xmceval.errors import UsageError, counted
 if TYPE_CHECKING:
     from xmceval.api.setup import Named
     from xmceval.report.result import Result
+
+COMPILING = "compiling kernels: on the first run only, takes some seconds"
 
 
 def system_names(paths: Sequence[str], names: Sequence[str]) -> list[str]:
@@ -121,36 +122,30 @@ def refuse_warnings(results: Sequence[Result], more: Sequence[str] = ()) -> None
         raise DataError("\n".join([*warnings, "with --strict warnings are errors"]))
 
 
-def start(quiet: bool) -> None:
-    """Load numba, and report on stderr when kernels have to be compiled first."""
+def start(quiet: bool, *, ahead: bool = False) -> None:
+    """Load numba, and when kernels have to be compiled first, report it on stderr.
+
+    With `ahead`, a second process then compiles the kernels of the default metrics.
+    """
     from xmceval.kernels import start_quickly
 
     start_quickly()
-    _report_compilation(quiet)
+    _report_compilation(quiet, ahead)
 
 
 @cache
-def _report_compilation(quiet: bool) -> None:
-    from xmceval.kernels import on_compilation
+def _report_compilation(quiet: bool, ahead: bool) -> None:
+    from xmceval.kernels.cache import on_compilation
 
     def report_it() -> None:
         if not quiet:
-            click.echo("compiling kernels: on the first run only, takes some seconds", err=True)
-        # Numba compiles one kernel at a time, so a second process takes some of them: 3.8 seconds instead of 5.5.
-        command = [sys.executable, "-c", "from xmceval.scoring.warmup import compile_ahead; compile_ahead()"]
-        with suppress(OSError):
-            _helpers.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))  # noqa: S603
+            click.echo(COMPILING, err=True)
+        if ahead:
+            from xmceval.cli.ahead import start_ahead
+
+            start_ahead()
 
     on_compilation(report_it)
-
-
-_helpers: list[subprocess.Popen[bytes]] = []
-
-
-def wait_for_kernels() -> None:
-    """Wait for the kernels that a second process compiles, if there is one."""
-    while _helpers:
-        _helpers.pop().wait()
 
 
 @contextmanager

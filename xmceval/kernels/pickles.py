@@ -7,7 +7,9 @@ import pickletools
 import numba
 import numpy as np
 
-kernel = numba.njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+from xmceval.kernels.cache import cached
+
+kernel = cached(numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True))
 
 FINE, DAMAGED, WILD_MEMO = 0, 1, 2
 

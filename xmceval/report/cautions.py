@@ -59,7 +59,10 @@ def _no_truth(case: Case) -> Iterator[str]:
 
 def _explicit_zeros(case: Case) -> Iterator[str]:
     n = case.counts.explicit_zeros
-    if n:
+    names = [figure.name for figure in case.figures if figure.measure.metric.family == "judged"]
+    if names and n == 0:
+        yield f"{listed(names)}: the truth stores no label with value 0, so only true labels count as judged"
+    if n and len(names) < len(case.figures):
         yield f"{counted(n, 'stored zero')} in the truth {_are(n)} ignored: labels with value 0 are not true"
 
 
@@ -88,7 +91,11 @@ def _left_out_rows(case: Case) -> Iterator[str]:
 
 def _unscored_truth(case: Case) -> Iterator[str]:
     metrics = ((figure.name, figure.measure.metric) for figure in case.figures)
-    names = [name for name, metric in metrics if metric.needs_labels and metric.family == "row"]
+    names = [
+        name
+        for name, metric in metrics
+        if (metric.needs_labels and metric.family == "row") or metric.family == "column"
+    ]
     if names and case.counts.unscored_true:
         yield (
             f"{case.counts.unscored_true / case.counts.n_true:.1%} of the true labels have no score: "

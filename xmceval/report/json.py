@@ -67,6 +67,8 @@ def make_document(results: Sequence[Result]) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "version": version("xmceval"),
+        "truth": first.truth,
+        "options": dict(first.options),
         "n_instances": first.counts.n_instances,
         "n_labels": first.counts.n_labels,
         "n_true": first.counts.n_true,
@@ -81,6 +83,7 @@ def _make_system(result: Result) -> dict[str, Any]:
     counts = result.counts
     return {
         "name": result.name,
+        "scores": result.scores,
         "n_predictions": counts.n_predictions,
         "short_rows": {str(k): rows for k, rows in counts.short_rows.items()},
         "ties": {
@@ -104,7 +107,10 @@ def _make_metric(figure: Figure) -> dict[str, Any]:
 
 
 def _make_slice(part: Slice) -> dict[str, Any]:
-    metrics = {figure.name: _make_numbers(figure, ("value", "low", "high")) for figure in part.figures}
+    metrics = {
+        figure.name: {"kind": figure.kind_in_bin, **_make_numbers(figure, ("value", "low", "high"))}
+        for figure in part.figures
+    }
     return {**asdict(part.bin), "metrics": metrics}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -47,6 +47,10 @@ class Result(Mapping[str, float]):
         The ranks of the values within published ones.
     slices : tuple of Slice
         By bins of labels: their shares of metrics at a cutoff, and label-wise metrics within them.
+    options : mapping of str to object
+        The options of scoring that were not the default; files are recorded by their names, arrays as ``array``.
+    truth, scores : str
+        The names of the files of truth and predictions, or ``array``.
     """
 
     name: str
@@ -59,6 +63,9 @@ class Result(Mapping[str, float]):
     filtered: FilterReport | None = None
     published: Standings | None = None
     slices: tuple[Slice, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    truth: str = "array"
+    scores: str = "array"
 
     @cached_property
     def estimates(self) -> dict[str, Estimate]:
@@ -72,7 +79,7 @@ class Result(Mapping[str, float]):
 
     @cached_property
     def units(self) -> dict[str, str]:
-        """``share``, ``count`` or ``cells`` by canonical name: tables for people show shares in percent."""
+        """``share``, ``gain``, ``count`` or ``cells`` by canonical name: tables for people show shares in percent."""
         return {figure.name: figure.measure.metric.unit for figure in self.figures}
 
     @property
@@ -92,7 +99,7 @@ class Result(Mapping[str, float]):
         return len(self.figures)
 
     def __eq__(self, other: object) -> bool:
-        """Compare what two reports show; notes on how files were read are not compared."""
+        """Compare the numbers, names and warnings of two reports, not the options or notes on how files were read."""
         return self._content() == other._content() if isinstance(other, Result) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
@@ -130,6 +137,8 @@ def make_result(
     terms: Terms,
     options: Options,
     *,
+    truth: str,
+    scores: str,
     warnings: tuple[str, ...] = (),
     notes: tuple[str, ...] = (),
 ) -> Result:
@@ -147,6 +156,9 @@ def make_result(
         notes,
         _report_filter(totals, terms),
         slices=summary.slices,
+        options=options.changed(),
+        truth=truth,
+        scores=scores,
     )
 
 

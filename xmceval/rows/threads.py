@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
 from operator import itemgetter
 from typing import Generic, TypeVar
@@ -57,14 +57,15 @@ def each_block(
     n_threads = default_threads() if threads is None else threads
     if n_threads < 1:
         raise UsageError(f"threads must be at least 1, got {n_threads}")
-    loop = _Loop(items, start, work, all_faults)
-    with closing(items):
-        if n_threads == 1:
+    loop, failures = _Loop(items, start, work, all_faults), list[BaseException]()
+    if n_threads == 1:
+        with closing(items):
             loop.run()
-        else:
-            with ThreadPoolExecutor(n_threads) as pool:
-                for future in [pool.submit(loop.run) for _ in range(n_threads)]:
-                    loop.wait_for(future)
+    else:
+        failures = _run_in_pool(loop.run, n_threads, loop.stop)
+        items.close()  # only now: a thread may have been reading until then
+    if failures:
+        raise failures[0]
     loop.raise_first()
 
 
@@ -82,20 +83,20 @@ class _Loop(Generic[Item, State]):
         all_faults: bool,
     ) -> None:
         self._items, self._start, self._work, self._all_faults = items, start, work, all_faults
-        self._lock, self._stop = threading.Lock(), threading.Event()
+        self.stop = threading.Event()
+        self._lock = threading.Lock()
         self._n_drawn = 0
         self._faults = list[tuple[int, Fault]]()
         self._errors = list[tuple[int, DataError]]()
-        self._failures = list[BaseException]()
 
     def run(self) -> None:
         """Work on items until there are no more, or an error stops all threads."""
         try:
             state = self._start()
-            while not self._stop.is_set() and self._work_on_next(state):
+            while not self.stop.is_set() and self._work_on_next(state):
                 pass
         except BaseException:
-            self._stop.set()
+            self.stop.set()
             raise
 
     def _work_on_next(self, state: State) -> bool:
@@ -116,30 +117,67 @@ class _Loop(Generic[Item, State]):
             others = further_faults(state, item, self._work, fault) if self._all_faults else []
             self._faults += [(number, each) for each in (fault, *others)]
             if not self._all_faults or len(self._faults) >= COUNTED:
-                self._stop.set()
+                self.stop.set()
         except DataError as error:
             self._errors.append((number, error))
-            self._stop.set()
+            self.stop.set()
         return True
-
-    def wait_for(self, thread: Future[None]) -> None:
-        """Wait for a thread, and keep what it raised: no other thread may be running when that is raised again."""
-        try:
-            thread.result()
-        except BaseException as failure:
-            self._stop.set()
-            self._failures.append(failure)
 
     def raise_first(self) -> None:
         """Raise what went wrong first, if anything did: the faults of rows, or another error."""
-        if self._failures:
-            raise self._failures[0]
         at, error = min(self._errors, key=itemgetter(0), default=(self._n_drawn, None))
         faults = [fault for number, fault in self._faults if number < at]
         if faults:
             raise as_error(faults if self._all_faults else [min(faults, key=lambda fault: fault.row)])
         if error is not None:
             raise error
+
+
+class _Running:
+    """The number of threads at work; unlike a pool, it also knows those that an interrupt came between."""
+
+    def __init__(self) -> None:
+        self._number, self._changed = 0, threading.Condition()
+
+    def __enter__(self) -> None:
+        with self._changed:
+            self._number += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._changed:
+            self._number -= 1
+            self._changed.notify_all()
+
+    def wait(self) -> None:
+        """Wait until there are none."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._number == 0)
+
+
+def _run_in_pool(run: Callable[[], None], n_threads: int, stop: threading.Event) -> list[BaseException]:
+    """Run a function in each of some threads, wait until all have ended, and return their errors.
+
+    The first interrupt (Ctrl-C) makes them stop after the items that they work on, and is returned when they have; a
+    second one is raised at once.
+    """
+    running = _Running()
+
+    def run_counted() -> None:
+        with running:
+            if not stop.is_set():
+                run()
+
+    pool = ThreadPoolExecutor(n_threads)
+    try:
+        futures = [pool.submit(run_counted) for _ in range(n_threads)]
+        wait(futures)
+        pool.shutdown()
+    except BaseException as error:
+        stop.set()
+        running.wait()
+        pool.shutdown(wait=False)
+        return [error]
+    return [ended for future in futures if (ended := future.exception()) is not None]
 
 
 def in_order(

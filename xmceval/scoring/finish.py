@@ -27,6 +27,11 @@ class Figure:
         """Canonical name of the measure."""
         return self.measure.name
 
+    @property
+    def kind_in_bin(self) -> str:
+        """What the value is within a bin of labels: ``share``, those of all bins add up, or ``average`` within it."""
+        return "share" if self.measure.metric.family == "top-k" else "average"
+
     def __reduce__(self) -> tuple[object, tuple[str, Estimate]]:
         # The entries of the table of metrics cannot be pickled; names of measures say the same.
         return restore_figure, (self.name, self.estimate)

@@ -14,6 +14,8 @@ from typing import BinaryIO
 
 from xmceval.errors import DataError, UsageError, listed
 
+_unfinished: set[Path] = set()
+
 
 @contextmanager
 def open_targets(targets: Sequence[Path], *, force: bool) -> Iterator[list[BinaryIO]]:
@@ -39,6 +41,7 @@ def open_targets(targets: Sequence[Path], *, force: bool) -> Iterator[list[Binar
     targets = [target.resolve() for target in targets]  # the target of a link is overwritten, not the link
     temporary = [_part_name(target) for target in targets]
     files: list[BinaryIO] = []
+    _unfinished.update(temporary)
     try:
         for target in targets:
             _remove_stale_parts(target)
@@ -56,6 +59,13 @@ def open_targets(targets: Sequence[Path], *, force: bool) -> Iterator[list[Binar
             file.close()
         for path in temporary:
             path.unlink(missing_ok=True)
+        _unfinished.difference_update(temporary)
+
+
+def remove_unfinished() -> None:
+    """Remove the files that are not yet complete: for whoever ends the process at once."""
+    while _unfinished:
+        _unfinished.pop().unlink(missing_ok=True)
 
 
 def _part_name(target: Path) -> Path:

@@ -1,6 +1,7 @@
 """Metrics of whole rows and along whole lists: against scikit-learn, the judge, and what tools say of real data."""
 
 import itertools
+import json
 import math
 
 import numpy as np
@@ -13,6 +14,7 @@ from support.strategies import cases, to_csr
 import xmceval
 from xmceval.errors import DataError, UsageError
 from xmceval.metrics.names import parse
+from xmceval.report.forms import render
 from xmceval.rows import matrices
 
 SKLEARN = ("LRAP", "coverage_error", "ranking_loss", "AUC")
@@ -382,6 +384,21 @@ def test_the_share_of_true_labels_without_a_score_is_told():
     assert result.counts.unscored_true == 3
     assert any(line.startswith("75.0% of the true labels have no score: for LRAP") for line in result.warnings)
     assert xmceval.score(csr_matrix([[1, 1]]), csr_matrix([[2.0, 0]]), metrics="P@1").counts.unscored_true is None
+
+
+def test_the_share_is_that_of_the_labels_of_the_grade():
+    truth = np.array([[2, 1, 0, 0], [1, 1, 0, 0], [0, 0, 2, 1], [2, 1, 0, 0]])
+    scores = csr_matrix([[0.5, 0, 0, 0], [0, 0, 0.4, 0], [0, 0, 0, 0.3], [0, 0.1, 0, 0]])
+    lines = xmceval.score(truth, scores, metrics=["AUC(rel=2)", "AUC"]).warnings
+    assert any(line.startswith("66.7% of the labels of grade 2 or above have no score: for AUC(r") for line in lines)
+    assert any(line.startswith("62.5% of the true labels have no score: for AUC they are") for line in lines)
+
+
+def test_the_auc_of_nothing_is_marked_as_undefined():
+    result = xmceval.score(np.zeros((3, 4)), np.ones((3, 4)), metrics=["AUC", "LRAP"])
+    assert (result["AUC"], result.estimates["AUC"].undefined) == (0.0, True)
+    metrics = json.loads(render("json", [result]))["systems"][0]["metrics"]
+    assert (metrics["AUC"]["undefined"], metrics["LRAP"]["undefined"]) == (True, False)
 
 
 def test_unscored_is_one_of_two_words():

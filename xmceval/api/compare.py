@@ -145,7 +145,7 @@ def compare_systems(
 def find_pairs(names: Sequence[str], testing: Testing) -> list[tuple[int, int]]:
     """Return the pairs (system, baseline) that are compared, by number."""
     if len(names) < 2:
-        raise UsageError("a comparison needs at least two systems")
+        raise UsageError(f"a comparison needs at least two systems, got {listed(names) or 'none'}")
     if testing.against is not None and testing.against not in names:
         raise UsageError(f"against names {testing.against!r}, which is not one of the systems: {listed(names)}")
     return all_pairs(len(names), None if testing.against is None else names.index(testing.against))

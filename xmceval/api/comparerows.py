@@ -98,16 +98,21 @@ def compare_tables(
 def _check_together(first: RowTable, other: RowTable) -> None:
     """Refuse tables that are not of the same rows, metrics and truth."""
     if set(first.metrics) != set(other.metrics):
-        alone = listed(sorted(set(first.metrics) ^ set(other.metrics)))
-        raise DataError(f"{first.name} and {other.name} have different metrics: only one of them has {alone}")
+        lacking = "; ".join(
+            f"{lacks.name} has no {listed(sorted(alone))}"
+            for lacks, has in ((first, other), (other, first))
+            if (alone := set(has.metrics) - set(lacks.metrics))
+        )
+        raise DataError(f"{first.name} and {other.name} have different metrics: {lacking}")
     digests = first.meta.get("truth"), other.meta.get("truth")
     if None not in digests and digests[0] != digests[1]:
         raise DataError(f"{first.name} and {other.name} are of different truths, by their digests")
-    missing = [row for row in first.rows if row not in set(other.rows)]
-    extra = [row for row in other.rows if row not in set(first.rows)]
-    for name, rows in ((other.name, missing), (first.name, extra)):
+    for lacks, has in ((other, first), (first, other)):
+        known = set(lacks.rows)
+        rows = [row for row in has.rows if row not in known]
         if rows:
-            raise DataError(f"{name} lacks {counted(len(rows), 'row')} that the other has; the first is row {rows[0]}")
+            missing = f"{counted(len(rows), 'row')} that {has.name} has"
+            raise DataError(f"{lacks.name} lacks {missing}; the first is row {rows[0]}")
     if not np.array_equal(first.weights, _in_rows_of(first, other, other.weights)):
         raise DataError(f"{first.name} and {other.name} have different sample weights")
 

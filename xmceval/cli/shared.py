@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from xmceval.errors import UsageError, counted
+from xmceval.errors import UsageError, counted, listed
 
 if TYPE_CHECKING:
     from xmceval.api.setup import Named
@@ -41,18 +41,21 @@ def named_systems(preds: Sequence[str], names: Sequence[str], fused: Sequence[st
     Raises
     ------
     UsageError
-        A fusion without a name, or of an unknown rule.
+        A fusion without a name, of fewer than two files, or of an unknown rule.
     """
     from xmceval.api.fuse import fuse
     from xmceval.api.setup import Named
+    from xmceval.rows.fusion import RULES
 
     systems = [Named(Path(path), name) for path, name in zip(preds, names, strict=True)]
     for text in fused:
         name, is_named, files = text.partition("=")
-        if not (name and is_named and files):
-            raise UsageError(f"--fuse {text}: expected NAME=A,B or NAME=RULE:A,B")
         rule, has_rule, rest = files.partition(":")
-        paths = [Path(each) for each in (rest if has_rule else files).split(",")]
+        paths = [Path(each) for each in (rest if has_rule else files).split(",") if each]
+        if not (name and is_named) or len(paths) < 2:
+            raise UsageError(f"--fuse {text}: expected NAME=A,B or NAME=RULE:A,B with at least two files")
+        if has_rule and rule not in RULES:
+            raise UsageError(f"--fuse {text}: the rule must be one of {listed(RULES)}, got {rule!r}")
         systems.append(Named(fuse(paths, by=rule if has_rule else "score"), name))
     return systems
 

@@ -159,7 +159,8 @@ def exact_randomization_p(a, b):
 
 @pytest.mark.parametrize("is_common", [True, False])
 def test_randomization_agrees_with_all_swaps(rng, is_common):
-    a, b = rng.random((2, 9, 2)) + [[[0.3, 0.5]], [[0, 0.5]]]
+    a, b = rng.random((2, 9, 2)) + 0.5
+    a[:, 0] += 0.2
     if is_common:
         b[:, 1] = a[:, 1]
     expected = exact_randomization_p(a, b)
@@ -186,7 +187,8 @@ def test_bootstrap_agrees_with_scipy(made, metric):
     error = expected.standard_error
     low, high = expected.confidence_interval
     # The standard error of a 2.5 % quantile of so many normal values is 0.02; of the difference of two 0.027.
-    assert (found.low, found.high) == pytest.approx((low, high), abs=0.11 * error)
+    step = {"P@1": 1 / 120, "P@3": 1 / 360}.get(metric, 0.0)  # values come in steps
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.11 * error + 1.01 * step)
     far = np.abs(expected.bootstrap_distribution - found.difference) >= abs(found.difference) - 1e-12
     assert found.p == pytest.approx(far.mean(), abs=6 * math.sqrt(far.mean() / n_resamples) + 1e-4)
 

@@ -2,11 +2,16 @@
 
 import csv
 import json
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from xmceval.api.compare import compare_systems
+from xmceval.api.setup import Named, Setup
 from xmceval.cli import main, shared
+from xmceval.scoring.options import Options
+from xmceval.scoring.testing import Testing
 
 SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
 TRUTH, MODEL_A, MODEL_B, TRAIN = (f"{name}.txt" for name in ("tst_X_Y", "model_a", "model_b", "trn_X_Y"))
@@ -236,6 +241,37 @@ def test_json_has_the_fields_of_a_difference_and_how_it_was_tested(run):
 def test_rows_of_a_csv_are_compared_with_a_warning(run, rows):
     a, b = rows("a.rows.npz", MODEL_A, "-m", "P@1,R@3"), rows("b.rows.csv", MODEL_B, "-m", "P@1,R@3")
     assert run(a, b) == (0, FROM_ROWS, f"warning: {b}: nothing shows that the rows are of the same truth\n")
+
+
+def test_the_cost_of_long_resampling_is_written_before_it_starts(run, monkeypatch):
+    args = (TRUTH, MODEL_A, MODEL_B, MODEL_A, "-m", "P", "-k", "1,3", "--test", "bootstrap", "--resamples", 200)
+    cost = "note: bootstrap: 6 tests of 200 resamples of 500 rows, whose values take 0 MB\n"
+    assert cost not in run(*args)[2]
+    monkeypatch.setattr(shared, "LONG", 6 * 200 * 500)
+    assert run(*args)[2].startswith(cost)
+    assert run(*args, "-q")[2] == ""
+    assert "tests of" not in run(*args[:-4])[2]
+
+
+@pytest.mark.parametrize(
+    ("options", "n_tests"), [({"test": "randomization"}, 6), ({"adjust": "tukey"}, 2), ({"test": "t"}, None)]
+)
+def test_all_resamples_of_the_cost_are_reported(options, n_tests):
+    """What progress reports comes to the total."""
+    reported = []
+
+    @contextmanager
+    def watch(cost):
+        assert not reported
+        reported.append(-cost.n_tests * cost.n_resamples)
+        assert cost.n_tests == n_tests
+        yield reported.append
+
+    systems = [Named(Path(MODEL_A), "a"), Named(Path(MODEL_B), "b"), Named(Path(MODEL_A), "c")]
+    setup = Setup.of(TRUTH, Options.of({"metrics": "P", "k": (1, 3), "threads": 2}), systems)
+    compare_systems(setup, systems, Testing.of({**options, "resamples": 200}), watch=watch)
+    assert sum(reported) == 0
+    assert bool(reported) == (n_tests is not None)
 
 
 # Bad input.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.api.compare import find_pairs
-from xmceval.api.pairtests import PairTests, adjust
+from xmceval.api.pairtests import PairTests, Watch, adjust
 from xmceval.errors import DataError, UsageError, counted, listed, warn
 from xmceval.files.rowvalues import RowTable, read_row_values
 from xmceval.metrics.entry import Metric, Norm
@@ -71,7 +71,11 @@ def compare_rows(
 
 
 def compare_tables(
-    tables: Sequence[RowTable], names: Sequence[str], testing: Testing, threads: int | None = None
+    tables: Sequence[RowTable],
+    names: Sequence[str],
+    testing: Testing,
+    threads: int | None = None,
+    watch: Watch | None = None,
 ) -> Comparison:
     """Compare the systems of tables of values of rows."""
     first = tables[0]
@@ -88,7 +92,7 @@ def compare_tables(
     values[np.isnan(values[:, :, :, 0])] = 0.0
     weights = first.weights if (first.weights != 1).any() else np.empty(0)
     outputs = outputs_of_rows(measures, values, weights, pairs, left_out)
-    tests = PairTests(called, pairs, testing, threads or default_threads())
+    tests = PairTests(called, pairs, testing, threads or default_threads(), watch)
     results = tuple(_result(name, s, outputs, tables, len(first.rows)) for s, name in enumerate(called))
     differences = adjust([*tests.differences(outputs)], testing)
     source = f"{counted(len(first.rows), 'row')} from saved values"

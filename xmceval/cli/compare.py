@@ -92,7 +92,7 @@ def _compare_systems(
     testing = Testing.of(arguments)
     setup = Setup.of(truth, Options.of(arguments), systems)
     with shared.progress(f"{len(systems)} systems", quiet) as report:
-        return compare_systems(setup, systems, testing, progress=report, save_rows=save_rows)
+        return compare_systems(setup, systems, testing, progress=report, save_rows=save_rows, watch=shared.watch(quiet))
 
 
 def _compare_rows(
@@ -106,7 +106,9 @@ def _compare_rows(
 
     tables = [read_row_values(path) for path in files]
     threads = arguments["threads"]
-    return compare_tables(tables, names, Testing.of(arguments), threads if isinstance(threads, int) else None)
+    return compare_tables(
+        tables, names, Testing.of(arguments), threads if isinstance(threads, int) else None, shared.watch(quiet)
+    )
 
 
 def _refuse_scoring() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from xmceval.api.compare import compare_systems
+from xmceval.api.pairtests import Cost
 from xmceval.api.setup import Named, Setup
 from xmceval.cli import main, shared
 from xmceval.scoring.options import Options
@@ -245,12 +246,14 @@ def test_rows_of_a_csv_are_compared_with_a_warning(run, rows):
 
 def test_the_cost_of_long_resampling_is_written_before_it_starts(run, monkeypatch):
     args = (TRUTH, MODEL_A, MODEL_B, MODEL_A, "-m", "P", "-k", "1,3", "--test", "bootstrap", "--resamples", 200)
-    cost = "note: bootstrap: 6 tests of 200 resamples of 500 rows, whose values take 0 MB\n"
+    cost = "note: bootstrap: 6 tests of 200 resamples of 500 rows\n"
     assert cost not in run(*args)[2]
     monkeypatch.setattr(shared, "LONG", 6 * 200 * 500)
     assert run(*args)[2].startswith(cost)
     assert run(*args, "-q")[2] == ""
     assert "tests of" not in run(*args[:-4])[2]
+    large = "tukey: 1 test of 100 resamples of 2,000,000 rows, whose values take 64 MB"
+    assert str(Cost("tukey", 1, 100, 2_000_000, 64_000_000)) == large
 
 
 @pytest.mark.parametrize(

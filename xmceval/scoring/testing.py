@@ -55,7 +55,7 @@ class Testing:
             if spec.low is not None and (not isinstance(value, int) or value < spec.low):
                 raise UsageError(f"{name} must be a whole number of at least {spec.low}, got {value!r}")
         if self.adjust == "tukey" and self.against is not None:
-            raise UsageError("adjust=tukey compares all pairs; it cannot be combined with against")
+            raise UsageError("adjust=tukey compares all pairs; it cannot be combined with against (hint: use holm)")
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Testing:

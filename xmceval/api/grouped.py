@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, counted
+from xmceval.errors import DataError, counted, warn
 from xmceval.files.logcolumns import parse_columns
 from xmceval.files.logs import read_log
 from xmceval.rows.block import Float64
@@ -325,6 +325,6 @@ def _check_length(name: str, array: AnyArray, truth: AnyArray) -> None:
 
 
 def _warn(message: str) -> None:
-    from xmceval.api.dropins.targets import UndefinedMetricWarning, warn
+    from xmceval.api.dropins.targets import UndefinedMetricWarning
 
-    warn(message, UndefinedMetricWarning)
+    warn([message], UndefinedMetricWarning)

@@ -9,6 +9,7 @@ from typing import Any
 from xmceval.api.saving import saving_rows
 from xmceval.api.setup import Named, Setup
 from xmceval.errors import warn
+from xmceval.files.limits import MAX_LINE
 from xmceval.metrics.table import DEFAULT_CUTOFFS
 from xmceval.report.result import Result
 from xmceval.rows.threads import Progress
@@ -31,6 +32,7 @@ def score(
     n_labels: int | None = None,
     labels: Any = None,
     duplicates: Duplicates = "error",
+    max_line: int = MAX_LINE,
     empty_rows: EmptyRows = "zero",
     unscored: Unscored = "bottom",
     ties: Ties = "label",
@@ -74,6 +76,8 @@ def score(
         A file with the name of label l in line l, from 0 on, for files that have names instead of ids.
     duplicates : {"error", "max"}
         A label that appears twice in a row is an error, or its largest value counts, with a warning.
+    max_line : int
+        The longest line of a text file, in MiB; a file with a longer one is refused.
     empty_rows : {"zero", "drop"}
         Whether rows without truth count as 0 or are left out.
     unscored : {"bottom", "zero"}

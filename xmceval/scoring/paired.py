@@ -109,6 +109,11 @@ class Output:
     pairs: Mapping[tuple[int, int], tuple[Int64, Int64]]
     rows: Callable[[int], Float64] | None = None
 
+    @property
+    def n_systems(self) -> int:
+        """How many systems have values."""
+        return len(self.sums)
+
     def n(self, system: int, baseline: int) -> int:
         """Return the rows that have a value in at least one of two systems."""
         return max(self.n_rows[system], self.n_rows[baseline])

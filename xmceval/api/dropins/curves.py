@@ -20,9 +20,8 @@ from xmceval.api.dropins.targets import (
     check_shapes,
     is_matrix,
     mean,
-    warn,
 )
-from xmceval.errors import DataError, UsageError
+from xmceval.errors import DataError, UsageError, warn
 from xmceval.rows.block import Float64
 from xmceval.scoring.roc import roc_areas
 
@@ -43,7 +42,7 @@ class Area(NamedTuple):
         """Warn, once, of groups without a value."""
         n = int(np.count_nonzero(is_undefined))
         if n:
-            warn(self.warning.format(n=f"{n:,} of {is_undefined.size:,}"), UndefinedMetricWarning)
+            warn([self.warning.format(n=f"{n:,} of {is_undefined.size:,}")], UndefinedMetricWarning)
 
 
 def roc_auc_score(

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, listed
+from xmceval.errors import DataError, counted, listed
 from xmceval.files.arrays.csr import coo_to_csr, csc_to_csr
 from xmceval.files.arrays.npy import ArrayStream, Header, take_row_pieces, take_strings
 from xmceval.files.arrays.pairs import open_lists
@@ -96,8 +96,9 @@ def open_npz(path: Path, request: Request) -> Opened:
             n_stored = min(lengths["indices"], lengths["data"])
             if lengths["indptr"] != shape[0] + 1:
                 raise indptr_error(str(path), shape[0], n_stored)
-            pieces = _CsrPieces(archive, shape[0], n_stored, request.are_scores)
-            source, storage = MatrixSource(str(path), *shape, pieces, dtype=dtype), ""
+            pieces = _CsrPieces(archive, *shape, n_stored, request.are_scores)
+            storage = "" if archive.content is None else ", held in memory"
+            source = MatrixSource(str(path), *shape, pieces, dtype=dtype)
         else:
             arrays = {part: archive.read_array(opened, part) for part in _FORMATS[form]}
             if form == "csc":
@@ -198,6 +199,7 @@ class _CsrPieces:
 
     archive: Archive
     n_rows: int
+    n_labels: int
     n_stored: int
     are_scores: bool
 
@@ -217,6 +219,7 @@ class _CsrPieces:
                 indptr = np.concatenate([[last], piece])
                 if np.any(indptr[1:] < indptr[:-1]) or indptr[-1] > self.n_stored:
                     raise indptr_error(str(self.archive.path), self.n_rows, self.n_stored)
+                self._check_lengths(row, indptr)
                 start = 0
                 while start < piece.size:
                     stop = int(np.searchsorted(indptr, indptr[start] + BLOCK_ENTRIES, side="right")) - 1
@@ -229,3 +232,13 @@ class _CsrPieces:
             if last == self.n_stored:
                 for stream in (ends, indices, values):
                     stream.check_end()
+
+    def _check_lengths(self, first_row: int, indptr: AnyArray) -> None:
+        """Refuse a row with more entries than there are labels before it is read, if it is longer than a block."""
+        lengths = np.diff(indptr)
+        row = int(np.argmax(lengths > max(self.n_labels, BLOCK_ENTRIES)))
+        if lengths[row] > max(self.n_labels, BLOCK_ENTRIES):
+            raise DataError(
+                f"{self.archive.path} row {first_row + row}: has {counted(int(lengths[row]), 'entry')}, but the matrix "
+                f"has {counted(self.n_labels, 'column')}; a label appears at most once in a row"
+            )

@@ -33,6 +33,10 @@ UNIT = float(1 << WORD)
 
 LARGEST_TOP = float(1 << 61)  # of the last word
 
+LARGEST = LARGEST_TOP * UNIT
+
+LARGEST_PRODUCT = LARGEST * UNIT * UNIT  # in units of 2^-120
+
 HALF = 30
 
 HALF_MASK = (1 << HALF) - 1
@@ -49,6 +53,8 @@ def _add_large_product(sums, o, m, x, y):
     xs, ys = SPLITTER * x, SPLITTER * y
     xh, yh = xs - (xs - x), ys - (ys - y)
     xl, yl = x - xh, y - yh
+    if not abs(x * y) < LARGEST_PRODUCT:
+        return False
     part, rest = x * y, ((xh * yh - x * y) + xh * yl + xl * yh) + xl * yl  # rounded, and what rounding left (Dekker)
     for _ in range(2):
         carry = np.int64(0)
@@ -58,8 +64,6 @@ def _add_large_product(sums, o, m, x, y):
             word = sums[o, m, w] + np.int64(part - above * UNIT) + carry
             sums[o, m, w] = word & MASK
             carry, part = word >> WORD, above
-        if not (-LARGEST_TOP < part < LARGEST_TOP):
-            return False
         sums[o, m, WORDS - 1] += np.int64(part) + carry
         part = rest
     return -LARGEST_TOP < sums[o, m, WORDS - 1] < LARGEST_TOP
@@ -122,10 +126,11 @@ def add_values(values, weights, moments, sums):
                     sums[o, m, 2] = middle & MASK
                     sums[o, m, 3] += middle >> WORD
                     continue
+                if not abs(x) < LARGEST:
+                    return row
                 whole = np.floor(x)
                 # Only what is that large can lose 2^60s without being rounded: -1.0 + 2^60 has no room for the 1.
                 top = np.floor(whole / UNIT) if abs(whole) >= UNIT else 0.0
-                fits &= abs(top) < LARGEST_TOP
                 low = sums[o, m, 1] + np.int64((x - whole) * UNIT)
                 middle = sums[o, m, 2] + np.int64(whole - top * UNIT) + (low >> WORD)
                 sums[o, m, 1] = low & MASK

@@ -10,7 +10,7 @@ import click
 from xmceval.cli import options, shared
 from xmceval.errors import UsageError
 from xmceval.report.forms import render_comparison
-from xmceval.scoring.testing import Testing
+from xmceval.scoring.testing import Details, Testing
 
 if TYPE_CHECKING:
     from xmceval.report.comparison import Comparison
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 @click.argument("truth", type=options.FILE)
 @click.argument("preds", nargs=-1, type=options.FILE)
 @lambda function: options.derived(function, Testing)
+@lambda function: options.derived(function, Details)
 @options.scoring
 @options.fused
 @options.runs
@@ -74,11 +75,13 @@ def command(
     from xmceval.api.setup import Setup
     from xmceval.scoring.options import Options
 
-    testing = Testing.of(arguments)
+    testing, details = Testing.of(arguments), Details.of(arguments)
+    if form == "csv" and details.needs_lists:
+        raise UsageError("csv has differences only, neither overlap nor examples (hint: pass -o json)")
     named = [*shared.named_systems(preds, systems, fused), *shared.systems_of_runs(runs)]
     setup = Setup.of(truth, Options.of(arguments), named)
     with shared.progress(f"{len(systems)} systems", quiet) as report:
-        comparison = compare_systems(setup, named, testing, progress=report, save_rows=save_rows)
+        comparison = compare_systems(setup, named, testing, details, progress=report, save_rows=save_rows)
     if strict:
         shared.refuse_warnings(comparison.results, comparison.warnings)
     shared.report(comparison.results, quiet=quiet, verbose=verbose, warnings=comparison.warnings)
@@ -89,6 +92,10 @@ def _compare_rows(
     files: tuple[str, ...], names: tuple[str, ...], arguments: dict[str, object], quiet: bool
 ) -> Comparison:
     """Compare saved values of rows; options of scoring were those of the files."""
+    if Details.of(arguments).needs_lists:
+        raise UsageError(
+            "overlap and examples need lists of labels, which values of rows do not have (hint: pass TRUTH and PREDS)"
+        )
     shared.start(quiet)
     from xmceval.api.comparerows import compare_tables
     from xmceval.files.rowvalues import read_row_values

@@ -38,8 +38,8 @@ class InspectionReport:
 
     @property
     def is_sound(self) -> bool:
-        """Whether ``score`` would accept the files, alone and together."""
-        return not any(file.faults for file in self.files) and not any(pair.faults for pair in self.pairs)
+        """Whether ``score`` would accept the files, and nothing shows that they do not belong together."""
+        return all(file.is_sound for file in self.files) and all(pair.is_sound for pair in self.pairs)
 
     def to_json(self) -> str:
         """Return everything as a JSON document."""
@@ -107,6 +107,7 @@ def inspect(
     truth = next((file for file in inspections if file.kind == "truth"), None)
     compare = partial(
         inspect_pair,
+        n_labels=n_labels,
         names=names,
         filter=_open_filter(filter),
         training=None if train is None else count_training(train, threads=threads),

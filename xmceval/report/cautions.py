@@ -57,6 +57,28 @@ def _no_truth(case: Case) -> Iterator[str]:
         yield "no instance has a true label: is this the right truth file?"
 
 
+def _swapped(case: Case) -> Iterator[str]:
+    counts = case.counts
+    is_truth_larger = counts.n_true > counts.n_predictions
+    swap = case.summary.alignment.find_swap(counts.grades[1], is_truth_larger=is_truth_larger)
+    if swap:
+        yield swap
+
+
+def _misaligned(case: Case) -> Iterator[str]:
+    mistake = case.summary.alignment.find_mistake()
+    if mistake:
+        yield mistake
+
+
+def _grades(case: Case) -> Iterator[str]:
+    least, greatest = case.counts.grades
+    names = [figure.name for figure in case.figures if figure.measure.metric.takes_grades]
+    if greatest > 1 and names:
+        size = f"grades from {least:,} to {greatest:,}" if least < greatest else f"no grade but {greatest:,}"
+        yield f"the truth has {size}, which {_are(len(names))} what a hit is worth for {listed(names)}"
+
+
 def _explicit_zeros(case: Case) -> Iterator[str]:
     n = case.counts.explicit_zeros
     names = [figure.name for figure in case.figures if figure.measure.metric.family == "judged"]
@@ -138,6 +160,9 @@ CAUTIONS: tuple[Callable[[Case], Iterator[str]], ...] = (
     _short_rows,
     _empty_rows,
     _no_truth,
+    _swapped,
+    _misaligned,
+    _grades,
     _explicit_zeros,
     _ideals_of_zero,
     _denominators_of_zero,

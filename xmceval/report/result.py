@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from xmceval.labels.catalogue import Dataset
+from xmceval.labels.catalogue import UNKNOWN_SIZES, Dataset, Sizes
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.labels.standings import Standings, find_comparable_metrics, rank_among_published
 from xmceval.metrics.names import parse
@@ -51,6 +51,8 @@ class Result(Mapping[str, float]):
         The options of scoring that were not the default; files are recorded by their names, arrays as ``array``.
     truth, scores : str
         The names of the files of truth and predictions, or ``array``.
+    sizes : Sizes
+        Of the data, as far as they are known for certain.
     """
 
     name: str
@@ -66,6 +68,7 @@ class Result(Mapping[str, float]):
     options: Mapping[str, Any] = field(default_factory=dict)
     truth: str = "array"
     scores: str = "array"
+    sizes: Sizes = UNKNOWN_SIZES
 
     @cached_property
     def estimates(self) -> dict[str, Estimate]:
@@ -141,6 +144,7 @@ def make_result(
     scores: str,
     warnings: tuple[str, ...] = (),
     notes: tuple[str, ...] = (),
+    sizes: Sizes = UNKNOWN_SIZES,
 ) -> Result:
     """Make the result of a system from its totals."""
     summary = finish_totals(program, totals, terms, ceiling=options.ceiling)
@@ -159,6 +163,7 @@ def make_result(
         options=options.changed(),
         truth=truth,
         scores=scores,
+        sizes=sizes,
     )
 
 
@@ -173,7 +178,11 @@ def _report_filter(totals: Totals, terms: Terms) -> FilterReport | None:
 def with_standings(result: Result, entry: Dataset) -> Result:
     """Return a result with the ranks of its values within the published results of a data set.
 
-    Values weighted by other propensities than those of the data set are not ranked.
+    Nothing is ranked where the sizes are not those of the published split; values weighted by other propensities than
+    those of the data set are not ranked either.
     """
+    reason = entry.forbids_ranking(result.sizes)
+    if reason:
+        return replace(result, published=Standings(entry.name, (), reason))
     metrics = find_comparable_metrics(result.propensities, entry)
     return replace(result, published=rank_among_published(result, entry.name, metrics))

@@ -26,6 +26,7 @@ from xmceval.cli import options, shared
     help="Names of labels, one per line, for files with names instead of numbers.",
 )
 @options.form
+@options.max_line
 @options.threads
 def command(files: tuple[str, ...], form: str, **settings: Any) -> None:
     """Describe FILES and check whether score would accept them.

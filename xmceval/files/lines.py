@@ -6,8 +6,8 @@ import io
 from collections.abc import Collection
 from pathlib import Path
 
+from xmceval.files.pipes import claim_pipe
 from xmceval.files.signatures import UTF8_BOM
-from xmceval.files.stdin import STDIN, stdin
 from xmceval.files.streams import open_bytes, read_into
 
 CHUNK = 1 << 20
@@ -23,8 +23,7 @@ def pick_lines(path: Path, numbers: Collection[int]) -> tuple[dict[int, str], in
     DataError
         A file that cannot be read.
     """
-    if path == STDIN:
-        stdin().claim()
+    claim_pipe(path)
     found, parts = dict[int, bytes](), list[bytes]()
     number, is_open = 0, False  # of the current line, and whether it has any bytes
     buffer = bytearray(CHUNK)

@@ -11,6 +11,7 @@ import numpy as np
 
 from xmceval.errors import Fault, counted
 from xmceval.files.either import open_either
+from xmceval.files.limits import MAX_LINE
 from xmceval.files.names import Names
 from xmceval.inspection.tally import MAX_FAULTS, Spread, Tally, spread_of_labels, spread_of_rows, tally_rows
 from xmceval.rows.block import Int64, Scratch, Source
@@ -33,7 +34,7 @@ class FileInspection:
         ``truth`` or ``scores``, and the reason.
     n_rows, n_labels, n_entries : int
         Rows; labels as given or declared, or the largest label + 1; stored entries.
-    announced : bool
+    is_declared : bool
         Whether the file itself declares its number of labels.
     labels_seen, largest_label : int
         Labels with an entry; the largest of them, -1 if there is none.
@@ -61,7 +62,7 @@ class FileInspection:
     why: str
     n_rows: int
     n_labels: int
-    announced: bool
+    is_declared: bool
     n_entries: int
     labels_seen: int
     largest_label: int
@@ -104,6 +105,7 @@ def inspect_file(
     kind: str | None = None,
     n_labels: int | None = None,
     names: Names | None = None,
+    max_line: int = MAX_LINE,
     threads: int | None = None,
 ) -> FileInspection:
     """Read all rows of a file and describe them.
@@ -118,6 +120,8 @@ def inspect_file(
         The number of labels, where the file does not declare it.
     names : Names, optional
         Names of the labels, where the file has names instead of numbers.
+    max_line : int
+        The longest line of a text file, in MiB.
     threads : int, optional
         Default: one per processor.
 
@@ -126,7 +130,7 @@ def inspect_file(
     DataError
         A missing file, or one of unknown form.
     """
-    opened = open_either(path, kind, names=names)
+    opened = open_either(path, kind, names=names, max_line=max_line)
     source = opened.fit_width(n_labels)
     tally = tally_rows(source, declared_width(source, n_labels), threads)
     are_scores = opened.role == "scores"
@@ -145,7 +149,7 @@ def inspect_file(
         why=why,
         n_rows=tally.labels.n_rows,
         n_labels=next((number for number in (n_labels, header) if number is not None), largest + 1),
-        announced=header is not None,
+        is_declared=header is not None,
         n_entries=tally.n_entries,
         labels_seen=entries.size,
         largest_label=largest,

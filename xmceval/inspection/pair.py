@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from xmceval.errors import DataError, counted
+from xmceval.files.limits import MAX_LINE
 from xmceval.files.names import Names
 from xmceval.files.opening import open_scores, open_truth
 from xmceval.inspection.file import FileInspection
@@ -73,6 +74,7 @@ def inspect_pair(
     names: Names | None = None,
     filter: Filter | None = None,  # noqa: A002 - the field's word
     training: Training | None = None,
+    max_line: int = MAX_LINE,
     threads: int | None = None,
 ) -> PairInspection:
     """Compare predictions with a truth.
@@ -89,6 +91,8 @@ def inspect_pair(
         Pairs of row and label that the predictions should not contain; they are left out of P@1 and P@5.
     training : Training, optional
         Counts of the training labels.
+    max_line : int
+        The longest line of a text file, in MiB.
     threads : int, optional
         Default: one per processor.
     """
@@ -100,7 +104,7 @@ def inspect_pair(
     if faults or truth.faults or scores.faults:
         return PairInspection(*paths, faults=faults, warnings=tuple(warnings))
     try:
-        fit = _score(*paths, n_labels, names, filter, threads)
+        fit = _score(*paths, n_labels, names, filter, max_line, threads)
     except DataError as error:
         return PairInspection(*paths, faults=(str(error),), warnings=tuple(warnings))
     warnings += [line for line in fit.warnings if line not in scores.warnings]
@@ -130,8 +134,8 @@ def _check_sizes(truth: FileInspection, scores: FileInspection, training: Traini
             f"{truth.path} has {counted(truth.n_rows, 'row')}, {scores.path} has {counted(scores.n_rows, 'row')}; "
             + _explain_rows(truth, scores, training)
         )
-    elif truth.announced and scores.largest_label >= truth.n_labels:
-        label, has_extra_column = scores.largest_label, scores.announced and scores.n_labels == truth.n_labels + 1
+    elif truth.is_declared and scores.largest_label >= truth.n_labels:
+        label, has_extra_column = scores.largest_label, scores.is_declared and scores.n_labels == truth.n_labels + 1
         if not has_extra_column:  # score drops it from files whose writers are known to add one
             hint = "; are the labels 1-based?" if label == truth.n_labels else ""
             yield (
@@ -142,7 +146,7 @@ def _check_sizes(truth: FileInspection, scores: FileInspection, training: Traini
 
 def _explain_rows(truth: FileInspection, scores: FileInspection, training: Training | None) -> str:
     """Explain why the numbers of rows differ."""
-    if truth.announced and (truth.n_rows, truth.n_labels) == (scores.n_labels, scores.n_rows):
+    if truth.is_declared and (truth.n_rows, truth.n_labels) == (scores.n_labels, scores.n_rows):
         return "one of them is transposed: rows are instances, columns are labels"
     if training is not None and scores.n_rows == training.n_rows:
         return "the predictions are for the training instances"
@@ -155,7 +159,7 @@ def _check_training(truth: FileInspection, training: Training | None) -> Iterato
     """Compare the truth with the training labels."""
     if training is None:
         return
-    if truth.announced and training.counts.size != truth.n_labels:
+    if truth.is_declared and training.counts.size != truth.n_labels:
         yield (
             f"the training file has {counted(training.counts.size, 'label')}, {truth.path} has "
             f"{counted(truth.n_labels, 'label')}: do they belong to the same data set?"
@@ -200,16 +204,22 @@ def _score(
     n_labels: int | None,
     names: Names | None,
     filter: Filter | None,  # noqa: A002 - the field's word
+    max_line: int,
     threads: int | None,
 ) -> _Fit:
     """Score predictions as `score` does."""
-    opened = open_truth(truth_path, names=names, n_labels=n_labels)
+    opened = open_truth(truth_path, names=names, n_labels=n_labels, max_line=max_line)
     truth = opened.source
     width = Width() if n_labels is None else Width(n_labels, "n_labels (--n-labels) is")
     if truth.n_labels is not None:
         width = width.agree(truth.n_labels, truth.name)
     scores = open_scores(
-        scores_path, names=names, n_rows=truth.n_rows, n_labels=width.or_none, judgments=opened.judgments
+        scores_path,
+        names=names,
+        n_rows=truth.n_rows,
+        n_labels=width.or_none,
+        judgments=opened.judgments,
+        max_line=max_line,
     ).fit_width(width.or_none)
     if scores.is_exact and scores.n_labels is not None:
         width = width.agree(scores.n_labels, scores.name, "column")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmceval.errors import UsageError
-from xmceval.kernels.paired import TIE
+from xmceval.kernels.totals import TIE
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64
 from xmceval.scoring.observers import BlockValues, Observer

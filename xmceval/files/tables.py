@@ -103,8 +103,15 @@ def _split_plain(text: str) -> Iterator[tuple[int, list[str]]]:
         elif line.count("|") > 1:
             cells = line.strip().strip("|").split("|")
         else:
-            cells = next(csv.reader([line]))
+            cells = _split_commas(line)
         yield number, [cell.strip().strip("*_`").strip() for cell in cells]
+
+
+def _split_commas(line: str) -> list[str]:
+    try:
+        return next(csv.reader([line]))
+    except csv.Error:  # a field of more than 131,072 characters
+        return [line]
 
 
 def _split_tex(text: str) -> Iterator[tuple[int, list[str]]]:

@@ -214,3 +214,49 @@ def test_the_command_compares_rows(made, capsys):
         "AUC",
         "f1_score",
     }
+
+
+@pytest.mark.parametrize(
+    "option", [["-m", "P@3"], ["--train", "train.txt"], ["--ties", "best"], ["--save-rows", "x.npz"]]
+)
+def test_options_of_scoring_are_refused_for_saved_rows(option, capsys):
+    Path("a.rows.csv").write_text("row,system,weight,P@1\n0,a,1,1\n0,b,1,0\n1,a,1,1\n1,b,1,1\n")
+    with pytest.raises(SystemExit, match="2"):
+        main(["compare", "a.rows.csv", *option])
+    assert f"Error: {option[0]}: not available for saved values of rows" in capsys.readouterr().err
+
+
+def test_strict_holds_for_saved_rows():
+    Path("a.rows.csv").write_text("row,system,weight,P@1\n0,a,1,1\n0,b,1,0\n1,a,1,1\n1,b,1,1\n")
+    with pytest.raises(SystemExit, match="1"):
+        main(["compare", "a.rows.csv", "--strict"])
+
+
+def test_what_a_csv_does_not_know_is_not_shown_as_zero(made):
+    truth, scores, _ = made
+    for name, form in (("a", "csv"), ("b", "npz")):
+        xmceval.score(truth, scores[name], metrics="P@1", save_rows=f"{name}.rows.{form}")
+    with pytest.warns(xmceval.XmcevalWarning, match="nothing shows"):
+        assert "predictions per instance" not in str(xmceval.compare_rows(["a.rows.csv", "b.rows.npz"]))
+
+
+def test_a_file_of_rows_that_exists_has_a_hint_that_works(made):
+    truth, scores, _ = made
+    Path("a.rows.npz").touch()
+    with pytest.raises(UsageError, match=r"a.rows.npz: already exists \(hint: remove it, or choose another name\)"):
+        xmceval.score(truth, scores["a"], metrics="P@1", save_rows="a.rows.npz")
+
+
+def test_tukey_is_named_beside_the_test_of_pairs():
+    y_true = np.eye(6)
+    comparison = xmceval.compare(y_true, {"a": np.eye(6), "b": np.eye(6)[::-1]}, k=1, metrics="P", adjust="tukey")
+    assert "paired t test; p (Tukey): randomized two-way test, 10,000 resamples, seed 0" in str(comparison)
+
+
+@pytest.mark.parametrize("extra", [["--fuse", "p.txt=p.txt,q.txt"], ["--runs", "p.txt=p.txt,q.txt"]])
+def test_names_of_systems_are_their_own(extra, capsys):
+    for name, text in (("t.txt", "2 2\n0:1\n1:1\n"), ("p.txt", "2 2\n0:1\n1:1\n"), ("q.txt", "2 2\n1:1\n1:1\n")):
+        Path(name).write_text(text)
+    with pytest.raises(SystemExit, match="2"):
+        main(["compare", "t.txt", "p.txt", "q.txt", "-m", "P@1", *extra])
+    assert "several systems are named" in capsys.readouterr().err

@@ -173,7 +173,7 @@ def _result(name: str, system: int, outputs: Sequence[Output], tables: Sequence[
         for each in outputs
     )
     saved = [counts for table in tables for counts in table.meta.get("counts", [None] * len(table.systems))]
-    if saved[system] is None:
+    if None in saved:  # beside counts of other systems, zeros would be read as counts
         return Result(name, figures, Counts(n_rows, 0, 0, 0, 0, 0, 0, short_rows={}, tied_rows={}))
     counts = dict(saved[system])
     for key in ("short_rows", "tied_rows"):

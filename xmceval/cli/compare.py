@@ -6,14 +6,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from xmceval.cli import options, shared
-from xmceval.errors import UsageError
+from xmceval.errors import UsageError, listed
 from xmceval.report.forms import render_comparison
+from xmceval.scoring.options import specs
 from xmceval.scoring.testing import Testing
 
 if TYPE_CHECKING:
     from xmceval.report.comparison import Comparison
+
+OPTIONS_OF_ROWS = ("threads", "form", "names", "places", "rows", "strict", "quiet", "verbose")
 
 
 @click.command("compare", cls=options.GroupedCommand, short_help="Compare systems on the same truth.")
@@ -62,7 +66,10 @@ def command(
       xmceval compare old.rows.npz new.rows.npz
     """
     if rows or is_row_file(truth):
+        _refuse_scoring_options()
         comparison = _compare_rows((truth, *preds), names, arguments, quiet)
+        if strict:
+            shared.refuse_warnings(comparison.results, comparison.warnings)
         shared.report(comparison.results, quiet=quiet, verbose=verbose, warnings=comparison.warnings)
         click.echo(render_comparison(form, comparison, places), nl=False)
         return
@@ -83,6 +90,17 @@ def command(
         shared.refuse_warnings(comparison.results, comparison.warnings)
     shared.report(comparison.results, quiet=quiet, verbose=verbose, warnings=comparison.warnings)
     click.echo(render_comparison(form, comparison, places), nl=False)
+
+
+def _refuse_scoring_options() -> None:
+    """Refuse options of scoring, which cannot change values that were saved."""
+    context = click.get_current_context()
+    kept = {*specs(Testing), *OPTIONS_OF_ROWS}
+    options = [each for each in context.command.params if isinstance(each, click.Option) and each.name not in kept]
+    passed = [each for each in options if context.get_parameter_source(str(each.name)) is ParameterSource.COMMANDLINE]
+    if passed:
+        names = listed(each.opts[-1] for each in passed)
+        raise UsageError(f"{names}: not available for saved values of rows, which were scored before")
 
 
 def _compare_rows(

@@ -33,7 +33,7 @@ def warn(messages: Iterable[str], category: type[Warning] = XmcevalWarning) -> N
         warnings.warn(message, category, stacklevel=depth + 1)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Fault(Exception):  # noqa: N818 - it is caught on its way and becomes a DataError
     """A mistake in one row of one input.
 

@@ -44,7 +44,7 @@ def test_a_file_is_converted_and_described(folder):
         ({"order": "label"}, "3 5\n1:2 3:0.5\n\n4:0.001\n"),
         ({"order": "score"}, "3 5\n1:2 3:0.5\n\n4:0.001\n"),
         ({"to": "plain"}, "3:0.5 1:2\n\n4:0.001\n"),
-        ({"to": "omikuji"}, "3 0.5\t1 2\n\n4 0.001\n"),
+        ({"to": "omikuji"}, "3 0.5\t1 2.0\n\n4 0.001\n"),
         ({"n_labels": 7}, "3 7\n3:0.5 1:2\n\n4:0.001\n"),
     ],
 )

@@ -101,7 +101,7 @@ def test_what_is_not_a_file_is_reported(tmp_path, monkeypatch):
     (tmp_path / "folder").mkdir()
     fails_with("folder: is a directory; expected a file", preds="folder")
     fails_with("nothing: no such file", preds="nothing")
-    fails_with("/dev/null: is a pipe or a device; expected a file, which can be read more than once", preds="/dev/null")
+    fails_with("/dev/null: is a device or a socket; expected a file or a pipe", preds="/dev/null")
 
 
 def test_an_unreadable_file_is_reported(monkeypatch):

@@ -134,7 +134,7 @@ def test_a_header_of_rows_and_k_is_corrected(tmp_path):
         (["--top", 3, "--sort", "label"], "1:0.5 3:2 4:0.5"),
         (["--sort", "score"], "3:2 1:0.5 4:0.5 0:-1"),
         (["--sort", "label"], "0:-1 1:0.5 3:2 4:0.5"),
-        (["--to", "omikuji"], "4 0.5\t1 0.5\t3 2\t0 -1"),
+        (["--to", "omikuji"], "4 0.5\t1 0.5\t3 2.0\t0 -1.0"),
     ],
 )
 def test_rows_are_cut_and_ordered_as_asked(tmp_path, capfdbinary, words, line):

@@ -1,73 +1,112 @@
-"""Threads: what an interrupt does while they work."""
+"""Threads: whatever is wrong, and wherever, the error is the same for any number of threads."""
 
-import os
-import signal
-import threading
 import time
-from contextlib import contextmanager
+from dataclasses import dataclass
 
 import pytest
+from hypothesis import given, strategies as st
+from support.files import PREDS, TRUTH
 
-from xmceval.rows.threads import each_block
+import xmceval
+from xmceval.errors import DataError, Fault
+from xmceval.files import chunks
+from xmceval.rows import faults as limits, threads as engine
+from xmceval.rows.block import Scratch
 
-
-class Reading:
-    """Items that are read slowly, by a generator that interrupts the main thread while it reads the third."""
-
-    def __init__(self, n_interrupts):
-        self.n_interrupts = n_interrupts
-        self.n_read = self.n_done = 0
-        self.is_closed = False
-
-    def items(self):
-        try:
-            for self.n_read in range(1, 1000):
-                if self.n_read == 3:
-                    for _ in range(self.n_interrupts):
-                        os.kill(os.getpid(), signal.SIGINT)
-                        time.sleep(0.05)
-                time.sleep(0.001)
-                yield self.n_read
-        finally:
-            self.is_closed = True
-
-    def work(self, _state, _item):
-        self.n_done += 1
-
-    def run(self, threads):
-        each_block(self.items(), lambda: None, self.work, threads)
+THREADS = (1, 2, 3, 8)
 
 
-@contextmanager
-def waiting(seconds):
-    """Wait at the end, for interrupts that are still to come."""
+@dataclass
+class Rows:
+    """A block of rows, some of which are wrong."""
+
+    first_row: int
+    n_rows: int
+
+    def take(self, n_rows):
+        head = Rows(self.first_row, n_rows)
+        self.first_row, self.n_rows = self.first_row + n_rows, self.n_rows - n_rows
+        return head
+
+
+def message_of(function, *args, **options):
     try:
-        yield
-    finally:
-        time.sleep(seconds)
+        function(*args, **options)
+    except DataError as error:
+        return str(error)
+    return ""
 
 
-def wait_for_threads(number):
-    deadline = time.monotonic() + 10
-    while threading.active_count() > number:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+def items(n_blocks, ends_in_error):
+    for i in range(n_blocks):
+        yield Rows(3 * i, 3)
+    if ends_in_error:
+        raise DataError("the file ends too early")
 
 
-@pytest.mark.parametrize("threads", [1, 2, 5])
-def test_an_interrupt_waits_for_the_threads_and_closes_what_they_read(threads):
-    reading = Reading(n_interrupts=1)
-    n_threads = threading.active_count()
-    with pytest.raises(KeyboardInterrupt):
-        reading.run(threads)
-    assert reading.is_closed
-    wait_for_threads(n_threads)
-    assert 2 <= reading.n_done <= reading.n_read < 10
+@given(
+    n_blocks=st.integers(0, 12),
+    wrong=st.sets(st.integers(0, 35), max_size=8),
+    broken=st.sets(st.integers(0, 11), max_size=2),
+    slow=st.sets(st.integers(0, 11)),
+    ends_in_error=st.booleans(),
+    all_faults=st.booleans(),
+    most=st.sampled_from([2, 1000]),
+)
+def test_the_error_is_the_same_for_any_number_of_threads(
+    n_blocks, wrong, broken, slow, ends_in_error, all_faults, most
+):
+    def work(_, block):
+        time.sleep(0.0005 * (block.first_row // 3 in slow))
+        rows = range(block.first_row, block.first_row + block.n_rows)
+        if block.first_row // 3 in broken and not wrong.intersection(rows):
+            raise DataError(f"block {block.first_row // 3} is broken")
+        for row in rows:
+            if row in wrong:
+                raise Fault(row, f"row {row} is wrong")
+
+    def run(n_threads):
+        blocks = items(n_blocks, ends_in_error)
+        return message_of(engine.each_block, blocks, Scratch, work, n_threads, all_faults=all_faults)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "COUNTED", most)
+        patch.setattr(limits, "REPORTED", 1)
+        patch.setattr(limits, "COUNTED", most)
+        expected = run(1)
+        assert [run(n_threads) for n_threads in THREADS[1:]] == [expected] * 3
+    first = min((row for row in wrong if row < 3 * n_blocks), default=None)
+    first_broken = min((i for i in broken if i < n_blocks and not wrong & set(range(3 * i, 3 * i + 3))), default=99)
+    if first is not None and first // 3 < first_broken:
+        assert expected.startswith(f"row {first} is wrong")
+    elif first_broken < 99:
+        assert expected == f"block {first_broken} is broken"
+    else:
+        assert expected == ("the file ends too early" if ends_in_error else "")
 
 
-def test_a_second_interrupt_does_not_close_what_a_thread_reads():
-    reading = Reading(n_interrupts=3)
-    n_threads = threading.active_count()
-    with pytest.raises(KeyboardInterrupt), waiting(0.3):  # not ValueError: generator already executing
-        reading.run(2)
-    wait_for_threads(n_threads)
+CASES = {
+    "a wrong row and too few rows": (TRUTH.replace("4:1", "4:-1"), PREDS.replace("4 5", "5 5") + "1:1\n"),
+    "a wrong row and a wrong header": (TRUTH, PREDS.replace("4 5", "9 5").replace(".5 2", ".x 2")),
+    "two wrong rows": (TRUTH, PREDS.replace("0:0.9", "0:nan").replace("4:.5", "4:z")),
+    "only too few rows": (TRUTH, PREDS.replace("4 5", "5 5") + "1:1\n"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("size", [8, 1 << 20])
+def test_every_command_reports_the_same_for_any_number_of_threads(tmp_path, monkeypatch, case, size):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(chunks, "CHUNK_BYTES", size)
+    for name, text in zip(("t.txt", "p.txt"), CASES[case], strict=True):
+        (tmp_path / name).write_text(text)
+
+    def messages(n_threads):
+        yield message_of(xmceval.score, "t.txt", "p.txt", k=1, metrics="P", threads=n_threads)
+        yield message_of(xmceval.convert, "p.txt", "out.txt", threads=n_threads, force=True)
+        yield str(xmceval.inspect(["t.txt", "p.txt"], threads=n_threads))
+
+    expected = list(messages(1))
+    assert expected[0].startswith("t.txt has 4 rows" if "only" in case else ("t.txt:5", "p.txt:2", "p.txt:3"))
+    for n_threads in THREADS[1:]:
+        assert list(messages(n_threads)) == expected

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from xmceval.files.either import open_either
+from xmceval.files.limits import MAX_LINE
 from xmceval.files.names import read_names
 from xmceval.files.writing.convert import convert as write_rows
 
@@ -43,6 +44,7 @@ def convert(
     n_labels: int | None = None,
     labels: str | Path | None = None,
     force: bool = False,
+    max_line: int = MAX_LINE,
     threads: int | None = None,
 ) -> Conversion:
     """Write truth or predictions in another form.
@@ -57,7 +59,8 @@ def convert(
     dst : path or binary stream
         The file to write; text may end in .gz, .bz2, .xz or .zst. Into a stream goes text.
     to : {"xmc", "plain", "omikuji", "lists", "npz", "npy"}, optional
-        The form to write; default by the ending of `dst`: .npz, -labels.npy for a pair of npy files, else "xmc".
+        The form to write; default by the ending of `dst`: .npz, -labels.npy for a pair of npy files, else "xmc". An
+        ending of another form, such as .csv, is refused unless this is passed.
     truth : bool
         Read `src` as truth where it could be predictions too.
     top : int, optional
@@ -70,6 +73,8 @@ def convert(
         A file with the name of label l in line l, from 0 on, where `src` has names instead of numbers.
     force : bool
         Overwrite `dst`.
+    max_line : int
+        The longest line of a text file, in MiB; a file with a longer one is refused.
     threads : int, optional
         Default: one per processor. The bytes are the same for any number.
 
@@ -86,7 +91,7 @@ def convert(
     """
     names = None if labels is None else read_names(labels)
     n_labels = len(names) if n_labels is None and names is not None else n_labels
-    opened = open_either(src, "truth" if truth else None, names=names)
+    opened = open_either(src, "truth" if truth else None, names=names, max_line=max_line)
     written = write_rows(
         opened.fit_width(n_labels) if opened.role == "scores" else opened.source,
         dst,

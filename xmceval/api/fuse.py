@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 
 from xmceval.api.convert import Conversion
 from xmceval.errors import UsageError, counted, listed
+from xmceval.files.limits import MAX_LINE
 from xmceval.files.names import Names, read_names
 from xmceval.files.opening import open_scores
 from xmceval.files.writing.convert import convert as write_rows
@@ -52,12 +53,13 @@ class Fused:
         n_labels: int | None = None,
         labels: str | Path | None = None,
         force: bool = False,
+        max_line: int = MAX_LINE,
         threads: int | None = None,
     ) -> Conversion:
         """Write the fused predictions, best label first; the options are those of `convert`."""
         names = None if labels is None else read_names(labels)
         n_labels = len(names) if n_labels is None and names is not None else n_labels
-        source = self.source([_open(each, names, n_labels) for each in self.systems])
+        source = self.source([_open(each, names, n_labels, max_line) for each in self.systems])
         written = write_rows(
             source, dst, to=to, are_scores=True, top=top, order="score", n_labels=n_labels, force=force, threads=threads
         )
@@ -105,7 +107,7 @@ def fuse(systems: Sequence[Any], *, by: str = "score", weights: Sequence[float] 
     return fused
 
 
-def _open(system: Any, names: Names | None, n_labels: int | None) -> Source:
+def _open(system: Any, names: Names | None, n_labels: int | None, max_line: int) -> Source:
     if isinstance(system, (str, Path)):
-        return open_scores(system, names=names, n_labels=n_labels).fit_width(n_labels)
+        return open_scores(system, names=names, n_labels=n_labels, max_line=max_line).fit_width(n_labels)
     return as_scores(system)

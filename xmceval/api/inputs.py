@@ -70,7 +70,7 @@ class Opener:
         if not isinstance(matrix, (str, Path)):
             return Input(self._repaired(as_truth(matrix, name)))
         n_labels = width.or_none or self.options.n_labels or (None if self.names is None else len(self.names))
-        opened = open_truth(matrix, names=self.names, n_labels=n_labels)
+        opened = open_truth(matrix, names=self.names, n_labels=n_labels, max_line=self.options.max_line)
         if name == "train" and opened.judgments is not None:
             check_common_labels(opened.judgments, opened.judgments.name)
         return Input(self._repaired(opened.source), f"{matrix}: {opened.description}", opened.judgments)
@@ -89,6 +89,7 @@ class Opener:
             n_rows=truth.source.n_rows,
             n_labels=width.or_none,
             judgments=truth.judgments,
+            max_line=self.options.max_line,
             ties=self.options.ties,
         )
         return Input(self._repaired(opened.fit_width(width.or_none)), f"{matrix}: {opened.description}")

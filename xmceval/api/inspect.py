@@ -10,7 +10,9 @@ from typing import Any
 
 from xmceval.errors import UsageError
 from xmceval.files.filters import read_filter
+from xmceval.files.limits import MAX_LINE
 from xmceval.files.names import read_names
+from xmceval.files.pipes import kept_pipes
 from xmceval.files.presence import check_files
 from xmceval.inspection.file import FileInspection, inspect_file
 from xmceval.inspection.pair import PairInspection, inspect_pair
@@ -38,8 +40,8 @@ class InspectionReport:
 
     @property
     def is_sound(self) -> bool:
-        """Whether ``score`` would accept the files, alone and together."""
-        return not any(file.faults for file in self.files) and not any(pair.faults for pair in self.pairs)
+        """Whether ``score`` would accept the files, and nothing shows that they do not belong together."""
+        return all(file.is_sound for file in self.files) and all(pair.is_sound for pair in self.pairs)
 
     def to_json(self) -> str:
         """Return everything as a JSON document."""
@@ -57,6 +59,7 @@ def inspect(
     train: str | Path | None = None,
     n_labels: int | None = None,
     labels: str | Path | None = None,
+    max_line: int = MAX_LINE,
     threads: int | None = None,
 ) -> InspectionReport:
     """Inspect files of truth or predictions, and look for the usual mistakes.
@@ -79,6 +82,8 @@ def inspect(
         The number of labels, where a file does not declare it; default that of `labels`.
     labels : path, optional
         A file with the name of label l in line l, from 0 on, for files that have names instead of numbers.
+    max_line : int
+        The longest line of a text file, in MiB; a file with a longer one is refused.
     threads : int, optional
         Default: one per processor.
 
@@ -98,18 +103,35 @@ def inspect(
         raise UsageError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
     paths = [files] if isinstance(files, (str, Path)) else list(files)
     check_files([*paths, filter, train, labels])
+    with kept_pipes(map(Path, paths)):
+        return _inspect(paths, kind, filter, train, n_labels, labels, max_line, threads)
+
+
+def _inspect(
+    paths: list[str | Path],
+    kind: str | None,
+    filter: Any,  # noqa: A002 - the field's word
+    train: str | Path | None,
+    n_labels: int | None,
+    labels: str | Path | None,
+    max_line: int,
+    threads: int | None,
+) -> InspectionReport:
+    """Inspect files, each of which can be read several times."""
     names = None if labels is None else read_names(labels)
     n_labels = len(names) if n_labels is None and names is not None else n_labels
-    inspect_one = partial(inspect_file, n_labels=n_labels, names=names, threads=threads)
+    inspect_one = partial(inspect_file, n_labels=n_labels, names=names, max_line=max_line, threads=threads)
     inspections = [inspect_one(path, kind=kind) for path in paths]
     if kind is None and len(paths) > 1 and all(file.kind == "scores" for file in inspections):
         inspections[0] = inspect_one(paths[0], kind="truth")  # lists can be either: the first is the truth, as in score
     truth = next((file for file in inspections if file.kind == "truth"), None)
     compare = partial(
         inspect_pair,
+        n_labels=n_labels,
         names=names,
+        max_line=max_line,
         filter=_open_filter(filter),
-        training=None if train is None else count_training(train, threads=threads),
+        training=None if train is None else count_training(train, max_line=max_line, threads=threads),
         threads=threads,
     )
     pairs = (compare(truth, file) for file in inspections if truth is not None and file is not truth)

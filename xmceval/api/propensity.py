@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from xmceval.files.limits import MAX_LINE
 from xmceval.files.writing.numbers import write_numbers
 from xmceval.labels.training import count_training
 
@@ -41,6 +42,7 @@ def write_inverse_propensities(
     counts: bool = False,
     n_labels: int | None = None,
     force: bool = False,
+    max_line: int = MAX_LINE,
     threads: int | None = None,
 ) -> PropensityFile:
     """Write the inverse propensity 1/p of each label of a training file, one per line.
@@ -65,6 +67,8 @@ def write_inverse_propensities(
         The number of labels, where `train` does not declare it; default the largest label + 1.
     force : bool
         Overwrite `dst`.
+    max_line : int
+        The longest line of a text file, in MiB; a file with a longer one is refused.
     threads : int, optional
         Default: one per processor.
 
@@ -79,7 +83,7 @@ def write_inverse_propensities(
     UsageError
         An unknown data set, constants outside the model, or a `dst` that exists without `force`.
     """
-    training = count_training(train, n_labels=n_labels, threads=threads)
+    training = count_training(train, n_labels=n_labels, max_line=max_line, threads=threads)
     if counts:
         write_numbers(dst, training.counts, force=force)
         return PropensityFile(training.counts.size, training.n_rows, warnings=training.warnings)

@@ -9,6 +9,7 @@ from typing import Any
 from xmceval.api.saving import saving_rows
 from xmceval.api.setup import Named, Setup
 from xmceval.errors import warn
+from xmceval.files.limits import MAX_LINE
 from xmceval.metrics.table import DEFAULT_CUTOFFS
 from xmceval.report.result import Result
 from xmceval.rows.threads import Progress
@@ -31,6 +32,7 @@ def score(
     n_labels: int | None = None,
     labels: Any = None,
     duplicates: Duplicates = "error",
+    max_line: int = MAX_LINE,
     empty_rows: EmptyRows = "zero",
     unscored: Unscored = "bottom",
     ties: Ties = "label",
@@ -74,6 +76,8 @@ def score(
         A file with the name of label l in line l, from 0 on, for files that have names instead of ids.
     duplicates : {"error", "max"}
         A label that appears twice in a row is an error, or its largest value counts, with a warning.
+    max_line : int
+        The longest line of a text file, in MiB; a file with a longer one is refused.
     empty_rows : {"zero", "drop"}
         Whether rows without truth count as 0 or are left out.
     unscored : {"bottom", "zero"}
@@ -84,13 +88,15 @@ def score(
         all their orders, or in the best or worst of them.
     by_frequency : int, str or sequence, optional
         Bins of labels by training frequency: a number of bins of equal mass, names such as ``"head,torso,tail"`` from
-        the most frequent on, or ascending training counts at which bins begin. ``result.slices`` then has for each bin
-        its share of every metric at a cutoff, which add up to the metric, and the label-wise metrics within the bin.
+        the most frequent on, or ascending training counts at which bins begin; in a list these may be a single one.
+        ``result.slices`` then has for each bin its share of every metric at a cutoff, which add up to the metric, and
+        the label-wise metrics within the bin.
     ceiling : bool
         Also compute the best value that any ranking could reach on this truth, for metrics at a cutoff.
     threshold : float, optional
         For metrics of decisions: stored labels whose score is at least this are decisions; without it, all stored
-        labels are. The default metrics are then those of decisions.
+        labels are. It is rounded to the type of the scores: 0.7 as float32 is at least 0.7. The default metrics are
+        then those of decisions.
     sample_weight : array of float or path, optional
         One weight per row, at least 0: a row of weight 0 is skipped, one of weight 2 counts twice. Intervals treat
         weights as fixed, not as numbers of repetitions.

@@ -29,6 +29,7 @@ from xmceval.cli import options, shared
     help="Names of labels, one per line, if SRC has names instead of numbers.",
 )
 @options.force
+@options.max_line
 @options.threads
 @options.quiet
 @options.verbose
@@ -36,14 +37,18 @@ def command(src: str, dst: str, quiet: bool, verbose: bool, **settings: Any) -> 
     """Write SRC, truth or predictions, in another form as DST.
 
     A DST ending in .npz becomes a scipy CSR matrix, one ending in -labels.npy a pair of npy files, any other text with
-    a header 'rows cols'. Text may be compressed (.gz, .bz2, .xz, .zst), and - is standard output. Numbers are written
-    as the shortest text that reads back as the same double.
+    a header 'rows cols'; endings of other forms, such as .csv, are refused unless --to is passed. Text may be
+    compressed (.gz, .bz2, .xz, .zst), and - is standard output. Numbers are written as the shortest text that reads
+    back as the same double.
+
+    DST appears when it is complete. A run that is killed leaves .DST.MACHINE.PROCESS.part beside it, which the next
+    run removes.
 
     \b
     Forms:
       xmc      header 'rows cols', then rows of idx:value (XMLRepository)
       plain    rows of idx:value without a header (napkinXC)
-      omikuji  rows of 'label value', separated by tabs
+      omikuji  rows of 'label value', separated by tabs; whole values end in .0
       lists    truth only: rows of labels, separated by commas
       npz      scipy CSR matrix
       npy      predictions only: NAME-labels.npy and NAME-scores.npy

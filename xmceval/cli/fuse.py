@@ -32,6 +32,7 @@ def parse_weights(_: click.Context, __: click.Parameter, value: str | None) -> l
     "--labels", type=options.FILE, metavar="FILE", help="Names of labels, one per line, if the files have names."
 )
 @options.force
+@options.max_line
 @options.threads
 @options.quiet
 @options.verbose

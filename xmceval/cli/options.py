@@ -148,6 +148,7 @@ fused = option(
 )
 strict = option("--strict", is_flag=True, group="Output", help="Warnings are errors.")
 force = option("--force", is_flag=True, help="Overwrite DST.")
+max_line = scoring_option("max_line")
 threads = scoring_option("threads")
 quiet = option("-q", "--quiet", is_flag=True, help="Print nothing but results and errors.")
 verbose = option("-v", "--verbose", is_flag=True, help="Print notes on what was read.")

@@ -21,6 +21,7 @@ from xmceval.cli import options, shared
     "--n-labels", type=click.IntRange(min=1), metavar="N", help="Number of labels, where TRAIN does not declare it."
 )
 @options.force
+@options.max_line
 @options.threads
 @options.quiet
 def command(train: str, dst: str, quiet: bool, **settings: Any) -> None:

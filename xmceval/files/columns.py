@@ -8,8 +8,8 @@ import numpy as np
 
 from xmceval.errors import DataError
 from xmceval.files.arrays.npy import read_array
+from xmceval.files.pipes import claim_pipe
 from xmceval.files.signatures import NPY, UTF8_BOM
-from xmceval.files.stdin import STDIN, stdin
 from xmceval.files.streams import quote, read_all_bytes, read_first_bytes
 from xmceval.rows.block import Float64
 
@@ -23,9 +23,7 @@ def read_numbers(path: str | Path) -> Float64:
         A line that is not a number, with its place.
     """
     path = Path(path)
-    if path == STDIN:
-        stdin().claim()
-        stdin().hold()
+    claim_pipe(path)
     if read_first_bytes(path, len(NPY)) == NPY:
         array = read_array(path)
         if array.ndim != 1 or array.dtype.kind not in "iuf":

@@ -6,9 +6,11 @@ import re
 from pathlib import Path
 
 from xmceval.errors import DataError
+from xmceval.files.limits import MAX_LINE
 from xmceval.files.names import Names
-from xmceval.files.opened import Opened
-from xmceval.files.opening import open_scores, open_truth
+from xmceval.files.opened import Opened, Request
+from xmceval.files.opening import open_as
+from xmceval.files.pipes import claim_pipe, is_started
 from xmceval.files.signatures import UTF8_BOM
 from xmceval.files.streams import read_first_bytes
 
@@ -17,7 +19,9 @@ HEAD_BYTES = 1 << 20
 _TARGETS = re.compile(rb'"target_ind"\s*:')
 
 
-def open_either(path: str | Path, kind: str | None = None, *, names: Names | None = None) -> Opened:
+def open_either(
+    path: str | Path, kind: str | None = None, *, names: Names | None = None, max_line: int = MAX_LINE
+) -> Opened:
     """Open a file as `kind`, ``truth`` or ``scores``, or without it as whichever it can be.
 
     Raises
@@ -25,15 +29,18 @@ def open_either(path: str | Path, kind: str | None = None, *, names: Names | Non
     DataError
         A missing, empty or unknown kind of file.
     """
-    if kind == "truth" or (kind is None and _is_json_truth(Path(path))):
-        return open_truth(path, names=names)
+    path = Path(path)
+    claim_pipe(path)
+    truth, scores = Request("truth", names, max_line=max_line), Request("scores", names, max_line=max_line)
+    if kind == "truth" or (kind is None and _is_json_truth(path)):
+        return open_as(path, truth)
     try:
-        return open_scores(path, names=names)
+        return open_as(path, scores)
     except DataError as error:
-        if kind == "scores":
+        if kind == "scores" or is_started(path):
             raise
         try:
-            return open_truth(path, names=names)
+            return open_as(path, truth)
         except DataError:
             raise error from None
 

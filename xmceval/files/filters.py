@@ -11,6 +11,7 @@ import numpy as np
 from xmceval.errors import DataError
 from xmceval.files.arrays.npy import read_array
 from xmceval.files.chunks import Chunk, LineChunks
+from xmceval.files.pipes import claim_pipe
 from xmceval.files.signatures import NPY
 from xmceval.files.streams import quote, read_first_bytes
 from xmceval.rows.block import Float64
@@ -26,6 +27,7 @@ def read_filter(path: str | Path) -> Filter:
         A line that is not two whole numbers of at least 0, with its place.
     """
     path = Path(path)
+    claim_pipe(path)
     if path.is_file() and path.stat().st_size == 0:
         return ordered(path.name, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
     if read_first_bytes(path, len(NPY)) == NPY:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError, counted
 from xmceval.files.chunks import LineChunks
 from xmceval.files.logcolumns import COLUMNS, Selection, parse_columns, quote_line, split_fields
+from xmceval.files.pipes import claim_pipe
 from xmceval.files.signatures import UTF8_BOM
 
 
@@ -45,6 +46,7 @@ def read_log(path: str | Path, columns: str | Sequence[str | int] | None = None)
     UsageError
         Other than three columns.
     """
+    claim_pipe(Path(path))
     reader = _LogReader(Path(path), None if columns is None else parse_columns(columns))
     for chunk in LineChunks(Path(path)):
         reader.add(chunk.text, chunk.start, chunk.stop)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from xmceval.errors import UsageError
 from xmceval.files.judgments import Judgments
+from xmceval.files.limits import MAX_LINE
 from xmceval.files.names import Names
 from xmceval.rows.block import Source
 from xmceval.rows.repairs import drop_extra_column
@@ -29,6 +31,8 @@ class Request:
         The queries and documents of the truth, for predictions in the ranking field's formats.
     ties : str
         The rule for equal scores; with ``label``, those of TREC runs are put into the order of trec_eval.
+    max_line : int
+        The longest line of a text file, in MiB.
     """
 
     role: Role
@@ -37,6 +41,11 @@ class Request:
     n_labels: int | None = None
     judgments: Judgments | None = None
     ties: str = "label"
+    max_line: int = MAX_LINE
+
+    def __post_init__(self) -> None:
+        if self.max_line < 1:
+            raise UsageError(f"max_line must be at least 1, got {self.max_line}")
 
     @property
     def are_scores(self) -> bool:

@@ -13,9 +13,10 @@ from xmceval.files.arrays.npz import open_npz
 from xmceval.files.arrays.pairs import is_pair, open_npy, open_pair
 from xmceval.files.arrays.parquet import open_parquet
 from xmceval.files.judgments import Judgments
+from xmceval.files.limits import MAX_LINE
 from xmceval.files.names import Names
 from xmceval.files.opened import Opened, Request
-from xmceval.files.stdin import STDIN, stdin
+from xmceval.files.pipes import claim_pipe, copy_pipe, is_copied
 from xmceval.files.streams import read_first_bytes
 from xmceval.files.text.jsonarray import open_json_array
 from xmceval.files.text.matrixmarket import open_matrix_market
@@ -51,17 +52,21 @@ BINARY_KINDS = (
 )
 
 
-def open_truth(path: str | Path, *, names: Names | None = None, n_labels: int | None = None) -> Opened:
+def open_truth(
+    path: str | Path, *, names: Names | None = None, n_labels: int | None = None, max_line: int = MAX_LINE
+) -> Opened:
     """Open a truth file or a file of training labels.
 
     Parameters
     ----------
     path : path
-        A file, or ``-`` for standard input, which is held in memory, as truth may be read several times.
+        A file, or a pipe such as ``-``, standard input, which is copied to a temporary file.
     names : Names, optional
         Label names, for files that have them instead of ids.
     n_labels : int, optional
         The expected number of labels, for files that may be transposed.
+    max_line : int
+        The longest line of a text file, in MiB.
 
     Raises
     ------
@@ -69,13 +74,8 @@ def open_truth(path: str | Path, *, names: Names | None = None, n_labels: int | 
         A missing, empty or unknown kind of file.
     """
     path = Path(path)
-    request = Request("truth", names=names, n_labels=n_labels)
-    if path != STDIN:
-        return _open(path, request)
-    stdin().claim()
-    stdin().hold()
-    opened = _open(path, request)
-    return replace(opened, format=f"{opened.format}, held in memory")
+    claim_pipe(path)
+    return open_as(path, Request("truth", names, n_labels=n_labels, max_line=max_line))
 
 
 def open_scores(
@@ -86,13 +86,14 @@ def open_scores(
     n_labels: int | None = None,
     judgments: Judgments | None = None,
     ties: str = "label",
+    max_line: int = MAX_LINE,
 ) -> Opened:
     """Open a file of predictions, or a pair of files by either name or their stem.
 
     Parameters
     ----------
     path : path
-        A file, or ``-`` for standard input.
+        A file, or a pipe such as ``-``, standard input.
     names : Names, optional
         Label names, for files that have them instead of ids.
     n_rows, n_labels : int, optional
@@ -101,6 +102,8 @@ def open_scores(
         Those of the truth, for predictions in the ranking field's formats.
     ties : str
         The rule for equal scores; with ``label``, those of TREC runs are put into the order of trec_eval.
+    max_line : int
+        The longest line of a text file, in MiB.
 
     Raises
     ------
@@ -108,12 +111,25 @@ def open_scores(
         A missing, empty or unknown kind of file.
     """
     path = Path(path)
-    request = Request("scores", names=names, n_rows=n_rows, n_labels=n_labels, judgments=judgments, ties=ties)
-    if path == STDIN:
-        stdin().claim()
-    elif is_pair(path):
+    request = Request("scores", names, n_rows, n_labels, judgments, ties, max_line)
+    claim_pipe(path)
+    return open_as(path, request)
+
+
+def open_as(path: Path, request: Request) -> Opened:
+    """Open a file, or a pipe that was claimed before, as what a request says.
+
+    Raises
+    ------
+    DataError
+        A missing, empty or unknown kind of file.
+    """
+    if request.are_scores and is_pair(path):
         return open_pair(path, request)
-    return _open(path, request)
+    if not request.are_scores:  # truth may be read several times
+        copy_pipe(path)
+    opened = _open(path, request)
+    return replace(opened, format=f"{opened.format}, copied to a temporary file") if is_copied(path) else opened
 
 
 def _open(path: Path, request: Request) -> Opened:

@@ -9,7 +9,7 @@ from typing import Any
 
 from xmceval.errors import DataError, UsageError
 from xmceval.files.arrays.pairs import describe_missing, has_pair
-from xmceval.files.stdin import STDIN
+from xmceval.files.pipes import STDIN
 
 
 def check_files(inputs: Iterable[Any]) -> None:

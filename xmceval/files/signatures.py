@@ -12,7 +12,9 @@ PARQUET = b"PAR1"
 HDF5 = b"\x89HDF"
 PICKLE = b"\x80"
 
+# Signatures of compressed files. A zstandard file may begin with a frame to skip: pzstd writes such files.
 GZIP, BZIP2, XZ, ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"
+ZSTD_SKIPPABLE = tuple(bytes([first]) + b"\x2a\x4d\x18" for first in range(0x50, 0x60))
 
 # Endings of the two files of a pair, which may be compressed.
 LABELS_ENDING, SCORES_ENDING = "-labels.npy", "-scores.npy"

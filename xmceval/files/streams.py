@@ -1,11 +1,9 @@
-"""Streams: the bytes of files and of standard input, decompressed where their first bytes ask for it."""
+"""Streams: the bytes of files and pipes, decompressed where their first bytes ask for it."""
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import io
-import lzma
 import stat
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -15,17 +13,17 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, cast
 
 from xmceval.errors import DataError
-from xmceval.files.signatures import BZIP2, GZIP, XZ, ZSTD
-from xmceval.files.stdin import STDIN, stdin
-from xmceval.files.zstd import ZstdStream
+from xmceval.files.frames import DamagedError, open_bzip2, open_xz, open_zstd
+from xmceval.files.pipes import find_pipe
+from xmceval.files.signatures import BZIP2, GZIP, XZ, ZSTD, ZSTD_SKIPPABLE
 
-# Readers of a path or an open file, by the first bytes; they close only the files that they opened themselves.
+# Readers of a path or an open file, by the first bytes.
 DECOMPRESSORS: Mapping[bytes, Callable[[Any], Any]] = MappingProxyType(
     {
         GZIP: gzip.open,
-        BZIP2: bz2.BZ2File,
-        XZ: lzma.LZMAFile,
-        ZSTD: lambda file: ZstdStream(file.open("rb") if isinstance(file, Path) else file),
+        BZIP2: open_bzip2,
+        XZ: open_xz,
+        **dict.fromkeys((ZSTD, *ZSTD_SKIPPABLE), open_zstd),
     }
 )
 
@@ -33,15 +31,17 @@ _LONGEST_SIGNATURE = max(map(len, DECOMPRESSORS))
 
 
 def open_bytes(path: Path) -> BinaryIO:
-    """Open a file, or standard input, for reading; it is decompressed by its first bytes.
+    """Open a file or a pipe, such as standard input, for reading; it is decompressed by its first bytes.
 
     Raises
     ------
     DataError
-        A missing or unreadable file, a directory, a pipe, or an empty file.
+        A missing or unreadable file, a directory, a device, an empty file, or a pipe that was read already.
     """
-    if path == STDIN:
-        return _decompress(stdin().open(), stdin().peek(_LONGEST_SIGNATURE), path)
+    pipe = find_pipe(path)
+    if pipe is not None:
+        head = pipe.peek(_LONGEST_SIGNATURE)
+        return _decompress(pipe.open(), head, path)
     stream = _open_stored(path)
     head = stream.read(_LONGEST_SIGNATURE)
     stream.seek(0)
@@ -53,7 +53,7 @@ def open_bytes(path: Path) -> BinaryIO:
 
 def is_uncompressed(path: Path) -> bool:
     """Return whether a path is a file that is not compressed, which can be mapped into memory."""
-    if path == STDIN:
+    if find_pipe(path) is not None:
         return False
     with _open_stored(path) as stream:
         head = stream.read(_LONGEST_SIGNATURE)
@@ -61,14 +61,13 @@ def is_uncompressed(path: Path) -> bool:
 
 
 def read_first_bytes(path: Path, size: int) -> bytes:
-    """Read the first bytes of a file, decompressed; those of standard input are kept for its reader."""
+    """Read the first bytes of a file, decompressed; those of a pipe are kept for its reader."""
     buffer = bytearray(size)
-    if path != STDIN:
+    pipe = find_pipe(path)
+    if pipe is None:
         with open_bytes(path) as stream:
             return bytes(buffer[: read_into(stream, memoryview(buffer), path)])
-    compressed = stdin().peek(size)
-    if not compressed:
-        raise DataError(f"{path}: standard input is empty")
+    compressed = pipe.peek(size)
     stream = _decompress(io.BytesIO(compressed), compressed, path)
     filled = 0
     with _locate_damage(path):
@@ -112,7 +111,7 @@ def _open_stored(path: Path) -> BinaryIO:
         if stat.S_ISDIR(status.st_mode):
             raise DataError(f"{path}: is a directory; expected a file")
         if not stat.S_ISREG(status.st_mode):
-            raise DataError(f"{path}: is a pipe or a device; expected a file, which can be read more than once")
+            raise DataError(f"{path}: is a device or a socket; expected a file or a pipe")
         if status.st_size == 0:
             raise DataError(f"{path}: the file is empty")
         return cast(BinaryIO, path.open("rb", buffering=0))
@@ -140,9 +139,7 @@ def _locate_damage(path: Path) -> Iterator[None]:
     """Turn what reading a damaged file raises into an error with its place."""
     try:
         yield
-    except (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError) as error:
+    except (EOFError, zlib.error, gzip.BadGzipFile, DamagedError) as error:
         raise DataError(f"{path}: the compressed file is damaged or truncated ({error})") from None
     except OSError as error:
-        if error.errno is None:  # bz2 has no error of its own
-            raise DataError(f"{path}: the compressed file is damaged or truncated ({error})") from None
         raise DataError(f"{path}: {error.strerror or error}") from None

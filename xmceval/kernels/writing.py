@@ -23,7 +23,7 @@ EXTRA_BYTES = 32  # bytes beyond the last one that a kernel may write to
 
 FEW = 32  # up to so many best entries, insertion is faster than sorting the row
 
-NEWLINE, PLUS, MINUS, POINT, DIGIT_0, LETTER_E = b"\n+-.0e"
+TAB, NEWLINE, PLUS, MINUS, POINT, DIGIT_0, DIGIT_9, LETTER_E = b"\t\n+-.09e"
 
 U0, U1, U2, U3, U4, U6, U7, U8, U10, U40, U53, U63, U64 = (
     np.uint64(i) for i in (0, 1, 2, 3, 4, 6, 7, 8, 10, 40, 53, 63, 64)
@@ -293,12 +293,25 @@ def _write_number(at, value, bits):
     return _write_digits(at, np.uint64(digits), power)  # numba makes both members of the pair int64
 
 
+@helper
+def _add_point(begin, at):
+    """Write `.0` after a number if it has only digits; return the offset after it."""
+    begin += np.uint64(_byte_at(begin) == MINUS)
+    for i in range(at - begin):
+        digit = _byte_at(begin + np.uint64(i))
+        if digit < DIGIT_0 or digit > DIGIT_9:
+            return at
+    _put_byte(at, POINT)
+    _put_byte(at + U1, DIGIT_0)
+    return at + U2
+
+
 @kernel
 def format_rows(indptr, indices, values, bits, colon, blank, out):
     """Write a line `id:value id:value` for each row; return the number of bytes.
 
-    `bits` are those of `values`; no value is written where `colon` is 0. `out` has ENTRY_BYTES for each
-    entry, one byte for each row, and EXTRA_BYTES.
+    `bits` are those of `values`; no value is written where `colon` is 0, and whole ones end in `.0` where `blank` is a
+    tab. `out` has ENTRY_BYTES for each entry, one byte for each row, and EXTRA_BYTES.
     """
     base = np.uint64(out.ctypes.data)
     at = base
@@ -308,7 +321,10 @@ def format_rows(indptr, indices, values, bits, colon, blank, out):
             at = _write_whole(at, np.uint64(indices[entry]))
             if colon > 0:
                 _put_byte(at, colon)
-                at = _write_number(at + U1, values[entry], bits[entry])
+                number = at + U1
+                at = _write_number(number, values[entry], bits[entry])
+                if blank == TAB:  # 'label value' pairs: a whole number would look like another label
+                    at = _add_point(number, at)
             _put_byte(at, blank)
             at += U1
         at -= np.uint64(end > begin)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from xmceval.errors import DataError
+from xmceval.files.limits import MAX_LINE
 from xmceval.files.opening import open_truth
 from xmceval.labels.catalogue import find_dataset
 from xmceval.labels.counts import count_labels
@@ -52,7 +53,9 @@ class Training:
         return constants(None if dataset is None else find_dataset(dataset), a, b)
 
 
-def count_training(path: str | Path, *, n_labels: int | None = None, threads: int | None = None) -> Training:
+def count_training(
+    path: str | Path, *, n_labels: int | None = None, max_line: int = MAX_LINE, threads: int | None = None
+) -> Training:
     """Count training labels.
 
     Parameters
@@ -61,6 +64,8 @@ def count_training(path: str | Path, *, n_labels: int | None = None, threads: in
         A file of truth in any form.
     n_labels : int, optional
         The number of labels; default what the file declares, else its largest label + 1.
+    max_line : int
+        The longest line of a text file, in MiB.
     threads : int, optional
         Default: one per processor.
 
@@ -69,7 +74,7 @@ def count_training(path: str | Path, *, n_labels: int | None = None, threads: in
     DataError
         Anything wrong with the file, or another number of labels than it declares.
     """
-    opened = open_truth(path)
+    opened = open_truth(path, max_line=max_line)
     source = opened.source
     width = Width() if source.n_labels is None else Width(source.n_labels, f"{source.name} has")
     if n_labels is not None and width.is_known and n_labels != width.n_labels:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
-from typing import TypeVar
+from operator import itemgetter
+from typing import Generic, TypeVar
 
 from xmceval.errors import DataError, Fault, UsageError
 from xmceval.rows.block import Block, Scratch
@@ -56,38 +57,80 @@ def each_block(
     n_threads = default_threads() if threads is None else threads
     if n_threads < 1:
         raise UsageError(f"threads must be at least 1, got {n_threads}")
-    lock, faults, stop = threading.Lock(), list[Fault](), threading.Event()
-
-    def run() -> None:
-        state = start()
-        while not stop.is_set():
-            try:
-                with lock:
-                    item = next(items, None)
-                if item is None:
-                    return
-                work(state, item)
-            except Fault as fault:
-                faults.append(fault)
-                if all_faults and item is not None:
-                    faults.extend(further_faults(state, item, work, fault))
-                if not all_faults or len(faults) >= COUNTED:
-                    stop.set()
-            except BaseException:
-                stop.set()
-                raise
-
-    errors: list[BaseException] = []
+    loop, failures = _Loop(items, start, work, all_faults), list[BaseException]()
     if n_threads == 1:
         with closing(items):
-            run()
+            loop.run()
     else:
-        errors = _run_in_pool(run, n_threads, stop)
+        failures = _run_in_pool(loop.run, n_threads, loop.stop)
         items.close()  # only now: a thread may have been reading until then
-    if faults and all(isinstance(error, DataError) for error in errors):
-        raise as_error(faults if all_faults else [min(faults, key=lambda fault: fault.row)])
-    if errors:
-        raise errors[0]
+    if failures:
+        raise failures[0]
+    loop.raise_first()
+
+
+class _Loop(Generic[Item, State]):
+    """Draws items in order, one thread at a time, works on them, and keeps what went wrong by the number of the item.
+
+    All items before a wrong one are worked on, so the first error is the same for any number of threads.
+    """
+
+    def __init__(
+        self,
+        items: Iterator[Item],
+        start: Callable[[], State],
+        work: Callable[[State, Item], None],
+        all_faults: bool,
+    ) -> None:
+        self._items, self._start, self._work, self._all_faults = items, start, work, all_faults
+        self.stop = threading.Event()
+        self._lock = threading.Lock()
+        self._n_drawn = 0
+        self._faults = list[tuple[int, Fault]]()
+        self._errors = list[tuple[int, DataError]]()
+
+    def run(self) -> None:
+        """Work on items until there are no more, or an error stops all threads."""
+        try:
+            state = self._start()
+            while not self.stop.is_set() and self._work_on_next(state):
+                pass
+        except BaseException:
+            self.stop.set()
+            raise
+
+    def _work_on_next(self, state: State) -> bool:
+        """Work on the next item; return whether there was one."""
+        with self._lock:
+            number = self._n_drawn
+            self._n_drawn += 1
+            try:
+                item = next(self._items, None)
+            except DataError as error:
+                self._errors.append((number, error))
+                item = None
+        if item is None:
+            return False
+        try:
+            self._work(state, item)
+        except Fault as fault:
+            others = further_faults(state, item, self._work, fault) if self._all_faults else []
+            self._faults += [(number, each) for each in (fault, *others)]
+            if not self._all_faults or len(self._faults) >= COUNTED:
+                self.stop.set()
+        except DataError as error:
+            self._errors.append((number, error))
+            self.stop.set()
+        return True
+
+    def raise_first(self) -> None:
+        """Raise what went wrong first, if anything did: the faults of rows, or another error."""
+        at, error = min(self._errors, key=itemgetter(0), default=(self._n_drawn, None))
+        faults = [fault for number, fault in self._faults if number < at]
+        if faults:
+            raise as_error(faults if self._all_faults else [min(faults, key=lambda fault: fault.row)])
+        if error is not None:
+            raise error
 
 
 class _Running:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError
 from xmceval.files.arrays.strings import RefusedError, load_strings
+from xmceval.files.pipes import copy_pipe
 from xmceval.files.streams import is_uncompressed, open_bytes
 
 AnyArray = NDArray[Any]
@@ -114,13 +115,14 @@ class ArrayStream:
 
 
 def open_array(path: Path) -> ArrayStream:
-    """Open an npy file.
+    """Open an npy file, or a pipe, which is copied to a temporary file: its header is read before its rows.
 
     Raises
     ------
     DataError
         Another kind of file, or a damaged one.
     """
+    copy_pipe(path)
     stream = open_bytes(path)
     try:
         return ArrayStream(stream, str(path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import pickle
 from dataclasses import dataclass
 from typing import Any, BinaryIO
@@ -71,6 +72,17 @@ class _Unpickler(pickle.Unpickler):
         raise RefusedError(f"it refers to an external object, {pid!r:.40}")
 
 
+def _check_pickle(text: bytes) -> None:
+    """Refuse a pickle of some bytes that would make the unpickler ask for any amount of memory."""
+    from xmceval.kernels import pickles as kernels
+
+    code = kernels.check_pickle(np.frombuffer(text, dtype=np.uint8))
+    if code == kernels.WILD_MEMO:
+        raise RefusedError("the objects in it are not numbered one after the other")
+    if code == kernels.DAMAGED:
+        raise RefusedError("it is damaged or truncated")
+
+
 def load_strings(stream: BinaryIO) -> NDArray[np.object_]:
     """Read the pickle in an npy file of dtype object: an array of str, and nothing else.
 
@@ -80,7 +92,9 @@ def load_strings(stream: BinaryIO) -> NDArray[np.object_]:
         Anything else, or a damaged pickle.
     """
     try:
-        content = _Unpickler(stream).load()
+        text = stream.read()
+        _check_pickle(text)
+        content = _Unpickler(io.BytesIO(text)).load()
     except RefusedError:
         raise
     except Exception as error:  # a damaged pickle may raise anything at all

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from xmceval.errors import DataError
-from xmceval.files.chunks import LineChunks
+from xmceval.files.chunks import count_lines
 from xmceval.files.names import LARGEST_ID, Names
+from xmceval.files.pipes import copy_pipe
 from xmceval.files.signatures import UTF8_BOM
-from xmceval.files.stdin import STDIN, stdin
 from xmceval.files.streams import quote, read_first_bytes
 from xmceval.files.text.grammars import FASTTEXT_PREFIX, GRAMMARS, Grammar
 
@@ -23,9 +23,12 @@ _FEATURE = re.compile(rb"\d+:")
 
 _ID_LIST = re.compile(rb"\d+(?:[ \t]*,[ \t]*\d+|[ \t]+\d+)*\Z")
 
-_SCORED = re.compile(
-    rb"\d+[ \t]+[-+]?[\d.]+(?:[eE][-+]?\d+)?(?:[ \t]*\t[ \t]*\d+[ \t]+[-+]?[\d.]+(?:[eE][-+]?\d+)?)*\Z"
-)
+_LABEL_AND_SCORE = rb"\d+[ \t]+[-+]?(?:[\d.]+(?:[eE][-+]?\d+)?|(?i:inf|infinity|nan))"
+
+_SCORED = re.compile(rb"%b(?:[ \t]*\t[ \t]*%b)*\Z" % (_LABEL_AND_SCORE, _LABEL_AND_SCORE))
+
+# Whole numbers in pairs between tabs, with a blank inside each: labels with scores, not labels.
+_TABBED_PAIRS = re.compile(rb"\d+ +\d+(?: *\t\d+ +\d+)+\Z")
 
 _FASTTEXT_LABEL = re.compile(rb"(?:\A|[ \t])__label__")
 
@@ -142,6 +145,8 @@ def _detect_below_header(path: Path, lines: list[bytes], number: int, after: int
     layout = _parse_header(path, number, numbers, mark + text, after)
     rows = lines[number + 1 :]
     kind = _find_kind(rows)
+    if kind == "ids" and b"," in text and not mark:  # a row of a list: headers have blanks
+        return None
     if kind in {"", "pairs", "labels"}:
         if layout.kind == "pairs" or _has_labels(path, layout, rows):
             return _finish(path, layout, rows, names)
@@ -186,10 +191,8 @@ def _fits_header(layout: Layout, kind: str, rows: list[bytes]) -> bool:
 
 def _has_declared_rows(path: Path, layout: Layout) -> bool:
     """Return whether as many lines follow as the header would declare rows."""
-    if path == STDIN:
-        stdin().hold()
-    n_lines = sum(chunk.buffer.count(b"\n", 0, chunk.stop) for chunk in LineChunks(path))
-    return n_lines - layout.header_lines == layout.n_rows
+    copy_pipe(path)
+    return count_lines(path) - layout.header_lines == layout.n_rows
 
 
 def _find_kind(lines: Sequence[bytes]) -> str:
@@ -203,13 +206,15 @@ def _find_kind(lines: Sequence[bytes]) -> str:
         if len(words) == 2 and words[0].replace(b",", b"").isdigit() and _FEATURE.match(words[1]):
             return "labels"
         if not kind and words:
+            if _TABBED_PAIRS.match(row):
+                return "scored"
             if _ID_LIST.match(row):
                 kind = "ids"
             elif _SCORED.match(row):
                 return "scored"
             else:
                 kind = "labels" if _IDS_AND_TEXT.match(row) else "names"
-        elif kind == "ids" and words and not _ID_LIST.match(row) and _SCORED.match(row):
+        elif kind == "ids" and words and _SCORED.match(row) and (_TABBED_PAIRS.match(row) or not _ID_LIST.match(row)):
             return "scored"
     return kind
 

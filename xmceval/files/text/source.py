@@ -12,6 +12,7 @@ import numpy as np
 from xmceval.errors import DataError, Fault, counted
 from xmceval.files.chunks import Chunk, LineChunks
 from xmceval.files.decimals import check_decimals
+from xmceval.files.limits import MAX_LINE
 from xmceval.files.names import Names, unknown_name
 from xmceval.files.opened import Opened, Request
 from xmceval.files.streams import quote, read_first_bytes
@@ -43,7 +44,7 @@ def open_text(path: Path, request: Request) -> Opened:
         raise DataError(
             f"{path}: looks like {actual} ({layout.description}); expected {expected}, such as rows of {row}"
         )
-    source = TextSource(path, layout, request.are_scores)
+    source = TextSource(path, layout, request.are_scores, request.max_line)
     return Opened(source, layout.description, request.role, is_ranked=layout.grammar.is_ranked)
 
 
@@ -54,18 +55,19 @@ class TextSource:
     path: Path
     layout: Layout
     are_scores: bool
+    max_line: int = MAX_LINE
     warnings: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.name = str(self.path)
         self.n_rows, self.n_labels = self.layout.n_rows, self.layout.n_labels
-        self.is_exact = self.layout.grammar.has_exact_header
+        self.is_exact, self.dtype = self.layout.grammar.has_exact_header, None
         self._layout_warnings = [self.layout.warning] if self.layout.warning else []
         self.warnings[:] = self._layout_warnings
 
     def blocks(self) -> Generator[Block, None, None]:
         """Yield one block per chunk."""
-        chunks, grammar = LineChunks(self.path), self.layout.grammar
+        chunks, grammar = LineChunks(self.path, self.max_line), self.layout.grammar
         row, line, skipped = 0, self.layout.header_lines + 1, self.layout.start
         for chunk in chunks:
             chunk.start = min(skipped, chunk.stop)

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from xmceval.errors import UsageError, listed
 from xmceval.files.signatures import LABELS_ENDING, SCORES_ENDING
-from xmceval.files.writing.formats import COMPRESSORS, Format, find_format
+from xmceval.files.writing.formats import COMPRESSORS, Format, find_format, split_endings
 from xmceval.files.writing.sinks import NpzSink, PairSink, Sink, TextSink
 from xmceval.files.writing.targets import open_targets
 from xmceval.rows.block import Block, Rows, Scratch, Source
@@ -79,7 +79,8 @@ def convert(
     dst : path or binary stream
         The name of a text file may end in .gz, .bz2, .xz or .zst.
     to : str, optional
-        One of FORMATS; default by the ending of `dst`, else text with a header.
+        One of FORMATS; default by the ending of `dst`, else text with a header. An ending of another format, such as
+        .csv, is refused unless this is passed.
     are_scores : bool
         Whether these are predictions: then stored zeros are kept.
     top : int, optional
@@ -139,7 +140,7 @@ def _write_file(path: Path, target: Format, job: Job, *, force: bool) -> Written
     with open_targets(paths, force=force) as files:
         sink: Sink
         if target.is_text:
-            sink = _make_text_sink(target, files[0], job, path.suffix)
+            sink = _make_text_sink(target, files[0], job, split_endings(path)[1])
         else:
             sink = NpzSink(files[0], path.parent) if target.name == "npz" else PairSink(files, path.parent)
         try:
@@ -148,10 +149,10 @@ def _write_file(path: Path, target: Format, job: Job, *, force: bool) -> Written
             sink.close()
 
 
-def _make_text_sink(target: Format, file: BinaryIO, job: Job, ending: str = "") -> TextSink:
+def _make_text_sink(target: Format, file: BinaryIO, job: Job, compression: str = "") -> TextSink:
     """Begin a text file with the sizes that the source declares."""
     size = (job.source.n_rows or 0, job.source.n_labels or 0) if target.has_header else None
-    return TextSink(file, target.colon, target.blank, size, COMPRESSORS.get(ending))
+    return TextSink(file, target.colon, target.blank, size, COMPRESSORS.get(compression))
 
 
 @dataclass

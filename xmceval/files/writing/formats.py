@@ -13,11 +13,20 @@ from types import MappingProxyType
 from xmceval.errors import UsageError, listed
 from xmceval.files.signatures import LABELS_ENDING, SCORES_ENDING
 
-# Endings that promise a format which cannot be written.
+# Endings that promise a format, or a compression, which cannot be written.
 FOREIGN_ENDINGS = frozenset(
     {
-        *(".mat", ".zip", ".tar", ".tgz", ".7z", ".pkl", ".pickle", ".joblib", ".h5", ".hdf5", ".parquet", ".feather"),
-        *(".arrow", ".pt", ".pth", ".bin", ".safetensors"),
+        *(".mat", ".zip", ".tar", ".tgz", ".tbz2", ".txz", ".7z", ".rar", ".pkl", ".pickle", ".joblib", ".h5", ".hdf5"),
+        *(".parquet", ".feather", ".arrow", ".avro", ".orc", ".pt", ".pth", ".bin", ".safetensors", ".xls", ".xlsx"),
+        *(".db", ".sqlite", ".lz4", ".lzma", ".lz", ".lzo", ".br", ".z", ".sz", ".snappy"),
+    }
+)
+
+# Endings of text in which rows of a matrix look otherwise; a column of numbers may have them.
+FOREIGN_TEXT_ENDINGS = frozenset(
+    {
+        *(".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".svm", ".libsvm", ".svmlight", ".arff", ".mtx", ".xml"),
+        *(".yaml", ".yml", ".html", ".md", ".tex", ".run", ".qrels"),
     }
 )
 
@@ -80,25 +89,31 @@ COMPRESSORS: Mapping[str, Callable[[bytes], bytes]] = MappingProxyType(
 )
 
 
+def split_endings(dst: str | Path) -> tuple[str, str]:
+    """Return the ending of a file's name, and that of a compression after it or an empty string, in lower case."""
+    path = Path(dst)
+    ending = path.suffix.lower()
+    return (Path(path.stem).suffix.lower(), ending) if ending in COMPRESSORS else (ending, "")
+
+
 def find_format(dst: str | Path, name: str | None = None) -> Format:
     """Return the format of a name, or of the ending of a file's name.
 
     Raises
     ------
     UsageError
-        An unknown name, an ending of another binary format, or a compression of a format that is not text.
+        An unknown name, an ending of another format, or a compression of a format that is not text.
     """
     if name is not None and name not in FORMATS:
         raise UsageError(f"unknown format {name!r}; expected one of {listed(FORMATS)}")
-    ending = Path(dst).suffix
-    inner = Path(Path(dst).stem).suffix if ending in COMPRESSORS else ending
-    form = FORMATS[name or inner.removeprefix(".")] if name or inner in {".npz", ".npy"} else FORMATS["xmc"]
-    if name is None and inner.lower() in FOREIGN_ENDINGS:
+    ending, compression = split_endings(dst)
+    form = FORMATS[name or (ending[1:] if ending in {".npz", ".npy"} else "xmc")]
+    if name is None and ending in FOREIGN_ENDINGS | FOREIGN_TEXT_ENDINGS:
         raise UsageError(
-            f"{dst}: cannot write {inner} (hint: use a name ending in .npz or .txt, or pass --to with one of "
+            f"{dst}: cannot write {ending} (hint: use a name ending in .npz or .txt, or pass --to with one of "
             f"{listed(FORMATS)})"
         )
-    if ending in COMPRESSORS and not form.is_text:
+    if compression and not form.is_text:
         raise UsageError(f"{dst}: {form.name} cannot be compressed; only text can")
     if form.name == "npy" and name is None and not str(dst).endswith((LABELS_ENDING, SCORES_ENDING)):
         raise UsageError(f"{dst}: predictions are written as a pair of npy files; expected NAME{LABELS_ENDING}")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import UsageError
-from xmceval.files.writing.formats import COMPRESSORS, FOREIGN_ENDINGS
+from xmceval.files.writing.formats import COMPRESSORS, FOREIGN_ENDINGS, split_endings
 from xmceval.files.writing.targets import open_targets
 
 NUMBERS_AT_ONCE = 1 << 16
@@ -30,13 +30,16 @@ def write_numbers(dst: str | Path | BinaryIO, numbers: NDArray[Any], *, force: b
         dst.writelines(_format_numbers(numbers))
         return
     path = Path(dst)
-    if path.suffix.lower() in FOREIGN_ENDINGS | {".npz"}:
-        raise UsageError(f"{path}: cannot write numbers as {path.suffix} (hint: use a name ending in .txt or .npy)")
+    ending, compression = split_endings(path)
+    if ending in FOREIGN_ENDINGS | {".npz"}:
+        raise UsageError(f"{path}: cannot write numbers as {ending} (hint: use a name ending in .txt or .npy)")
+    if ending == ".npy" and compression:
+        raise UsageError(f"{path}: npy cannot be compressed; only text can")
     with open_targets([path], force=force) as files:
-        if path.suffix == ".npy":
+        if ending == ".npy":
             np.save(files[0], numbers)
             return
-        compress = COMPRESSORS.get(path.suffix)
+        compress = COMPRESSORS.get(compression)
         for text in _format_numbers(numbers):
             files[0].write(compress(text) if compress else text)
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import glob
 import os
+import platform
+import re
+import stat
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,6 +20,9 @@ _unfinished: set[Path] = set()
 @contextmanager
 def open_targets(targets: Sequence[Path], *, force: bool) -> Iterator[list[BinaryIO]]:
     """Open temporary files beside the targets, which replace them at the end, or are removed after an error.
+
+    They are called ``.NAME.MACHINE.PROCESS.part``. One that a process left when it was killed is removed when the same
+    target is written again. A file that replaces another has its mode.
 
     Raises
     ------
@@ -32,15 +39,18 @@ def open_targets(targets: Sequence[Path], *, force: bool) -> Iterator[list[Binar
         exist = "exists" if len(existing) == 1 else "exist"
         raise UsageError(f"{listed(existing)}: already {exist} (hint: pass --force to overwrite)")
     targets = [target.resolve() for target in targets]  # the target of a link is overwritten, not the link
-    temporary = [target.with_name(f".{target.name}.{os.getpid()}.part") for target in targets]
+    temporary = [_part_name(target) for target in targets]
     files: list[BinaryIO] = []
     _unfinished.update(temporary)
     try:
+        for target in targets:
+            _remove_stale_parts(target)
         files.extend(path.open("w+b") for path in temporary)
         yield files
         for file in files:
             file.close()
         for path, target in zip(temporary, targets, strict=True):
+            _copy_permissions(target, path)
             path.replace(target)
     except OSError as error:
         raise DataError(f"{targets[0]}: {error.strerror or error}") from None
@@ -56,3 +66,43 @@ def remove_unfinished() -> None:
     """Remove the files that are not yet complete: for whoever ends the process at once."""
     while _unfinished:
         _unfinished.pop().unlink(missing_ok=True)
+
+
+def _part_name(target: Path) -> Path:
+    """Return the name of a temporary file, which says what process of what machine writes it."""
+    return target.with_name(f".{target.name}.{_host()}.{os.getpid()}.part")
+
+
+def _host() -> str:
+    return re.sub(r"[^\w-]", "_", platform.node()) or "localhost"
+
+
+def _remove_stale_parts(target: Path) -> None:
+    """Remove the temporary files of processes of this machine that were killed."""
+    for path in target.parent.glob(f".{glob.escape(target.name)}.{_host()}.*.part"):
+        pid = path.name.split(".")[-2]
+        if pid.isdigit() and not _is_alive(int(pid)):
+            path.unlink(missing_ok=True)
+
+
+def _is_alive(pid: int) -> bool:
+    if os.name != "posix":  # elsewhere, asking would end the process
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):  # it belongs to someone else, or is no number of a process
+        return True
+    return True
+
+
+def _copy_permissions(target: Path, path: Path) -> None:
+    """Give a file the mode, and where this is allowed the owner, of the one that it replaces."""
+    if not target.exists():
+        return
+    status = target.stat()
+    if hasattr(os, "chown"):
+        with suppress(PermissionError):
+            os.chown(path, status.st_uid, status.st_gid)
+    path.chmod(stat.S_IMODE(status.st_mode))

@@ -1,0 +1,190 @@
+"""Small files that ask for much memory are refused before they get it; limits have a message and an option."""
+
+import gzip
+import io
+import pickle
+import pickletools
+import struct
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from support.files import TRUTH, write
+
+import xmceval
+from xmceval.errors import DataError, UsageError
+from xmceval.files import chunks
+from xmceval.files.arrays import npz
+from xmceval.files.arrays.npy import read_strings
+from xmceval.files.arrays.strings import RefusedError, load_strings
+from xmceval.kernels import pickles as kernels
+
+MIB = 1 << 20
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def peak_of(function):
+    """Return the peak of memory in MiB while a function runs, once kernels are compiled."""
+    assert kernels.check_pickle(np.frombuffer(b"", np.uint8)) == kernels.DAMAGED
+    tracemalloc.start()
+    try:
+        function()
+        return tracemalloc.get_traced_memory()[1] / MIB
+    finally:
+        tracemalloc.stop()
+
+
+def objects(values):
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def npy_of(content, shape):
+    file = io.BytesIO()
+    np.lib.format.write_array_header_1_0(file, {"descr": "|O", "fortran_order": False, "shape": shape})
+    return file.getvalue() + content
+
+
+WILD = {
+    "long": b"r" + struct.pack("<I", 2**28),
+    "decimal": b"p268435456\n",
+    "longer": b"r" + struct.pack("<I", 2**32 - 1),
+}
+HUGE = {
+    "text": b"\x8d" + struct.pack("<Q", 2**40) + b"abc",
+    "byte array": b"\x96" + struct.pack("<Q", 2**33) + b"abc",
+    "negative": b"\x8d" + struct.pack("<Q", 2**64 - 1) + b"abc",
+    "line": b"I12",
+    "truncated": b"X\x09\0",
+    "unknown": b"\xff",
+    "empty": b"",
+}
+
+
+@pytest.mark.parametrize("name", WILD)
+def test_a_memo_that_a_pickle_could_not_fill_is_refused(name):
+    write("a-labels.npy", npy_of(b"\x80\x02]" + WILD[name] + b".", (1, 1)))
+
+    def refused():
+        with pytest.raises(DataError, match="the objects in it are not numbered one after the other"):
+            read_strings(Path("a-labels.npy"))
+
+    assert peak_of(refused) < 2
+
+
+@pytest.mark.parametrize("name", HUGE)
+def test_an_argument_beyond_the_end_is_refused(name):
+    def refused():
+        with pytest.raises(RefusedError, match="it is damaged or truncated"):
+            load_strings(io.BytesIO(b"\x80\x05" + HUGE[name]))
+
+    assert peak_of(refused) < 2
+
+
+@given(st.lists(st.text(max_size=300), max_size=12), st.integers(0, 5), st.booleans())
+def test_pickles_of_strings_are_read_whatever_their_protocol(words, protocol, optimized):
+    words = [*words, *words, "x" * 70000]
+    content = pickle.dumps(objects(words), protocol=protocol)
+    content = pickletools.optimize(content) if optimized else content
+    assert load_strings(io.BytesIO(content)).tolist() == words
+
+
+@given(st.binary(max_size=60), st.integers(0, 5))
+def test_the_kernel_walks_as_pickletools_does(garbage, protocol):
+    content = pickle.dumps(["a", b"b", 3, 10**20, 0.5, None, ("a",)], protocol=protocol)
+    at = len(garbage) % len(content)
+    for text in (content, content[:at] + garbage + content[at:], content[:at]):
+        try:
+            steps = list(pickletools.genops(text))
+        except Exception:
+            continue
+        puts = [argument for code, argument, _ in steps if "PUT" in code.name or code.name == "MEMOIZE"]
+        sequential = all((argument or 0) <= i for i, argument in enumerate(puts))
+        found = kernels.check_pickle(np.frombuffer(text, np.uint8))
+        assert (found == kernels.FINE) == sequential
+
+
+def test_a_row_of_an_npz_longer_than_the_labels_is_refused_before_it_is_read(monkeypatch):
+    monkeypatch.setattr(npz, "BLOCK_ENTRIES", 1000)
+    n = 50 * MIB
+    arrays = {"data": np.zeros(n, np.int8), "indices": np.zeros(n, np.int8), "indptr": np.array([0, 1, n])}
+    np.savez_compressed("m.npz", shape=np.array([2, 9]), format=b"csr", **arrays)
+    write("t.txt", "2 9\n0:1\n1:1\n")
+
+    def refused():
+        with pytest.raises(DataError) as caught:
+            xmceval.score("t.txt", "m.npz", k=1, metrics="P", threads=1)
+        expected = (
+            f"m.npz row 1: has {n - 1:,} entries, but the matrix has 9 columns; a label appears at most once in a row"
+        )
+        assert str(caught.value) == expected
+
+    xmceval.score("t.txt", "t.txt", k=1, metrics="P")  # compiled
+    assert peak_of(refused) < 8
+
+
+def long_lines(n_mib, before="4 5\n0:1 2:1\n"):
+    """Write a small file with a line of some MiB, most of it blanks."""
+    write("t.gz", gzip.compress(before.encode() + b" " * (n_mib * MIB) + b"1:1\n\n3:1 4:1\n", 1))
+    return "t.gz"
+
+
+@pytest.mark.parametrize("command", ["score", "score, train", "inspect", "convert", "propensity"])
+def test_a_line_that_is_too_long_is_refused_with_its_place(command):
+    write("t.txt", TRUTH)
+    long = long_lines(3)
+    run = {
+        "score": lambda **limit: xmceval.score(long, "t.txt", k=1, metrics="P", **limit),
+        "score, train": lambda **limit: xmceval.score("t.txt", "t.txt", k=1, metrics="PSP", train=long, **limit),
+        "inspect": lambda **limit: xmceval.inspect([long], **limit).files[0].faults,
+        "convert": lambda **limit: xmceval.convert(long, "out.txt", truth=True, **limit),
+        "propensity": lambda **limit: xmceval.write_inverse_propensities(long, "inv.txt", **limit),
+    }[command]
+    expected = "t.gz:3: this line is longer than 2 MiB (hint: pass --max-line MIB)"
+    if command == "inspect":
+        assert run(max_line=2) == (expected,)
+        assert run(max_line=4) == ()
+        return
+    with pytest.raises(DataError) as caught:
+        run(max_line=2)
+    assert str(caught.value) == expected
+    run(max_line=4)
+
+
+def test_the_limit_is_exact_and_bounds_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(chunks, "CHUNK_BYTES", 1 << 16)
+    for n_bytes, fits in ((MIB, True), (MIB + 1, False)):
+        write("x", b"a\nb\n" + b" " * n_bytes + b"\nc\n")
+        lines = chunks.LineChunks(tmp_path / "x", 1)
+        if fits:
+            assert sum(chunk.stop - chunk.start for chunk in lines) == n_bytes + 7
+        else:
+            with pytest.raises(DataError, match="x:3: this line is longer than 1 MiB"):
+                list(lines)
+    write("y.gz", gzip.compress(b" " * (64 * MIB)))
+
+    def refused():
+        with pytest.raises(DataError, match=r"y.gz:1: this line is longer than 2 MiB \(hint: pass --max-line MIB\)"):
+            list(chunks.LineChunks(tmp_path / "y.gz", 2))
+
+    assert peak_of(refused) < 9
+
+
+def test_a_long_line_does_not_make_the_next_chunks_long(tmp_path):
+    write("x", b"0:1\n" * 1000 + b" " * (4 * MIB) + b"\n" + b"0:1 1:2\n" * (MIB // 2))
+    sizes = [chunk.stop - chunk.start for chunk in chunks.LineChunks(tmp_path / "x")]
+    assert sum(sizes) == 4000 + 4 * MIB + 1 + 4 * MIB
+    assert sum(size > MIB for size in sizes) <= 2
+
+
+def test_a_limit_below_one_is_refused():
+    write("t.txt", TRUTH)
+    with pytest.raises(UsageError, match="max_line must be at least 1, got 0"):
+        xmceval.convert("t.txt", "out.txt", max_line=0)

@@ -1,0 +1,194 @@
+"""Pipes: standard input, process substitution and named pipes are read like files, or refused in words."""
+
+import gzip
+import io
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+import test_formats
+from support.files import PREDS, TRUTH, matrix, plain, same_numbers, scored, write
+
+import xmceval
+from xmceval.files import pipes
+
+DENSE = np.where(matrix().toarray() == 0, -np.inf, matrix().toarray())
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(pipes, "_pipes", {})
+    write("t.txt", TRUTH)
+    write("p.txt", PREDS)
+    write("names", "a\nb\nc\nd\ne\n")
+    np.save("dense.npy", DENSE)
+
+
+class Stdin:
+    def __init__(self, content):
+        self.buffer = io.BytesIO(content)
+
+
+def feed(content, name="pipe"):
+    """Make a named pipe that a thread writes to."""
+    if not os.path.exists(name):
+        os.mkfifo(name)
+
+    def write_all():
+        with open(name, "wb") as file:
+            file.write(content)
+
+    threading.Thread(target=write_all, daemon=True).start()
+    return name
+
+
+def run(script):
+    """Run a line of bash in which $x is the command."""
+    setup = f'x() {{ "{sys.executable}" -m xmceval "$@"; }}\n'
+    done = subprocess.run(["bash", "-c", setup + script], check=False, capture_output=True, text=True)
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.mark.parametrize("name", ["t.txt", "p.txt", "dense.npy"])
+@pytest.mark.parametrize("way", ["-", "pipe"])
+def test_what_comes_once_scores_like_a_file(name, way, monkeypatch):
+    with open(name, "rb") as file:
+        content = file.read()
+    monkeypatch.setattr(sys, "stdin", Stdin(content))
+    path = way if way == "-" else feed(content)
+    same_numbers(scored(**{"truth" if name == "t.txt" else "preds": path}))
+
+
+@pytest.mark.parametrize("form", test_formats.CHUNKED)
+def test_every_format_comes_through_a_pipe(form, monkeypatch):
+    which, make, options = test_formats.CHUNKED[form]
+    write("names.txt", "\n".join(test_formats.NAMES) + "\n")
+    write("words.txt", "\n".join(test_formats.ONE_WORD) + "\n")
+    made = make()
+    if not os.path.exists(made):
+        pytest.skip("a pair of files")
+    with open(made, "rb") as file:
+        monkeypatch.setattr(sys, "stdin", Stdin(file.read()))
+    same_numbers(scored(**{which: "-"}, **options), plain())
+
+
+def test_a_copy_is_reported(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", Stdin(TRUTH.encode()))
+    notes = scored("-").notes
+    assert "-: text, rows of idx:value, header '4 5', copied to a temporary file" in notes
+    assert "p.txt: text, rows of idx:value, header '4 5'" in notes
+
+
+def test_predictions_that_are_read_once_are_not_copied(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", Stdin(PREDS.encode()))
+    monkeypatch.setattr(pipes.Pipe, "copy", lambda _: pytest.fail("copied"))
+    assert "-: text, rows of idx:value, header '4 5'" in scored(preds="-").notes
+
+
+@pytest.mark.parametrize("way", ["-", "pipe"])
+@pytest.mark.parametrize("which", ["t.txt", "p.txt", "dense.npy"])
+def test_inspect_compares_what_comes_once(which, way, monkeypatch):
+    with open(which, "rb") as file:
+        content = file.read()
+    monkeypatch.setattr(sys, "stdin", Stdin(content))
+    path = way if way == "-" else feed(content)
+    files = [path, "p.txt"] if which == "t.txt" else ["t.txt", path]
+    report = xmceval.inspect(files)
+    assert report.is_sound
+    assert report.pairs[0].precision is not None
+    assert "copied to a temporary file" in str(report)
+
+
+def test_a_truth_from_a_pipe_is_recognised_where_predictions_were_tried_first(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", Stdin(b"1 2 3\n0,2 0:0.5\n"))
+    assert xmceval.convert("-", "out.txt").n_entries == 2
+
+
+def test_a_named_pipe_may_be_written_to_again():
+    for _ in range(2):
+        same_numbers(scored(preds=feed(PREDS.encode())))
+    for _ in range(2):
+        same_numbers(scored(feed(TRUTH.encode())))
+
+
+def test_a_pipe_is_one_of_the_files():
+    truth = descriptor(TRUTH.encode())
+    with pytest.raises(xmceval.UsageError, match=f"{truth}: a pipe can be only one of the files"):
+        scored(truth, train=truth)
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "message"),
+    [
+        ("x score t.txt - <&-", 1, "Error: -: standard input is closed"),
+        ("x score - p.txt <&-", 1, "Error: -: standard input is closed"),
+        ("x inspect t.txt - <&-", 1, "Error: -: standard input is closed"),
+        ("x score t.txt - </dev/null", 1, "Error: -: standard input is empty"),
+        ("x score t.txt <(true)", 1, "the pipe is empty"),
+        (
+            "printf 'a\\nb\\nc\\nd\\ne\\n' | x score t.txt p.txt --labels - --filter -",
+            2,
+            "can be only one of the files",
+        ),
+    ],
+)
+def test_what_cannot_be_read_is_refused_in_words(script, code, message):
+    done = run(script)
+    assert (done.returncode, message in done.stderr) == (code, True), done.stderr
+
+
+def test_a_shell_passes_pipes():
+    expected = run("gzip -k t.txt p.txt; x score t.txt p.txt -m P -q").stdout
+    script = "zcat p.txt.gz | x score <(zcat t.txt.gz) /dev/stdin <(cat p.txt.gz) -m P -q"
+    done = run(script + " --name a --name b")
+    assert (done.stdout.count(expected.split()[-1]), done.stderr) == (2, ""), done
+    assert run("x score t.txt /dev/stdin -m P -q < p.txt").stdout == expected
+
+
+def descriptor(content):
+    """Return the name of a pipe as process substitution makes it."""
+    read_end, write_end = os.pipe()
+    with os.fdopen(write_end, "wb") as file:
+        file.write(content)
+    return f"/dev/fd/{read_end}"
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_descriptors_are_read_like_files(pack):
+    same_numbers(scored(descriptor(pack(TRUTH.encode())), descriptor(pack(PREDS.encode()))))
+
+
+def test_standard_input_has_two_names(monkeypatch):
+    path = descriptor(TRUTH.encode())
+    with open(int(path.rpartition("/")[2])) as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        with pytest.raises(xmceval.UsageError, match="can be only one of the files"):
+            scored("-", path)
+
+
+def test_the_numbers_of_a_filter_may_come_through_a_pipe(monkeypatch):
+    expected = scored(filter=write("f.txt", "0 0\n"))
+    monkeypatch.setattr(sys, "stdin", Stdin(b"0 0\n"))
+    same_numbers(scored(filter="-"), expected)
+
+
+def test_no_room_for_a_copy_is_reported(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", Stdin(TRUTH.encode()))
+
+    def full(**_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pipes.tempfile, "TemporaryFile", full)
+    with pytest.raises(xmceval.DataError) as caught:
+        scored("-")
+    expected = "-: cannot be copied to a temporary file: No space left on device (hint: set TMPDIR)"
+    assert str(caught.value) == expected
+
+
+def test_plain_files_stay_what_they_are():
+    same_numbers(scored(), plain())

@@ -116,6 +116,10 @@ def compare(
     unknown = set(options) - set(specs())
     if unknown:
         raise TypeError(f"compare() got an unexpected option {listed(sorted(unknown))}")
+    if not isinstance(systems, Mapping):
+        raise UsageError(
+            f"systems must be a dict of scores by name, such as {{'a': ..., 'b': ...}}, got {type(systems).__name__}"
+        )
     named = [Named(y_score, name) for name, y_score in systems.items()]
     setup = Setup.of(y_true, Options.of(options), named)
     comparison = compare_systems(

@@ -28,11 +28,13 @@ class Saving:
         return () if self.rows is None else (self.rows,)
 
     def finish(self, results: Sequence[Result]) -> None:
-        """Write what is known at the end: the digest of the truth, and the counts of each system."""
+        """Write what is known at the end: digests of truth and propensities, and the counts of each system."""
         if self.writer is None or self.rows is None:
             return
         counts = [asdict(result.counts) for result in results]
-        self.writer.finish({"truth": str(self.rows.digest), "counts": counts})
+        propensities = results[0].propensities
+        meta = {"truth": str(self.rows.digest), "counts": counts}
+        self.writer.finish(meta if propensities is None else meta | {"propensities": propensities.digest})
 
 
 @contextmanager

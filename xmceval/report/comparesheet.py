@@ -98,6 +98,8 @@ def _describe_test(comparison: Comparison) -> str:
     if units == {"run"}:
         return "differences: Welch's t test of runs · runs vary, instances do not"
     words = [f"differences: {TESTS[testing.test]}"]
+    if testing.adjust == "tukey":
+        words[0] += "; p (Tukey): randomized two-way test"
     if testing.test != "t" or testing.adjust == "tukey":
         words[0] += f", {testing.resamples:,} resamples, seed {testing.seed}"
     words.append("instances vary, training seeds do not" if "run" not in units else "of runs: Welch's t test")

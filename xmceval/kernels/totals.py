@@ -43,39 +43,33 @@ SPLITTER = float((1 << 27) + 1)
 
 
 @function
-def _add(sums, o, m, w, y):
-    """Add a whole number of any size in units of word `w`; return whether it fits."""
-    carry = np.int64(0)
-    while w < WORDS - 1 and (carry != 0 or y != 0.0):
-        # Truncated: what is left keeps the sign, and so needs no more bits than y has.
-        above = 0.0 if -UNIT < y < UNIT else np.trunc(y / UNIT)
-        word = sums[o, m, w] + np.int64(y - above * UNIT) + carry
-        sums[o, m, w] = word & MASK
-        carry = word >> WORD
-        y = above
-        w += 1
-    if carry == 0 and y == 0.0:
-        return True
-    if not (-LARGEST_TOP < y < LARGEST_TOP):
-        return False
-    sums[o, m, w] += np.int64(y) + carry
-    return -LARGEST_TOP < sums[o, m, w] < LARGEST_TOP
-
-
-@function
 def _add_large_product(sums, o, m, x, y):
-    """Add the product of two numbers of any size, rounded and what rounding left (Dekker); return whether it fits."""
+    """Add the product of two numbers of any size; return whether it fits."""
     x, y = np.trunc(x * UNIT), np.trunc(y * UNIT)
-    product = x * y
     xs, ys = SPLITTER * x, SPLITTER * y
     xh, yh = xs - (xs - x), ys - (ys - y)
     xl, yl = x - xh, y - yh
-    return _add(sums, o, m, 0, product) and _add(sums, o, m, 0, ((xh * yh - product) + xh * yl + xl * yh) + xl * yl)
+    part, rest = x * y, ((xh * yh - x * y) + xh * yl + xl * yh) + xl * yl  # rounded, and what rounding left (Dekker)
+    for _ in range(2):
+        carry = np.int64(0)
+        for w in range(WORDS - 1):
+            # Truncated: what is left keeps the sign, and so needs no more bits than the number has.
+            above = 0.0 if -UNIT < part < UNIT else np.trunc(part / UNIT)
+            word = sums[o, m, w] + np.int64(part - above * UNIT) + carry
+            sums[o, m, w] = word & MASK
+            carry, part = word >> WORD, above
+        if not (-LARGEST_TOP < part < LARGEST_TOP):
+            return False
+        sums[o, m, WORDS - 1] += np.int64(part) + carry
+        part = rest
+    return -LARGEST_TOP < sums[o, m, WORDS - 1] < LARGEST_TOP
 
 
 @helper
-def _add_small_product(sums, o, m, x, x_rest, y, y_rest):
-    """Add the product of two numbers from 0 to SMALL, given as ones and fractions of 2^-60; return whether it fits."""
+def _add_small_product(sums, o, m, num, den):
+    """Add the product of two numbers from 0 to SMALL; return whether it fits."""
+    x, y = np.int64(num), np.int64(den)
+    x_rest, y_rest = np.int64((num - x) * UNIT), np.int64((den - y) * UNIT)
     if y_rest == 0 and y <= 1:  # most denominators are 1
         low = sums[o, m, 1] + x_rest * y
         word = (low >> WORD) + sums[o, m, 2] + x * y
@@ -98,11 +92,9 @@ def _add_small_product(sums, o, m, x, x_rest, y, y_rest):
 @function
 def _add_product(sums, o, m, x, y):
     """Add the product of two numbers; return whether it fits."""
-    if not (0.0 <= x < SMALL and 0.0 <= y < SMALL):
-        return _add_large_product(sums, o, m, x, y)
-    ones, others = np.int64(x), np.int64(y)
-    rest, others_rest = np.int64((x - ones) * UNIT), np.int64((y - others) * UNIT)
-    return _add_small_product(sums, o, m, ones, rest, others, others_rest)
+    if 0.0 <= x < SMALL and 0.0 <= y < SMALL:
+        return _add_small_product(sums, o, m, x, y)
+    return _add_large_product(sums, o, m, x, y)
 
 
 @kernel
@@ -129,20 +121,24 @@ def add_values(values, weights, moments, sums):
                     sums[o, m, 1] = low & MASK
                     sums[o, m, 2] = middle & MASK
                     sums[o, m, 3] += middle >> WORD
+                    continue
+                whole = np.floor(x)
+                # Only what is that large can lose 2^60s without being rounded: -1.0 + 2^60 has no room for the 1.
+                top = np.floor(whole / UNIT) if abs(whole) >= UNIT else 0.0
+                fits &= abs(top) < LARGEST_TOP
+                low = sums[o, m, 1] + np.int64((x - whole) * UNIT)
+                middle = sums[o, m, 2] + np.int64(whole - top * UNIT) + (low >> WORD)
+                sums[o, m, 1] = low & MASK
+                sums[o, m, 2] = middle & MASK
+                sums[o, m, 3] += np.int64(top) + (middle >> WORD)
+            for m in range(2, 5):
+                x, y = moments[1 if m == 4 else 0], moments[0 if m == 2 else 1]
+                if x == 0.0 or y == 0.0:
+                    continue
+                if 0.0 < x < SMALL and 0.0 < y < SMALL:
+                    fits &= _add_small_product(sums, o, m, x, y)
                 else:
-                    fits &= _add(sums, o, m, 1, np.trunc(x * UNIT))
-            num, den = moments[0], moments[1]
-            if 0.0 <= num < SMALL and 0.0 <= den < SMALL:
-                x, y = np.int64(num), np.int64(den)
-                x_rest, y_rest = np.int64((num - x) * UNIT), np.int64((den - y) * UNIT)
-                if num > 0.0:
-                    fits &= _add_small_product(sums, o, 2, x, x_rest, x, x_rest)
-                    fits &= _add_small_product(sums, o, 3, x, x_rest, y, y_rest)
-                fits &= _add_small_product(sums, o, 4, y, y_rest, y, y_rest)
-            else:
-                fits &= _add_large_product(sums, o, 2, num, num)
-                fits &= _add_large_product(sums, o, 3, num, den)
-                fits &= _add_large_product(sums, o, 4, den, den)
+                    fits &= _add_large_product(sums, o, m, x, y)
         if not fits:
             return row
     return -1

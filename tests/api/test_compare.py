@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -130,7 +131,7 @@ def test_randomization_agrees_with_scipy(made):
             lambda d, axis: d.mean(axis),
             permutation_type="samples",
             n_resamples=20_000,
-            rng=0,
+            **{"rng" if "rng" in signature(stats.permutation_test).parameters else "random_state": 0},
             vectorized=True,
         ).pvalue
         error = math.sqrt(expected * (1 - expected) / 20_000)

@@ -9,6 +9,7 @@ from xmceval.report.cautions import CAUTIONS, Case, find_cautions
 from xmceval.scoring.alignment import NO_ALIGNMENT, Alignment, Hits
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.finish import Counts, Figure, Slice, Summary
+from xmceval.scoring.task import Unscored
 
 FINE = Estimate(0.5, 0.4, 0.6, 0.5, 0.5, ceiling=1.0)
 COUNTS = Counts(
@@ -35,6 +36,10 @@ def case(*, names=("P@1",), estimate=FINE, slices=(), options=None, alignment=NO
 
 UNDEFINED = Estimate(0.0, None, None, None, None, undefined=True)
 
+OF_GRADE_2 = (
+    "75.0% of the labels of grade 2 or above have no score: for AUC(rel=2) they are tied with all other labels "
+    "without a score"
+)
 LINES = [
     (
         case(short_rows={1: 2, 5: 8}),
@@ -93,8 +98,16 @@ LINES = [
         "P(rel=2)@1: 3 of 100 instances are left out because no label has grade 2 or above",
     ),
     (
-        case(names=["P@1", "LRAP", "AUC"], unscored_true=50),
+        case(names=["P@1", "LRAP", "AUC"], unscored={1: Unscored(50, 200)}),
         "25.0% of the true labels have no score: for LRAP, AUC they are tied with all other labels without a score",
+    ),
+    (
+        case(names=["LRAP", "AUC(rel=2)"], unscored={1: Unscored(0, 200), 2: Unscored(3, 4)}),
+        OF_GRADE_2,
+    ),
+    (
+        case(names=["AUC(rel=2)"], left_out={"AUC(rel=2)": 2}),
+        "AUC(rel=2): 2 of 100 instances are left out because no label or every label has grade 2 or above",
     ),
     (
         case(names=["P@1", "MCC"], options={"has_threshold": False}),
@@ -121,8 +134,8 @@ def test_every_caution_of_the_table_is_tested():
 
 
 def test_there_is_no_caution_without_cause():
-    assert find_cautions(case(names=["P@1", "PSP@5", "macroF1@5", "LRAP", "MCC"], unscored_true=0)) == []
-    assert find_cautions(case(names=["P@1"], unscored_true=50)) == []
+    assert find_cautions(case(names=["P@1", "PSP@5", "macroF1@5", "LRAP", "MCC"], unscored={1: Unscored(0, 200)})) == []
+    assert find_cautions(case(names=["P@1"], unscored={1: Unscored(50, 200)})) == []
 
 
 def test_few_rows_and_small_grades_are_no_cause():

@@ -22,6 +22,7 @@ from xmceval.rows.threads import default_threads
 from xmceval.scoring.estimates import estimate
 from xmceval.scoring.finish import Counts, Figure
 from xmceval.scoring.paired import Output, outputs_of_rows
+from xmceval.scoring.task import Unscored
 from xmceval.scoring.testing import Adjust, AdjustOver, Test, Testing
 
 
@@ -165,6 +166,7 @@ def _result(name: str, system: int, outputs: Sequence[Output], tables: Sequence[
     counts = dict(saved[system])
     for key in ("short_rows", "tied_rows"):
         counts[key] = {int(k): rows for k, rows in counts[key].items()}
+    counts["unscored"] = {int(rel): Unscored(*numbers) for rel, numbers in counts["unscored"].items()}
     return Result(name, figures, Counts(**counts))
 
 

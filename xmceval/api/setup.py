@@ -27,6 +27,7 @@ from xmceval.labels.catalogue import Sizes, find_dataset, hint_at_dataset
 from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.report.result import Result, make_result
 from xmceval.rows.block import Source
+from xmceval.rows.storage import rounded
 from xmceval.rows.threads import Progress
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.evaluate import System, doubt_header, evaluate
@@ -161,7 +162,7 @@ class Setup:
                 raise DataError("bins by frequency need the number of labels (hint: pass n_labels, --n-labels)")
             if self.terms.propensities is not NO_PROPENSITIES:
                 bins = make_bins(self.options.by_frequency, self.terms.propensities, width.n_labels)
-        return replace(self.terms, width=width, bins=bins)
+        return replace(self.terms, width=width, bins=bins, threshold=rounded(self.terms.threshold, scores.dtype))
 
     def _result(self, opened: Opened, totals: Totals) -> Result:
         """Finish the totals of a system."""

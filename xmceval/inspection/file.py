@@ -34,7 +34,7 @@ class FileInspection:
         ``truth`` or ``scores``, and the reason.
     n_rows, n_labels, n_entries : int
         Rows; labels as given or declared, or the largest label + 1; stored entries.
-    announced : bool
+    is_declared : bool
         Whether the file itself declares its number of labels.
     labels_seen, largest_label : int
         Labels with an entry; the largest of them, -1 if there is none.
@@ -62,7 +62,7 @@ class FileInspection:
     why: str
     n_rows: int
     n_labels: int
-    announced: bool
+    is_declared: bool
     n_entries: int
     labels_seen: int
     largest_label: int
@@ -149,7 +149,7 @@ def inspect_file(
         why=why,
         n_rows=tally.labels.n_rows,
         n_labels=next((number for number in (n_labels, header) if number is not None), largest + 1),
-        announced=header is not None,
+        is_declared=header is not None,
         n_entries=tally.n_entries,
         labels_seen=entries.size,
         largest_label=largest,

@@ -134,8 +134,8 @@ def _check_sizes(truth: FileInspection, scores: FileInspection, training: Traini
             f"{truth.path} has {counted(truth.n_rows, 'row')}, {scores.path} has {counted(scores.n_rows, 'row')}; "
             + _explain_rows(truth, scores, training)
         )
-    elif truth.announced and scores.largest_label >= truth.n_labels:
-        label, has_extra_column = scores.largest_label, scores.announced and scores.n_labels == truth.n_labels + 1
+    elif truth.is_declared and scores.largest_label >= truth.n_labels:
+        label, has_extra_column = scores.largest_label, scores.is_declared and scores.n_labels == truth.n_labels + 1
         if not has_extra_column:  # score drops it from files whose writers are known to add one
             hint = "; are the labels 1-based?" if label == truth.n_labels else ""
             yield (
@@ -146,7 +146,7 @@ def _check_sizes(truth: FileInspection, scores: FileInspection, training: Traini
 
 def _explain_rows(truth: FileInspection, scores: FileInspection, training: Training | None) -> str:
     """Explain why the numbers of rows differ."""
-    if truth.announced and (truth.n_rows, truth.n_labels) == (scores.n_labels, scores.n_rows):
+    if truth.is_declared and (truth.n_rows, truth.n_labels) == (scores.n_labels, scores.n_rows):
         return "one of them is transposed: rows are instances, columns are labels"
     if training is not None and scores.n_rows == training.n_rows:
         return "the predictions are for the training instances"
@@ -159,7 +159,7 @@ def _check_training(truth: FileInspection, training: Training | None) -> Iterato
     """Compare the truth with the training labels."""
     if training is None:
         return
-    if truth.announced and training.counts.size != truth.n_labels:
+    if truth.is_declared and training.counts.size != truth.n_labels:
         yield (
             f"the training file has {counted(training.counts.size, 'label')}, {truth.path} has "
             f"{counted(truth.n_labels, 'label')}: do they belong to the same data set?"

@@ -82,7 +82,7 @@ def _file_lines(file: FileInspection) -> Iterator[str]:
 
 
 def _labels(file: FileInspection) -> str:
-    if file.announced:
+    if file.is_declared:
         origin = "declared"
     else:
         origin = "the largest label + 1" if file.n_labels == file.largest_label + 1 else "as given"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from xmceval.errors import counted, listed
+from xmceval.metrics.measure import Measure
 from xmceval.scoring.finish import Counts, Figure, Summary
 
 
@@ -107,22 +108,28 @@ def _undefined(case: Case) -> Iterable[Figure]:
 def _left_out_rows(case: Case) -> Iterator[str]:
     measures = {figure.name: figure.measure for figure in case.figures}
     for name, n in case.counts.left_out.items():
-        reason = measures[name].metric.left_out or f"no label has grade {measures[name].rel} or above"
+        has_grade = f"has grade {measures[name].rel} or above"
+        reason = measures[name].metric.left_out or f"no label {has_grade}"
+        if measures[name].rel > 1:
+            reason = reason.replace("is true", has_grade)
         yield f"{name}: {n:,} of {counted(case.counts.n_instances, 'instance')} {_are(n)} left out because {reason}"
 
 
 def _unscored_truth(case: Case) -> Iterator[str]:
-    metrics = ((figure.name, figure.measure.metric) for figure in case.figures)
-    names = [
-        name
-        for name, metric in metrics
-        if (metric.needs_labels and metric.family == "row") or metric.family == "column"
-    ]
-    if names and case.counts.unscored_true:
-        yield (
-            f"{case.counts.unscored_true / case.counts.n_true:.1%} of the true labels have no score: "
-            f"for {listed(names)} they are tied with all other labels without a score"
-        )
+    for rel, unscored in case.counts.unscored.items():
+        measures = [figure.measure for figure in case.figures if figure.measure.rel == rel]
+        names = [each.name for each in measures if _ranks_all_labels(each)]
+        if names and unscored.number:
+            labels = "true labels" if rel == 1 else f"labels of grade {rel} or above"
+            yield (
+                f"{unscored.number / unscored.n_true:.1%} of the {labels} have no score: "
+                f"for {listed(names)} they are tied with all other labels without a score"
+            )
+
+
+def _ranks_all_labels(measure: Measure) -> bool:
+    metric = measure.metric
+    return (metric.needs_labels and metric.family == "row") or metric.family == "column"
 
 
 def _stored_labels_as_decisions(case: Case) -> Iterator[str]:

@@ -106,6 +106,7 @@ class Result(Mapping[str, float]):
         return self._content() == other._content() if isinstance(other, Result) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
+    __array_ufunc__ = None  # an array compares itself with a result as with any other object: they are not equal
 
     def __str__(self) -> str:
         return render("table", [self])
@@ -123,10 +124,16 @@ class Result(Mapping[str, float]):
     def _find_estimate(self, name: str) -> Estimate:
         if name in self.estimates:
             return self.estimates[name]
+        cutoffs = dict.fromkeys(figure.measure.k for figure in self.figures if figure.measure.k is not None)
         try:
-            return next(self.estimates[str(measure)] for measure in parse(name) if str(measure) in self.estimates)
-        except (ValueError, StopIteration):
-            raise KeyError(f"{name!r} is not one of {', '.join(self.estimates)}") from None
+            found = [each for each in map(str, parse(name, cutoffs)) if each in self.estimates]
+        except (ValueError, AttributeError):
+            found = []
+        if not found:
+            raise KeyError(f"{name!r} is not one of {', '.join(self.estimates)}")
+        if len(found) > 1:
+            raise KeyError(f"{name!r} is any of {', '.join(found)}; expected one of them")
+        return self.estimates[found[0]]
 
     def _content(self) -> tuple[object, ...]:
         numbers = self.figures, self.counts, self.slices, self.published, self.filtered

@@ -15,6 +15,7 @@ from xmceval.scoring.program import Program
 from xmceval.scoring.totals import Totals, empty
 from xmceval.scoring.worker import Run, Worker
 
+MOST_NUMBERS = 1 << 20  # that the rows of a block are ranked and valued with: 8 MiB per thread
 MANY_PREDICTIONS = 100  # per row: with so many, one prediction for every label but one is likelier a wrong header
 
 
@@ -66,7 +67,8 @@ def evaluate(
         terms = _with_row_length(truth, system)
         runs.append(Run(terms, empty(program, terms)))
     first = systems[0].terms
-    steps = Lockstep(truth, [each.scores for each in systems], None if first.weights is None else first.weights.size)
+    n_weights = None if first.weights is None else first.weights.size
+    steps = Lockstep(truth, [each.scores for each in systems], n_weights, most_rows=_rows_at_once(program, runs))
 
     def work(worker: Worker, blocks: tuple[Block, ...]) -> None:
         n_rows = blocks[0].n_rows
@@ -78,6 +80,12 @@ def evaluate(
     if first.filter is not None:
         first.filter.check_rows(steps.n_rows, truth.name)
     return [run.totals for run in runs]
+
+
+def _rows_at_once(program: Program, runs: Sequence[Run]) -> int:
+    """Return how many rows make MOST_NUMBERS numbers: those of a ranking, and those of the task with the most."""
+    most = max(task.numbers_per_row(run.terms) for run in runs for task in program.tasks)
+    return max(MOST_NUMBERS // (2 * (program.deepest + 1) + most), 1)
 
 
 def doubt_header(truth: Source, system: System, totals: Totals) -> Iterator[str]:

@@ -13,6 +13,7 @@ from xmceval.scoring.alignment import NO_ALIGNMENT, Alignment, measure_alignment
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.program import Program
+from xmceval.scoring.task import Unscored
 from xmceval.scoring.totals import Totals
 
 
@@ -48,8 +49,9 @@ class Counts:
     """Counts of the input, which show whether the right files were scored.
 
     ``short_rows`` and ``tied_rows`` are by cutoff: rows with fewer predictions than k, rows with a tie across it.
-    ``left_out`` is by metric: rows without a value. ``unscored_true`` is the number of true labels without a score,
-    None where no metric needs whole rows. ``grades`` are the least and the greatest grade of the truth.
+    ``left_out`` is by metric: rows without a value. ``unscored`` are the true labels without a score, by the grade
+    from which on a label is true; of metrics of whole rows only. ``grades`` are the least and the greatest grade of the
+    truth.
     """
 
     n_instances: int
@@ -62,8 +64,13 @@ class Counts:
     short_rows: Mapping[int, int]
     tied_rows: Mapping[int, int]
     left_out: Mapping[str, int] = field(default_factory=dict)
-    unscored_true: int | None = None
+    unscored: Mapping[int, Unscored] = field(default_factory=dict)
     grades: tuple[int, int] = (1, 1)
+
+    @property
+    def unscored_true(self) -> int | None:
+        """True labels without a score, of the lowest grade; None where no metric needs whole rows."""
+        return self.unscored[min(self.unscored)].number if self.unscored else None
 
 
 @dataclass(frozen=True)
@@ -137,7 +144,7 @@ def _count_input(program: Program, totals: Totals, n_labels: int) -> Counts:
     counts = [int(count) for count in totals.tally.counts]
     tasks = list(zip(program.tasks, totals.parts, strict=True))
     left_out = {name: n for task, part in tasks for name, n in task.left_out(part).items() if n}
-    unscored = [n for task, part in tasks if (n := task.unscored_true(part)) is not None]
+    unscored = {task.rel: each for task, part in tasks if (each := task.unscored(part)) is not None}
     return Counts(
         n_instances=counts[ROWS],
         n_labels=n_labels,
@@ -149,7 +156,7 @@ def _count_input(program: Program, totals: Totals, n_labels: int) -> Counts:
         short_rows={k: counts[slot] for k, slot in slots.items()},
         tied_rows={k: counts[slot + 1] for k, slot in slots.items()},
         left_out=left_out,
-        unscored_true=max(unscored, default=None),
+        unscored=unscored,
         grades=_round_grades(*totals.tally.grades),
     )
 

@@ -59,7 +59,7 @@ class Testing:
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Testing:
-        """Take the options of testing from among a function's arguments."""
+        """Take the options of testing from a function's arguments."""
         return cls(**{name: arguments[name] for name in specs(cls) if name in arguments})
 
     @property

@@ -47,7 +47,7 @@ SHAPES: dict[str, Shape] = {
 
 @dataclass(frozen=True)
 class Layout:
-    """How the text is written: order of a row's predictions, digits of a score, and what stands for a true label."""
+    """How the text is written: order of a row's predictions, digits of a score, and the value of a true label."""
 
     order: str = "label"
     digits: int = 6

@@ -263,3 +263,10 @@ def test_a_file_of_one_class_has_no_auc_and_a_warning(tmp_path):
     assert math.isnan(result.gauc)
     assert result.warnings == ("no group has both classes: GAUC is not defined",)
     assert "warning: no group has both classes" in CliRunner().invoke(cli, ["auc", str(path)]).stderr
+
+
+def test_group_aucs_can_be_compared():
+    data = [0, 1, 1, 1], [0.1, 0.4, 0.3, 0.8], ["a", "a", "b", "b"]
+    assert xmceval.group_aucs(*data) == xmceval.group_aucs(*data)
+    assert xmceval.group_aucs(*data) != xmceval.group_aucs(*data, sample_weight=[1, 1, 1, 2])
+    assert (xmceval.group_aucs(*data) == np.ones(2)) is False

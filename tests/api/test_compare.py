@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from scipy.sparse import csr_matrix
 import xmceval
 from xmceval.errors import DataError, UsageError
 from xmceval.rows import matrices
+from xmceval.statistics.resampling import Resampling, randomization_p
 
 METRICS = ["P", "nDCG", "PSP", "PSnDCG", "PSnDCG(norm=sum)", "Abandonment", "AP", "LRAP", "coverage_error", "Jaccard"]
 
@@ -129,7 +131,7 @@ def test_randomization_agrees_with_scipy(made):
             lambda d, axis: d.mean(axis),
             permutation_type="samples",
             n_resamples=20_000,
-            rng=0,
+            **{"rng" if "rng" in signature(stats.permutation_test).parameters else "random_state": 0},
             vectorized=True,
         ).pvalue
         error = math.sqrt(expected * (1 - expected) / 20_000)
@@ -143,6 +145,53 @@ def test_bootstrap_agrees_with_the_interval_of_t(made):
         assert difference.low == pytest.approx(by_t[key].low, abs=0.15 * width)
         assert difference.high == pytest.approx(by_t[key].high, abs=0.15 * width)
         assert difference.p == pytest.approx(by_t[key].p, abs=0.08)
+
+
+def exact_randomization_p(a, b):
+    """Return p over all swaps of rows of (numerator, denominator)."""
+
+    def difference(a, b):
+        return a[:, 0].sum() / a[:, 1].sum() - b[:, 0].sum() / b[:, 1].sum()
+
+    swaps = np.array(list(itertools.product([False, True], repeat=len(a))))[:, :, None]
+    found = [abs(difference(np.where(swap, b, a), np.where(swap, a, b))) for swap in swaps]
+    return np.mean(np.array(found) >= abs(difference(a, b)) - 1e-12)
+
+
+@pytest.mark.parametrize("is_common", [True, False])
+def test_randomization_agrees_with_all_swaps(rng, is_common):
+    a, b = rng.random((2, 9, 2)) + 0.5
+    a[:, 0] += 0.2
+    if is_common:
+        b[:, 1] = a[:, 1]
+    expected = exact_randomization_p(a, b)
+    found = [randomization_p(a, b, Resampling(20_000, seed=3, threads=threads)) for threads in (1, 2)]
+    assert found[0] == found[1]
+    assert 0.01 < expected < 0.99
+    assert found[0] == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / 20_000))
+
+
+@pytest.mark.parametrize("metric", ["P@1", "P@3", "PSP@3", "PSnDCG@3"])
+def test_bootstrap_agrees_with_scipy(made, metric):
+    """Rows that take few values are drawn by counts of these (P@1), others one by one."""
+    n_resamples = 20_000
+    a, b = (row_values(made, metric, each) for each in "ca")
+    expected = stats.bootstrap(
+        (a[:, 0] - b[:, 0], a[:, 1]),
+        lambda num, den, axis: num.sum(axis) / den.sum(axis),
+        paired=True,
+        method="percentile",
+        n_resamples=n_resamples,
+        rng=0,
+    )
+    found = compare(made, metrics=["P", "PSP", "PSnDCG"], test="bootstrap", resamples=n_resamples)[metric, "c", "a"]
+    error = expected.standard_error
+    low, high = expected.confidence_interval
+    # The standard error of a 2.5 % quantile of so many normal values is 0.02; of the difference of two 0.027.
+    step = {"P@1": 1 / 120, "P@3": 1 / 360}.get(metric, 0.0)  # values come in steps
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.11 * error + 1.01 * step)
+    far = np.abs(expected.bootstrap_distribution - found.difference) >= abs(found.difference) - 1e-12
+    assert found.p == pytest.approx(far.mean(), abs=6 * math.sqrt(far.mean() / n_resamples) + 1e-4)
 
 
 def test_p_of_a_resampling_test_is_never_0(rng):

@@ -31,9 +31,9 @@ def run(capsys):
     def run(*args):
         with pytest.raises(SystemExit) as ended:
             main([str(arg) for arg in args])
-        told = capsys.readouterr()
-        said = told.err.replace(f"{shared.COMPILING}\n", "")
-        return ended.value.code, told.out, said
+        captured = capsys.readouterr()
+        said = captured.err.replace(f"{shared.COMPILING}\n", "")
+        return ended.value.code, captured.out, said
 
     return run
 
@@ -106,14 +106,14 @@ def test_csv_is_long_and_exact(run):
 
 def test_json_has_its_spine(run):
     _, out, _ = run("score", TRUTH, MODEL_A, MODEL_B, "--train", TRAIN, "-m", "P", "-m", "PSP", "-k", 5, "-o", "json")
-    told = json.loads(out)
-    assert told["schema"] == "xmceval/1"
-    assert (told["n_instances"], told["n_labels"], told["n_true"]) == (500, 300, 1665)
-    assert told["empty_rows"] == {"number": 6, "treated_as": "zero"}
+    captured = json.loads(out)
+    assert captured["schema"] == "xmceval/1"
+    assert (captured["n_instances"], captured["n_labels"], captured["n_true"]) == (500, 300, 1665)
+    assert captured["empty_rows"] == {"number": 6, "treated_as": "zero"}
     known = {"a": 0.55, "b": 1.5, "n": 1000, "source": "trn_X_Y.txt", "from_truth": False}
-    assert known.items() <= told["propensities"].items()
-    assert [system["name"] for system in told["systems"]] == ["model_a.txt", "model_b.txt"]
-    system = told["systems"][0]
+    assert known.items() <= captured["propensities"].items()
+    assert [system["name"] for system in captured["systems"]] == ["model_a.txt", "model_b.txt"]
+    system = captured["systems"][0]
     assert list(system["metrics"]) == ["P@5", "PSP@5"]
     assert system["short_rows"] == {"5": 8}
     assert system["ties"]["rows_across_cut"] == {"5": 3}

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from support.files import A_ALONE
 
+from xmceval.api.pairtests import Cost
 from xmceval.cli import shared
 
 SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
@@ -106,6 +107,21 @@ def test_progress_shows_on_a_terminal_and_vanishes(monkeypatch):
         )
         with shared.progress("preds.txt", quiet=True) as tell:
             assert tell is None
+    os.close(terminal)
+
+
+def test_progress_of_resamples_shows_their_total(monkeypatch):
+    terminal, end = pty.openpty()
+    with os.fdopen(end, "w") as stream:
+        monkeypatch.setattr(sys, "stderr", stream)
+        clock = iter([0.0, 2.0])
+        monkeypatch.setattr(shared.time, "monotonic", lambda: next(clock))
+        with shared.watch(quiet=False)(Cost("bootstrap", 3, 10_000, 500, 48_000)) as report:
+            report(6_400)
+        shown = ""
+        while not shown.endswith("\x1b[K"):
+            shown += os.read(terminal, 4096).decode()
+        assert shown == "\rbootstrap: 6,400 of 30,000 resamples, 3,200 per second\r\x1b[K"
     os.close(terminal)
 
 

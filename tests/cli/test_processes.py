@@ -279,9 +279,7 @@ def test_the_second_process_never_outlives_the_first(tmp_path, number):
     assert out == ""
     assert "Traceback" not in err
     assert process.returncode == (130 if number == signal.SIGINT else -number)
-    if number == signal.SIGINT:
-        assert relatives(tmp_path) == []
-    wait_for(lambda: not relatives(tmp_path))
+    wait_for(lambda: not relatives(tmp_path))  # it may just have been born
     assert {path.suffix for path in tmp_path.rglob("*") if path.is_file()} <= {".nbc"}
 
 

@@ -1,5 +1,7 @@
 """Propensities: the formula, counts of any ids, and where they may come from."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -9,6 +11,7 @@ from scipy.sparse import csr_matrix
 
 import xmceval
 from xmceval.errors import DataError, UsageError
+from xmceval.labels import idcounts, propensity
 from xmceval.labels.counts import DENSE_IDS, LabelCounts
 from xmceval.labels.propensity import from_label_counts, from_values
 
@@ -197,3 +200,61 @@ def test_a_filtered_data_set_is_told(problem):
     train, truth, scores = problem
     warnings = xmceval.score(truth, scores, train=train, dataset="LF-Amazon-131K").warnings
     assert any("filter of reciprocal pairs" in warning for warning in warnings)
+
+
+# Counts of any size
+
+
+def test_large_counts_weigh_and_bin_as_the_formula_says(rng):
+    counts = rng.choice([0, 3, 2**20, 2**31 - 1, 2**31, 10**12], 30)
+    counts[:6] = [0, 3, 2**20, 2**31 - 1, 2**31, 10**12]
+    n_train = 10**13
+    truth, scores = csr_matrix(rng.random((40, 30)) < 0.2), rng.random((40, 30))
+    inverse = xmceval.inverse_propensity(counts, n_train)
+    found = xmceval.score(truth, scores, counts=counts, n_train=n_train, by_frequency=[2**31, 2**39], **PSP)
+    assert dict(found) == dict(xmceval.score(truth, scores, inverse_propensities=inverse, **PSP))
+    ends = [(each.bin.low, each.bin.high, each.bin.n_labels) for each in found.slices]
+    n_top, n_middle = np.count_nonzero(counts == 10**12), np.count_nonzero(counts == 2**31)
+    assert ends == [(10**12, 10**12, n_top), (2**31, 2**31, n_middle), (0, 2**31 - 1, 30 - n_top - n_middle)]
+    assert sum(each.bin.mass for each in found.slices) == pytest.approx(1)
+
+
+def test_a_table_by_distinct_counts_is_the_table_by_counts(rng, monkeypatch):
+    counts, truth, scores = rng.integers(0, 50, 30), csr_matrix(rng.random((40, 30)) < 0.2), rng.random((40, 30))
+    how = {"counts": counts, "n_train": 60, "by_frequency": 3, "k": [1, 3]}
+    names = [*PSP["metrics"], "P", "macroR(over=train)", "coverage(over=ideal)"]
+    by_count = xmceval.score(truth, scores, metrics=names, **how)
+    monkeypatch.setattr(propensity, "LONG_TABLE", 10)
+    assert xmceval.score(truth, scores, metrics=names, **how) == by_count
+
+
+def test_memory_does_not_grow_with_the_largest_count():
+    truth, scores = csr_matrix(np.eye(4)), np.eye(4)
+    tracemalloc.start()
+    xmceval.score(truth, scores, counts=[0, 5, 10**8, 7], n_train=10**9, metrics="PSP", k=1)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 100e6
+
+
+@pytest.mark.parametrize(("count", "shown"), [(-5, "-5"), (float("nan"), "nan"), (1001, "1001")])
+def test_counts_that_cannot_be_are_refused(count, shown):
+    with pytest.raises(DataError, match=rf"counts: is {shown} at entry 1; expected a number from 0 to 1,000"):
+        xmceval.inverse_propensity([3, count], n=1000)
+
+
+def test_ids_from_2_to_the_27_are_merged_a_few_times_only(rng, monkeypatch):
+    """The sorting of all that is known, again and again, took ten times as long as the rest."""
+    sizes = []
+
+    def sum_by_id(ids, counts):
+        sizes.append(ids.size)
+        return summed(ids, counts)
+
+    summed = idcounts.sum_by_id
+    monkeypatch.setattr(idcounts, "sum_by_id", sum_by_id)
+    monkeypatch.setattr(idcounts, "MERGE_ABOVE", 100)
+    parts = [(DENSE_IDS + rng.choice(10**6, 50, replace=False)).tolist() for _ in range(200)]
+    labels, numbers = np.unique(np.concatenate(parts), return_counts=True)
+    assert table_of(counted(*parts)) == dict(zip(labels.tolist(), numbers.tolist(), strict=True))
+    assert sum(sizes) < 5 * 200 * 50

@@ -99,6 +99,24 @@ def test_measures_of_one_name_are_equal():
     assert repr(parse("p@3")[0]) == "<Measure P@3>"
 
 
+def test_a_name_of_several_figures_is_a_key_error_that_lists_them(score):
+    result = score(metrics=["P", "nDCG@3"])
+    for name in ("P", "p", "P@1,3", "precision"):
+        with pytest.raises(KeyError, match=f"{name!r} is any of P@1, P@3; expected one of them"):
+            result[name]
+    assert result["nDCG"] == result["ndcg"] == result["nDCG@3"]
+    assert score(metrics="P", k=7)["P"] == score(metrics="P", k=7)["P@7"]
+    with pytest.raises(KeyError):
+        result["nDCG@1"]
+
+
+@pytest.mark.parametrize("other", [None, 3, {}, {"P@1": 0.5}, np.ones(3), np.ones(()), [1.0], "P@1"], ids=repr)
+def test_nothing_but_a_result_equals_a_result(score, other):
+    for equal, unequal in ((score() == other, score() != other), (other == score(), other != score())):
+        assert equal is False
+        assert unequal is True
+
+
 def test_an_unknown_name_is_a_key_error(score):
     result = score()
     for name in ("P@9", "nonsense", ""):

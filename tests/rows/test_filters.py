@@ -1,4 +1,4 @@
-"""Filters: pairs are taken out before ranking, whatever their form, and what they did is told."""
+"""Filters: pairs are taken out before ranking, whatever their form, and their effect is reported."""
 
 import gzip
 import json
@@ -124,9 +124,9 @@ def test_the_report_counts_what_a_filter_did(files, monkeypatch, capsys):
     assert capsys.readouterr().out.endswith(line + "\n")
     with pytest.raises(SystemExit, match="0"):
         main(["score", "t.txt", "p.txt", "-k", "1", "-m", "P", "--filter", "f.txt", "--filter-truth", "-o", "json"])
-    told = json.loads(capsys.readouterr().out)["systems"][0]["filter"]
+    shown = json.loads(capsys.readouterr().out)["systems"][0]["filter"]
     counts = {"pairs": 4, "rows": 3, "removed": 2, "rows_changed": 2, "in_truth": 1}
-    assert told == {"source": "f.txt", "filter_truth": True} | counts
+    assert shown == {"source": "f.txt", "filter_truth": True} | counts
 
 
 def test_the_warning_of_a_set_with_a_filter_goes_when_one_is_given(files):

@@ -428,3 +428,49 @@ def test_arguments_that_would_have_no_effect_are_refused():
 def test_weights_too_unequal_for_exact_sums_have_a_warning():
     result = xmceval.score(np.eye(3), np.eye(3), k=1, metrics="P", sample_weight=[1, 1e-10, 1])
     assert any("the smallest weight is 1e-10 of the largest" in warning for warning in result.warnings)
+
+
+@pytest.mark.parametrize("form", ["coo", "csr", "csc", "bsr"])
+@pytest.mark.parametrize("role", ["y_true", "y_score", "train"])
+def test_duplicates_of_any_format_keep_their_largest_value(form, role):
+    rows, labels, values = [0, 0, 2, 2, 2, 1], [1, 1, 0, 4, 0, 2], [3, 5, 1, 2, 4, 1]
+    coo = sp.coo_array((np.array(values, dtype=float), (rows, labels)), shape=(6, 6))
+    largest = sp.csr_array(([5.0, 1, 4, 2], ([0, 1, 2, 2], [1, 2, 0, 4])), shape=(6, 6))
+    order = np.argsort(rows, kind="stable")
+    by_row = sp.csr_array((coo.data[order], coo.col[order], np.cumsum([0, *np.bincount(rows, minlength=6)])), (6, 6))
+    blocks = sp.bsr_array(
+        (coo.data[order][:, None, None], coo.col[order], by_row.indptr), shape=(6, 6), blocksize=(1, 1)
+    )
+    order = np.argsort(labels, kind="stable")
+    indptr = np.cumsum([0, *np.bincount(labels, minlength=6)])
+    columns = sp.csc_array((coo.data[order], np.array(rows)[order], indptr), shape=(6, 6))
+    twice = {"coo": coo, "csr": by_row, "csc": columns, "bsr": blocks}[form]
+    inputs = {"y_true": np.eye(6), "y_score": np.eye(6)[::-1], "train": np.eye(6)}
+    options = {"metrics": ["nDCG", "PSP", "AP"], "k": 2}
+    with pytest.raises(DataError, match=f"{role} row [02]: label [01] appears twice in this row"):
+        xmceval.score(**{**inputs, role: twice}, **options)
+    found = xmceval.score(**{**inputs, role: twice}, **options, duplicates="max")
+    assert dict(found) == dict(xmceval.score(**{**inputs, role: largest}, **options))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, lambda scores: (np.tile([0, 1], (2, 1)), scores)])
+def test_a_score_of_any_type_is_at_least_itself(dtype, form):
+    scores = np.array([[0.7, 0.2], [0.1, 0.7]], dtype=dtype)
+    for number in (0.7, 0.1, 1e300, -1e300):
+        with np.errstate(over="ignore"):
+            expected = np.trace(scores >= np.asarray(number).astype(dtype)) / 2
+        found = xmceval.score(np.eye(2), form(scores), threshold=number, metrics="recall_score")
+        assert found["recall_score"] == expected
+
+
+def test_a_score_of_a_file_is_at_least_itself(tmp_path):
+    scores = np.array([[0.7, 0.2], [0.1, 0.7]], dtype=np.float32)
+    np.save(tmp_path / "dense.npy", scores)
+    sp.save_npz(tmp_path / "scores.npz", sp.csr_matrix(scores))
+    sp.save_npz(tmp_path / "by_label.npz", sp.csc_matrix(scores))
+    np.save(tmp_path / "X-labels.npy", np.tile([0, 1], (2, 1)))
+    np.save(tmp_path / "X-scores.npy", scores)
+    for name in ("dense.npy", "scores.npz", "by_label.npz", "X"):
+        found = xmceval.score(np.eye(2), tmp_path / name, threshold=0.7, metrics="recall_score", duplicates="max")
+        assert found["recall_score"] == 1.0, name

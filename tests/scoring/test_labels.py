@@ -46,8 +46,8 @@ DECIDED = {
 def options(**chosen):
     """Write options as names do, the defaults left out."""
     default = {"average": "micro", "over": "all", "zero": "0", "beta": 1.0}
-    told = ",".join(f"{key}={value}" for key, value in chosen.items() if value != default[key])
-    return f"({told})" if told else ""
+    reported = ",".join(f"{key}={value}" for key, value in chosen.items() if value != default[key])
+    return f"({reported})" if reported else ""
 
 
 @st.composite

@@ -1,6 +1,7 @@
 """Metrics of whole rows and along whole lists: against scikit-learn, the judge, and what tools say of real data."""
 
 import itertools
+import json
 import math
 
 import numpy as np
@@ -13,6 +14,7 @@ from support.strategies import cases, to_csr
 import xmceval
 from xmceval.errors import DataError, UsageError
 from xmceval.metrics.names import parse
+from xmceval.report.forms import render
 from xmceval.rows import matrices
 
 SKLEARN = ("LRAP", "coverage_error", "ranking_loss", "AUC")
@@ -125,17 +127,17 @@ def test_values_are_the_judges(case, unscored, empty_rows, rel):
         names[name_of(name, k)] = (name, 1)
         if "rel" in parse(name_of(name, k))[0].metric.numbers:
             head, at, cut = name_of(name, k).partition("@")
-            told = head[:-1] + f",rel={rel})" if head.endswith(")") else f"{head}(rel={rel})"
-            told = str(parse(told + at + cut)[0]).partition("@")[0]
-            names[told + at + cut] = (name, rel)
+            shown = head[:-1] + f",rel={rel})" if head.endswith(")") else f"{head}(rel={rel})"
+            shown = str(parse(shown + at + cut)[0]).partition("@")[0]
+            names[shown + at + cut] = (name, rel)
     truth, scores = to_csr(case.truth, case.n_labels), to_csr(case.scores, case.n_labels, np.float64)
     result = xmceval.score(truth, scores, metrics=list(names), unscored=unscored, empty_rows=empty_rows)
-    for told, (name, grade) in names.items():
+    for shown, (name, grade) in names.items():
         expected = naive_rows.evaluate(
             name, case.truth, case.scores, case.n_labels,
             unscored=unscored, empty_rows=empty_rows, k=k, rel=grade, options=OPTIONS.get(name),
         )  # fmt: skip
-        assert result[told] == pytest.approx(expected, rel=1e-12, abs=1e-12), told
+        assert result[shown] == pytest.approx(expected, rel=1e-12, abs=1e-12), shown
 
 
 UNBOUNDED = "AP(norm=hits)"  # it falls where a hit is added at a low rank
@@ -152,7 +154,7 @@ def test_tie_bounds_along_the_list_are_the_judges(case, data):
     names = {name_of(name, k): name for name in ALONG}
     truth, scores = to_csr(case.truth, case.n_labels), to_csr(case.scores, case.n_labels, np.float64)
     result = xmceval.score(truth, scores, metrics=list(names))
-    for told, name in names.items():
+    for shown, name in names.items():
         bounds = []
         for y, s in zip(case.truth, case.scores, strict=True):
             orders = [{label: -place for place, label in enumerate(order)} for order in naive.orders(s)]
@@ -160,7 +162,7 @@ def test_tie_bounds_along_the_list_are_the_judges(case, data):
             pairs = sorted(naive_rows.METRICS[name](whole) for whole in wholes)
             bounds.append((pairs[0], pairs[-1]))
         expected = [naive.ratio([pair[end] for pair in bounds]) for end in (0, 1)]
-        assert result.tie_bounds(told) == pytest.approx(expected, rel=1e-12, abs=1e-12), told
+        assert result.tie_bounds(shown) == pytest.approx(expected, rel=1e-12, abs=1e-12), shown
 
 
 @given(case=cases(graded=True), rel=st.integers(1, 5), name=st.sampled_from(["P", "R", "F1", "AP", "RR", "PSP", "PSR"]))
@@ -170,10 +172,10 @@ def test_a_label_is_true_from_the_grade_rel_on(case, rel, name):
     given_ = {"k": 1, "inverse_propensities": case.inverse}
     got = xmceval.score(matrices_of[0], matrices_of[2], metrics=[name, f"{name}(rel={rel})"], **given_)
     plain = xmceval.score(matrices_of[1], matrices_of[2], metrics=name, **given_)
-    told = f"{name}@1" if rel == 1 else f"{name}(rel={rel})@1"
-    assert got[told] == plain[f"{name}@1"]
-    assert got.interval(told) == plain.interval(f"{name}@1")
-    assert got.tie_bounds(told) == plain.tie_bounds(f"{name}@1")
+    shown = f"{name}@1" if rel == 1 else f"{name}(rel={rel})@1"
+    assert got[shown] == plain[f"{name}@1"]
+    assert got.interval(shown) == plain.interval(f"{name}@1")
+    assert got.tie_bounds(shown) == plain.tie_bounds(f"{name}@1")
     assert got[f"{name}@1"] == xmceval.score(matrices_of[0], matrices_of[2], metrics=name, **given_)[f"{name}@1"]
 
 
@@ -382,6 +384,21 @@ def test_the_share_of_true_labels_without_a_score_is_told():
     assert result.counts.unscored_true == 3
     assert any(line.startswith("75.0% of the true labels have no score: for LRAP") for line in result.warnings)
     assert xmceval.score(csr_matrix([[1, 1]]), csr_matrix([[2.0, 0]]), metrics="P@1").counts.unscored_true is None
+
+
+def test_the_share_is_that_of_the_labels_of_the_grade():
+    truth = np.array([[2, 1, 0, 0], [1, 1, 0, 0], [0, 0, 2, 1], [2, 1, 0, 0]])
+    scores = csr_matrix([[0.5, 0, 0, 0], [0, 0, 0.4, 0], [0, 0, 0, 0.3], [0, 0.1, 0, 0]])
+    lines = xmceval.score(truth, scores, metrics=["AUC(rel=2)", "AUC"]).warnings
+    assert any(line.startswith("66.7% of the labels of grade 2 or above have no score: for AUC(r") for line in lines)
+    assert any(line.startswith("62.5% of the true labels have no score: for AUC they are") for line in lines)
+
+
+def test_the_auc_of_nothing_is_marked_as_undefined():
+    result = xmceval.score(np.zeros((3, 4)), np.ones((3, 4)), metrics=["AUC", "LRAP"])
+    assert (result["AUC"], result.estimates["AUC"].undefined) == (0.0, True)
+    metrics = json.loads(render("json", [result]))["systems"][0]["metrics"]
+    assert (metrics["AUC"]["undefined"], metrics["LRAP"]["undefined"]) == (True, False)
 
 
 def test_unscored_is_one_of_two_words():

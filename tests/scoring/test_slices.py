@@ -117,6 +117,13 @@ def test_the_table_shows_bins_and_ceilings(zipf):
         ),
         ("", "names of bins, or ascending training counts, got ''"),
         (0, "at least 1"),
+        ("²", "ascending training counts, got '²'"),
+        ("head,²", "ascending training counts, got 'head,²'"),
+        (2.5, "ascending training counts, got 2.5"),
+        (True, "ascending training counts, got True"),
+        ([], r"ascending training counts, got \[\]"),
+        ([0], "must ascend from at least 1"),
+        ("-3", "ascending training counts, got '-3'"),
     ],
 )
 def test_bins_that_are_none_are_refused(zipf, bins, said):
@@ -140,3 +147,55 @@ def test_what_has_no_ceiling_and_no_share_is_told(zipf):
     assert "no ceiling is available for microP@3, LRAP" in result.warnings
     assert "no share by frequency is available for LRAP" in result.warnings
     assert 0 < result.estimates["microR@3"].ceiling <= 1
+
+
+@pytest.mark.parametrize(
+    ("bins", "same"),
+    [(np.int64(3), 3), (np.array(3), 3), ("3", 3), (np.array([10, 50]), "10,50"), ([np.int32(10), 50], "10,50")],
+)
+def test_bins_may_be_of_numpys_types(zipf, bins, same):
+    train, y_true, y_score = zipf
+    found, expected = (xmceval.score(y_true, y_score, train=train, by_frequency=each) for each in (bins, same))
+    assert found == expected
+
+
+def test_one_training_count_makes_two_bins(zipf):
+    train, y_true, y_score = zipf
+    result = xmceval.score(y_true, y_score, train=train, metrics="P", by_frequency=[30])
+    counts = train.sum(axis=0)
+    assert [each.bin.name for each in result.slices] == ["from 30", "below 30"]
+    assert [each.bin.n_labels for each in result.slices] == [(counts >= 30).sum(), (counts < 30).sum()]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("empty_rows", ["zero", "drop"])
+def test_one_bin_equals_the_whole(zipf, empty_rows, weighted):
+    train, y_true, y_score = zipf
+    rng = np.random.default_rng(3)
+    grades = y_true.toarray() * rng.integers(1, 4, y_true.shape)
+    grades[5:15] = 0
+    names = [*ADDITIVE, "P(rel=3)", "R(rel=2)", "PSP(norm=none)", "macroF1", "macroP(over=truth,rel=2)", "coverage"]
+    weights = rng.random(120) * (rng.random(120) < 0.9) if weighted else None
+    result = xmceval.score(
+        grades, y_score, train=train, metrics=names, empty_rows=empty_rows, by_frequency=1, sample_weight=weights
+    )
+    [whole] = result.slices
+    assert list(whole.estimates) == list(result)
+    for name, estimate in result.estimates.items():
+        part = whole.estimates[name]
+        for end in ("value", "low", "high"):
+            expected = getattr(estimate, end)
+            assert getattr(part, end) == (expected and pytest.approx(expected, rel=1e-12)), (name, end)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_shares_are_the_values_of_bins_that_add_up(zipf, name):
+    train, y_true, y_score = zipf
+    threshold = 0.35 if METRICS[name].family == "confusion" else None
+    options = {"metrics": name.removesuffix("@k"), "k": 3, "threshold": threshold}
+    result = xmceval.score(y_true, y_score / 2, train=train, by_frequency=3, **options)
+    (figure,) = result.figures
+    parts = [value for part in result.slices for value in part.estimates.values()]
+    if parts:
+        adds_up = sum(part.value for part in parts) == pytest.approx(figure.estimate.value)
+        assert adds_up == (figure.kind_in_bin == "share")

@@ -6,11 +6,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from numba import config
-from scipy import stats
+from scipy import sparse as sp, stats
 
+import xmceval
 from xmceval.errors import DataError
 from xmceval.kernels.topk import SLOTS
-from xmceval.kernels.totals import MOMENTS, add_values
+from xmceval.kernels.totals import LARGEST_TOP, MOMENTS, WORDS, add_values
 from xmceval.scoring import estimates
 from xmceval.scoring.sums import Sums
 from xmceval.statistics.intervals import t_quantile
@@ -20,23 +21,30 @@ N = 60 if config.DISABLE_JIT else 2000
 
 
 def empty(n_outputs=1):
-    return np.zeros((n_outputs, MOMENTS, 3), np.int64)
+    return np.zeros((n_outputs, MOMENTS, WORDS), np.int64)
 
 
 def added(values, weights=(), sums=None):
     sums = empty(values.shape[1]) if sums is None else sums
-    add_values(values, np.array(weights, dtype=np.float64), np.empty(MOMENTS), sums)
+    assert add_values(values, np.array(weights, dtype=np.float64), np.empty(SLOTS), sums) == -1
     return sums
 
 
 def exact(words):
-    low, middle, high = (int(word) for word in words)
-    return low * QUANTUM + middle + (high << 60)
+    squares, low, middle, high = (int(word) for word in words)
+    return squares * QUANTUM**2 + low * QUANTUM + middle + (high << 60)
 
 
 def moments(num, den, best, worst, ceiling):
-    """The floats that are summed, moment by moment."""
-    return [num, den, num * num, num * den, den * den, best, worst, ceiling]
+    """What is summed, moment by moment."""
+    num, den, best, worst, ceiling = (list(map(quantised, column)) for column in (num, den, best, worst, ceiling))
+    squares = [[x * y for x, y in zip(*pair, strict=True)] for pair in ((num, num), (num, den), (den, den))]
+    return [num, den, *squares, best, worst, ceiling]
+
+
+def quantised(x):
+    """The multiple of 2^-60 next to x, towards 0."""
+    return math.trunc(Fraction(float(x)) / QUANTUM) * QUANTUM
 
 
 def rows(rng, scale):
@@ -47,12 +55,11 @@ def rows(rng, scale):
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1e-9, 1.0, 3.0, 5.0, 1e6, 2.0**40])
-def test_sums_are_exact_but_for_one_quantum_a_row(rng, scale):
+def test_sums_of_values_cut_off_at_the_quantum_and_of_their_squares_are_exact(rng, scale):
     values = rows(rng, scale)
     sums = added(values)
-    for m, floats in enumerate(moments(*values[:, 0, :].T)):
-        right = sum(map(Fraction, floats.tolist()))
-        assert abs(exact(sums[0, m]) - right) <= N * QUANTUM, m
+    for m, column in enumerate(moments(*values[:, 0, :].T)):
+        assert exact(sums[0, m]) == sum(column), m
 
 
 @pytest.mark.parametrize("x", [-1.0, -0.25, -1e-18, -3.5, -(2.0**40), -(2.0**70), 0.0, 2.0**-60, 4.0, 2.0**60, 2.0**80])
@@ -77,9 +84,9 @@ def test_the_words_of_a_sum_do_not_tell_its_order(rng):
 
 
 def estimate(values, extra=0):
-    """Estimate the one output of some rows; `extra` is added to the words of the sum of squares."""
+    """Estimate the one output of some rows; `extra` is added to the lower words of the sum of squares."""
     [sums] = added(values)
-    sums[2] += np.array(extra)
+    sums[2, 1:] += np.array(extra)
     return estimates.estimate(sums, len(values))
 
 
@@ -129,16 +136,56 @@ def test_rounding_never_makes_a_variance_negative():
         assert found.high - found.low < 1e-7
 
 
-def test_equal_rows_have_next_to_no_interval():
-    found = estimate(np.tile([1 / 3, 1.0, 0.0, 0.0, 0.0], (N, 1, 1)))
-    assert found.high - found.low < 1e-8
+@pytest.mark.parametrize("row", [[1 / 3, 1.0], [77.7, 1.0], [1e6 / 3, 1e7 / 9], [2**39 + 0.1, 1.0], [1e-15, 1e-15 / 3]])
+@pytest.mark.parametrize("n_rows", [2, 3, N])
+def test_equal_rows_have_no_interval(row, n_rows):
+    found = estimate(np.tile([*row, 0.0, 0.0, 0.0], (n_rows, 1, 1)))
+    assert found.low == found.value == found.high
+
+
+@pytest.mark.parametrize("exponent", [-20, -25, -30, -35])
+def test_small_weights_keep_the_width_of_the_interval(rng, exponent):
+    values = rng.random((N, 1, SLOTS))
+    values[:, 0, 1] = 1
+    weights = np.ldexp(1 + rng.random(N), exponent)
+    weights[0], values[0] = 1.0, [0.5, 1, 0, 0, 0]
+    [sums] = added(values, weights)
+    found = estimates.estimate(sums, N)
+    num = weights * values[:, 0, 0]
+    ratio = num.sum() / weights.sum()
+    error = math.sqrt(np.sum((num - ratio * weights) ** 2) / (N * (N - 1))) / weights.mean()
+    assert (found.high - found.low) / 2 == pytest.approx(stats.t.ppf(0.975, N - 1) * error, rel=1e-6)
 
 
 def test_sums_beyond_their_words_are_refused():
     full = Sums(1)
-    full.sums[0, 2, 2] = 1 << 60
+    full.sums[0, 2, WORDS - 1] = 1 << 60
     with pytest.raises(DataError, match="weights or grades too large"):
         full.merge(full)
+
+
+@pytest.mark.parametrize("x", [2.0**61, 1e30, 1e200, math.inf, math.nan])
+def test_the_row_whose_square_leaves_the_words_is_returned(x):
+    values = np.ones((4, 2, SLOTS))
+    values[2, 1, 0] = x
+    assert add_values(values, np.empty(0), np.empty(SLOTS), empty(2)) == 2
+
+
+def test_a_sum_that_leaves_the_words_is_noticed_in_the_kernel():
+    values, sums = np.full((1 << 7, 1, SLOTS), 2.0**57), empty()
+    assert add_values(values[:100], np.empty(0), np.empty(SLOTS), sums) == -1
+    assert add_values(values, np.empty(0), np.empty(SLOTS), sums) == 27
+    sums[0, 2, -1] = LARGEST_TOP - 1
+    sums[0, 2, 2] = (1 << 60) - 1
+    assert add_values(values / 2.0**57, np.empty(0), np.empty(SLOTS), sums) == 0
+
+
+def test_grades_too_many_and_too_large_to_square_are_refused_with_their_place():
+    n = 3 << 20
+    truth = sp.csr_array((np.full(n, 2.0**40), np.arange(n), [0, 0, n]), shape=(2, n))
+    scores = sp.csr_array((np.arange(n), np.arange(n), [0, 0, n]), shape=(2, n))
+    with pytest.raises(DataError, match=r"y_true row 1: a sum of squares .* weights or grades too large"):
+        xmceval.score(truth, scores, metrics="DCG(discount=none)@all")
 
 
 @pytest.mark.parametrize("degrees", [1, 2, 3, 10, 299, 300, 301, 1000, 10**6, 10**9])

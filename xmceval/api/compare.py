@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from xmceval.api.pairtests import PairTests, adjust
+from xmceval.api.pairtests import PairTests, Watch, adjust
 from xmceval.api.runs import Lineup
 from xmceval.api.saving import saving_rows
 from xmceval.api.setup import Named, Setup
@@ -113,24 +113,25 @@ def compare_systems(
     *,
     progress: Progress | None = None,
     save_rows: str | Path | None = None,
+    watch: Watch | None = None,
 ) -> Comparison:
-    """Compare systems on an opened truth."""
+    """Compare systems on an opened truth; `watch` shows the cost of resampling, and how much of it is done."""
     lineup = Lineup.of(systems)
     pairs = find_pairs(lineup.names, testing)
     opened = setup.open_systems(lineup.runs)
     bins = opened[0].terms.bins
     by_runs = lineup.by_runs(pairs)
     by_rows = [pair for pair in pairs if pair not in by_runs]
-    watch = Pairs(setup.program, opened[0].terms.n_bins, pairs_of_runs(lineup.groups, by_rows))
+    paired = Pairs(setup.program, opened[0].terms.n_bins, pairs_of_runs(lineup.groups, by_rows))
     held = HeldRows() if testing.holds_rows else None
-    observers: list[Observer] = [watch] if held is None else [watch, held]
+    observers: list[Observer] = [paired] if held is None else [paired, held]
     with saving_rows(setup, opened, save_rows) as saved:
         totals = setup.evaluate(opened, [*observers, *saved.observers], progress)
         results = setup.results(opened, totals)
         saved.finish(results)
-    outputs = collect_outputs(setup.program, totals, watch, held, bins)
+    outputs = collect_outputs(setup.program, totals, paired, held, bins)
     means = [MeanOutput(each, lineup.groups) for each in outputs] if lineup.has_runs else outputs
-    tests = PairTests(lineup.names, by_rows, testing, setup.options.threads or default_threads())
+    tests = PairTests(lineup.names, by_rows, testing, setup.options.threads or default_threads(), watch)
     tested = adjust([*tests.differences(means), *lineup.differences(results, by_runs)], testing)
     differences = [*_in_order(tested, results, lineup, pairs), *(each for each in tested if each.bin)]
     return Comparison(
@@ -145,7 +146,7 @@ def compare_systems(
 def find_pairs(names: Sequence[str], testing: Testing) -> list[tuple[int, int]]:
     """Return the pairs (system, baseline) that are compared, by number."""
     if len(names) < 2:
-        raise UsageError("a comparison needs at least two systems")
+        raise UsageError(f"a comparison needs at least two systems, got {listed(names) or 'none'}")
     if testing.against is not None and testing.against not in names:
         raise UsageError(f"against names {testing.against!r}, which is not one of the systems: {listed(names)}")
     return all_pairs(len(names), None if testing.against is None else names.index(testing.against))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.api.compare import find_pairs
-from xmceval.api.pairtests import PairTests, adjust
+from xmceval.api.pairtests import PairTests, Watch, adjust
 from xmceval.errors import DataError, UsageError, counted, listed, warn
 from xmceval.files.rowvalues import RowTable, read_row_values
 from xmceval.metrics.entry import Metric, Norm
@@ -22,6 +22,7 @@ from xmceval.rows.threads import default_threads
 from xmceval.scoring.estimates import estimate
 from xmceval.scoring.finish import Counts, Figure
 from xmceval.scoring.paired import Output, outputs_of_rows
+from xmceval.scoring.task import Unscored
 from xmceval.scoring.testing import Adjust, AdjustOver, Test, Testing
 
 
@@ -71,7 +72,11 @@ def compare_rows(
 
 
 def compare_tables(
-    tables: Sequence[RowTable], names: Sequence[str], testing: Testing, threads: int | None = None
+    tables: Sequence[RowTable],
+    names: Sequence[str],
+    testing: Testing,
+    threads: int | None = None,
+    watch: Watch | None = None,
 ) -> Comparison:
     """Compare the systems of tables of values of rows."""
     first = tables[0]
@@ -88,7 +93,7 @@ def compare_tables(
     values[np.isnan(values[:, :, :, 0])] = 0.0
     weights = first.weights if (first.weights != 1).any() else np.empty(0)
     outputs = outputs_of_rows(measures, values, weights, pairs, left_out)
-    tests = PairTests(called, pairs, testing, threads or default_threads())
+    tests = PairTests(called, pairs, testing, threads or default_threads(), watch)
     results = tuple(_result(name, s, outputs, tables, len(first.rows)) for s, name in enumerate(called))
     differences = adjust([*tests.differences(outputs)], testing)
     source = f"{counted(len(first.rows), 'row')} from saved values"
@@ -98,16 +103,21 @@ def compare_tables(
 def _check_together(first: RowTable, other: RowTable) -> None:
     """Refuse tables that are not of the same rows, metrics and truth."""
     if set(first.metrics) != set(other.metrics):
-        alone = listed(sorted(set(first.metrics) ^ set(other.metrics)))
-        raise DataError(f"{first.name} and {other.name} have different metrics: only one of them has {alone}")
+        lacking = "; ".join(
+            f"{lacks.name} has no {listed(sorted(alone))}"
+            for lacks, has in ((first, other), (other, first))
+            if (alone := set(has.metrics) - set(lacks.metrics))
+        )
+        raise DataError(f"{first.name} and {other.name} have different metrics: {lacking}")
     digests = first.meta.get("truth"), other.meta.get("truth")
     if None not in digests and digests[0] != digests[1]:
         raise DataError(f"{first.name} and {other.name} are of different truths, by their digests")
-    missing = [row for row in first.rows if row not in set(other.rows)]
-    extra = [row for row in other.rows if row not in set(first.rows)]
-    for name, rows in ((other.name, missing), (first.name, extra)):
+    for lacks, has in ((other, first), (first, other)):
+        known = set(lacks.rows)
+        rows = [row for row in has.rows if row not in known]
         if rows:
-            raise DataError(f"{name} lacks {counted(len(rows), 'row')} that the other has; the first is row {rows[0]}")
+            missing = f"{counted(len(rows), 'row')} that {has.name} has"
+            raise DataError(f"{lacks.name} lacks {missing}; the first is row {rows[0]}")
     if not np.array_equal(first.weights, _in_rows_of(first, other, other.weights)):
         raise DataError(f"{first.name} and {other.name} have different sample weights")
 
@@ -156,6 +166,7 @@ def _result(name: str, system: int, outputs: Sequence[Output], tables: Sequence[
     counts = dict(saved[system])
     for key in ("short_rows", "tied_rows"):
         counts[key] = {int(k): rows for k, rows in counts[key].items()}
+    counts["unscored"] = {int(rel): Unscored(*numbers) for rel, numbers in counts["unscored"].items()}
     return Result(name, figures, Counts(**counts))
 
 

@@ -5,25 +5,26 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, counted
+from xmceval.errors import DataError, counted, warn
 from xmceval.files.logcolumns import parse_columns
 from xmceval.files.logs import read_log
 from xmceval.rows.block import Float64
 from xmceval.rows.storage import comparable
+from xmceval.scoring.roc import roc_areas
 
 AnyArray = NDArray[Any]
 
 AUC_SCHEMA = "xmceval-auc/1"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GroupAUC:
     """AUC of each group, in the order of the sorted groups.
 
@@ -44,6 +45,16 @@ class GroupAUC:
     sizes: NDArray[np.int64]
     positive: AnyArray
     negative: AnyArray
+
+    def __eq__(self, other: object) -> bool:
+        """Compare all arrays; undefined values are equal."""
+        if not isinstance(other, GroupAUC):
+            return NotImplemented
+        pairs = ((getattr(self, each.name), getattr(other, each.name)) for each in fields(self))
+        return all(np.array_equal(own, its, equal_nan=own.dtype.kind == "f") for own, its in pairs)
+
+    __hash__ = None  # type: ignore[assignment]
+    __array_ufunc__ = None
 
     @property
     def n_left_out(self) -> int:
@@ -173,7 +184,7 @@ def auc(file: str | Path, *, columns: str | Sequence[str | int] | None = None) -
 def roc_auc(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
     """Compute the area under the ROC curve: the share of (positive, negative) pairs in order, a tie being one half.
 
-    Takes O(n log n). Pairs are counted in integers: without weights the value is exact to its last bit.
+    Takes O(n log n). Pairs are counted exactly: without weights the value is right to its last bit.
 
     Parameters
     ----------
@@ -256,8 +267,6 @@ def group_aucs(y_true: Any, y_score: Any, groups: Any, *, sample_weight: Any = N
 
 def _count_sorted(truth: AnyArray, scores: Float64, weight: Float64 | None, keys: AnyArray | None) -> GroupAUC:
     """Sort by group and descending score, and count ordered pairs."""
-    from xmceval.kernels.auc import sum_ordered_pairs
-
     if weight is not None and not weight.all():
         kept = np.flatnonzero(weight)
         truth, scores, weight = truth[kept], scores[kept], weight[kept]
@@ -273,15 +282,9 @@ def _count_sorted(truth: AnyArray, scores: Float64, weight: Float64 | None, keys
         is_first[1:] = sorted_keys[1:] != sorted_keys[:-1]
         starts = np.append(np.flatnonzero(is_first), sorted_keys.size)
         groups = sorted_keys[starts[:-1]]
-    n_groups = starts.size - 1
-    weights = np.ones(order.size, dtype=np.int64) if weight is None else weight[order]
-    doubled, positive, negative, spare = np.zeros((4, n_groups), dtype=weights.dtype)
-    if order.size:
-        sum_ordered_pairs(starts, truth[order], scores[order], weights, spare, doubled, positive, negative)
-    values = np.full(n_groups, np.nan)
-    has_both = (positive != 0) & (negative != 0)
-    values[has_both] = doubled[has_both] / (2 * positive[has_both] * negative[has_both])
-    return GroupAUC(groups, values, np.diff(starts), positive, negative)
+    areas = roc_areas(starts, truth[order], scores[order], None if weight is None else weight[order])
+    sums = (each.astype(np.int64) if weight is None else each for each in (areas.positive, areas.negative))
+    return GroupAUC(groups, areas.values, np.diff(starts), *sums)
 
 
 def _validated_entries(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[AnyArray, Float64, Float64 | None]:
@@ -322,6 +325,6 @@ def _check_length(name: str, array: AnyArray, truth: AnyArray) -> None:
 
 
 def _warn(message: str) -> None:
-    from xmceval.api.dropins.targets import UndefinedMetricWarning, warn
+    from xmceval.api.dropins.targets import UndefinedMetricWarning
 
-    warn(message, UndefinedMetricWarning)
+    warn([message], UndefinedMetricWarning)

@@ -40,8 +40,8 @@ class InspectionReport:
 
     @property
     def is_sound(self) -> bool:
-        """Whether ``score`` would accept the files, alone and together."""
-        return not any(file.faults for file in self.files) and not any(pair.faults for pair in self.pairs)
+        """Whether ``score`` would accept the files, and nothing shows that they do not belong together."""
+        return all(file.is_sound for file in self.files) and all(pair.is_sound for pair in self.pairs)
 
     def to_json(self) -> str:
         """Return everything as a JSON document."""
@@ -127,6 +127,7 @@ def _inspect(
     truth = next((file for file in inspections if file.kind == "truth"), None)
     compare = partial(
         inspect_pair,
+        n_labels=n_labels,
         names=names,
         max_line=max_line,
         filter=_open_filter(filter),

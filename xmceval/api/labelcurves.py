@@ -17,8 +17,10 @@ from xmceval.rows.block import Float64, Int64, Scratch, Source
 from xmceval.rows.checks import validated_scores, validated_truth
 from xmceval.rows.matrices import as_scores, as_truth
 from xmceval.rows.width import Width
+from xmceval.scoring.roc import roc_areas
 
 AVERAGES = ("macro", "micro", "weighted", None)
+LARGEST_COUNT = 1 << 63
 
 
 @dataclass(frozen=True)
@@ -37,15 +39,24 @@ class _Entries:
 
 @dataclass(frozen=True)
 class _Cells:
-    """Cells of a matrix: their group (a label, or 0 for all), score, and the numbers of hits and misses in them.
+    """The cells of groups that either matrix stores, by group and descending score.
 
-    Cells that neither matrix stores are one cell per group, with score 0 and so many misses.
+    A group is a label, or all cells together: ``labels`` are the labels of the groups that have such cells, and group g
+    has the cells ``starts[g] : starts[g + 1]``. Each has ``size`` cells in all: the others are misses with score 0.
     """
 
-    groups: Int64
+    labels: Int64
+    starts: Int64
+    truth: NDArray[np.bool_]
     scores: Float64
-    hits: Int64
-    misses: Int64
+    size: int
+    n_labels: int
+
+    @property
+    def n_implicit(self) -> NDArray[Any]:
+        """The cells of each group that are not stored, as floats where int64 does not hold them."""
+        stored = np.diff(self.starts)
+        return self.size - (stored if self.size < LARGEST_COUNT else stored.astype(np.float64))
 
 
 @dataclass(frozen=True)
@@ -59,14 +70,15 @@ class _Steps:
     first: Int64
     scores: Float64
     hits: Int64
-    misses: Int64
+    misses: NDArray[Any]
 
-    def running(self, steps: Int64) -> Int64:
+    def running(self, steps: NDArray[Any]) -> NDArray[Any]:
         """Add up along the steps of each label."""
         total = np.cumsum(steps)
-        before = np.concatenate([[0], total])[self.first]
+        before = np.concatenate([np.zeros(1, dtype=total.dtype), total])[self.first]
         lengths = np.diff(np.append(self.first, steps.size))
-        return np.asarray(total - np.repeat(before, lengths), dtype=np.int64)
+        running: NDArray[Any] = total - np.repeat(before, lengths)
+        return running
 
     @property
     def n_true(self) -> Int64:
@@ -74,7 +86,7 @@ class _Steps:
         return self.sums(self.hits)
 
     @property
-    def n_false(self) -> Int64:
+    def n_false(self) -> NDArray[Any]:
         """The number of other cells of each label."""
         return self.sums(self.misses)
 
@@ -83,8 +95,8 @@ class _Steps:
         return np.add.reduceat(values, self.first) if self.first.size else values
 
 
-def _compute_steps(y_true: Any, y_score: Any, *, label: int | None = None, micro: bool = False) -> tuple[_Steps, int]:
-    """Sort all cells, of one label, by label, or with `micro` together; also return the number of labels."""
+def _sort_cells(y_true: Any, y_score: Any, *, label: int | None = None, micro: bool = False) -> _Cells:
+    """Sort all cells, of one label, by label, or with `micro` together."""
     truth, scores = as_truth(y_true), as_scores(y_score)
     n_rows, n_labels = truth.n_rows, truth.n_labels
     if n_rows is None or n_labels is None or (scores.n_rows, scores.n_labels) != (n_rows, n_labels):
@@ -97,12 +109,14 @@ def _compute_steps(y_true: Any, y_score: Any, *, label: int | None = None, micro
         if not 0 <= label < n_labels:
             raise UsageError(f"label {label} is outside 0..{n_labels - 1}")
         true, scored = true.of_label(label), scored.of_label(label)
-    cells = _join_entries(true, scored, n_labels, micro=micro)
-    groups, n_stored = np.unique(cells.groups, return_counts=True)
-    if groups.size == 0 and (micro or label is not None):
-        groups, n_stored = np.array([label or 0]), np.zeros(1, dtype=np.int64)
-    n_cells = n_rows * (n_labels if micro else 1)
-    return _group_by_score(_add_implicit(cells, groups, n_cells - n_stored), groups), n_labels
+    groups, values, is_true = _join_entries(true, scored, micro=micro)
+    order = np.lexsort((-values, groups))
+    groups = groups[order]
+    labels, first = np.unique(groups, return_index=True)
+    if labels.size == 0 and (micro or label is not None):
+        labels, first = np.array([label or 0]), np.zeros(1, dtype=np.int64)
+    size = n_rows * (n_labels if micro else 1)
+    return _Cells(labels, np.append(first, groups.size), is_true[order], values[order], size, n_labels)
 
 
 def _read_entries(source: Source, width: Width, *, is_truth: bool) -> _Entries:
@@ -118,39 +132,36 @@ def _read_entries(source: Source, width: Width, *, is_truth: bool) -> _Entries:
     return _Entries(np.concatenate(rows), np.concatenate(labels), np.concatenate(values))
 
 
-def _join_entries(true: _Entries, scored: _Entries, n_labels: int, *, micro: bool) -> _Cells:
-    """Return each cell that either matrix stores once, with score 0 if it has none."""
-    keys = np.concatenate([scored.rows * n_labels + scored.labels, true.rows * n_labels + true.labels])
-    keys, places = np.unique(keys, return_inverse=True)
-    scores, hits = np.zeros(keys.size), np.zeros(keys.size, dtype=np.int64)
-    scores[places[: scored.rows.size]] = scored.values
-    hits[places[scored.rows.size :]] = 1
-    return _Cells(np.zeros_like(keys) if micro else keys % n_labels, scores, hits, 1 - hits)
+def _join_entries(true: _Entries, scored: _Entries, *, micro: bool) -> tuple[Int64, Float64, NDArray[np.bool_]]:
+    """Return group, score and truth of each cell that either matrix stores, once, with score 0 if it has none."""
+    # Labels by their place among those in use: rows x labels might leave int64.
+    used, codes = np.unique(np.concatenate([scored.labels, true.labels]), return_inverse=True)
+    keys, places = np.unique(np.concatenate([scored.rows, true.rows]) * used.size + codes, return_inverse=True)
+    scores, truth = np.zeros(keys.size), np.zeros(keys.size, dtype=np.bool_)
+    scores[places[: scored.rows.size]] = scored.values + 0.0  # -0 is 0
+    truth[places[scored.rows.size :]] = True
+    return np.zeros_like(keys) if micro else used[keys % max(used.size, 1)], scores, truth
 
 
-def _add_implicit(cells: _Cells, groups: Int64, n_implicit: Int64) -> _Cells:
-    """Add to each group its cells that are not stored."""
+def _compute_steps(cells: _Cells) -> _Steps:
+    """Make one step of the cells of a group with equal scores, those that are not stored among them."""
+    n_implicit = cells.n_implicit
     kept = n_implicit > 0
-    zeros = np.zeros(int(np.count_nonzero(kept)), dtype=np.int64)
-    return _Cells(
-        np.concatenate([cells.groups, groups[kept]]),
-        np.concatenate([cells.scores, zeros]) + 0.0,  # -0 is 0
-        np.concatenate([cells.hits, zeros]),
-        np.concatenate([cells.misses, n_implicit[kept]]),
-    )
-
-
-def _group_by_score(cells: _Cells, groups: Int64) -> _Steps:
-    """Sort cells by group and descending score, and make one step of equal scores."""
-    order = np.lexsort((-cells.scores, cells.groups))
-    group, score = cells.groups[order], cells.scores[order]
-    is_first = np.ones(group.size, dtype=np.bool_)
-    is_first[1:] = (group[1:] != group[:-1]) | (score[1:] != score[:-1])
+    n_kept = int(np.count_nonzero(kept))
+    groups = np.repeat(np.arange(cells.labels.size), np.diff(cells.starts))
+    groups = np.concatenate([groups, np.flatnonzero(kept)])
+    scores = np.concatenate([cells.scores, np.zeros(n_kept)])
+    hits = np.concatenate([cells.truth, np.zeros(n_kept)]).astype(np.int64)
+    misses = np.concatenate([(~cells.truth).astype(n_implicit.dtype), n_implicit[kept]])
+    order = np.lexsort((-scores, groups))
+    groups, scores, hits, misses = groups[order], scores[order], hits[order], misses[order]
+    is_first = np.ones(groups.size, dtype=np.bool_)
+    is_first[1:] = (groups[1:] != groups[:-1]) | (scores[1:] != scores[:-1])
     starts = np.flatnonzero(is_first)
-    hits, misses = cells.hits[order], cells.misses[order]
     if starts.size:
         hits, misses = np.add.reduceat(hits, starts), np.add.reduceat(misses, starts)
-    return _Steps(groups, np.searchsorted(group[starts], groups), score[starts], hits, misses)
+    first = np.searchsorted(groups[starts], np.arange(cells.labels.size))
+    return _Steps(cells.labels, first, scores[starts], hits, misses)
 
 
 def label_roc_curve(
@@ -180,7 +191,7 @@ def label_roc_curve(
     >>> tpr.tolist()
     [0.0, 0.5, 0.5, 1.0, 1.0]
     """
-    steps, _ = _compute_steps(y_true, y_score, label=label, micro=label is None)
+    steps = _compute_steps(_sort_cells(y_true, y_score, label=label, micro=label is None))
     tps, fps, scores = steps.running(steps.hits), steps.running(steps.misses), steps.scores
     if drop_intermediate and scores.size > 2:
         kept = np.ones(scores.size, dtype=np.bool_)
@@ -205,7 +216,7 @@ def label_precision_recall_curve(
     precision, recall, thresholds : float64 arrays
         As scikit-learn's: recall falls and ends at 0 with precision 1; recall is 1 where nothing is true.
     """
-    steps, _ = _compute_steps(y_true, y_score, label=label, micro=label is None)
+    steps = _compute_steps(_sort_cells(y_true, y_score, label=label, micro=label is None))
     tps, fps, scores = steps.running(steps.hits), steps.running(steps.misses), steps.scores
     if drop_intermediate and scores.size > 2:
         kept = np.ones(scores.size, dtype=np.bool_)
@@ -236,10 +247,9 @@ def label_roc_auc(y_true: Any, y_score: Any, *, average: str | None = "macro") -
     -----
     Equal to the Mann-Whitney statistic, ties counting one half (Fawcett, An Introduction to ROC Analysis, 2006).
     """
-    steps, n_labels = _compute_steps(y_true, y_score, micro=_check_average(average) == "micro")
-    doubled = steps.sums(steps.misses * (2 * steps.running(steps.hits) - steps.hits))  # twice the pairs in order
-    values = doubled / 2.0 / np.maximum(steps.n_true, 1) / np.maximum(steps.n_false, 1)
-    return _average(steps, values, n_labels, average)
+    cells = _sort_cells(y_true, y_score, micro=_check_average(average) == "micro")
+    areas = roc_areas(cells.starts, cells.truth, cells.scores, spare=cells.n_implicit.astype(np.float64))
+    return _average(cells, areas.values, areas.positive, average)
 
 
 def label_average_precision(y_true: Any, y_score: Any, *, average: str | None = "macro") -> float | Float64:
@@ -248,10 +258,12 @@ def label_average_precision(y_true: Any, y_score: Any, *, average: str | None = 
     See `label_roc_auc` for the arguments and errors. A label with only one class is left out; scikit-learn counts a
     label that is never true as 0.
     """
-    steps, n_labels = _compute_steps(y_true, y_score, micro=_check_average(average) == "micro")
+    cells = _sort_cells(y_true, y_score, micro=_check_average(average) == "micro")
+    steps = _compute_steps(cells)
     tps, fps = steps.running(steps.hits), steps.running(steps.misses)
     values = steps.sums(steps.hits * (tps / np.maximum(tps + fps, 1))) / np.maximum(steps.n_true, 1)
-    return _average(steps, values, n_labels, average)
+    values[(steps.n_true == 0) | (steps.n_false == 0)] = np.nan
+    return _average(cells, values, steps.n_true, average)
 
 
 def _check_average(average: str | None) -> str | None:
@@ -260,14 +272,14 @@ def _check_average(average: str | None) -> str | None:
     return average
 
 
-def _average(steps: _Steps, values: Float64, n_labels: int, average: str | None) -> float | Float64:
-    """Average the labels with both classes, or return all labels, NaN where a label has only one."""
-    has_both = (steps.n_true > 0) & (steps.n_false > 0)
+def _average(cells: _Cells, values: Float64, n_true: NDArray[Any], average: str | None) -> float | Float64:
+    """Average the labels with both classes, or return all labels; a value is NaN where a label has only one."""
+    has_both = ~np.isnan(values)
     if average is None:
-        by_label = np.full(n_labels, np.nan)
-        by_label[steps.labels[has_both]] = values[has_both]
+        by_label = np.full(cells.n_labels, np.nan)
+        by_label[cells.labels[has_both]] = values[has_both]
         return by_label
     if not has_both.any():
         raise DataError("no label has both classes: each is true in all rows or in none")
-    weights = steps.n_true[has_both] if average == "weighted" else None
+    weights = n_true[has_both] if average == "weighted" else None
     return float(np.average(values[has_both], weights=weights))

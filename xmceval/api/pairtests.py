@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from xmceval.errors import counted
 from xmceval.report.comparison import Difference
 from xmceval.scoring.paired import Output
 from xmceval.scoring.runs import MeanOutput
@@ -21,6 +23,44 @@ from xmceval.statistics.resampling import (
     tukey_ps,
 )
 
+BYTES = 16  # of a row's value, which is a numerator and a denominator
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What resampling costs.
+
+    Attributes
+    ----------
+    what : str
+        The kind of test.
+    n_tests, n_resamples, n_rows : int
+        So many tests, each of so many resamples of so many rows. Where rows take few values, these are counted, and a
+        resample costs less than its rows.
+    n_bytes : int
+        The memory that the values of rows take.
+    """
+
+    what: str
+    n_tests: int
+    n_resamples: int
+    n_rows: int
+    n_bytes: int
+
+    @property
+    def steps(self) -> int:
+        """How many rows are drawn in all, at most."""
+        return self.n_tests * self.n_resamples * self.n_rows
+
+    def __str__(self) -> str:
+        tests = f"{counted(self.n_tests, 'test')} of {counted(self.n_resamples, 'resample')}"
+        memory = f", whose values take {self.n_bytes / 1e6:,.0f} MB" if self.n_bytes >= 1e6 else ""
+        return f"{self.what}: {tests} of {counted(self.n_rows, 'row')}{memory}"
+
+
+# Called with the cost before resampling starts; what it returns is called with resamples done.
+Watch = Callable[[Cost], AbstractContextManager[Callable[[int], None] | None]]
+
 
 @dataclass
 class PairTests:
@@ -34,16 +74,37 @@ class PairTests:
         By number.
     testing : Testing
     threads : int
+    watch : callable, optional
+        Shows the cost of resampling, and how much of it is done.
     """
 
     names: Sequence[str]
     pairs: Sequence[tuple[int, int]]
     testing: Testing
     threads: int = 1
+    watch: Watch | None = None
+    _progress: Callable[[int], None] | None = None
     _tukey: dict[int, Callable[[int, int], float] | None] = field(default_factory=dict)
 
     def differences(self, outputs: Sequence[Output | MeanOutput]) -> Iterator[Difference]:
         """Yield the differences of each pair in the order of the outputs, not adjusted for their number."""
+        cost = self.cost(outputs)
+        with nullcontext() if self.watch is None or cost is None else self.watch(cost) as self._progress:
+            yield from self._differences(outputs)
+
+    def cost(self, outputs: Sequence[Output | MeanOutput]) -> Cost | None:
+        """Return what resampling costs; None where nothing is resampled."""
+        held = [output for output in outputs if output.rows is not None]
+        is_tukey, test = self.testing.adjust == "tukey", self.testing.test
+        if not held or not self.pairs or not self.testing.holds_rows:
+            return None
+        n_tests = len(held) * (len(self.pairs) * (test != "t") + is_tukey)
+        what = " and ".join([*([test] if test != "t" else []), *(["tukey"] if is_tukey else [])])
+        n_rows = max(output.n(*pair) for output in held for pair in self.pairs)
+        n_values = sum(output.n_systems for output in held) * n_rows
+        return Cost(what, n_tests, self.testing.resamples, n_rows, BYTES * n_values)
+
+    def _differences(self, outputs: Sequence[Output | MeanOutput]) -> Iterator[Difference]:
         for system, baseline in self.pairs:
             for output in outputs:
                 tested = output.difference(system, baseline)
@@ -83,7 +144,7 @@ class PairTests:
 
     @property
     def _resampling(self) -> Resampling:
-        return Resampling(self.testing.resamples, self.testing.seed, self.threads)
+        return Resampling(self.testing.resamples, self.testing.seed, self.threads, self._progress)
 
     def _tukey_p(self, output: Output | MeanOutput, system: int, baseline: int) -> float | None:
         """Return p of a pair by the randomized Tukey test, where all systems have the same denominators."""

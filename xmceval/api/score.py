@@ -88,13 +88,15 @@ def score(
         all their orders, or in the best or worst of them.
     by_frequency : int, str or sequence, optional
         Bins of labels by training frequency: a number of bins of equal mass, names such as ``"head,torso,tail"`` from
-        the most frequent on, or ascending training counts at which bins begin. ``result.slices`` then has for each bin
-        its share of every metric at a cutoff, which add up to the metric, and the label-wise metrics within the bin.
+        the most frequent on, or ascending training counts at which bins begin; in a list these may be a single one.
+        ``result.slices`` then has for each bin its share of every metric at a cutoff, which add up to the metric, and
+        the label-wise metrics within the bin.
     ceiling : bool
         Also compute the best value that any ranking could reach on this truth, for metrics at a cutoff.
     threshold : float, optional
         For metrics of decisions: stored labels whose score is at least this are decisions; without it, all stored
-        labels are. The default metrics are then those of decisions.
+        labels are. It is rounded to the type of the scores: 0.7 as float32 is at least 0.7. The default metrics are
+        then those of decisions.
     sample_weight : array of float or path, optional
         One weight per row, at least 0: a row of weight 0 is skipped, one of weight 2 counts twice. Intervals treat
         weights as fixed, not as numbers of repetitions.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,13 +23,14 @@ from xmceval.api.inputs import (
 from xmceval.errors import DataError, UsageError, listed
 from xmceval.files.presence import check_files
 from xmceval.labels.bins import make_bins
-from xmceval.labels.catalogue import find_dataset
+from xmceval.labels.catalogue import Sizes, find_dataset, hint_at_dataset
 from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.report.result import Result, make_result
 from xmceval.rows.block import Source
+from xmceval.rows.storage import rounded
 from xmceval.rows.threads import Progress
 from xmceval.scoring.batch import Terms
-from xmceval.scoring.evaluate import System, evaluate
+from xmceval.scoring.evaluate import System, doubt_header, evaluate
 from xmceval.scoring.observers import Observer
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program, compile_program
@@ -161,14 +162,15 @@ class Setup:
                 raise DataError("bins by frequency need the number of labels (hint: pass n_labels, --n-labels)")
             if self.terms.propensities is not NO_PROPENSITIES:
                 bins = make_bins(self.options.by_frequency, self.terms.propensities, width.n_labels)
-        return replace(self.terms, width=width, bins=bins)
+        return replace(self.terms, width=width, bins=bins, threshold=rounded(self.terms.threshold, scores.dtype))
 
     def _result(self, opened: Opened, totals: Totals) -> Result:
         """Finish the totals of a system."""
         terms, notes = opened.terms, opened.scores.notes
         if terms.filter is not None:
             terms.filter.check_labels(terms.width)
-        mismatches = self._mismatches(terms, totals)
+        sizes = self._sizes(terms, totals)
+        doubts = doubt_header(self.truth.source, System(opened.scores.source, terms), totals)
         width = terms.width.or_seen(totals.tally.largest_label)
         if not terms.width.is_known:
             notes = (*notes, f"no input declares the number of labels: {width.declared_by} {width.n_labels:,}")
@@ -180,23 +182,32 @@ class Setup:
             self.options,
             truth=self.truth_name,
             scores=opened.file,
-            warnings=(*self.warnings, *mismatches, *self.truth.source.warnings, *opened.scores.source.warnings),
+            warnings=(
+                *self.warnings,
+                *self._check_dataset(sizes, is_filtered=terms.filter is not None),
+                *doubts,
+                *self.truth.source.warnings,
+                *opened.scores.source.warnings,
+            ),
             notes=(*self.notes, *notes, *self.program.remarks(totals.parts, width.n_labels)),
+            sizes=sizes,
         )
 
-    def _mismatches(self, terms: Terms, totals: Totals) -> tuple[str, ...]:
-        """Report where the data do not fit the data set that was named."""
-        if self.options.dataset is None:
-            return ()
+    def _sizes(self, terms: Terms, totals: Totals) -> Sizes:
+        """Return the sizes of the data, as far as they are known for certain."""
         propensities = terms.propensities
-        return tuple(
-            find_dataset(self.options.dataset).mismatches(
-                n_train=propensities.n if propensities.from_training else None,
-                n_test=totals.tally.n_instances(drop_empty=terms.drop_empty),
-                n_labels=terms.width.or_none,
-                is_filtered=terms.filter is not None,
-            )
+        return Sizes(
+            train=propensities.n if propensities.from_training else None,
+            test=totals.tally.n_instances(drop_empty=terms.drop_empty),
+            labels=terms.width.or_none,
         )
+
+    def _check_dataset(self, sizes: Sizes, *, is_filtered: bool) -> Iterator[str]:
+        """Report where the data do not fit the data set that was named, or which they fit where none was."""
+        if self.options.dataset is None:
+            yield from hint_at_dataset(sizes)
+        else:
+            yield from find_dataset(self.options.dataset).mismatches(sizes, is_filtered=is_filtered)
 
 
 def _inputs(y_score: Any) -> Sequence[Any]:

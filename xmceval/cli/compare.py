@@ -6,13 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from xmceval.cli import options, shared
-from xmceval.errors import UsageError
+from xmceval.errors import UsageError, listed
 from xmceval.report.forms import render_comparison
+from xmceval.scoring.options import Options, specs
 from xmceval.scoring.testing import Testing
 
 if TYPE_CHECKING:
+    from xmceval.api.setup import Named
     from xmceval.report.comparison import Comparison
 
 
@@ -63,37 +66,71 @@ def command(
     """
     if rows or is_row_file(truth):
         comparison = _compare_rows((truth, *preds), names, arguments, quiet)
-        shared.report(comparison.results, quiet=quiet, verbose=verbose, warnings=comparison.warnings)
-        click.echo(render_comparison(form, comparison, places), nl=False)
-        return
-    if not preds and not fused and not runs:
-        raise UsageError("a comparison needs at least two systems")
-    systems = shared.system_names(preds, names)
-    shared.start(quiet, ahead=True)
-    from xmceval.api.compare import compare_systems
-    from xmceval.api.setup import Setup
-    from xmceval.scoring.options import Options
-
-    testing = Testing.of(arguments)
-    named = [*shared.named_systems(preds, systems, fused), *shared.systems_of_runs(runs)]
-    setup = Setup.of(truth, Options.of(arguments), named)
-    with shared.progress(f"{len(systems)} systems", quiet) as report:
-        comparison = compare_systems(setup, named, testing, progress=report, save_rows=save_rows)
+    elif any(is_row_file(each) for each in preds):
+        names_of_rows = listed(each for each in preds if is_row_file(each))
+        raise UsageError(f"{names_of_rows}: values of rows are compared without TRUTH (hint: leave out {truth})")
+    elif not preds and not fused and not runs:
+        raise UsageError("a comparison needs at least two systems after TRUTH, got none")
+    else:
+        systems = shared.system_names(preds, names)
+        shared.start(quiet, ahead=True)
+        named = [*shared.named_systems(preds, systems, fused), *shared.systems_of_runs(runs)]
+        comparison = _compare_systems(truth, named, arguments, save_rows, quiet)
     if strict:
         shared.refuse_warnings(comparison.results, comparison.warnings)
     shared.report(comparison.results, quiet=quiet, verbose=verbose, warnings=comparison.warnings)
     click.echo(render_comparison(form, comparison, places), nl=False)
 
 
+def _compare_systems(
+    truth: str, systems: list[Named], arguments: dict[str, object], save_rows: str | None, quiet: bool
+) -> Comparison:
+    """Compare predictions on the truth."""
+    from xmceval.api.compare import compare_systems
+    from xmceval.api.setup import Setup
+
+    testing = Testing.of(arguments)
+    setup = Setup.of(truth, Options.of(arguments), systems)
+    with shared.progress(f"{len(systems)} systems", quiet) as report:
+        return compare_systems(setup, systems, testing, progress=report, save_rows=save_rows, watch=shared.watch(quiet))
+
+
 def _compare_rows(
     files: tuple[str, ...], names: tuple[str, ...], arguments: dict[str, object], quiet: bool
 ) -> Comparison:
-    """Compare saved values of rows; options of scoring were those of the files."""
+    """Compare saved values of rows."""
+    _refuse_scoring()
     shared.start(quiet)
     from xmceval.api.comparerows import compare_tables
     from xmceval.files.rowvalues import read_row_values
 
-    return compare_tables([read_row_values(path) for path in files], names, Testing.of(arguments))
+    tables = [read_row_values(path) for path in files]
+    threads = arguments["threads"]
+    return compare_tables(
+        tables, names, Testing.of(arguments), threads if isinstance(threads, int) else None, shared.watch(quiet)
+    )
+
+
+def _refuse_scoring() -> None:
+    """Refuse options of scoring where values of rows are compared, which nothing scores again.
+
+    Raises
+    ------
+    UsageError
+        All of them.
+    """
+    context = click.get_current_context()
+    of_scoring = {*specs(Options), "fused", "runs", "save_rows"} - {"threads"}
+    passed = [
+        each.opts[0]
+        for each in context.command.params
+        if each.name in of_scoring and context.get_parameter_source(each.name) is ParameterSource.COMMANDLINE
+    ]
+    if passed:
+        raise UsageError(
+            f"{listed(passed)}: the files hold values of rows that were already scored "
+            "(hint: pass these options to the command that writes them)"
+        )
 
 
 def is_row_file(path: str) -> bool:

@@ -6,20 +6,22 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from xmceval.errors import UsageError, counted
+from xmceval.errors import UsageError, counted, listed
 
 if TYPE_CHECKING:
+    from xmceval.api.pairtests import Cost, Watch
     from xmceval.api.setup import Named
     from xmceval.report.result import Result
 
 COMPILING = "compiling kernels: on the first run only, takes some seconds"
+LONG = 300_000_000  # rows drawn in resamples, which take about a second
 
 
 def system_names(paths: Sequence[str], names: Sequence[str]) -> list[str]:
@@ -41,18 +43,21 @@ def named_systems(preds: Sequence[str], names: Sequence[str], fused: Sequence[st
     Raises
     ------
     UsageError
-        A fusion without a name, or of an unknown rule.
+        A fusion without a name, of fewer than two files, or of an unknown rule.
     """
     from xmceval.api.fuse import fuse
     from xmceval.api.setup import Named
+    from xmceval.rows.fusion import RULES
 
     systems = [Named(Path(path), name) for path, name in zip(preds, names, strict=True)]
     for text in fused:
         name, is_named, files = text.partition("=")
-        if not (name and is_named and files):
-            raise UsageError(f"--fuse {text}: expected NAME=A,B or NAME=RULE:A,B")
         rule, has_rule, rest = files.partition(":")
-        paths = [Path(each) for each in (rest if has_rule else files).split(",")]
+        paths = [Path(each) for each in (rest if has_rule else files).split(",") if each]
+        if not (name and is_named) or len(paths) < 2:
+            raise UsageError(f"--fuse {text}: expected NAME=A,B or NAME=RULE:A,B with at least two files")
+        if has_rule and rule not in RULES:
+            raise UsageError(f"--fuse {text}: the rule must be one of {listed(RULES)}, got {rule!r}")
         systems.append(Named(fuse(paths, by=rule if has_rule else "score"), name))
     return systems
 
@@ -148,9 +153,23 @@ def _report_compilation(quiet: bool, ahead: bool) -> None:
     on_compilation(report_it)
 
 
+def watch(quiet: bool) -> Watch:
+    """Return what writes the cost of long resampling to stderr before it starts, and shows its progress."""
+
+    def watch_cost(cost: Cost) -> AbstractContextManager[Callable[[int], None] | None]:
+        if cost.steps >= LONG and not quiet:
+            click.echo(f"note: {cost}", err=True)
+        return progress(cost.what, quiet, what="resamples", total=cost.n_tests * cost.n_resamples)
+
+    return watch_cost
+
+
 @contextmanager
-def progress(name: str, quiet: bool) -> Iterator[Callable[[int], None] | None]:
-    """Show rows done on a terminal, from the first second on."""
+def progress(
+    name: str, quiet: bool, *, what: str = "instances", total: int | None = None
+) -> Iterator[Callable[[int], None] | None]:
+    """Show rows done, or other things of which there may be a known total, on a terminal, from the first second on."""
+    of_total = "" if total is None else f" of {total:,}"
     if quiet or not sys.stderr.isatty():
         yield None
         return
@@ -163,7 +182,7 @@ def progress(name: str, quiet: bool) -> Iterator[Callable[[int], None] | None]:
             now = time.monotonic() - start
             if now > 1 and now - shown > 0.1:
                 shown = now
-                click.echo(f"\r{name}: {done:,} instances, {done / now:,.0f} per second", nl=False, err=True)
+                click.echo(f"\r{name}: {done:,}{of_total} {what}, {done / now:,.0f} per second", nl=False, err=True)
 
     try:
         yield update

@@ -12,7 +12,6 @@ import os
 import pickle
 import sys
 import tempfile
-import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -95,7 +94,7 @@ class KernelCache:
             return
         payload = dumps(data._reduce())
         path = str(folder / self._file_name(sig, data.codegen))
-        part = f"{path}.{uuid.uuid4().hex}"
+        part = f"{path}.{os.urandom(8).hex()}"
         unfinished.add(part)
         try:
             with suppress(OSError):  # a full disk, for one

@@ -28,7 +28,7 @@ def _ascending(indices, start, stop):
 
 @helper
 def _duplicate(indices, start, stop, table):
-    """Entry whose label stands earlier in the row, or -1. `table` is a hash table for the row, all -1 and left so."""
+    """Entry whose label appears earlier in the row, or -1. `table` is a hash table for the row, all -1 and left so."""
     size = 16
     while size < 2 * (stop - start):
         size *= 2

@@ -1,4 +1,4 @@
-"""Sum kernel: adds the values of rows to exact sums."""
+"""Sum kernels: add the values of rows, and products of them, to exact sums."""
 
 from __future__ import annotations
 
@@ -9,44 +9,181 @@ from xmceval.kernels.cache import cached
 
 kernel = cached(numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True))
 
+# The wrappers that Python and C would call take longer to compile than a small function.
+helper = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True)
+
+# Used several times, and not small: compiled once.
+function = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True)
+
 MOMENTS = 8  # num, den, num^2, num den, den^2, best - num, worst - num, ceiling
 
-WORD = 60  # bits of the two lower words of a sum
+PRODUCTS = 4  # of two systems: num_a num_b, num_a den_b, den_a num_b, den_a den_b
+
+WINS, LOSSES = 0, 1
+
+TIE = 1e-12  # rows whose values differ by at most this share of the larger are ties
+
+WORDS = 4  # of a sum: fractions of 2^-120, fractions of 2^-60, ones, and multiples of 2^60
+
+WORD = 60  # bits of all words but the last
 
 MASK = (1 << WORD) - 1
 
 UNIT = float(1 << WORD)
 
+LARGEST_TOP = float(1 << 61)  # of the last word
+
+HALF = 30
+
+HALF_MASK = (1 << HALF) - 1
+
+SMALL = float(1 << 29)  # below it, all products of halves of words fit 64 bits
+
+SPLITTER = float((1 << 27) + 1)
+
+
+@function
+def _add(sums, o, m, w, y):
+    """Add a whole number of any size in units of word `w`; return whether it fits."""
+    carry = np.int64(0)
+    while w < WORDS - 1 and (carry != 0 or y != 0.0):
+        # Truncated: what is left keeps the sign, and so needs no more bits than y has.
+        above = 0.0 if -UNIT < y < UNIT else np.trunc(y / UNIT)
+        word = sums[o, m, w] + np.int64(y - above * UNIT) + carry
+        sums[o, m, w] = word & MASK
+        carry = word >> WORD
+        y = above
+        w += 1
+    if carry == 0 and y == 0.0:
+        return True
+    if not (-LARGEST_TOP < y < LARGEST_TOP):
+        return False
+    sums[o, m, w] += np.int64(y) + carry
+    return -LARGEST_TOP < sums[o, m, w] < LARGEST_TOP
+
+
+@function
+def _add_large_product(sums, o, m, x, y):
+    """Add the product of two numbers of any size, rounded and what rounding left (Dekker); return whether it fits."""
+    x, y = np.trunc(x * UNIT), np.trunc(y * UNIT)
+    product = x * y
+    xs, ys = SPLITTER * x, SPLITTER * y
+    xh, yh = xs - (xs - x), ys - (ys - y)
+    xl, yl = x - xh, y - yh
+    return _add(sums, o, m, 0, product) and _add(sums, o, m, 0, ((xh * yh - product) + xh * yl + xl * yh) + xl * yl)
+
+
+@helper
+def _add_small_product(sums, o, m, x, x_rest, y, y_rest):
+    """Add the product of two numbers from 0 to SMALL, given as ones and fractions of 2^-60; return whether it fits."""
+    if y_rest == 0 and y <= 1:  # most denominators are 1
+        low = sums[o, m, 1] + x_rest * y
+        word = (low >> WORD) + sums[o, m, 2] + x * y
+        sums[o, m, 1], sums[o, m, 2] = low & MASK, word & MASK
+        sums[o, m, 3] += word >> WORD
+        return sums[o, m, 3] < LARGEST_TOP
+    x1, x0, y1, y0 = x_rest >> HALF, x_rest & HALF_MASK, y_rest >> HALF, y_rest & HALF_MASK
+    second, fourth = x0 * y1 + x1 * y0, x1 * y + x * y1
+    word = sums[o, m, 0] + x0 * y0 + ((second & HALF_MASK) << HALF)
+    sums[o, m, 0] = word & MASK
+    word = (word >> WORD) + sums[o, m, 1] + (second >> HALF) + ((fourth & HALF_MASK) << HALF)
+    word += x0 * y + x1 * y1 + x * y0
+    sums[o, m, 1] = word & MASK
+    word = (word >> WORD) + sums[o, m, 2] + (fourth >> HALF) + x * y
+    sums[o, m, 2] = word & MASK
+    sums[o, m, 3] += word >> WORD
+    return sums[o, m, 3] < LARGEST_TOP
+
+
+@function
+def _add_product(sums, o, m, x, y):
+    """Add the product of two numbers; return whether it fits."""
+    if not (0.0 <= x < SMALL and 0.0 <= y < SMALL):
+        return _add_large_product(sums, o, m, x, y)
+    ones, others = np.int64(x), np.int64(y)
+    rest, others_rest = np.int64((x - ones) * UNIT), np.int64((y - others) * UNIT)
+    return _add_small_product(sums, o, m, ones, rest, others, others_rest)
+
 
 @kernel
 def add_values(values, weights, moments, sums):
-    """Add the values of rows to the sums of every output.
+    """Add the values of rows to the sums of every output; return the first row that leaves their range, or -1.
 
-    A sum has three words: fractions of 2^-60 (what lies below is cut off), ones, and 2^60s. `weights` is one a row, or
-    empty where all are 1; `moments` is working space.
+    A value is cut off below 2^-60; products are those of the values so cut off, and exact. `weights` is one per row, or
+    empty where all are 1; `moments` is working space for five. Where a row is returned, the sums mean nothing.
     """
     for row in range(values.shape[0]):
         weight = weights[row] if weights.size > 0 else 1.0
+        fits = True
         for o in range(values.shape[1]):  # o: output, m: moment
-            num, den = weight * values[row, o, 0], weight * values[row, o, 1]
-            moments[0], moments[1] = num, den
-            moments[2], moments[3], moments[4] = num * num, num * den, den * den
-            moments[5], moments[6] = weight * values[row, o, 2], weight * values[row, o, 3]
-            moments[7] = weight * values[row, o, 4]
-            for m in range(MOMENTS):
-                x = moments[m]
+            for slot in range(5):
+                moments[slot] = weight * values[row, o, slot]
+            for slot in range(5):
+                x = moments[slot]
                 if x == 0.0:
                     continue
+                m = slot if slot < 2 else slot + 3
                 if -4.0 < x < 4.0:
-                    low = sums[o, m, 0] + np.int64(x * UNIT)
-                    middle = sums[o, m, 1] + (low >> WORD)
+                    low = sums[o, m, 1] + np.int64(x * UNIT)
+                    middle = sums[o, m, 2] + (low >> WORD)
+                    sums[o, m, 1] = low & MASK
+                    sums[o, m, 2] = middle & MASK
+                    sums[o, m, 3] += middle >> WORD
                 else:
-                    whole = np.floor(x)
-                    # Only what is that large can lose 2^60s without being rounded: -1.0 + 2^60 has no room for the 1.
-                    top = np.floor(whole / UNIT) if abs(whole) >= UNIT else 0.0
-                    low = sums[o, m, 0] + np.int64((x - whole) * UNIT)
-                    middle = sums[o, m, 1] + np.int64(whole - top * UNIT) + (low >> WORD)
-                    sums[o, m, 2] += np.int64(top)
-                sums[o, m, 0] = low & MASK
-                sums[o, m, 1] = middle & MASK
-                sums[o, m, 2] += middle >> WORD
+                    fits &= _add(sums, o, m, 1, np.trunc(x * UNIT))
+            num, den = moments[0], moments[1]
+            if 0.0 <= num < SMALL and 0.0 <= den < SMALL:
+                x, y = np.int64(num), np.int64(den)
+                x_rest, y_rest = np.int64((num - x) * UNIT), np.int64((den - y) * UNIT)
+                if num > 0.0:
+                    fits &= _add_small_product(sums, o, 2, x, x_rest, x, x_rest)
+                    fits &= _add_small_product(sums, o, 3, x, x_rest, y, y_rest)
+                fits &= _add_small_product(sums, o, 4, y, y_rest, y, y_rest)
+            else:
+                fits &= _add_large_product(sums, o, 2, num, num)
+                fits &= _add_large_product(sums, o, 3, num, den)
+                fits &= _add_large_product(sums, o, 4, den, den)
+        if not fits:
+            return row
+    return -1
+
+
+@kernel
+def add_pairs(a, b, weights, signs, products, counts):
+    """Add the rows of two systems.
+
+    Parameters
+    ----------
+    a, b : float64 [n_rows, n_outputs, 2]
+        Numerator and denominator of each row.
+    weights : float64 [n_rows]
+        Or empty, where all rows count 1.
+    signs : float64 [n_outputs]
+        1 where higher is better, else -1.
+    products : int64 [n_outputs, PRODUCTS, WORDS]
+        Exact sums.
+    counts : int64 [n_outputs, 2]
+        Rows in which a is better, and in which b is.
+    """
+    for row in range(a.shape[0]):
+        weight = weights[row] if weights.size > 0 else 1.0
+        for o in range(a.shape[1]):  # o: output
+            # Exact, as squares are: so the products of equal rows cancel against the squares.
+            num_a, den_a, num_b, den_b = (
+                weight * a[row, o, 0],
+                weight * a[row, o, 1],
+                weight * b[row, o, 0],
+                weight * b[row, o, 1],
+            )
+            _add_product(products, o, 0, num_a, num_b)
+            _add_product(products, o, 1, num_a, den_b)
+            _add_product(products, o, 2, den_a, num_b)
+            _add_product(products, o, 3, den_a, den_b)
+            x, y = num_a, num_b
+            if den_a != den_b:
+                if den_a == 0.0 or den_b == 0.0:
+                    continue
+                x, y = num_a / den_a, num_b / den_b
+            larger = max(abs(x), abs(y))
+            if abs(x - y) > TIE * larger:
+                counts[o, WINS if signs[o] * (x - y) > 0.0 else LOSSES] += 1

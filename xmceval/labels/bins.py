@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xmceval.errors import DataError, UsageError, counted
 from xmceval.labels.propensity import Propensities
@@ -46,7 +48,7 @@ class Bin:
 
 @dataclass(frozen=True)
 class Bins:
-    """Bins from the most frequent labels to the rarest; `by_code` is the bin by the number of training rows."""
+    """Bins from the most frequent labels to the rarest; `by_code` is the bin by the code of a label's propensity."""
 
     bins: tuple[Bin, ...]
     by_code: Int64
@@ -63,7 +65,8 @@ def make_bins(spec: int | str | Sequence[int | str], propensities: Propensities,
     spec : int, str or sequence
         A number of bins of equal mass, each with about the same share of the training positives; or their names, from
         the most frequent labels on, such as ``"head,torso,tail"``; or ascending numbers of training rows at which bins
-        begin, such as ``"10,100"``. Labels of one frequency are never separated.
+        begin, such as ``"10,100"``; a sequence may have a single one, ``[10]``. Labels of one frequency are never
+        separated.
     propensities : Propensities
         From training counts.
     n_labels : int
@@ -77,17 +80,18 @@ def make_bins(spec: int | str | Sequence[int | str], propensities: Propensities,
     """
     if propensities.n is None:
         raise DataError("bins by frequency need training counts (hint: pass --train or --counts)")
-    words = [word.strip() for word in str(spec).split(",")] if isinstance(spec, (int, str)) else list(map(str, spec))
-    numbers = [int(word) for word in words if word.isdigit()]
-    if not all(words) or (numbers and len(numbers) < len(words)):
+    words, are_edges = _read_spec(spec)
+    numbers = [int(word) for word in words if word.isascii() and word.isdigit()]
+    if not words or not all(words) or (any(map(_is_number, words)) and len(numbers) < len(words)):
         raise UsageError(
             f"by_frequency must be a number of bins, names of bins, or ascending training counts, got {spec!r}"
         )
-    labels = np.bincount(propensities.codes, minlength=propensities.inverse.size)
+    counts = propensities.counts
+    labels = np.bincount(propensities.codes, minlength=counts.size)
     labels[0] += n_labels - propensities.codes.size
-    counts = np.arange(labels.size)
-    if len(numbers) > 1:
-        edges = np.array(numbers)
+    positives = labels * counts.astype(np.float64)
+    if numbers and are_edges:
+        edges = np.array(numbers, dtype=np.float64)
         if np.any(np.diff(edges) <= 0) or edges[0] < 1:
             raise UsageError(f"training counts at which bins begin must ascend from at least 1, got {spec!r}")
         by_code = edges.size - np.searchsorted(edges, counts, side="right")
@@ -97,16 +101,35 @@ def make_bins(spec: int | str | Sequence[int | str], propensities: Propensities,
         if n_bins < 1:
             raise UsageError("by_frequency needs at least 1 bin")
         names = [f"bin {i + 1}" for i in range(n_bins)] if numbers else words
-        mass = (labels * counts)[::-1].astype(np.float64)
+        mass = positives[::-1]
         before = (np.cumsum(mass) - mass)[::-1] / max(mass.sum(), 1.0)
         by_code = np.minimum((n_bins * before).astype(np.int64), n_bins - 1)
-    return Bins(tuple(_bin(name, i, by_code, labels) for i, name in enumerate(names)), by_code.astype(np.int64))
+    by_code = by_code.astype(np.int64)
+    return Bins(tuple(_bin(name, by_code == i, labels, counts) for i, name in enumerate(names)), by_code)
 
 
-def _bin(name: str, number: int, by_code: Int64, labels: Int64) -> Bin:
-    inside = by_code == number
-    positives = labels * np.arange(labels.size)
-    counts = np.flatnonzero(inside & (labels > 0))
-    low, high = (int(counts[0]), int(counts[-1])) if counts.size else (0, 0)
-    total = max(int(positives.sum()), 1)
-    return Bin(name, low, high, int(labels[inside].sum()), float(positives[inside].sum() / total))
+def _read_spec(spec: Any) -> tuple[list[str], bool]:
+    """Return the words of a spec, and whether numbers among them are training counts at which bins begin."""
+    if isinstance(spec, str):
+        words = [word.strip() for word in spec.split(",")]
+        return words, len(words) > 1
+    if isinstance(spec, Iterable) and getattr(spec, "ndim", 1) > 0:
+        return [str(word).strip() for word in spec], True
+    return [] if isinstance(spec, bool) else [str(spec)], False
+
+
+def _is_number(word: str) -> bool:
+    """Whether a word is a number of any kind, and so not a name."""
+    try:
+        float(word)
+    except ValueError:
+        return word.isnumeric()
+    return True
+
+
+def _bin(name: str, inside: NDArray[np.bool_], labels: Int64, counts: Int64) -> Bin:
+    positives = labels * counts.astype(np.float64)
+    present = counts[inside & (labels > 0)]
+    low, high = (int(present[0]), int(present[-1])) if present.size else (0, 0)
+    mass = float(positives[inside].sum() / max(positives.sum(), 1.0))
+    return Bin(name, low, high, int(labels[inside].sum()), mass)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.kernels import counts as kernels
+from xmceval.labels.idcounts import IdCounts
 from xmceval.rows.block import Block, Int64, Scratch, Source
 from xmceval.rows.checks import validated_truth
 from xmceval.rows.threads import each_block
@@ -38,8 +39,7 @@ class LabelCounts:
         self.n_rows = 0
         self.n_labels = 0  # the largest label seen + 1
         self._dense = np.zeros(DENSE_IDS, dtype=np.int32)
-        self._ids: Int64 = np.empty(0, dtype=np.int64)
-        self._counts: Int64 = np.empty(0, dtype=np.int64)
+        self._high = IdCounts.empty(1)
 
     def add(self, n_rows: int, indices: Int64) -> None:
         """Count some rows, given the labels of all of them."""
@@ -49,18 +49,13 @@ class LabelCounts:
         largest = int(kernels.count_labels(indices, self._dense))
         self.n_labels = max(self.n_labels, largest + 1)
         if largest >= DENSE_IDS:
-            self._add_high(indices[indices >= DENSE_IDS])
-
-    def _add_high(self, indices: Int64) -> None:
-        """Count labels from 2^27 on."""
-        ids, counts = np.unique(indices, return_counts=True)
-        self._ids, places = np.unique(np.concatenate([self._ids, ids]), return_inverse=True)
-        self._counts = np.bincount(places, np.concatenate([self._counts, counts])).astype(np.int64)
+            ids, counts = np.unique(indices[indices >= DENSE_IDS], return_counts=True)
+            self._high.add(ids, counts[:, None])
 
     def table(self) -> tuple[Int64, NDArray[np.integer[Any]]]:
         """Return (ids, counts): ids is empty where counts is indexed by the label itself."""
         dense = self._dense[: min(self.n_labels, DENSE_IDS)]
         if self.n_labels <= DENSE_IDS and self.n_labels <= max(LONG_TABLE, 64 * int(np.count_nonzero(dense))):
             return np.empty(0, dtype=np.int64), dense
-        low = np.flatnonzero(dense)
-        return np.concatenate([low, self._ids]), np.concatenate([dense[low], self._counts])
+        low, (ids, counts) = np.flatnonzero(dense), self._high.table()
+        return np.concatenate([low, ids]), np.concatenate([dense[low], counts[:, 0]])

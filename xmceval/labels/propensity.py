@@ -16,6 +16,7 @@ from xmceval.rows.block import Float64, Int64
 
 DEFAULT_A, DEFAULT_B = 0.55, 1.5
 LARGEST = 2.0**40  # of 1/p
+LONG_TABLE = 1 << 20  # counts; where the largest is beyond, a table has only those that occur
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class Propensities:
         Constants and number of training rows of the model; None where inverse propensities were given.
     from_truth : bool
         Whether the frequencies are those of the truth that is scored: such values are not comparable to published ones.
+    table_counts : int64 array, optional
+        The training rows that each value of `inverse` stands for, ascending from 0; None where that is its index.
     """
 
     inverse: Float64
@@ -47,6 +50,12 @@ class Propensities:
     b: float | None = None
     n: int | None = None
     from_truth: bool = False
+    table_counts: Int64 | None = None
+
+    @property
+    def counts(self) -> Int64:
+        """The training rows of the labels of each code."""
+        return np.arange(self.inverse.size) if self.table_counts is None else self.table_counts
 
     @property
     def table(self) -> tuple[Int64, NDArray[np.int32], Float64]:
@@ -93,7 +102,7 @@ def inverse_propensity(counts: Any, n: int, a: float = DEFAULT_A, b: float = DEF
     Raises
     ------
     DataError
-        Fewer than 3 rows, for which the model is not defined.
+        Fewer than 3 rows, for which the model is not defined; a count that is not a number from 0 to `n`.
     UsageError
         A below 0, or B not above 0.
 
@@ -114,7 +123,14 @@ def inverse_propensity(counts: Any, n: int, a: float = DEFAULT_A, b: float = DEF
         constant = (math.log(n) - 1) * (b + 1) ** a
     except OverflowError:
         raise UsageError(f"propensities leave the range of numbers with A={a:g}, B={b:g}") from None
-    inverse: Float64 = 1 + constant * (np.asarray(counts) + b) ** -a
+    counts = np.asarray(counts)
+    wrong = np.flatnonzero(~((counts >= 0) & (counts <= n)))
+    if wrong.size:
+        raise DataError(
+            f"counts: is {counts.flat[wrong[0]]:g} at entry {wrong[0]}; "
+            f"expected a number from 0 to {n:,}, the number of training rows"
+        )
+    inverse: Float64 = 1 + constant * (counts + b) ** -a
     return inverse
 
 
@@ -161,10 +177,14 @@ def _from_table(
     ids: Int64 | None = None,
     from_truth: bool = False,
 ) -> Propensities:
-    """Estimate inverse propensities from a table of counts: the count itself is the code."""
-    inverse = inverse_propensity(np.arange(int(table.max(initial=0)) + 1), n, a, b)
-    ids = np.empty(0, dtype=np.int64) if ids is None else ids
-    return Propensities(inverse, table.astype(np.int32, copy=False), source, ids, a, b, n, from_truth)
+    """Estimate inverse propensities from a table of counts: a code is the count itself, or its place among them."""
+    ids, largest = np.empty(0, dtype=np.int64) if ids is None else ids, int(table.max(initial=0))
+    counts, codes = None, table
+    if largest >= LONG_TABLE:
+        counts, places = np.unique(np.append(table, 0).astype(np.int64), return_inverse=True)
+        codes = places[:-1]
+    inverse = inverse_propensity(np.arange(largest + 1) if counts is None else counts, n, a, b)
+    return Propensities(inverse, codes.astype(np.int32, copy=False), source, ids, a, b, n, from_truth, counts)
 
 
 def from_values(values: Float64, source: str) -> Propensities:

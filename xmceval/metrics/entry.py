@@ -149,7 +149,7 @@ class Metric:
     @cached_property
     def numbers(self) -> Mapping[str, Number]:
         """Numeric options; ``rel`` is the lowest grade of a true label, for metrics of binary truth."""
-        return MappingProxyType({**self.own_numbers, **({"rel": REL} if self.gain in {"hit", "propensity"} else {})})
+        return MappingProxyType({**self.own_numbers, **({} if self.takes_grades else {"rel": REL})})
 
     @property
     def formula(self) -> str:
@@ -160,3 +160,13 @@ class Metric:
     def needs_propensities(self) -> bool:
         """Whether hits are weighted by inverse propensities."""
         return self.gain == "propensity"
+
+    @property
+    def takes_grades(self) -> bool:
+        """Whether the grade of a hit decides what it is worth."""
+        return self.gain not in {"hit", "propensity"}
+
+    @property
+    def is_additive(self) -> bool:
+        """Whether the values of bins of labels are shares that add up to the value over all labels."""
+        return self.family == "top-k" or self.unit == "cells"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from xmceval.errors import counted, listed
+from xmceval.metrics.measure import Measure
 from xmceval.scoring.finish import Counts, Figure, Summary
 
 
@@ -57,6 +58,28 @@ def _no_truth(case: Case) -> Iterator[str]:
         yield "no instance has a true label: is this the right truth file?"
 
 
+def _swapped(case: Case) -> Iterator[str]:
+    counts = case.counts
+    is_truth_larger = counts.n_true > counts.n_predictions
+    swap = case.summary.alignment.find_swap(counts.grades[1], is_truth_larger=is_truth_larger)
+    if swap:
+        yield swap
+
+
+def _misaligned(case: Case) -> Iterator[str]:
+    mistake = case.summary.alignment.find_mistake()
+    if mistake:
+        yield mistake
+
+
+def _grades(case: Case) -> Iterator[str]:
+    least, greatest = case.counts.grades
+    names = [figure.name for figure in case.figures if figure.measure.metric.takes_grades]
+    if greatest > 1 and names:
+        size = f"grades from {least:,} to {greatest:,}" if least < greatest else f"no grade but {greatest:,}"
+        yield f"the truth has {size}, which {_are(len(names))} what a hit is worth for {listed(names)}"
+
+
 def _explicit_zeros(case: Case) -> Iterator[str]:
     n = case.counts.explicit_zeros
     names = [figure.name for figure in case.figures if figure.measure.metric.family == "judged"]
@@ -85,22 +108,28 @@ def _undefined(case: Case) -> Iterable[Figure]:
 def _left_out_rows(case: Case) -> Iterator[str]:
     measures = {figure.name: figure.measure for figure in case.figures}
     for name, n in case.counts.left_out.items():
-        reason = measures[name].metric.left_out or f"no label has grade {measures[name].rel} or above"
+        has_grade = f"has grade {measures[name].rel} or above"
+        reason = measures[name].metric.left_out or f"no label {has_grade}"
+        if measures[name].rel > 1:
+            reason = reason.replace("is true", has_grade)
         yield f"{name}: {n:,} of {counted(case.counts.n_instances, 'instance')} {_are(n)} left out because {reason}"
 
 
 def _unscored_truth(case: Case) -> Iterator[str]:
-    metrics = ((figure.name, figure.measure.metric) for figure in case.figures)
-    names = [
-        name
-        for name, metric in metrics
-        if (metric.needs_labels and metric.family == "row") or metric.family == "column"
-    ]
-    if names and case.counts.unscored_true:
-        yield (
-            f"{case.counts.unscored_true / case.counts.n_true:.1%} of the true labels have no score: "
-            f"for {listed(names)} they are tied with all other labels without a score"
-        )
+    for rel, unscored in case.counts.unscored.items():
+        measures = [figure.measure for figure in case.figures if figure.measure.rel == rel]
+        names = [each.name for each in measures if _ranks_all_labels(each)]
+        if names and unscored.number:
+            labels = "true labels" if rel == 1 else f"labels of grade {rel} or above"
+            yield (
+                f"{unscored.number / unscored.n_true:.1%} of the {labels} have no score: "
+                f"for {listed(names)} they are tied with all other labels without a score"
+            )
+
+
+def _ranks_all_labels(measure: Measure) -> bool:
+    metric = measure.metric
+    return (metric.needs_labels and metric.family == "row") or metric.family == "column"
 
 
 def _stored_labels_as_decisions(case: Case) -> Iterator[str]:
@@ -138,6 +167,9 @@ CAUTIONS: tuple[Callable[[Case], Iterator[str]], ...] = (
     _short_rows,
     _empty_rows,
     _no_truth,
+    _swapped,
+    _misaligned,
+    _grades,
     _explicit_zeros,
     _ideals_of_zero,
     _denominators_of_zero,

@@ -48,7 +48,9 @@ def _list_pair(comparison: Comparison, differences: Sequence[Difference], places
     adjust = {"holm": "p (Holm)", "tukey": "p (Tukey)"}.get(comparison.testing.adjust)
     head = ("", "difference", "95% interval", "p", *([adjust] if adjust else []), "wins/ties/losses")
     rows = [head, *(_row(each, places, is_adjusted=adjust is not None) for each in differences)]
-    return Listing(title, tuple(rows), NUMERIC if adjust else frozenset({1, 3}), tuple(_describe_power(differences)))
+    return Listing(
+        title, tuple(rows), NUMERIC if adjust else frozenset({1, 3}), tuple(_describe_power(differences, places))
+    )
 
 
 def _list_runs(runs: RunsOf, places: int) -> Listing:
@@ -96,10 +98,10 @@ def _describe_test(comparison: Comparison) -> str:
     return " · ".join(words)
 
 
-def _describe_power(differences: Sequence[Difference]) -> Iterator[str]:
+def _describe_power(differences: Sequence[Difference], places: int) -> Iterator[str]:
     """Describe the smallest difference of each metric that would be detected."""
     sizes = [
-        f"{each.measure.name} {format_value(each.measure, each.detectable, PLACES)}"
+        f"{each.measure.name} {format_value(each.measure, each.detectable, places)}"
         for each in differences
         if each.detectable is not None
     ]

@@ -73,7 +73,7 @@ def _facts(entry: Dataset) -> Iterator[tuple[str, str]]:
         yield "features", f"{entry.features:,}"
     for split in entry.variants:
         yield "other split", f"{split.train:,} + {split.test:,} instances, {split.labels:,} labels: {split.who}"
-    yield "propensities", "no agreed A and B" if entry.a is None else f"A={entry.a:g} B={entry.b:g}"
+    yield "propensities", entry.constants
     for constants in entry.disagreements:
         yield "propensities", f"A={constants.a:g} B={constants.b:g}: {constants.who}"
     yield "filter", entry.filter

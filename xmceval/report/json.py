@@ -114,8 +114,10 @@ def _make_slice(part: Slice) -> dict[str, Any]:
     return {**asdict(part.bin), "metrics": metrics}
 
 
-def _make_numbers(figure: Figure, names: Sequence[str]) -> dict[str, float | None]:
-    return {name: _finite(getattr(figure.estimate, name)) for name in names}
+def _make_numbers(figure: Figure, names: Sequence[str]) -> dict[str, Any]:
+    """Return numbers of a figure, and whether its value stands for one that is not defined, such as 0/0."""
+    numbers = {name: _finite(getattr(figure.estimate, name)) for name in names}
+    return {**numbers, "undefined": figure.estimate.undefined}
 
 
 def _finite(number: Any) -> Any:

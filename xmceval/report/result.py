@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from xmceval.labels.catalogue import Dataset
+from xmceval.labels.catalogue import UNKNOWN_SIZES, Dataset, Sizes
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.labels.standings import Standings, find_comparable_metrics, rank_among_published
 from xmceval.metrics.names import parse
@@ -51,6 +51,8 @@ class Result(Mapping[str, float]):
         The options of scoring that were not the default; files are recorded by their names, arrays as ``array``.
     truth, scores : str
         The names of the files of truth and predictions, or ``array``.
+    sizes : Sizes
+        Of the data, as far as they are known for certain.
     """
 
     name: str
@@ -66,6 +68,7 @@ class Result(Mapping[str, float]):
     options: Mapping[str, Any] = field(default_factory=dict)
     truth: str = "array"
     scores: str = "array"
+    sizes: Sizes = UNKNOWN_SIZES
 
     @cached_property
     def estimates(self) -> dict[str, Estimate]:
@@ -103,6 +106,7 @@ class Result(Mapping[str, float]):
         return self._content() == other._content() if isinstance(other, Result) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
+    __array_ufunc__ = None  # an array compares itself with a result as with any other object: they are not equal
 
     def __str__(self) -> str:
         return render("table", [self])
@@ -120,10 +124,16 @@ class Result(Mapping[str, float]):
     def _find_estimate(self, name: str) -> Estimate:
         if name in self.estimates:
             return self.estimates[name]
+        cutoffs = dict.fromkeys(figure.measure.k for figure in self.figures if figure.measure.k is not None)
         try:
-            return next(self.estimates[str(measure)] for measure in parse(name) if str(measure) in self.estimates)
-        except (ValueError, StopIteration):
-            raise KeyError(f"{name!r} is not one of {', '.join(self.estimates)}") from None
+            found = [each for each in map(str, parse(name, cutoffs)) if each in self.estimates]
+        except (ValueError, AttributeError):
+            found = []
+        if not found:
+            raise KeyError(f"{name!r} is not one of {', '.join(self.estimates)}")
+        if len(found) > 1:
+            raise KeyError(f"{name!r} is any of {', '.join(found)}; expected one of them")
+        return self.estimates[found[0]]
 
     def _content(self) -> tuple[object, ...]:
         numbers = self.figures, self.counts, self.slices, self.published, self.filtered
@@ -141,6 +151,7 @@ def make_result(
     scores: str,
     warnings: tuple[str, ...] = (),
     notes: tuple[str, ...] = (),
+    sizes: Sizes = UNKNOWN_SIZES,
 ) -> Result:
     """Make the result of a system from its totals."""
     summary = finish_totals(program, totals, terms, ceiling=options.ceiling)
@@ -159,6 +170,7 @@ def make_result(
         options=options.changed(),
         truth=truth,
         scores=scores,
+        sizes=sizes,
     )
 
 
@@ -173,7 +185,11 @@ def _report_filter(totals: Totals, terms: Terms) -> FilterReport | None:
 def with_standings(result: Result, entry: Dataset) -> Result:
     """Return a result with the ranks of its values within the published results of a data set.
 
-    Values weighted by other propensities than those of the data set are not ranked.
+    Nothing is ranked where the sizes are not those of the published split; values weighted by other propensities than
+    those of the data set are not ranked either.
     """
+    reason = entry.forbids_ranking(result.sizes)
+    if reason:
+        return replace(result, published=Standings(entry.name, (), reason))
     metrics = find_comparable_metrics(result.propensities, entry)
     return replace(result, published=rank_among_published(result, entry.name, metrics))

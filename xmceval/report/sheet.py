@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xmceval.errors import counted
+from xmceval.errors import counted, listed
 from xmceval.labels.catalogue import Published
 from xmceval.labels.standings import Standings
 from xmceval.metrics.measure import Measure
@@ -17,7 +17,7 @@ from xmceval.scoring.finish import Figure, Slice
 from xmceval.scoring.options import specs
 
 # The published metrics that a sheet shows, where there are values of any of them.
-PUBLISHED_SHOWN = ("P@1", "P@5", "nDCG@5", "PSP@1", "PSP@5")
+PUBLISHED_SHOWN = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@3", "PSP@5")
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,8 @@ def build_sheet(results: Sequence[Result], places: int = PLACES) -> Sheet:
     """Build the sheet of one or more systems that were scored on the same truth."""
     is_one = len(results) == 1
     predictions = [_mean_per_instance(result, result.counts.n_predictions, "prediction") for result in results]
-    is_common = len(set(predictions)) == 1
+    is_known = all(result.counts.n_labels for result in results)  # saved rows of other tools have no counts
+    is_common = len(set(predictions)) == 1 or not is_known
     truth = _mean_per_instance(results[0], results[0].counts.n_true, "true label")
     sections: list[Section] = []
     for result, predicted in zip(results, predictions, strict=True):
@@ -108,7 +109,11 @@ def build_sheet(results: Sequence[Result], places: int = PLACES) -> Sheet:
         above=(f"{size} · {f'{truth} and {predictions[0]}' if is_common else truth} per instance",),
         columns=tuple(dict.fromkeys(column for section in sections for row in section.rows for column in row.cells)),
         sections=tuple(sections),
-        below=(*dict.fromkeys(lines), *(_describe_system(results[0], places) if is_one else ())),
+        below=(
+            *_explain_bins(results),
+            *dict.fromkeys(lines),
+            *(_describe_system(results[0], places) if is_one else ()),
+        ),
         listings=tuple(
             _list_standings(result.published, "" if is_one else result.name)
             for result in results
@@ -162,6 +167,21 @@ def _mean_per_instance(result: Result, number: int, noun: str) -> str:
 def _describe_bin(result: Result, part: Slice) -> str:
     propensities = result.propensities
     return part.bin.describe(propensities.source if propensities is not None and propensities.from_truth else "")
+
+
+def _explain_bins(results: Sequence[Result]) -> Iterator[str]:
+    """Explain which values of bins add up to the values above them, and which do not."""
+    kinds: dict[str, list[str]] = {"share": [], "average": []}
+    for figure in (figure for result in results for part in result.slices for figure in part.figures):
+        if figure.measure.head not in kinds[figure.kind_in_bin]:
+            kinds[figure.kind_in_bin].append(figure.measure.head)
+    texts = []
+    if kinds["share"]:
+        texts.append(f"shares that add up to the total: {listed(kinds['share'])}")
+    if kinds["average"]:
+        texts.append(f"averages within the bin: {listed(kinds['average'])}")
+    if texts:
+        yield f"values of bins: {'; '.join(texts)}"
 
 
 def _describe_propensities(result: Result) -> Iterator[str]:
@@ -234,12 +254,14 @@ def _largest_moves(result: Result, places: int) -> list[str]:
 
 def _list_standings(standings: Standings, system: str) -> Listing:
     """List ranks within published results, with the next higher and lower row."""
-    about = f"{system}: " if system else ""
+    about, name = f"{system}: " if system else "", standings.dataset
+    if standings.not_ranked:
+        return Listing(f"{about}not compared with published results for {name}: {standings.not_ranked}", ())
     if not standings.places:
-        return Listing(f"{about}no published results for {standings.dataset} to compare these values with", ())
+        return Listing(f"{about}no published results for {name} to compare these values with", ())
     places = [place for place in standings.places if place.metric in PUBLISHED_SHOWN] or standings.places
     return Listing(
-        f"{about}compared with published results for {standings.dataset} ({SUSPECT} marks rows with suspect values)",
+        f"{about}compared with published results for {name} ({SUSPECT} marks rows with suspect values)",
         tuple(
             (
                 place.metric,

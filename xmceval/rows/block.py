@@ -84,6 +84,10 @@ class Source(Protocol):
         """Whether that can only be the number of labels; a text header may also be `rows k`."""
 
     @property
+    def dtype(self) -> np.dtype[Any] | None:
+        """The type in which the values are stored; None for text, whose numbers are read as float64."""
+
+    @property
     def warnings(self) -> list[str]:
         """Problems that were found while its blocks were read."""
 

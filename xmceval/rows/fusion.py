@@ -105,6 +105,7 @@ class FusedSource:
     weights: Sequence[float]
     name: str
     warnings: list[str] = field(default_factory=list)
+    dtype: None = None  # fused scores are computed in float64
 
     def __post_init__(self) -> None:
         if self.by not in RULES:

@@ -19,11 +19,15 @@ class Lockstep:
         At least one.
     n_weights : int, optional
         The number of sample weights, where there are any: one per row is expected.
+    most_rows : int, optional
+        The most rows of a block; default as many as the sources give.
     """
 
-    def __init__(self, truth: Source, systems: Sequence[Source], n_weights: int | None = None) -> None:
+    def __init__(
+        self, truth: Source, systems: Sequence[Source], n_weights: int | None = None, *, most_rows: int | None = None
+    ) -> None:
         self._sources = (truth, *systems)
-        self._n_weights = n_weights
+        self._n_weights, self._most_rows = n_weights, most_rows
         self.n_rows = 0
 
     def __iter__(self) -> Generator[tuple[Block, ...], None, None]:
@@ -36,6 +40,7 @@ class Lockstep:
         while all(block is not None for block in blocks):
             current = [block for block in blocks if block is not None]
             n_rows = min(block.n_rows for block in current)
+            n_rows = n_rows if self._most_rows is None else min(n_rows, self._most_rows)
             if self._n_weights is not None and self.n_rows + n_rows > self._n_weights:
                 raise DataError(f"there are {counted(self._n_weights, 'sample weight')}, but more rows than that")
             self.n_rows += n_rows

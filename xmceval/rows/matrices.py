@@ -13,6 +13,7 @@ from xmceval.rows.block import Block, Rows, Scratch
 from xmceval.rows.storage import AnyArray, Csr, Dense, Matrix, PaddedLists
 
 BLOCK_ENTRIES = 1 << 17  # entries per block, few enough for a block to stay in the processor's cache
+BLOCK_ROWS = 1 << 15  # rows per block, so that rows with few entries do not make a long one
 
 
 @dataclass
@@ -62,6 +63,8 @@ class MatrixSource:
         Whether `n_labels` can only be the number of labels.
     warnings : list of str
         Warnings from reading.
+    dtype : numpy dtype, optional
+        The type in which the values are stored.
     """
 
     name: str
@@ -70,14 +73,15 @@ class MatrixSource:
     pieces: Iterable[Matrix]
     is_exact: bool = True
     warnings: list[str] = field(default_factory=list)
+    dtype: np.dtype[Any] | None = None
 
     def blocks(self) -> Generator[Block, None, None]:
-        """Yield blocks of about BLOCK_ENTRIES entries."""
+        """Yield blocks of about BLOCK_ENTRIES entries, and of at most BLOCK_ROWS rows."""
         first_row = 0
         for piece in self.pieces:
             start, n_rows = 0, piece.n_rows
             while start < n_rows:
-                stop = min(max(piece.stop_after(start, BLOCK_ENTRIES), start + 1), n_rows)
+                stop = min(max(piece.stop_after(start, BLOCK_ENTRIES), start + 1), start + BLOCK_ROWS, n_rows)
                 yield MatrixBlock(self.name, piece, start, first_row + start, stop - start)
                 start = stop
             first_row += n_rows
@@ -114,7 +118,7 @@ def as_scores(y_score: Any, name: str = "y_score") -> MatrixSource:
     if isinstance(y_score, tuple) and len(y_score) == 2:
         return _wrap_padded_lists(y_score[0], y_score[1], f"{name}[0]", f"{name}[1]")
     values = _as_array(y_score, name)
-    return MatrixSource(name, values.shape[0], values.shape[1], [Dense(values, are_scores=True)])
+    return MatrixSource(name, values.shape[0], values.shape[1], [Dense(values, are_scores=True)], dtype=values.dtype)
 
 
 def csr_source(
@@ -131,7 +135,8 @@ def csr_source(
     ends = indptr.size == shape[0] + 1 and indptr[0] == 0 and indptr[-1] <= min(indices.size, values.size)
     if not ends or np.any(indptr[1:] < indptr[:-1]):
         raise indptr_error(name, shape[0], indices.size)
-    return MatrixSource(name, int(shape[0]), int(shape[1]), [Csr(indptr, indices, values, are_scores)])
+    pieces = [Csr(indptr, indices, values, are_scores)]
+    return MatrixSource(name, int(shape[0]), int(shape[1]), pieces, dtype=values.dtype)
 
 
 def indptr_error(name: str, n_rows: int, n_stored: int) -> DataError:
@@ -149,7 +154,8 @@ def _wrap_padded_lists(labels: Any, scores: Any, labels_name: str, scores_name: 
         raise DataError(
             f"{labels_name} has shape {ids.shape}, but {scores_name} has shape {values.shape}; expected the same shape"
         )
-    return MatrixSource(labels_name, ids.shape[0], None, [PaddedLists(ids, values)], is_exact=False)
+    pieces = [PaddedLists(ids, values)]
+    return MatrixSource(labels_name, ids.shape[0], None, pieces, is_exact=False, dtype=values.dtype)
 
 
 def _is_sparse(matrix: Any) -> bool:
@@ -160,20 +166,19 @@ def _wrap_sparse(matrix: Any, name: str, are_scores: bool) -> MatrixSource:
     if matrix.ndim != 2:
         raise DataError(f"{name}: expected a matrix [n_rows, n_labels], got {counted(matrix.ndim, 'dimension')}")
     _check_dtype(matrix.dtype, name)
-    csr = matrix.tocsr()  # scipy returns the matrix itself where it is CSR already; nothing here writes to it
-    if matrix.format == "coo" and csr.nnz < matrix.nnz:  # scipy adds duplicates up
-        raise _duplicate_error(matrix.row, matrix.col, name, "score" if are_scores else "truth")
-    return csr_source(csr.indptr, csr.indices, csr.data, csr.shape, name, are_scores=are_scores)
+    stored = matrix.tocoo(copy=False) if matrix.format == "bsr" else matrix
+    csr = stored.tocsr()  # scipy returns the matrix itself where it is CSR already; nothing here writes to it
+    arrays = csr.indptr, csr.indices, csr.data
+    if stored.format == "coo" and csr.nnz < stored.nnz:  # scipy added duplicates up
+        arrays = _keep_duplicates(stored)
+    return csr_source(*arrays, csr.shape, name, are_scores=are_scores)
 
 
-def _duplicate_error(rows: AnyArray, labels: AnyArray, name: str, value_name: str) -> DataError:
-    """Return the error for the first label that appears twice in a row."""
-    order = np.lexsort((labels, rows))
-    rows, labels = rows[order], labels[order]
-    at = int(np.argmax((rows[1:] == rows[:-1]) & (labels[1:] == labels[:-1])))
-    return DataError(
-        f"{name} row {rows[at]}: label {labels[at]} appears twice in this row; a label has one {value_name}"
-    )
+def _keep_duplicates(coo: Any) -> tuple[AnyArray, AnyArray, AnyArray]:
+    """Return the arrays of CSR with every entry of COO."""
+    order = np.argsort(coo.row, kind="stable")
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(coo.row, minlength=coo.shape[0]))])
+    return indptr, coo.col[order], coo.data[order]
 
 
 def _as_array(values: Any, name: str) -> AnyArray:

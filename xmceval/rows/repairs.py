@@ -38,7 +38,7 @@ class RepairedSource:
     is_exact: bool
 
     def __post_init__(self) -> None:
-        self.name, self.n_rows = self.source.name, self.source.n_rows
+        self.name, self.n_rows, self.dtype = self.source.name, self.source.n_rows, self.source.dtype
         self._lock, self._n_removed = threading.Lock(), 0
 
     @property

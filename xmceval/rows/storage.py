@@ -126,6 +126,14 @@ def comparable(values: AnyArray) -> AnyArray:
     return (order[:-1] - zero).reshape(values.shape)
 
 
+def rounded(number: float, dtype: np.dtype[Any] | None) -> float:
+    """Round a number to the type that values are stored in, where float64 has more digits: 0.7 is then their 0.7."""
+    if dtype is None or dtype.kind != "f" or dtype.itemsize >= 8:
+        return number
+    with np.errstate(over="ignore"):
+        return float(np.asarray(number).astype(dtype))
+
+
 def is_wide(values: AnyArray) -> bool:
     """Return whether float64 would round some of the values."""
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and values.size:

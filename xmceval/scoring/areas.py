@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.rows.block import Float64, Int64
+from xmceval.scoring.roc import roc_areas
 
 Bools = NDArray[np.bool_]
 
@@ -134,18 +135,15 @@ def _heights(scores: Float64, starts: Int64, is_first: Bools) -> Float64:
 
 def compute_areas(cells: SortedCells, fold: str) -> Areas:
     """Compute the area of each group with both classes: ``AUC``, or ``AP`` under precision and recall."""
-    from xmceval.kernels.auc import sum_ordered_pairs  # at each start, kernels cost time to load
-    from xmceval.kernels.dropins import follow_curves
+    from xmceval.kernels.dropins import follow_curves  # at each start, kernels cost time to load
 
-    n = cells.spare.size
-    doubled, positive, negative, curves = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros((n, 4))
-    if n and fold == "AUC":
-        sum_ordered_pairs(
-            *(cells.starts, cells.is_true, cells.scores, cells.weights, cells.spare, doubled, positive, negative)
-        )
-    elif n:
-        follow_curves(cells.starts, cells.is_true, cells.scores, cells.weights, cells.spare, 1.0, curves)
-        positive, negative = curves[:, 2], curves[:, 3]
-    has_both = (positive > 0) & (negative > 0)
-    values = doubled[has_both] / (2 * positive[has_both] * negative[has_both])
-    return Areas(cells.groups[has_both], values if fold == "AUC" else curves[has_both, 0])
+    arrays = cells.starts, cells.is_true, cells.scores, cells.weights, cells.spare
+    if fold == "AUC":
+        values = roc_areas(*arrays).values
+        has_both = ~np.isnan(values)
+        return Areas(cells.groups[has_both], values[has_both])
+    curves = np.zeros((cells.spare.size, 4))
+    if curves.size:
+        follow_curves(*arrays, 1.0, curves)
+    has_both = (curves[:, 2] > 0) & (curves[:, 3] > 0)
+    return Areas(cells.groups[has_both], curves[has_both, 0])

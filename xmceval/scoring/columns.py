@@ -17,7 +17,7 @@ from xmceval.scoring.areas import Areas, Cells, compute_areas, sort_cells
 from xmceval.scoring.batch import Batch, Terms
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.labelcounters import MOST_WEIGHT, WEIGHT_BITS
-from xmceval.scoring.task import Estimates, Task, by_rel, look_up
+from xmceval.scoring.task import Estimates, Task, Unscored, by_rel, look_up
 
 FOLDS = frozenset({"AUC", "AP"})
 NO_CELLS = Cells(np.empty(0, dtype=np.int32), np.empty(0), np.empty(0, dtype=np.bool_), np.empty(0, dtype=np.int64))
@@ -154,9 +154,12 @@ class Columns(Task):
                 areas |= {str(measure): compute_areas(ordered, measure.metric.fold) for measure in measures}
         return areas
 
-    def unscored_true(self, part: Held) -> int:
-        """Return the number of true labels without a score."""
-        return sum(int(np.count_nonzero(np.isnan(each.scores))) for each in part.chunks)
+    def unscored(self, part: Held) -> Unscored:
+        """Return the true labels without a score."""
+        return Unscored(
+            sum(int(np.count_nonzero(np.isnan(each.scores))) for each in part.chunks),
+            sum(int(np.count_nonzero(each.is_true)) for each in part.chunks),
+        )
 
     def remarks(self, part: Held, n_labels: int) -> list[str]:
         """Report what was held in memory, and how many labels have a value."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from xmceval.kernels.totals import WORD
+from xmceval.kernels.totals import WORD, WORDS
 from xmceval.rows.block import Int64
 from xmceval.statistics.intervals import ratio_margin
 
@@ -51,8 +51,8 @@ class Estimate:
 
 def exact(words: Int64) -> Fraction:
     """Return the number that the words of an exact sum stand for."""
-    low, middle, high = (int(word) for word in words)
-    return Fraction((((high << WORD) + middle) << WORD) + low, 1 << WORD)
+    multiple = sum(int(word) << (WORD * place) for place, word in enumerate(words))
+    return Fraction(multiple, 1 << (WORD * (WORDS - 2)))
 
 
 def estimate(sums: Int64, n: int) -> Estimate:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from xmceval.errors import DataError, counted
@@ -14,6 +14,9 @@ from xmceval.scoring.observers import Observer
 from xmceval.scoring.program import Program
 from xmceval.scoring.totals import Totals, empty
 from xmceval.scoring.worker import Run, Worker
+
+MOST_NUMBERS = 1 << 20  # that the rows of a block are ranked and valued with: 8 MiB per thread
+MANY_PREDICTIONS = 100  # per row: with so many, one prediction for every label but one is likelier a wrong header
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,8 @@ def evaluate(
         terms = _with_row_length(truth, system)
         runs.append(Run(terms, empty(program, terms)))
     first = systems[0].terms
-    steps = Lockstep(truth, [each.scores for each in systems], None if first.weights is None else first.weights.size)
+    n_weights = None if first.weights is None else first.weights.size
+    steps = Lockstep(truth, [each.scores for each in systems], n_weights, most_rows=_rows_at_once(program, runs))
 
     def work(worker: Worker, blocks: tuple[Block, ...]) -> None:
         n_rows = blocks[0].n_rows
@@ -76,6 +80,26 @@ def evaluate(
     if first.filter is not None:
         first.filter.check_rows(steps.n_rows, truth.name)
     return [run.totals for run in runs]
+
+
+def _rows_at_once(program: Program, runs: Sequence[Run]) -> int:
+    """Return how many rows make MOST_NUMBERS numbers: those of a ranking, and those of the task with the most."""
+    most = max(task.numbers_per_row(run.terms) for run in runs for task in program.tasks)
+    return max(MOST_NUMBERS // (2 * (program.deepest + 1) + most), 1)
+
+
+def doubt_header(truth: Source, system: System, totals: Totals) -> Iterator[str]:
+    """Warn of a second number in a header that was read as predictions per row, but is hardly that."""
+    scores, width, longest = system.scores, system.terms.width, totals.tally.longest_row
+    columns = scores.n_labels
+    if columns is None or not width.is_known or columns >= width.n_labels:
+        return
+    is_unused = longest < columns and 2 * columns > width.n_labels
+    if is_unused or columns == width.n_labels - 1 >= MANY_PREDICTIONS:
+        yield (
+            f"{scores.name} declares {columns:,} columns, {truth.name} {counted(width.n_labels, 'label')}, and the "
+            f"longest row has {counted(longest, 'prediction')}: do they belong to the same data set?"
+        )
 
 
 def _with_row_length(truth: Source, system: System) -> Terms:

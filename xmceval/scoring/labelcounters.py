@@ -10,10 +10,11 @@ import numpy as np
 from xmceval.errors import DataError
 from xmceval.kernels.labelwise import FIRST_SPAN, TRUE, count_decisions, count_ranked
 from xmceval.labels.counts import DENSE_IDS
+from xmceval.labels.idcounts import IdCounts
 from xmceval.labels.propensity import Propensities
 from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.rows.width import UNKNOWN
-from xmceval.scoring.labeltotals import MOST_ROWS, Counts, LabelTotals, add_ids, merge, n_slots
+from xmceval.scoring.labeltotals import MOST_ROWS, Counts, LabelTotals, merge, n_slots
 
 FIRST_ROOM = 1 << 16
 
@@ -43,20 +44,18 @@ class LabelCounters:
         self._slots = n_slots(n_spans, in_ideal=in_ideal)
         room = FIRST_ROOM if n_labels == UNKNOWN else n_labels
         self._dense: Counts = np.zeros((min(room, DENSE_IDS), self._slots), dtype=np.int64 if weighted else np.int32)
-        self._ids = np.zeros(0, dtype=np.int64)
-        self._sparse = np.zeros((0, self._slots), dtype=np.int64)
+        self._high = IdCounts.empty(self._slots)
         self._n_labels = self._rows = 0
 
     def totals(self) -> LabelTotals:
         """Return the counts of all rows so far; adding more rows changes them."""
-        totals = LabelTotals(self._dense[: self._n_labels], self._ids, self._sparse, self._rows, self._bits)
-        return totals.compact()
+        return LabelTotals(self._dense[: self._n_labels], *self._high.table(), self._rows, self._bits).compact()
 
     def merge(self, other: LabelCounters) -> LabelCounters:
         """Return the counts of the rows of both."""
         merged = LabelCounters(0, self._n_spans, in_ideal=self._in_ideal, weighted=bool(self._bits))
         totals = merge(self.totals(), other.totals())
-        merged._dense, merged._ids, merged._sparse = totals.dense, totals.ids, totals.sparse
+        merged._dense, merged._high = totals.dense, IdCounts(totals.ids, totals.sparse)
         merged._rows, merged._n_labels = totals.rows, max(self._n_labels, other._n_labels)
         low = totals.ids < DENSE_IDS
         if low.any():  # compact totals hold them by ids; they are counted in the array
@@ -64,7 +63,7 @@ class LabelCounters:
             merged._dense = np.zeros((n, self._slots), dtype=np.int64 if self._bits else totals.dense.dtype)
             merged._dense[: len(totals.dense)] = totals.dense
             merged._dense[ids] += totals.sparse[low].astype(merged._dense.dtype)
-            merged._ids, merged._sparse = totals.ids[~low], totals.sparse[~low]
+            merged._high = IdCounts(totals.ids[~low], totals.sparse[~low])
         return merged
 
     def __getstate__(self) -> dict[str, Any]:
@@ -155,7 +154,7 @@ class LabelCounters:
         predicted = codes[true_rows.size :]
         count(predicted, FIRST_SPAN + 2 * spans, rows)
         count(predicted[hits], FIRST_SPAN + 2 * spans[hits] + 1, rows[hits])
-        self._ids, self._sparse = add_ids(self._ids, self._sparse, ids, counts)
+        self._high.add(ids, counts)
 
     def _add_ideal(self, truth: Rows, cutoffs: Int64, propensities: Propensities) -> None:
         """Count the labels of ideal rankings: the largest inverse propensity first, then the lowest label."""
@@ -171,4 +170,4 @@ class LabelCounters:
         if not low.all():
             counts = np.zeros((int(np.count_nonzero(~low)), self._slots), dtype=np.int64)
             counts[np.arange(len(counts)), slots[~low]] = 1
-            self._ids, self._sparse = add_ids(self._ids, self._sparse, labels[~low], counts)
+            self._high.add(labels[~low], counts)

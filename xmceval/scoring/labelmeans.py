@@ -136,7 +136,7 @@ def label_mean(totals: LabelTotals, mean: LabelMean, context: Context) -> float 
 def coverage(
     totals: LabelTotals, span: int, n_spans: int, over: str, context: Context, *, of_recommended: bool = False
 ) -> float | None:
-    """Return the share of labels with at least one hit down to a cutoff, among those that `over` names.
+    """Return the share of labels with at least one hit down to a cutoff, of those that `over` names.
 
     With `of_recommended` it is the share that is predicted at least once, true or not.
 

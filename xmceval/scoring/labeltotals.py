@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError
 from xmceval.kernels.labelwise import FIRST_SPAN, TRUE
 from xmceval.labels.counts import DENSE_IDS
+from xmceval.labels.idcounts import sum_by_id
 from xmceval.rows.block import Int64
 
 CHUNK = 1 << 20
@@ -120,14 +121,5 @@ def merge(left: LabelTotals, right: LabelTotals) -> LabelTotals:
     dense[: len(short)] += short
     if not left.bits and dense.max(initial=0) <= MOST_ROWS:
         dense = dense.astype(np.int32)
-    ids, sparse = add_ids(left.ids, left.sparse, right.ids, right.sparse)
+    ids, sparse = sum_by_id(np.concatenate([left.ids, right.ids]), np.concatenate([left.sparse, right.sparse]))
     return LabelTotals(dense, ids, sparse, left.rows + right.rows, left.bits)
-
-
-def add_ids(ids: Int64, counts: Int64, more_ids: Int64, more_counts: Int64) -> tuple[Int64, Int64]:
-    """Add counts under ids; an id may appear several times in `more_ids`."""
-    all_ids, places = np.unique(np.concatenate([ids, more_ids]), return_inverse=True)
-    total = np.zeros((all_ids.size, counts.shape[1]), dtype=np.int64)
-    np.add.at(total, places[: ids.size], counts)
-    np.add.at(total, places[ids.size :], more_counts)
-    return all_ids, total

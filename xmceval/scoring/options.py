@@ -134,7 +134,9 @@ class Options:
     duplicates: Duplicates = option(
         "error", "Input", "A label twice in a row is an error, or its largest value counts.", literal=Duplicates
     )
-    max_line: int = option(MAX_LINE, "Input", "The longest line of a text file.", kind=int, low=1, metavar="MIB")
+    max_line: int = option(
+        MAX_LINE, "Input", "The longest line of a text file.", kind=int, low=1, metavar="MIB", shown="nowhere"
+    )
     sample_weight: Any = option(
         None, "Input", "Sample weights, one per line or npy.", flags=("--weights",), metavar="FILE"
     )
@@ -208,7 +210,7 @@ class Options:
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Options:
-        """Take the options from among a function's arguments."""
+        """Take the options from a function's arguments."""
         return cls(**{name: arguments[name] for name in specs() if name in arguments})
 
     @cached_property

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.kernels.paired import LOSSES, PRODUCTS, WINS, add_pairs
+from xmceval.errors import DataError
 from xmceval.kernels.topk import SLOTS
-from xmceval.kernels.totals import MOMENTS, add_values
+from xmceval.kernels.totals import LOSSES, PRODUCTS, WINS, WORDS, add_pairs, add_values
 from xmceval.labels.bins import Bins
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
@@ -20,7 +20,7 @@ from xmceval.scoring.estimates import exact
 from xmceval.scoring.heldrows import HeldRows
 from xmceval.scoring.observers import BlockValues
 from xmceval.scoring.program import Program
-from xmceval.scoring.sums import WORDS, Sums, add_words
+from xmceval.scoring.sums import OUT_OF_RANGE, Sums, add_words
 from xmceval.scoring.task import RowTask
 from xmceval.scoring.totals import Totals
 from xmceval.statistics.paired import Moments, PairedT, Products, paired_t
@@ -109,6 +109,11 @@ class Output:
     pairs: Mapping[tuple[int, int], tuple[Int64, Int64]]
     rows: Callable[[int], Float64] | None = None
 
+    @property
+    def n_systems(self) -> int:
+        """How many systems have values."""
+        return len(self.sums)
+
     def n(self, system: int, baseline: int) -> int:
         """Return the rows that have a value in at least one of two systems."""
         return max(self.n_rows[system], self.n_rows[baseline])
@@ -135,7 +140,7 @@ def collect_outputs(
     outputs = []
     for t, task in enumerate(watch.tasks):
         for o, measure in enumerate(task.measures):
-            counted = [rows - int(part.left_out[o]) for rows, part in zip(n_rows, parts[t], strict=True)]
+            counted = _counted(n_rows, parts[t], o)
             pairs = {pair: (sums[t].products[o], sums[t].counts[o]) for pair, sums in watch.sums.items()}
             rows = None if held is None else _rows_of(held.values, t, o)
             outputs.append(Output(measure, "", [part.sums[o] for part in parts[t]], counted, pairs, rows))
@@ -148,8 +153,13 @@ def collect_outputs(
                 pairs = {pair: (sums[t].products[place], sums[t].counts[place]) for pair, sums in watch.shares.items()}
                 rows = None if held is None else _rows_of(held.shares, t, place)
                 sums = [part.shares[place] for part in parts[t]]
-                outputs.append(Output(measure, bin_.name, sums, n_rows, pairs, rows))
+                outputs.append(Output(measure, bin_.name, sums, _counted(n_rows, parts[t], o), pairs, rows))
     return outputs
+
+
+def _counted(n_rows: Sequence[int], parts: Sequence[Sums], output: int) -> list[int]:
+    """Return the rows of each system that have a value."""
+    return [rows - int(part.left_out[output]) for rows, part in zip(n_rows, parts, strict=True)]
 
 
 def _rows_of(values: Callable[[int, int], Float64], task: int, place: int) -> Callable[[int], Float64]:
@@ -168,7 +178,8 @@ def outputs_of_rows(
         padded = np.zeros((n_rows, len(measures), SLOTS))
         padded[:, :, :2] = each
         sums.append(Sums.zeros(len(measures)))
-        add_values(padded, weights, np.empty(MOMENTS), sums[-1])
+        if add_values(padded, weights, np.empty(SLOTS), sums[-1]) >= 0:
+            raise DataError(OUT_OF_RANGE)
     signs, found = _signs(measures), dict[tuple[int, int], PairSums]()
     for system, baseline in pairs:
         found[system, baseline] = PairSums(len(measures))

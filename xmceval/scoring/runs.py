@@ -50,6 +50,11 @@ class MeanOutput:
             return None
         return lambda system: np.asarray(np.mean([rows(run) for run in self.groups[system]], axis=0))
 
+    @property
+    def n_systems(self) -> int:
+        """How many runs have values."""
+        return self.output.n_systems
+
     def n(self, system: int, baseline: int) -> int:
         """Return the rows that have a value in at least one run."""
         return max(self.output.n_rows[run] for run in (*self.groups[system], *self.groups[baseline]))

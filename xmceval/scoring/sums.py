@@ -1,6 +1,6 @@
 """Exact sums over rows: the same bits for any order of rows, any blocks, any number of threads, any split into shards.
 
-Each row's contribution is rounded once to a multiple of 2^-60 and added as an integer.
+Each row's contribution is rounded once to a multiple of 2^-60 and added as an integer; its square is exact.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from xmceval.errors import DataError
-from xmceval.kernels.totals import MASK, MOMENTS, WORD
+from xmceval.kernels.totals import LARGEST_TOP, MASK, MOMENTS, WORD, WORDS
 from xmceval.rows.block import Int64
 
-WORDS = 3  # of a sum: fractions of 2^-60, ones, and multiples of 2^60
-LARGEST_TOP = 1 << 61
+OUT_OF_RANGE = "a sum of squares left the range of exact sums: are the weights or grades too large?"
 
 
 class Sums:
@@ -30,12 +29,14 @@ class Sums:
         Rows without a value.
     unscored_true : int
         True labels without a score; counted where whole rows are scored.
+    n_true : int
+        True labels, counted there too.
     """
 
     def __init__(self, n_outputs: int, n_shares: int = 0) -> None:
         self.sums, self.shares = self.zeros(n_outputs), self.zeros(n_shares)
         self.left_out = np.zeros(n_outputs, dtype=np.int64)
-        self.unscored_true = 0
+        self.unscored_true = self.n_true = 0
         self._lock = threading.Lock()
 
     @staticmethod
@@ -43,7 +44,7 @@ class Sums:
         """Return `n` sums of nothing."""
         return np.zeros((n, MOMENTS, WORDS), dtype=np.int64)
 
-    def add(self, sums: Int64, shares: Int64, left_out: Int64, unscored_true: int = 0) -> None:
+    def add(self, sums: Int64, shares: Int64, left_out: Int64, unscored_true: int = 0, n_true: int = 0) -> None:
         """Add other sums in place."""
         with self._lock:
             self.sums = add_words(self.sums, sums)
@@ -51,12 +52,13 @@ class Sums:
                 self.shares = add_words(self.shares, shares)
             self.left_out += left_out
             self.unscored_true += unscored_true
+            self.n_true += n_true
 
     def merge(self, other: Sums) -> Sums:
         """Return the sums of the rows of both."""
         merged = Sums(len(self.sums), len(self.shares))
         for each in (self, other):
-            merged.add(each.sums, each.shares, each.left_out, each.unscored_true)
+            merged.add(each.sums, each.shares, each.left_out, each.unscored_true, each.n_true)
         return merged
 
     def __getstate__(self) -> dict[str, Any]:
@@ -76,9 +78,9 @@ def add_words(left: Int64, right: Int64) -> Int64:
         A sum beyond 2^181.
     """
     sums: Int64 = left + right
-    for word in (0, 1):
+    for word in range(WORDS - 1):
         sums[..., word + 1] += sums[..., word] >> WORD
         sums[..., word] &= MASK
-    if np.any(np.abs(sums[..., 2]) >= LARGEST_TOP):
-        raise DataError("a sum of squares left the range of exact sums: are the weights or grades too large?")
+    if np.any(np.abs(sums[..., -1]) >= LARGEST_TOP):
+        raise DataError(OUT_OF_RANGE)
     return sums

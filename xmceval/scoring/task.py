@@ -10,14 +10,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xmceval.errors import listed
-from xmceval.kernels.totals import MOMENTS, add_values
+from xmceval.kernels.topk import SLOTS
+from xmceval.kernels.totals import add_values
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.batch import Batch, Terms
 from xmceval.scoring.estimates import Estimate, estimate
-from xmceval.scoring.sums import Sums
+from xmceval.scoring.sums import OUT_OF_RANGE, Sums
 
 Estimates = dict[str, Estimate]  # by the name of the measure
+
+
+class Unscored(NamedTuple):
+    """True labels without a score, and all true labels."""
+
+    number: int
+    n_true: int
 
 
 class Task(ABC):
@@ -48,6 +56,10 @@ class Task(ABC):
     def workspace(self) -> Any:
         """Return the working space of one thread."""
 
+    def numbers_per_row(self, terms: Terms) -> int:  # noqa: ARG002
+        """Return how many numbers this task makes of a row, beside its ranking."""
+        return 0
+
     @abstractmethod
     def empty(self, terms: Terms) -> Any:
         """Return the part of the totals that this task adds to, for no rows."""
@@ -76,8 +88,8 @@ class Task(ABC):
         """Return the rows without a value, by the name of the measure."""
         return {}
 
-    def unscored_true(self, part: Any) -> int | None:  # noqa: ARG002
-        """Return the number of true labels without a score, where that was counted."""
+    def unscored(self, part: Any) -> Unscored | None:  # noqa: ARG002
+        """Return the true labels without a score, where they were counted."""
         return None
 
     def tied_by_label(self, ties: str) -> Iterable[Measure]:  # noqa: ARG002
@@ -124,12 +136,15 @@ class RowValues(NamedTuple):
         Rows without a value.
     unscored_true : int
         True labels without a score, where whole rows are looked at.
+    n_true : int
+        True labels, there.
     """
 
     values: Float64
     shares: Float64
     left_out: Int64
     unscored_true: int = 0
+    n_true: int = 0
 
 
 @dataclass
@@ -139,7 +154,6 @@ class RowSpace:
     own: tuple[Any, ...]
     moments: Float64
     sums: Int64
-    shares: Int64
 
 
 class RowTask(Task):
@@ -159,7 +173,11 @@ class RowTask(Task):
     def workspace(self) -> RowSpace:
         """Return the working space of one thread."""
         n = len(self.measures)
-        return RowSpace(self.own_space(), np.empty(MOMENTS), Sums.zeros(n), Sums.zeros(0))
+        return RowSpace(self.own_space(), np.empty(SLOTS), Sums.zeros(n))
+
+    def numbers_per_row(self, terms: Terms) -> int:
+        """Return how many numbers the values of a row are, and the shares of bins in them."""
+        return SLOTS * len(self.measures) * (1 + (terms.n_bins if self.has_ceiling else 0))
 
     def empty(self, terms: Terms) -> Sums:
         """Return sums of no rows."""
@@ -170,11 +188,13 @@ class RowTask(Task):
         rows = self.compute(batch, space.own)
         fold_ties(rows.values, batch.terms.ties)
         space.sums.fill(0)
-        add_values(rows.values, batch.weights, space.moments, space.sums)
-        if rows.shares.size:
-            space.shares = Sums.zeros(rows.shares.shape[1])
-            add_values(rows.shares, batch.weights, space.moments, space.shares)
-        part.add(space.sums, space.shares, rows.left_out, rows.unscored_true)
+        wrong = add_values(rows.values, batch.weights, space.moments, space.sums)
+        shares = Sums.zeros(rows.shares.shape[1])
+        if rows.shares.size and wrong < 0:
+            wrong = add_values(rows.shares, batch.weights, space.moments, shares)
+        if wrong >= 0:
+            raise batch.fault(int(wrong), OUT_OF_RANGE)
+        part.add(space.sums, shares, rows.left_out, rows.unscored_true, rows.n_true)
         return rows
 
     @staticmethod

@@ -55,11 +55,11 @@ class Testing:
             if spec.low is not None and (not isinstance(value, int) or value < spec.low):
                 raise UsageError(f"{name} must be a whole number of at least {spec.low}, got {value!r}")
         if self.adjust == "tukey" and self.against is not None:
-            raise UsageError("adjust=tukey compares all pairs; it cannot be combined with against")
+            raise UsageError("adjust=tukey compares all pairs; it cannot be combined with against (hint: use holm)")
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Testing:
-        """Take the options of testing from among a function's arguments."""
+        """Take the options of testing from a function's arguments."""
         return cls(**{name: arguments[name] for name in specs(cls) if name in arguments})
 
     @property

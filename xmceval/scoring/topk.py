@@ -150,6 +150,11 @@ class TopK(RowTask):
         running = np.zeros((4, len(self.curves), depth))
         return used, gains, ideals, running, *np.zeros((2, depth), dtype=np.int64)
 
+    def numbers_per_row(self, terms: Terms) -> int:
+        """Return how many numbers the values of a row are, and the running sums where ties are expected."""
+        expected = len(self.curves) * self.discounts.shape[1] if terms.ties == "expected" else 0
+        return super().numbers_per_row(terms) + expected
+
     def compute(self, batch: Batch, own: tuple[NDArray[Any], ...]) -> RowValues:
         """Compute the values of rows, and the shares of bins of labels in them."""
         terms, (truth, n_dropped) = batch.terms, batch.relevant(self.rel)
@@ -193,7 +198,11 @@ class TopK(RowTask):
     def finish_bins(self, part: Sums, n_rows: int, terms: Terms) -> Sequence[Estimates]:
         """Return the shares of each bin; a complement has none."""
         n_bins = terms.n_bins
-        shares = [estimate(sums, n_rows).without_ceiling() for sums in part.shares]
+        counted = np.repeat(n_rows - part.left_out, n_bins)
+        shares = [
+            estimate(sums, int(n)).without_ceiling().without_tie_bounds()
+            for sums, n in zip(part.shares, counted, strict=True)
+        ]
         return [
             {
                 str(measure): shares[o * n_bins + b]

@@ -17,7 +17,7 @@ from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.batch import Batch, longest
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.sums import Sums
-from xmceval.scoring.task import RowTask, RowValues, by_rel, look_up
+from xmceval.scoring.task import RowTask, RowValues, Unscored, by_rel, look_up
 from xmceval.scoring.topk import BY_ORDER
 
 KINDS: Mapping[str, int] = MappingProxyType(
@@ -135,11 +135,11 @@ class WholeRow(RowTask):
                 "a grade is above the greatest of ERR; expected at most its max "
                 "(hint: pass the greatest grade of the scale, such as ERR(max=4)@5)",
             )
-        return RowValues(values, _NO_SHARES, left_out, int(status[kernels.UNLISTED]))
+        return RowValues(values, _NO_SHARES, left_out, int(status[kernels.UNLISTED]), int(truth.indptr[-1]))
 
-    def unscored_true(self, part: Sums) -> int:
-        """Return the number of true labels without a score."""
-        return part.unscored_true
+    def unscored(self, part: Sums) -> Unscored:
+        """Return the true labels without a score."""
+        return Unscored(part.unscored_true, part.n_true)
 
     def finish_one(self, measure: Measure, finished: Estimate) -> Estimate:
         """Return the estimate of a measure: whole rows have no ceiling, and some kinds no bounds over ties."""

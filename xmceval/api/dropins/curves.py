@@ -20,10 +20,10 @@ from xmceval.api.dropins.targets import (
     check_shapes,
     is_matrix,
     mean,
-    warn,
 )
-from xmceval.errors import DataError, UsageError
+from xmceval.errors import DataError, UsageError, warn
 from xmceval.rows.block import Float64
+from xmceval.scoring.roc import roc_areas
 
 AVERAGES = ("micro", "macro", "weighted", "samples", None)
 
@@ -42,7 +42,7 @@ class Area(NamedTuple):
         """Warn, once, of groups without a value."""
         n = int(np.count_nonzero(is_undefined))
         if n:
-            warn(self.warning.format(n=f"{n:,} of {is_undefined.size:,}"), UndefinedMetricWarning)
+            warn([self.warning.format(n=f"{n:,} of {is_undefined.size:,}")], UndefinedMetricWarning)
 
 
 def roc_auc_score(
@@ -160,16 +160,9 @@ def _compute_roc_auc(
     cells: SortedCells, weights: Float64, spare: Float64, max_fpr: float | None
 ) -> tuple[Float64, Any]:
     """Compute the area under the ROC curve of each group."""
-    n_groups = spare.size
     truth = cells.truth != 0
     if max_fpr is None:
-        from xmceval.kernels.auc import sum_ordered_pairs
-
-        doubled, positive, negative = np.zeros(n_groups), np.zeros(n_groups), np.zeros(n_groups)
-        if truth.size:
-            sum_ordered_pairs(cells.starts, truth, cells.scores, weights, spare, doubled, positive, negative)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            areas = doubled / (2 * positive * negative)
+        areas, positive, negative = roc_areas(cells.starts, truth, cells.scores, weights, spare)
     else:
         values = _follow_curves(cells, weights, spare, max_fpr)
         positive, negative = values[:, 2], values[:, 3]

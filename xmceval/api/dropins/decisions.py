@@ -19,9 +19,8 @@ from xmceval.api.dropins.targets import (
     check_choice,
     check_targets,
     mean,
-    warn,
 )
-from xmceval.errors import DataError, UsageError
+from xmceval.errors import DataError, UsageError, warn
 from xmceval.rows.block import Float64
 
 AVERAGES = ("binary", "micro", "macro", "weighted", "samples", None)
@@ -217,7 +216,10 @@ def _count(
     if average == "binary":
         labels = [_positive(targets, pos_label)]
     elif not (pos_label is None or (np.isscalar(pos_label) and pos_label == 1)):
-        warn(f"pos_label={pos_label!r} is ignored with average={average!r}, it is for 'binary' (hint: pass labels)")
+        warn(
+            [f"pos_label={pos_label!r} is ignored with average={average!r}, it is for 'binary' (hint: pass labels)"],
+            UserWarning,
+        )
     counts = count_confusion(targets, labels, samplewise=average == "samples")
     if average == "micro":
         tp, pred, true = (np.atleast_1d(part.sum()) for part in counts[:3])
@@ -247,11 +249,11 @@ def _ratio(part: AnyArray, whole: AnyArray, metric: str, cells: str, zero: ZeroD
     values[is_empty] = 0.0 if is_warning else float(zero.value)
     if is_warning and metric in zero.warn_for:
         group = "a row" if zero.average == "samples" else "a label"
-        warn(
+        message = (
             f"{metric} is not defined where {group} has {cells} cells ({int(is_empty.sum()):,} of {is_empty.size:,}); "
-            "it was set to 0 (hint: pass zero_division)",
-            UndefinedMetricWarning,
+            "it was set to 0 (hint: pass zero_division)"
         )
+        warn([message], UndefinedMetricWarning)
     return values
 
 

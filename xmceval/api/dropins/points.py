@@ -15,9 +15,8 @@ from xmceval.api.dropins.targets import (
     as_weight,
     check_shapes,
     is_sparse,
-    warn,
 )
-from xmceval.errors import DataError, UsageError, listed
+from xmceval.errors import DataError, UsageError, listed, warn
 from xmceval.rows.block import Float64
 
 BINARY_CLASSES = ([0, 1], [-1, 1], [0], [-1], [1])  # whose positive class is 1
@@ -117,7 +116,7 @@ def precision_recall_curve(
     decided = steps.tps + steps.fps
     precision = np.divide(steps.tps, decided, out=np.zeros(decided.size), where=decided != 0)
     if steps.tps[-1] == 0:
-        warn("recall is not defined where no row is positive; it was set to 1 at every threshold")
+        warn(["recall is not defined where no row is positive; it was set to 1 at every threshold"], UserWarning)
         recall = np.ones(steps.tps.size)
     else:
         recall = steps.tps / steps.tps[-1]
@@ -172,6 +171,6 @@ def _positive_class(classes: AnyArray, pos_label: Any) -> Any:
 def _rate(running: Float64, name: str) -> Float64:
     """Divide running weights by their total, after a first point at 0."""
     if running[-1] <= 0:
-        warn(f"no row is {name}: its rate is not defined and was set to NaN", UndefinedMetricWarning)
+        warn([f"no row is {name}: its rate is not defined and was set to NaN"], UndefinedMetricWarning)
         return np.full(running.size + 1, np.nan)
     return np.concatenate([[0.0], running / running[-1]])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -34,20 +33,6 @@ def _find_warning() -> type[UserWarning]:
 
 
 UndefinedMetricWarning = _find_warning()
-
-
-def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn as from the line that called xmceval."""
-    warnings.warn(message, category, stacklevel=_depth())
-
-
-def _depth() -> int:
-    import inspect
-
-    frame, depth = inspect.currentframe(), 0
-    while frame is not None and str(frame.f_globals.get("__name__", "")).startswith("xmceval."):
-        frame, depth = frame.f_back, depth + 1
-    return depth
 
 
 @dataclass(frozen=True)

@@ -81,9 +81,9 @@ def _make_source(path: Path, variable: Variable, is_transposed: bool, are_scores
     name, shape = str(path), (int(variable.shape[0]), int(variable.shape[1]))
     if variable.full is not None:
         values = variable.full.T if is_transposed else variable.full
-        return MatrixSource(name, values.shape[0], values.shape[1], [Dense(values, are_scores)])
+        return MatrixSource(name, values.shape[0], values.shape[1], [Dense(values, are_scores)], dtype=values.dtype)
     columns = variable.columns or Columns(*3 * (np.empty(0),))
     if is_transposed:
         return csr_source(*columns, shape=(shape[1], shape[0]), name=name, are_scores=are_scores)
     csr = Csr(*csc_to_csr(name, columns.indptr, columns.indices, columns.data, shape), are_scores)
-    return MatrixSource(name, *shape, [csr])
+    return MatrixSource(name, *shape, [csr], dtype=csr.values.dtype)

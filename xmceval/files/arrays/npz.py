@@ -91,21 +91,22 @@ def open_npz(path: Path, request: Request) -> Opened:
         parts = {name.removesuffix(".npy") for name in opened.namelist()}
         if request.are_scores and not _COMMON.keys() <= parts and parts & _LISTS:
             return _open_lists(archive, parts, request)
-        form, lengths, shape = _check(archive, opened)
+        form, lengths, shape, dtype = _check(archive, opened)
         if form == "csr":
             n_stored = min(lengths["indices"], lengths["data"])
             if lengths["indptr"] != shape[0] + 1:
                 raise indptr_error(str(path), shape[0], n_stored)
             pieces = _CsrPieces(archive, *shape, n_stored, request.are_scores)
             storage = "" if archive.content is None else ", held in memory"
-            source = MatrixSource(str(path), *shape, pieces)
+            source = MatrixSource(str(path), *shape, pieces, dtype=dtype)
         else:
             arrays = {part: archive.read_array(opened, part) for part in _FORMATS[form]}
             if form == "csc":
                 csr = csc_to_csr(str(path), arrays["indptr"], arrays["indices"], arrays["data"], shape)
             else:
                 csr = coo_to_csr(str(path), arrays["row"], arrays["col"], arrays["data"], shape[0])
-            source, storage = MatrixSource(str(path), *shape, [Csr(*csr, request.are_scores)]), ", held in memory"
+            source = MatrixSource(str(path), *shape, [Csr(*csr, request.are_scores)], dtype=dtype)
+            storage = ", held in memory"
     description = f"npz, scipy.sparse {form} matrix{storage}"
     return Opened(source, description, request.role, may_have_extra_column=request.are_scores)
 
@@ -148,8 +149,8 @@ class Member:
             return take_strings(stream)
 
 
-def _check(archive: Archive, opened: zipfile.ZipFile) -> tuple[str, dict[str, int], tuple[int, int]]:
-    """Return the format, the lengths of the arrays, and the shape of the matrix."""
+def _check(archive: Archive, opened: zipfile.ZipFile) -> tuple[str, dict[str, int], tuple[int, int], np.dtype[Any]]:
+    """Return the format, the lengths of the arrays, the shape of the matrix and the dtype of its values."""
     path = archive.path
     parts = {name.removesuffix(".npy") for name in opened.namelist()}
     if not _COMMON.keys() <= parts:
@@ -163,11 +164,12 @@ def _check(archive: Archive, opened: zipfile.ZipFile) -> tuple[str, dict[str, in
     missing = _FORMATS[form].keys() - parts
     if missing:
         raise DataError(f"{path}: lacks the array {min(missing)!r}; a {form} matrix has {listed(_FORMATS[form])}")
-    lengths = {part: _check_array(archive, opened, part, kinds) for part, kinds in _FORMATS[form].items()}
+    headers = {part: _check_array(archive, opened, part, kinds) for part, kinds in _FORMATS[form].items()}
+    lengths = {part: length for part, (length, _) in headers.items()}
     shape = archive.read_array(opened, "shape").tolist() if lengths["shape"] == 2 else []
     if len(shape) != 2 or min(shape) < 0:
         raise DataError(f"{path}: its shape is {tuple(shape)}; expected rows and columns")
-    return form, lengths, (shape[0], shape[1])
+    return form, lengths, (shape[0], shape[1]), headers["data"][1]
 
 
 def _read_format(archive: Archive, opened: zipfile.ZipFile) -> str:
@@ -179,8 +181,8 @@ def _read_format(archive: Archive, opened: zipfile.ZipFile) -> str:
     return form.decode(errors="replace") if isinstance(form, bytes) else str(form)
 
 
-def _check_array(archive: Archive, opened: zipfile.ZipFile, part: str, kinds: str) -> int:
-    """Check the shape and dtype of one array and return its length."""
+def _check_array(archive: Archive, opened: zipfile.ZipFile, part: str, kinds: str) -> tuple[int, np.dtype[Any]]:
+    """Check the shape and dtype of one array and return its length and dtype."""
     with archive.open_array(opened, part) as stream:
         shape, _, dtype = stream.header
     if dtype.kind not in kinds or len(shape) != 1:
@@ -188,7 +190,7 @@ def _check_array(archive: Archive, opened: zipfile.ZipFile, part: str, kinds: st
             f"{archive.path}: its {part!r} has shape {shape} and dtype {dtype}; expected "
             f"{'integers' if kinds == 'iu' else 'numbers'} in one dimension"
         )
-    return int(shape[0])
+    return int(shape[0]), dtype
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ def open_dense(path: Path, request: Request) -> Opened:
         Another shape or dtype.
     """
     shape, _, dtype = _check_matrix(NpyFile(path), "biuf")
-    source = MatrixSource(str(path), shape[0], shape[1], _DensePieces(path, request.are_scores))
+    source = MatrixSource(str(path), shape[0], shape[1], _DensePieces(path, request.are_scores), dtype=dtype)
     return Opened(source, f"npy, dense {dtype} matrix [{shape[0]:,} rows, {shape[1]:,} labels]", request.role)
 
 
@@ -139,8 +139,9 @@ def open_lists(
         Different shapes, or labels that are neither integers nor strings.
     """
     header = _check_matrix(labels, "iuUO")
+    dtype = None
     if scores is not None:
-        shape = _check_matrix(scores, "biuf").shape
+        shape, _, dtype = _check_matrix(scores, "biuf")
         if shape != header.shape:
             raise DataError(
                 f"{labels.name} has shape {header.shape}, but {scores.name} has shape {shape}; expected the same"
@@ -151,7 +152,7 @@ def open_lists(
             f"{labels.name}: has label names, not ids (hint: pass --labels FILE, or labels=, with one name per line)"
         )
     pieces = _PairPieces(labels, scores, header, request.names if are_names else None)
-    source = MatrixSource(labels.name, header.shape[0], None, pieces, is_exact=False)
+    source = MatrixSource(labels.name, header.shape[0], None, pieces, is_exact=False, dtype=dtype)
     content = "label names" if are_names else "labels"
     description = f"{form} ranked {content}" if scores is None else f"{form} {content} and scores"
     if scores is None:

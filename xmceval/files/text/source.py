@@ -61,7 +61,7 @@ class TextSource:
     def __post_init__(self) -> None:
         self.name = str(self.path)
         self.n_rows, self.n_labels = self.layout.n_rows, self.layout.n_labels
-        self.is_exact = self.layout.grammar.has_exact_header
+        self.is_exact, self.dtype = self.layout.grammar.has_exact_header, None
         self._layout_warnings = [self.layout.warning] if self.layout.warning else []
         self.warnings[:] = self._layout_warnings
 

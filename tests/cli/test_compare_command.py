@@ -1,0 +1,358 @@
+"""The command compare: whole outputs on the sample, and what it answers to bad input."""
+
+import csv
+import json
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from xmceval.api.compare import compare_systems
+from xmceval.api.pairtests import Cost
+from xmceval.api.setup import Named, Setup
+from xmceval.cli import main, shared
+from xmceval.scoring.options import Options
+from xmceval.scoring.testing import Testing
+
+SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
+TRUTH, MODEL_A, MODEL_B, TRAIN = (f"{name}.txt" for name in ("tst_X_Y", "model_a", "model_b", "trn_X_Y"))
+
+HINT = "(hint: pass these options to the command that writes them)"
+EMPTY = "warning: 6 instances have no true label: they count as 0\n"
+SHORT = "warning: 6 of 500 instances have fewer than 3 predictions: the missing ones count as misses\n"
+
+DEFAULT = """\
+500 instances · 300 labels · 3.33 true labels and 14.8 predictions per instance
+         @1            @3
+model_a.txt
+P     68.60 ±4.08   49.20 ±2.62
+PSP   26.68 ±2.05   32.33 ±2.16
+ties across a cutoff: 1 instance @3 · ties inside the cutoffs only: 2
+model_b.txt
+P     55.00 ±4.38   47.53 ±2.54
+PSP   27.11 ±2.80   38.18 ±2.59
+ties across a cutoff: 1 instance @1, 4 @3 · ties inside the cutoffs only: 1 · P@1 55.00..55.20, P@3 47.40..47.60
+propensities: A=0.55 B=1.5, N=1,000 from trn_X_Y.txt
+differences: paired t test · instances vary, training seeds do not
+
+model_b.txt \N{MINUS SIGN} model_a.txt · paired over 500 rows · points
+         difference  95% interval           p  p (Holm)  wins/ties/losses
+  P@1        -13.60  -18.89 .. -8.31  <0.0001   <0.0001  61/310/129
+  P@3         -1.67  -4.39 .. +1.06     0.230     0.230  123/235/142
+  PSP@1       +0.43  -2.73 .. +3.59     0.790     0.790  144/201/155
+  PSP@3       +5.86  +2.96 .. +8.76   <0.0001   <0.0001  192/163/145
+  detected with 80% power: P@1 7.56, P@3 3.89, PSP@1 4.51, PSP@3 4.14 or more
+
+model_b.txt is worse than model_a.txt on P@1 by 13.60 ± 5.29 points (p < 0.0001); no difference was detected on P@3
+model_b.txt is better than model_a.txt on PSP@3 by 5.86 ± 2.90 points (p < 0.0001); no difference was detected on PSP@1
+"""
+
+AGAINST = """\
+500 instances · 300 labels · 3.33 true labels and 14.8 predictions per instance
+       @1
+model_a.txt
+P   68.60 ±4.08
+model_b.txt
+P   55.00 ±4.38
+ties across a cutoff: 1 instance @1 · P@1 55.00..55.20
+differences: paired t test · instances vary, training seeds do not
+
+model_a.txt \N{MINUS SIGN} model_b.txt · paired over 500 rows · points
+       difference  95% interval           p  p (Holm)  wins/ties/losses
+  P@1      +13.60  +8.31 .. +18.89  <0.0001   <0.0001  129/310/61
+  detected with 80% power: P@1 7.56 or more
+
+model_a.txt is better than model_b.txt on P@1 by 13.60 ± 5.29 points (p < 0.0001)
+"""
+
+BOOTSTRAP = """\
+500 instances · 300 labels · 3.33 true labels and 14.8 predictions per instance
+         @3
+model_a.txt
+PSP   32.33 ±2.16
+ties across a cutoff: 1 instance @3 · ties inside the cutoffs only: 2
+model_b.txt
+PSP   38.18 ±2.59
+ties across a cutoff: 4 instances @3 · ties inside the cutoffs only: 2 · PSP@3 38.08..38.22
+propensities: A=0.55 B=1.5, N=1,000 from trn_X_Y.txt
+differences: bootstrap, 10,000 resamples, seed 7 · instances vary, training seeds do not
+
+model_b.txt \N{MINUS SIGN} model_a.txt · paired over 500 rows · points
+         difference  95% interval         p  p (Holm)  wins/ties/losses
+  PSP@3       +5.86  +3.00 .. +8.76  0.0003    0.0003  192/163/145
+  detected with 80% power: PSP@3 4.14 or more
+
+model_b.txt is better than model_a.txt on PSP@3 by 5.86 ± 2.88 points (p = 0.0003)
+"""
+
+NOT_ADJUSTED = """\
+500 instances · 300 labels · 3.33 true labels and 14.8 predictions per instance
+         @3
+model_a.txt
+P      49.2 ±2.6
+nDCG   59.1 ±2.8
+ties across a cutoff: 1 instance @3 · ties inside the cutoffs only: 2 · nDCG@3 59.1..59.2
+model_b.txt
+P      47.5 ±2.5
+nDCG   55.2 ±2.8
+ties across a cutoff: 4 instances @3 · ties inside the cutoffs only: 2 · P@3 47.4..47.6
+differences: paired t test · instances vary, training seeds do not
+
+model_b.txt \N{MINUS SIGN} model_a.txt · paired over 500 rows · points
+          difference  95% interval      p  wins/ties/losses
+  P@3           -1.7  -4.4 .. +1.1  0.230  123/235/142
+  nDCG@3        -4.0  -7.2 .. -0.8  0.016  160/126/214
+  detected with 80% power: P@3 3.9, nDCG@3 4.6 or more
+
+no difference between model_b.txt and model_a.txt was detected on P@3
+model_b.txt is worse than model_a.txt on nDCG@3 by 4.0 ± 3.2 points (p = 0.016)
+"""
+
+SAME_FILE = """\
+500 instances · 300 labels · 3.33 true labels and 14.8 predictions per instance
+       @1
+model_a.txt (1)
+P   68.60 ±4.08
+model_a.txt (2)
+P   68.60 ±4.08
+differences: paired t test · instances vary, training seeds do not
+
+model_a.txt (2) \N{MINUS SIGN} model_a.txt (1) · paired over 500 rows · points
+       difference  95% interval        p  p (Holm)  wins/ties/losses
+  P@1       +0.00  +0.00 .. +0.00  1.000     1.000  0/500/0
+  detected with 80% power: P@1 0.00 or more
+
+no difference between model_a.txt (2) and model_a.txt (1) was detected on P@1
+"""
+
+FROM_ROWS = """\
+500 rows from saved values
+       @1            @3
+model_a.txt
+P   68.60 ±4.08
+R                 46.71 ±2.55
+ties across a cutoff: 1 instance @3 · ties inside the cutoffs only: 2
+model_b.txt
+P   55.00 ±4.38
+R                 47.30 ±2.69
+differences: paired t test · instances vary, training seeds do not
+
+model_b.txt \N{MINUS SIGN} model_a.txt · paired over 500 rows · points
+       difference  95% interval           p  p (Holm)  wins/ties/losses
+  P@1      -13.60  -18.89 .. -8.31  <0.0001   <0.0001  61/310/129
+  R@3       +0.59  -2.20 .. +3.39     0.677     0.677  123/235/142
+  detected with 80% power: P@1 7.56, R@3 4.00 or more
+
+model_b.txt is worse than model_a.txt on P@1 by 13.60 ± 5.29 points (p < 0.0001)
+no difference between model_b.txt and model_a.txt was detected on R@3
+"""
+
+
+@pytest.fixture(autouse=True)
+def in_sample(monkeypatch):
+    monkeypatch.chdir(SAMPLE)
+
+
+@pytest.fixture
+def run(capsys):
+    def run(*args):
+        with pytest.raises(SystemExit) as ended:
+            main(["compare", *(str(arg) for arg in args)])
+        written = capsys.readouterr()
+        return ended.value.code, written.out, written.err.replace(f"{shared.COMPILING}\n", "")
+
+    return run
+
+
+@pytest.fixture
+def rows(tmp_path, capsys):
+    """Return a function that scores a file, saves its rows, and returns their path."""
+
+    def rows(name, preds, *args):
+        path = tmp_path / name
+        with pytest.raises(SystemExit, match="0"):
+            main(["score", TRUTH, preds, "-q", *args, "--save-rows", str(path)])
+        capsys.readouterr()
+        return path
+
+    return rows
+
+
+# What is printed.
+
+
+def test_the_default_is_whole(run):
+    found = run(TRUTH, MODEL_A, MODEL_B, "--train", TRAIN, "-m", "P,PSP", "-k", "1,3")
+    assert found == (0, DEFAULT, SHORT + EMPTY)
+
+
+@pytest.mark.parametrize(
+    ("options", "table"),
+    [
+        (("--against", MODEL_B, "-m", "P", "-k", 1), AGAINST),
+        (("--test", "bootstrap", "--seed", 7, "--train", TRAIN, "-m", "PSP", "-k", 3), BOOTSTRAP),
+        (("--adjust", "none", "--places", 1, "-m", "P,nDCG", "-k", 3), NOT_ADJUSTED),
+    ],
+)
+def test_tables_of_options_are_whole(run, options, table):
+    assert run(TRUTH, MODEL_A, MODEL_B, "-q", *options) == (0, table, "")
+
+
+def test_csv_has_one_line_per_difference(run):
+    code, out, err = run(TRUTH, MODEL_A, MODEL_B, "-m", "P", "-k", 3, "-q", "-o", "csv")
+    assert (code, err) == (0, "")
+    head, line = csv.reader(out.splitlines())
+    assert head[:8] == ["system", "baseline", "metric", "k", "bin", "difference", "low", "high"]
+    assert head[8:] == ["p", "p_adjusted", "effect", "detectable", "wins", "ties", "losses", "n"]
+    found = dict(zip(head, line, strict=True))
+    assert [found[name] for name in ("system", "baseline", "metric", "k", "bin")] == [MODEL_B, MODEL_A, "P", "3", ""]
+    assert [found[name] for name in ("wins", "ties", "losses", "n")] == ["123", "235", "142", "500"]
+    assert float(found["difference"]) == pytest.approx(-25 / 1500)
+    assert float(found["p"]) == pytest.approx(0.22995009563, abs=1e-10)
+
+
+def test_json_has_the_fields_of_a_difference_and_how_it_was_tested(run):
+    code, out, _ = run(TRUTH, MODEL_A, MODEL_B, "-m", "P", "-k", 3, "-q", "-o", "json", "--adjust", "none")
+    document = json.loads(out)
+    assert code == 0
+    assert document["schema"] == "xmceval/compare/1"
+    assert [each["name"] for each in document["systems"]] == [MODEL_A, MODEL_B]
+    how = {"against": None, "test": "t", "adjust": "none", "adjust_over": "metric", "resamples": 10_000, "seed": 0}
+    assert {name: document[name] for name in how} == how
+    (found,) = document["comparisons"]
+    assert found.pop("difference") == pytest.approx(-25 / 1500)
+    assert [found.pop(name) for name in ("low", "high", "p", "effect", "detectable")] == pytest.approx(
+        [-0.043910134315638, 0.010576800982305, 0.229950095632119, -0.053753172836964, 0.038923610781079]
+    )
+    assert found == {
+        "system": MODEL_B,
+        "baseline": MODEL_A,
+        "metric": "P@3",
+        "bin": None,
+        "p_adjusted": None,
+        "wins": 123,
+        "ties": 235,
+        "losses": 142,
+        "n": 500,
+        "unit": "row",
+    }
+    assert document["verdicts"] == [f"no difference between {MODEL_B} and {MODEL_A} was detected on P@3"]
+
+
+def test_rows_of_a_csv_are_compared_with_a_warning(run, rows):
+    a, b = rows("a.rows.npz", MODEL_A, "-m", "P@1,R@3"), rows("b.rows.csv", MODEL_B, "-m", "P@1,R@3")
+    assert run(a, b) == (0, FROM_ROWS, f"warning: {b}: nothing shows that the rows are of the same truth\n")
+
+
+def test_the_cost_of_long_resampling_is_written_before_it_starts(run, monkeypatch):
+    args = (TRUTH, MODEL_A, MODEL_B, MODEL_A, "-m", "P", "-k", "1,3", "--test", "bootstrap", "--resamples", 200)
+    cost = "note: bootstrap: 6 tests of 200 resamples of 500 rows\n"
+    assert cost not in run(*args)[2]
+    monkeypatch.setattr(shared, "LONG", 6 * 200 * 500)
+    assert run(*args)[2].startswith(cost)
+    assert run(*args, "-q")[2] == ""
+    assert "tests of" not in run(*args[:-4])[2]
+    large = "tukey: 1 test of 100 resamples of 2,000,000 rows, whose values take 64 MB"
+    assert str(Cost("tukey", 1, 100, 2_000_000, 64_000_000)) == large
+
+
+@pytest.mark.parametrize(
+    ("options", "n_tests"), [({"test": "randomization"}, 6), ({"adjust": "tukey"}, 2), ({"test": "t"}, None)]
+)
+def test_all_resamples_of_the_cost_are_reported(options, n_tests):
+    """What progress reports comes to the total."""
+    reported = []
+
+    @contextmanager
+    def watch(cost):
+        assert not reported
+        reported.append(-cost.n_tests * cost.n_resamples)
+        assert cost.n_tests == n_tests
+        yield reported.append
+
+    systems = [Named(Path(MODEL_A), "a"), Named(Path(MODEL_B), "b"), Named(Path(MODEL_A), "c")]
+    setup = Setup.of(TRUTH, Options.of({"metrics": "P", "k": (1, 3), "threads": 2}), systems)
+    compare_systems(setup, systems, Testing.of({**options, "resamples": 200}), watch=watch)
+    assert sum(reported) == 0
+    assert bool(reported) == (n_tests is not None)
+
+
+# Bad input.
+
+
+def test_the_same_file_twice_ties_in_all_rows(run):
+    warning = "warning: model_a.txt (1) and model_a.txt (2) are the same file: all of their rows tie\n"
+    few = "warning: 2 of 500 instances have fewer than 1 prediction: the missing ones count as misses\n"
+    assert run(TRUTH, MODEL_A, MODEL_A, "-m", "P", "-k", 1) == (0, SAME_FILE, warning + few + EMPTY)
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ((TRUTH,), "a comparison needs at least two systems after TRUTH, got none"),
+        ((TRUTH, MODEL_A), "a comparison needs at least two systems, got model_a.txt"),
+        (
+            (TRUTH, MODEL_A, MODEL_B, "--against", "c"),
+            "against names 'c', which is not one of the systems: model_a.txt, model_b.txt",
+        ),
+        (
+            (TRUTH, MODEL_A, MODEL_B, "--against", MODEL_A, "--adjust", "tukey"),
+            "adjust=tukey compares all pairs; it cannot be combined with against (hint: use holm)",
+        ),
+        (
+            (TRUTH, MODEL_A, "--runs", f"r={MODEL_B}"),
+            "--runs r=model_b.txt: expected NAME=A,B with at least two files",
+        ),
+        (
+            (TRUTH, MODEL_A, "--fuse", f"{MODEL_A},{MODEL_B}"),
+            "--fuse model_a.txt,model_b.txt: expected NAME=A,B or NAME=RULE:A,B with at least two files",
+        ),
+        (
+            (TRUTH, MODEL_A, "--fuse", f"f={MODEL_B}"),
+            "--fuse f=model_b.txt: expected NAME=A,B or NAME=RULE:A,B with at least two files",
+        ),
+        (
+            (TRUTH, MODEL_A, "--fuse", "f=best:a,b"),
+            "--fuse f=best:a,b: the rule must be one of score, normalized, rank, reciprocal-rank, got 'best'",
+        ),
+        (
+            (TRUTH, "a.rows.npz", "b.rows.npz"),
+            "a.rows.npz, b.rows.npz: values of rows are compared without TRUTH (hint: leave out tst_X_Y.txt)",
+        ),
+        (
+            ("a.rows.npz", "b.rows.npz", "-k", 3, "--fuse", "f=a,b"),
+            f"-k, --fuse: the files hold values of rows that were already scored {HINT}",
+        ),
+    ],
+)
+def test_wrong_usage_is_refused(run, args, message):
+    assert run(*args) == (2, "", f"Error: {message}\n")
+
+
+def test_other_numbers_of_rows_are_refused(run, tmp_path):
+    head, *lines = Path(MODEL_B).read_text().splitlines(keepends=True)
+    short = tmp_path / "short.txt"
+    short.write_text("".join([head.replace("500", "399"), *lines[:399]]))
+    message = f"Error: tst_X_Y.txt has 500 rows, {short} has 399 rows; they must be of the same instances\n"
+    assert run(TRUTH, MODEL_A, short) == (1, "", message)
+
+
+def test_rows_with_other_metrics_are_refused(run, rows):
+    a, b = rows("a.rows.npz", MODEL_A, "-m", "P@1,R@3"), rows("b.rows.csv", MODEL_B, "-m", "P@1,nDCG@3")
+    message = f"Error: {a} and {b} have different metrics: {a} has no nDCG@3; {b} has no R@3\n"
+    assert run(a, b) == (1, "", message)
+
+
+def test_a_csv_that_lacks_rows_is_refused(run, rows):
+    a, b = rows("a.rows.npz", MODEL_A, "-m", "P@1"), rows("b.rows.csv", MODEL_B, "-m", "P@1")
+    lines = b.read_text().splitlines(keepends=True)
+    b.write_text("".join(line for line in lines if not line.startswith(("7,", "9,"))))
+    for files in ((a, b), (b, a)):
+        assert run(*files) == (1, "", f"Error: {b} lacks 2 rows that {a} has; the first is row 7\n")
+
+
+def test_strict_holds_for_rows_too(run, rows):
+    a, b = rows("a.rows.npz", MODEL_A, "-m", "P@1"), rows("b.rows.csv", MODEL_B, "-m", "P@1")
+    code, out, err = run(a, b, "--strict")
+    assert (code, out) == (1, "")
+    assert err == f"Error: {b}: nothing shows that the rows are of the same truth\nwith --strict warnings are errors\n"

@@ -52,7 +52,9 @@ def test_whole_rows_have_the_judges_intervals(problem, unscored, rel):
     asked = {}
     for form, judges in WHOLE.items():
         name = form.format(k=k)
-        asked |= {name: (judges, 1)} | ({with_rel(name, rel): (judges, rel)} if judges in {"LRAP", "AUC", "GAUC", "AP@all", "R@n"} else {})
+        asked |= {name: (judges, 1)} | (
+            {with_rel(name, rel): (judges, rel)} if judges in {"LRAP", "AUC", "GAUC", "AP@all", "R@n"} else {}
+        )
     result = score(case, weights, metrics=list(asked), unscored=unscored, empty_rows=empty_rows)
     for name, (judges, grade) in asked.items():
         rules = {"unscored": unscored, "empty_rows": empty_rows, "weights": weights, "k": k, "rel": grade}
@@ -72,7 +74,12 @@ DECIDED = {
 }
 
 
-@given(problem=problems(), rel=st.sampled_from([1, 1, 3]), zero=st.sampled_from(["0", "1", "skip"]), beta=st.sampled_from([1, 2]))
+@given(
+    problem=problems(),
+    rel=st.sampled_from([1, 1, 3]),
+    zero=st.sampled_from(["0", "1", "skip"]),
+    beta=st.sampled_from([1, 2]),
+)
 def test_decisions_have_the_judges_intervals(problem, rel, zero, beta):
     case, weights, empty_rows = problem
     weights_of = weights or [1.0] * len(case.truth)
@@ -86,7 +93,12 @@ def test_decisions_have_the_judges_intervals(problem, rel, zero, beta):
             options |= {"zero": zero} if average == "samples" else {}
             options |= ({"beta": beta} if rate == "F" else {}) | ({"rel": rel} if rel > 1 else {})
             inside = ",".join(f"{key}={value}" for key, value in options.items())
-            asked[f"{name}({inside})" if inside else name] = rate, average, beta if rate == "F" else 1, zero if average == "samples" else "0"
+            asked[f"{name}({inside})" if inside else name] = (
+                rate,
+                average,
+                beta if rate == "F" else 1,
+                zero if average == "samples" else "0",
+            )
     result = score(case, weights, metrics=list(asked), threshold=0.5, empty_rows=empty_rows)
     for name, (rate, average, own_beta, own_zero) in asked.items():
         pairs = naive_labels.decision_pairs(rate, average, sets, case.n_labels, beta=own_beta, zero=own_zero)

@@ -37,7 +37,10 @@ def test_counts_of_weighted_rows_and_of_rows_dropped_are_the_judges(limit, case,
     rows = [true[i] for i in kept], [case.scores[i] for i in kept]
     told = f"rel={rel}"
     names = {f"{name[:-1]},{told})": rate for name, rate in RATES.items()}
-    names |= {(f"{name[:-1]},{told})" if "(" in name else f"{name}({told})") + f"@{k}": rate for name, rate in AT_CUTOFF.items()}
+    names |= {
+        (f"{name[:-1]},{told})" if "(" in name else f"{name}({told})") + f"@{k}": rate
+        for name, rate in AT_CUTOFF.items()
+    }
     cells = {f"{cell}({told})": i for i, cell in enumerate(("tp", "fp", "fn", "tn"))}
     with pytest.MonkeyPatch.context() as patch:
         for module in (labelcounters, labeltotals):
@@ -86,7 +89,9 @@ def test_counters_of_the_k_best_labels_widen_too():
     assert counters.totals().dense.tolist() == [[1 << 31, MOST_ROWS, MOST_ROWS], [0, 1, 0], [1 << 31] * 3]
 
 
-@pytest.mark.parametrize(("left", "right"), [(1 << 30, 1 << 30), (MOST_ROWS, 1), (1, MOST_ROWS), (MOST_ROWS, MOST_ROWS)])
+@pytest.mark.parametrize(
+    ("left", "right"), [(1 << 30, 1 << 30), (MOST_ROWS, 1), (1, MOST_ROWS), (MOST_ROWS, MOST_ROWS)]
+)
 @pytest.mark.parametrize("by_id", [False, True])
 def test_counters_that_together_exceed_32_bits_merge(monkeypatch, left, right, by_id):
     if by_id:  # totals are kept by id where few of many labels have a count

@@ -98,17 +98,25 @@ def test_means_over_the_labels_of_a_bin_are_the_judges(problem, edges, k):
     truth, scores = [case.truth[i] for i in kept], [case.scores[i] for i in kept]
     sets, own = naive_labels.at_cut(truth, scores, k), [weights[i] for i in kept]
     by_bin = naive_slices.labels_of(naive_slices.bins_from_edges(counts, edges), len(edges) + 1)
-    names = [f"{name}@{k}" for name in (*LABELWISE, "weightedR", "coverage", "coverage(over=all)", "coverage(over=ideal)")]
+    names = [
+        f"{name}@{k}" for name in (*LABELWISE, "weightedR", "coverage", "coverage(over=all)", "coverage(over=ideal)")
+    ]
     result = score(case, counts, names, edges, k, **options)
     ideal = [(set(), set(sorted(row, key=lambda x: (counts[x], x))[:k])) for row in truth]
     for number, each in enumerate(result.slices):
         labels, found = by_bin[number], {name: estimate.value for name, estimate in each.estimates.items()}
         for name, (rate, over) in LABELWISE.items():
             expected = naive_slices.label_mean(rate, "macro", sets, labels, counts, over=over, weights=own)
-            assert found[str(parse(name, [k])[0])] == pytest.approx(expected or 0.0, rel=1e-12, abs=1e-12), (name, number)
+            assert found[str(parse(name, [k])[0])] == pytest.approx(expected or 0.0, rel=1e-12, abs=1e-12), (
+                name,
+                number,
+            )
         expected = naive_slices.label_mean("recall", "weighted", sets, labels, counts, weights=own)
         assert found[f"weightedR@{k}"] == pytest.approx(expected or 0.0, rel=1e-12, abs=1e-12)
         inside, best = naive_slices.within(sets, labels), naive_slices.within(ideal, labels)
         for over in ("truth", "all", "ideal"):
             expected = naive_labels.coverage(inside, over, len(labels), best)
-            assert found[str(parse(f"coverage(over={over})@{k}")[0])] == pytest.approx(expected or 0.0, rel=1e-12), (over, number)
+            assert found[str(parse(f"coverage(over={over})@{k}")[0])] == pytest.approx(expected or 0.0, rel=1e-12), (
+                over,
+                number,
+            )

@@ -40,7 +40,10 @@ def test_best_is_the_judges_best_and_worst_its_worst(case, empty_rows):
     best, worst = (measures.score(case, k=cutoffs, ties=ties, empty_rows=empty_rows) for ties in ("best", "worst"))
     for head in HEADS:
         for k in cutoffs:
-            name, bounds = f"{head}@{k}", naive.tie_bounds(*arguments(head, k, case), empty_rows=empty_rows, most_orders=6)
+            name, bounds = (
+                f"{head}@{k}",
+                naive.tie_bounds(*arguments(head, k, case), empty_rows=empty_rows, most_orders=6),
+            )
             assert (worst[name], best[name]) == pytest.approx(bounds, rel=1e-12, abs=1e-12), name
             for result in (worst, best):
                 assert result.tie_bounds(name) == pytest.approx(sorted(bounds), rel=1e-12, abs=1e-12), name
@@ -93,8 +96,13 @@ def test_groups_of_40_have_the_values_of_the_hypergeometric_distribution():
 
 def test_grades_of_a_large_group_are_gathered_from_beyond_the_cutoff():
     # The group has 30 labels; its grades 4, 2, 1 belong to labels that the order by label puts beyond rank 5.
-    case = Case([{20: 4.0, 25: 2.0, 29: 1.0}], [dict.fromkeys(range(30), 0.5)], 30, [1.0 + label for label in range(30)])
-    of = {ties: measures.score(case, ["DCG", "PSP(norm=none)", "P"], [5], ties=ties) for ties in ("expected", "best", "worst")}
+    case = Case(
+        [{20: 4.0, 25: 2.0, 29: 1.0}], [dict.fromkeys(range(30), 0.5)], 30, [1.0 + label for label in range(30)]
+    )
+    of = {
+        ties: measures.score(case, ["DCG", "PSP(norm=none)", "P"], [5], ties=ties)
+        for ties in ("expected", "best", "worst")
+    }
     d = [1 / math.log2(rank + 1) for rank in range(1, 6)]
     best = {"DCG@5": 4 * d[0] + 2 * d[1] + d[2], "PSP(norm=none)@5": (21 + 26 + 30) / 5, "P@5": 3 / 5}
     mean = {"DCG@5": 7 / 30 * math.fsum(d), "PSP(norm=none)@5": 77 / 30, "P@5": 3 / 30}
@@ -110,7 +118,9 @@ def test_rows_stored_in_any_order_tie_as_sorted_ones(rng, k):
     scores = [{int(x): float(rng.integers(0, 3)) for x in rng.permutation(n_labels)[:9]} for _ in range(n_rows)]
     case = Case(truth, scores, n_labels, [1.0 + label for label in range(n_labels)])
     indptr = np.arange(0, 9 * n_rows + 1, 9)
-    stored = csr_matrix(([v for s in scores for v in s.values()], [x for s in scores for x in s], indptr), (n_rows, n_labels))
+    stored = csr_matrix(
+        ([v for s in scores for v in s.values()], [x for s in scores for x in s], indptr), (n_rows, n_labels)
+    )
     assert not stored.has_sorted_indices
     for ties in ("label", "best", "worst"):
         result = xmceval.score(

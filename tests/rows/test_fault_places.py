@@ -1,4 +1,4 @@
-"""Places of faults: the row and the label that a message names, in any block and any thread, also where rows are skipped."""
+"""Places of faults: the row and the label that a message names, in any block and thread, and where rows are skipped."""
 
 import numpy as np
 import pytest
@@ -53,10 +53,10 @@ SCORES = {name: TRUTH[name] for name in ("outside", "below 0", "twice")}
 SCORES["a NaN"] = TRUTH["a NaN"][0], "the score value of label {} is NaN"
 
 
-def lines_of(rows, **which):
-    given = {"y_true": to_matrix(stored()), "y_score": to_matrix(stored())} | which
+def lines_of(threads, **which):
+    arguments = {"y_true": to_matrix(stored()), "y_score": to_matrix(stored())} | which
     with pytest.raises(DataError) as error:
-        xmceval.score(given["y_true"], given["y_score"], k=1, metrics="P", threads=rows)
+        xmceval.score(**arguments, k=1, metrics="P", threads=threads)
     return str(error.value).splitlines()
 
 

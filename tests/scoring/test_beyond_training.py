@@ -1,4 +1,4 @@
-"""Labels beyond the training table: they weigh as labels never seen, in the ranking, the ideal, the bins, and over=train.
+"""Labels beyond the training table weigh as labels never seen: in the ranking, the ideal, the bins, and over=train.
 
 The tables are views of longer arrays with other codes behind them, so that a look-up beyond the end is seen.
 """
@@ -29,8 +29,8 @@ TABLES = {
 }
 TRUTH = [{4: 1.0, 5: 1.0}, {1: 1.0, 9: 1.0, 10: 1.0}, {11: 1.0}, {0: 1.0, 2: 1.0, 6: 1.0, 7: 1.0}, {3: 1.0, 8: 1.0}]
 SCORES = [
-    {5: 0.9, 4: 0.8, 0: 0.7, 11: 0.2},
-    {10: 0.9, 9: 0.8, 8: 0.8, 1: 0.7, 2: 0.7},
+    {5: 0.9, 4: 0.8, 0: 0.8, 11: 0.2},
+    {1: 0.9, 10: 0.9, 9: 0.8, 8: 0.8, 2: 0.7},
     {1: 0.5, 11: 0.5, 5: 0.5, 2: 0.5},
     {7: 0.6, 6: 0.5, 2: 0.5, 0: 0.4, 11: 0.4},
     {8: 0.3, 3: 0.2, 9: 0.2, 10: 0.1},

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 from judge import naive
 from support.measures import HEADS
-from support.strategies import cases, to_csr
+from support.strategies import cases, few, random_case, random_weights, to_csr
 
 import xmceval
 from xmceval.metrics.names import parse
@@ -29,6 +29,7 @@ def judged(name, k, options, case, truth, weights, empty_rows):
     return naive.ratio(pairs)
 
 
+@few
 @given(
     case=cases(graded=True),
     k=st.integers(1, 4),
@@ -37,6 +38,17 @@ def judged(name, k, options, case, truth, weights, empty_rows):
     rel=st.integers(1, 3),
 )
 def test_the_ceiling_of_every_metric_is_the_value_of_the_perfect_ranking(case, k, weights, empty_rows, rel):
+    check_ceilings(case, k, weights, empty_rows, rel)
+
+
+@pytest.mark.parametrize("weights", [None, random_weights(7)], ids=["plain", "weighted"])
+@pytest.mark.parametrize("empty_rows", ["zero", "drop"])
+def test_the_ceilings_of_many_rows_are_the_values_of_perfect_rankings(weights, empty_rows):
+    for k in (1, 3, 7):
+        check_ceilings(random_case(6), k, weights, empty_rows, 3)
+
+
+def check_ceilings(case, k, weights, empty_rows, rel):
     k = min(k, case.n_labels)
     own = None if weights is None else weights[: len(case.truth)]
     asked = {f"{head}@{k}": (*HEADS[head], 1) for head in HEADS}

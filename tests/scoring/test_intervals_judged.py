@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 from judge import naive, naive_labels, naive_rows
 from support.intervals import check_interval
-from support.strategies import cases, to_csr
+from support.strategies import cases, few, random_case, random_weights, to_csr
 
 import xmceval
 from xmceval.metrics.table import METRICS
@@ -28,6 +28,10 @@ def problems(draw, **options):
     return case, weights, draw(st.sampled_from(["zero", "drop"]))
 
 
+many_rows = pytest.mark.parametrize("empty_rows", ["zero", "drop"])
+any_weights = pytest.mark.parametrize("weights", [None, random_weights(8)], ids=["plain", "weighted"])
+
+
 def score(case, weights, **options):
     truth, scores = (to_csr(rows, case.n_labels, np.float64) for rows in (case.truth, case.scores))
     return xmceval.score(truth, scores, sample_weight=weights, **options)
@@ -45,9 +49,20 @@ def with_rel(name, rel):
     return (f"{head[:-1]},rel={rel})" if head.endswith(")") else f"{head}(rel={rel})") + at + cutoff
 
 
+@few
 @given(problem=problems(), unscored=st.sampled_from(["bottom", "zero"]), rel=st.integers(2, 4))
 def test_whole_rows_have_the_judges_intervals(problem, unscored, rel):
-    case, weights, empty_rows = problem
+    check_whole_rows(*problem, unscored, rel)
+
+
+@many_rows
+@any_weights
+@pytest.mark.parametrize("unscored", ["bottom", "zero"])
+def test_many_whole_rows_have_the_judges_intervals(weights, empty_rows, unscored):
+    check_whole_rows(random_case(1), weights, empty_rows, unscored, 3)
+
+
+def check_whole_rows(case, weights, empty_rows, unscored, rel):
     k = min(3, case.n_labels)
     asked = {}
     for form, judges in WHOLE.items():
@@ -74,6 +89,7 @@ DECIDED = {
 }
 
 
+@few
 @given(
     problem=problems(),
     rel=st.sampled_from([1, 1, 3]),
@@ -81,7 +97,18 @@ DECIDED = {
     beta=st.sampled_from([1, 2]),
 )
 def test_decisions_have_the_judges_intervals(problem, rel, zero, beta):
-    case, weights, empty_rows = problem
+    check_decisions(*problem, rel, zero, beta)
+
+
+@many_rows
+@any_weights
+@pytest.mark.parametrize("rel", [1, 3])
+def test_many_decisions_have_the_judges_intervals(weights, empty_rows, rel):
+    for zero in ("0", "1", "skip"):
+        check_decisions(random_case(2), weights, empty_rows, rel, zero, 2)
+
+
+def check_decisions(case, weights, empty_rows, rel, zero, beta):
     weights_of = weights or [1.0] * len(case.truth)
     true = [{label: grade for label, grade in row.items() if grade >= rel} for row in case.truth]
     kept = [i for i, row in enumerate(true) if weights_of[i] and (row or empty_rows == "zero")]
@@ -106,9 +133,20 @@ def test_decisions_have_the_judges_intervals(problem, rel, zero, beta):
         check(result, name, weighted)
 
 
+@few
 @given(problem=problems(), rel=st.integers(1, 4))
 def test_metrics_of_grades_from_rel_on_have_the_judges_intervals(problem, rel):
-    case, weights, empty_rows = problem
+    check_rel(*problem, rel)
+
+
+@many_rows
+@any_weights
+def test_many_rows_of_grades_from_rel_on_have_the_judges_intervals(weights, empty_rows):
+    for rel in (1, 2, 4):
+        check_rel(random_case(3), weights, empty_rows, rel)
+
+
+def check_rel(case, weights, empty_rows, rel):
     k = min(2, case.n_labels)
     names = [name for name in naive.METRICS if "rel" in METRICS[name].numbers]
     result = score(

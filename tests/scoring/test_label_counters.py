@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from judge import naive_labels
-from support.strategies import cases, to_csr
+from support.strategies import cases, few, random_case, random_weights, to_csr
 
 import xmceval
 from xmceval.rows.block import Rows
@@ -22,7 +22,11 @@ RATES = {
 AT_CUTOFF = {"macroBA": "balanced", "macroP": "precision", "macroR(over=truth)": "recall"}
 
 
-@pytest.mark.parametrize("limit", [1 << 27, 3], ids=["array", "ids"])
+every_limit = pytest.mark.parametrize("limit", [1 << 27, 3], ids=["array", "ids"])
+
+
+@every_limit
+@few
 @given(
     case=cases(graded=True),
     weights=st.none() | st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=6, max_size=6).filter(lambda w: w[0]),
@@ -30,6 +34,18 @@ AT_CUTOFF = {"macroBA": "balanced", "macroP": "precision", "macroR(over=truth)":
     rel=st.integers(1, 3),
 )
 def test_counts_of_weighted_rows_and_of_rows_dropped_are_the_judges(limit, case, weights, empty_rows, rel):
+    check_counts(limit, case, weights, empty_rows, rel)
+
+
+@every_limit
+@pytest.mark.parametrize("weights", [None, random_weights(6)], ids=["plain", "weighted"])
+@pytest.mark.parametrize("empty_rows", ["zero", "drop"])
+def test_counts_of_many_weighted_rows_and_of_rows_dropped_are_the_judges(limit, weights, empty_rows):
+    for rel in (1, 3):
+        check_counts(limit, random_case(7), weights, empty_rows, rel)
+
+
+def check_counts(limit, case, weights, empty_rows, rel):
     k = min(2, case.n_labels)
     own = [1.0] * len(case.truth) if weights is None else weights[: len(case.truth)]
     true = [{label: grade for label, grade in row.items() if grade >= rel} for row in case.truth]

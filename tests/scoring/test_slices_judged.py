@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 from judge import naive, naive_labels, naive_slices
 from support.intervals import check_interval
 from support.measures import HEADS
-from support.strategies import cases, to_csr
+from support.strategies import cases, few, random_case, random_weights, to_csr
 
 import xmceval
 from xmceval.metrics.cells import OVER
@@ -55,6 +55,7 @@ def check_slices(problem, spec, bins, n_bins, k):
             check_interval(interval, naive.interval_of(pairs), len(pairs), (name, each.bin.name))
 
 
+@few
 @given(problem=problems(), edges=st.sampled_from(EDGES), k=st.integers(1, 4))
 def test_shares_of_bins_at_edges_are_the_judges(problem, edges, k):
     case, counts, _ = problem
@@ -64,6 +65,7 @@ def test_shares_of_bins_at_edges_are_the_judges(problem, edges, k):
     check_slices(problem, spec, bins, max(len(edges), 2) + 1, k)
 
 
+@few
 @given(problem=problems(), n_bins=st.integers(1, 5), k=st.integers(1, 4))
 def test_shares_of_bins_of_equal_mass_are_the_judges(problem, n_bins, k):
     case, counts, _ = problem
@@ -71,6 +73,7 @@ def test_shares_of_bins_of_equal_mass_are_the_judges(problem, n_bins, k):
     check_slices(problem, n_bins, bins, n_bins, min(k, case.n_labels))
 
 
+@few
 @given(problem=problems(), edges=st.sampled_from(EDGES[2:4]))
 def test_bins_have_the_labels_counts_and_mass_that_they_say(problem, edges):
     case, counts, _ = problem
@@ -83,14 +86,37 @@ def test_bins_have_the_labels_counts_and_mass_that_they_say(problem, edges):
         assert each.bin.mass == pytest.approx(sum(of_bin) / max(sum(counts), 1))
 
 
+COUNTS = [5, 0, 3, 1, 1, 8, 2, 0, 1, 5, 4, 2]
+any_weights = pytest.mark.parametrize("weights", [None, random_weights(9)], ids=["plain", "weighted"])
+
+
+@any_weights
+@pytest.mark.parametrize("empty_rows", ["zero", "drop"])
+def test_shares_of_many_rows_are_the_judges(weights, empty_rows):
+    problem = random_case(4), COUNTS, {"sample_weight": weights, "empty_rows": empty_rows}
+    check_slices(problem, [2, 5], naive_slices.bins_from_edges(COUNTS, [2, 5]), 3, 4)
+    check_slices(problem, 4, naive_slices.bins_of_equal_mass(COUNTS, 4), 4, 2)
+
+
 RATES = {"precision": "P", "recall": "R", "F": "F1", "Jaccard": "Jaccard", "balanced": "BA"}
 LABELWISE = {
     **{f"macro{RATES[rate]}(over={over})": (rate, over) for rate in RATES for over in OVER if over != "largest"},
 }
 
 
+@few
 @given(problem=problems(), edges=st.sampled_from(EDGES[2:4]), k=st.integers(1, 3))
 def test_means_over_the_labels_of_a_bin_are_the_judges(problem, edges, k):
+    check_means(problem, edges, k)
+
+
+@any_weights
+@pytest.mark.parametrize("empty_rows", ["zero", "drop"])
+def test_means_over_the_labels_of_a_bin_of_many_rows_are_the_judges(weights, empty_rows):
+    check_means((random_case(5), COUNTS, {"sample_weight": weights, "empty_rows": empty_rows}), [2, 5], 2)
+
+
+def check_means(problem, edges, k):
     case, counts, options = problem
     k = min(k, case.n_labels)
     weights, empty_rows = options["sample_weight"] or [1.0] * len(case.truth), options["empty_rows"]

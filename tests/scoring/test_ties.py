@@ -140,12 +140,8 @@ def test_rows_stored_in_any_order_tie_as_sorted_ones(rng, k):
 
 def tied_mean(y, s, k, discounted):
     """Return the expected (discounted) hits within k: each rank has the share of hits of its group."""
-    total, rank = 0.0, 0
-    for group in naive.tied_groups(s):
-        share = sum(label in y for label in group) / len(group)
-        for rank in range(rank + 1, min(rank + len(group), k) + 1):
-            total += share / math.log2(rank + 1) if discounted else share
-    return total
+    shares = [sum(label in y for label in group) / len(group) for group in naive.tied_groups(s) for _ in group]
+    return math.fsum(share / math.log2(rank + 1) if discounted else share for rank, share in enumerate(shares[:k], 1))
 
 
 @pytest.mark.parametrize("ties", ["expected", "best", "worst"])

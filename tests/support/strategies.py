@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from hypothesis import strategies as st
+from hypothesis import settings, strategies as st
 from judge import naive
+from numba import config
 from scipy.sparse import csr_matrix
 
+few = settings(max_examples=5 if config.DISABLE_JIT else 20)  # for tests that also have many rows made from a seed
 K = st.integers(1, 7)  # often above the number of labels predicted, and of labels
 COARSE = st.sampled_from([-1.0, -0.0, 0.0, 0.5, 1.0])
 FINE = st.floats(-8, 8, width=32)
@@ -41,6 +43,25 @@ def cases(draw: st.DrawFn, max_rows: int = 6, max_labels: int = 9, graded: bool 
     counts = draw(st.lists(st.integers(0, 40), min_size=n_labels, max_size=n_labels))
     inverse = naive.inverse_propensities(counts, max(counts) + draw(st.integers(3, 1000)), 0.55, 1.5)
     return Case(truth, scores, n_labels, inverse)
+
+
+def random_case(seed: int, n_rows: int = 40, n_labels: int = 12) -> Case:
+    """Return a case with grades, ties, short lists, rows without truth and rows without predictions."""
+    rng = np.random.default_rng(seed)
+
+    def row(low: int, high: int, scale: float) -> dict[int, float]:
+        labels = rng.choice(n_labels, rng.integers(0, n_labels * 2 // 3), replace=False)
+        return {int(label): float(rng.integers(low, high)) * scale for label in labels}
+
+    truth = [row(1, 5, 1.0) if rng.random() < 0.85 else {} for _ in range(n_rows)]
+    scores = [row(-3, 4, 0.5) if rng.random() < 0.95 else {} for _ in range(n_rows)]
+    inverse = naive.inverse_propensities(rng.integers(0, 30, n_labels).tolist(), 50, 0.55, 1.5)
+    return Case(truth, scores, n_labels, inverse)
+
+
+def random_weights(seed: int, n_rows: int = 40) -> list[float]:
+    """Return sample weights, some of them 0."""
+    return np.random.default_rng(seed).choice([0.0, 0.25, 1.0, 3.0], n_rows).tolist()
 
 
 def score_rows(n_labels: int, ties: bool) -> st.SearchStrategy[dict[int, float]]:

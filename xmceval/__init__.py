@@ -16,7 +16,9 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
         psr_at_k as psr_at_k,
         recall_at_k as recall_at_k,
     )
+    from xmceval.api.checktable import check_table as check_table
     from xmceval.api.compare import compare as compare
+    from xmceval.api.comparerows import compare_rows as compare_rows
     from xmceval.api.convert import convert as convert
     from xmceval.api.dropins.counts import (
         accuracy_score as accuracy_score,
@@ -36,6 +38,10 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
         precision_score as precision_score,
         recall_score as recall_score,
     )
+    from xmceval.api.dropins.points import (
+        precision_recall_curve as precision_recall_curve,
+        roc_curve as roc_curve,
+    )
     from xmceval.api.dropins.ranking import (
         coverage_error as coverage_error,
         dcg_score as dcg_score,
@@ -44,6 +50,7 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
         ndcg_score as ndcg_score,
     )
     from xmceval.api.dropins.targets import UndefinedMetricWarning as UndefinedMetricWarning
+    from xmceval.api.fuse import Fused as Fused, fuse as fuse
     from xmceval.api.grouped import (
         auc as auc,
         group_auc as group_auc,
@@ -53,9 +60,9 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
     from xmceval.api.inspect import inspect as inspect
     from xmceval.api.labelcurves import (
         label_average_precision as label_average_precision,
+        label_precision_recall_curve as label_precision_recall_curve,
         label_roc_auc as label_roc_auc,
-        precision_recall_curve as precision_recall_curve,
-        roc_curve as roc_curve,
+        label_roc_curve as label_roc_curve,
     )
     from xmceval.api.propensity import write_inverse_propensities as write_inverse_propensities
     from xmceval.api.score import score as score
@@ -74,6 +81,7 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
 _HOME = {
     "score": "api.score",
     "compare": "api.compare",
+    "compare_rows": "api.comparerows",
     "Comparison": "report.comparison",
     "precision_at_k": "api.at_k",
     "recall_at_k": "api.at_k",
@@ -102,8 +110,10 @@ _HOME = {
     "zero_one_loss": "api.dropins.counts",
     "multilabel_confusion_matrix": "api.dropins.counts",
     "UndefinedMetricWarning": "api.dropins.targets",
-    "roc_curve": "api.labelcurves",
-    "precision_recall_curve": "api.labelcurves",
+    "roc_curve": "api.dropins.points",
+    "precision_recall_curve": "api.dropins.points",
+    "label_roc_curve": "api.labelcurves",
+    "label_precision_recall_curve": "api.labelcurves",
     "label_roc_auc": "api.labelcurves",
     "label_average_precision": "api.labelcurves",
     "roc_auc": "api.grouped",
@@ -111,6 +121,9 @@ _HOME = {
     "group_aucs": "api.grouped",
     "auc": "api.grouped",
     "inspect": "api.inspect",
+    "check_table": "api.checktable",
+    "fuse": "api.fuse",
+    "Fused": "api.fuse",
     "convert": "api.convert",
     "write_inverse_propensities": "api.propensity",
     "METRICS": "metrics.table",

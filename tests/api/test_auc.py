@@ -167,7 +167,7 @@ def test_any_csv_is_read_as_it_was_written(tmp_path_factory, rows, end, has_head
             writer.writerow(["group", "label", "score"])
         writer.writerows([group, label, repr(score)] for group, label, score in rows)
     log = read_log(path)
-    assert log.has_header == has_header
+    assert log.header == ("group,label,score" if has_header else "")
     assert log.labels.tolist() == [bool(label) for _, label, _ in rows]
     assert [x.hex() for x in log.scores.tolist()] == [score.hex() for _, _, score in rows]
     names, numbers = [group for group, _, _ in rows], log.groups.tolist()
@@ -222,6 +222,7 @@ def test_the_command_prints_a_table(tmp_path, name):
     assert result.output == (
         "7 rows · 4 positive · 3 groups\nGAUC   66.67\nAUC    79.17\n"
         "groups with only one class, left out of GAUC: 1 (1 row)\n"
+        "the first line is the header user,clicked,score\n"
     )
 
 
@@ -230,7 +231,9 @@ def test_the_command_prints_json_without_nan(tmp_path):
     result = CliRunner().invoke(cli, ["auc", str(path), "-o", "json", "-q"])
     assert json.loads(result.stdout) == {
         "schema": "xmceval-auc/1",
-        "name": str(path),
+        "name": "log.csv",
+        "header": None,
+        "columns": None,
         "n_rows": 2,
         "n_positive": 2,
         "n_groups": 2,

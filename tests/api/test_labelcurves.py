@@ -16,7 +16,10 @@ AREAS = [
     (labelcurves.label_roc_auc, sk.roc_auc_score),
     (labelcurves.label_average_precision, sk.average_precision_score),
 ]
-CURVES = [(labelcurves.roc_curve, sk.roc_curve), (labelcurves.precision_recall_curve, sk.precision_recall_curve)]
+CURVES = [
+    (labelcurves.label_roc_curve, sk.roc_curve),
+    (labelcurves.label_precision_recall_curve, sk.precision_recall_curve),
+]
 
 
 def problems(rng, times=20):
@@ -71,9 +74,9 @@ def test_labels_of_one_class_only_are_refused(ours, theirs):
 
 def test_a_label_outside_is_refused():
     with pytest.raises(UsageError, match=r"label 2 is outside 0\.\.1"):
-        labelcurves.roc_curve(np.eye(2), np.eye(2), label=2)
+        labelcurves.label_roc_curve(np.eye(2), np.eye(2), label=2)
 
 
 def test_shapes_that_differ_are_refused():
     with pytest.raises(DataError, match="y_true is 2 x 2, y_score is 2 x 3"):
-        labelcurves.roc_curve(np.eye(2), np.ones((2, 3)))
+        labelcurves.label_roc_curve(np.eye(2), np.ones((2, 3)))

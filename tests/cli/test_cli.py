@@ -32,7 +32,7 @@ def run(capsys):
         with pytest.raises(SystemExit) as ended:
             main([str(arg) for arg in args])
         told = capsys.readouterr()
-        said = told.err.replace("compiling kernels: on the first run only, some seconds\n", "")
+        said = told.err.replace(f"{shared.COMPILING}\n", "")
         return ended.value.code, told.out, said
 
     return run
@@ -63,6 +63,7 @@ P   68.60 ±4.08
 model_b.txt
 P   55.00 ±4.38
 ties across a cutoff: 1 instance @1 · P@1 55.00..55.20
+options: train=trn_X_Y.txt
 """
     )
     assert err == "warning: 2 of 500 instances have fewer than 1 prediction: the missing ones count as misses\n" + EMPTY
@@ -84,7 +85,7 @@ def test_columns_stay_aligned_with_gaps_and_wide_values(run):
     assert out.splitlines()[1:5] == [
         "         @1          @100           @10",
         "P     68.60 ±4.08",
-        "DCG                150.96 ±6.55",
+        "DCG                  1.51 ±0.07",
         "Hit   68.60 ±4.08                 94.40 ±2.02",
     ]
 
@@ -97,9 +98,9 @@ def test_places_are_those_asked_for(run, places, value):
 def test_csv_is_long_and_exact(run):
     _, out, _ = run("score", TRUTH, MODEL_A, MODEL_B, "-m", "P", "-k", 1, "-o", "csv")
     assert out == (
-        "system,metric,k,value,low,high\n"
-        "model_a.txt,P,1,0.686,0.6451794030893792,0.726820596910621\n"
-        "model_b.txt,P,1,0.55,0.5062437524414268,0.5937562475585733\n"
+        "system,metric,k,bin,kind,value,low,high,ceiling\n"
+        "model_a.txt,P,1,,total,0.686,0.6451794030893792,0.726820596910621,\n"
+        "model_b.txt,P,1,,total,0.55,0.5062437524414268,0.5937562475585733,\n"
     )
 
 
@@ -234,8 +235,8 @@ USAGE = {
     "data set": (("--dataset", "foo"), "'foo'"),
     "form": (("-o", "xml"), "Invalid value for '-o': 'xml' is not one of 'table', 'json', 'csv'"),
     "choice": (("--empty-rows", "x"), "Invalid value for '--empty-rows': 'x' is not one of 'zero', 'drop'."),
-    "option": (("--bogus",), "No such option '--bogus'."),
-    "threads": (("--threads", "0"), "Invalid value for '--threads': 0 is not in the range x>=1."),
+    "option": (("--bogus",), "--bogus"),
+    "threads": (("--threads", "0"), "threads must be a whole number of at least 1, got 0"),
     "two sources": (("--counts", TRAIN, "--train", TRAIN), "pass one of train, counts, inverse_propensities"),
 }
 

@@ -19,9 +19,11 @@ from xmceval.report.metrics import describe_empty_rows, describe_ties, display_n
 
 PSP = """\
 PSP@k: propensity-scored precision
-  definition     sum over rows of (sum of w over hits / k) / the same for the ideal rankings
-  PSP@5          sum over rows of (sum of w over hits / k) / the same for the ideal rankings; w = 1 / propensity of
-                 the label; ratio of sums over rows; k = 5
+  definition     sum over rows of (sum of w over hits / k) / the same for the
+                 ideal rankings
+  PSP@5          sum over rows of (sum of w over hits / k) / the same for the
+                 ideal rankings; w = 1 / propensity of the label; ratio of sums
+                 over rows; k = 5
   where          k is the cutoff
                  w is 1 / propensity of the label
                  ideal is the best possible ranking of the row's true labels
@@ -29,20 +31,24 @@ PSP@k: propensity-scored precision
   from           the k best labels of a row
   range          0..1, higher is better
   options        norm=ratio|none, ratio by default
-                   ratio: sum over rows of (sum of w over hits / k) / the same for the ideal rankings
+                   ratio: sum over rows of (sum of w over hits / k) / the same
+                   for the ideal rankings
                    none: sum of w over hits / k
-                 rel=1 by default, a whole number of at least 1; labels of this grade or above are true
+                 rel=1 by default, a whole number of at least 1; labels of this
+                 grade or above are true
   no true label  adds 0 to both sums (--empty-rows drop leaves it out)
-  ties           higher score first, then the lower label id; the report shows how far ties could move a value
-  note           XMLRepository prints the formula without the ideals (norm=none); XC scripts divide by them
+  ties           higher score first, then the lower label id; the report shows
+                 how far ties could move a value
+  note           XMLRepository prints the formula without the ideals (norm=none,
+                 napkinXC's normalize=False); XC scripts divide by them
                  (norm=ratio)
   also called    psprecision (in any case, with any _ or -)
   source         Jain, Prabhu, Varma, KDD 2016
 """
 
 
-def run(*arguments):
-    return CliRunner().invoke(cli, ["metrics", *arguments])
+def run(*arguments, columns=200):
+    return CliRunner(env={"COLUMNS": str(columns)}).invoke(cli, ["metrics", *arguments])
 
 
 def squeezed(text):
@@ -50,12 +56,27 @@ def squeezed(text):
 
 
 def test_the_list_has_a_line_for_every_metric_by_family():
-    lines = run().stdout.splitlines()
-    assert lines[0].split() == ["METRIC", "FAMILY", "RANGE", "OPTIONS", "DEFINITION"]
-    listed = [line.split()[:2] for line in lines[1 : len(METRICS) + 1]]
-    assert [name for name, _ in listed] == [display_name(metric) for metric in definitions.sort_by_family()]
-    families = [family for _, family in listed]
-    assert families == sorted(families, key=FAMILIES.index)
+    head, *lines = run(columns=300).stdout.partition("\n\nk  ")[0].splitlines()
+    assert head.split() == ["METRIC", "RANGE", "DEFINITION", "[OPTIONS]"]
+    families = [line.partition(": from ")[0] for line in lines if ": from " in line]
+    assert families == list(FAMILIES)
+    rows = [line for line in lines if line and ": from " not in line]
+    assert [line.split()[0] for line in rows] == [display_name(metric) for metric in definitions.sort_by_family()]
+    for line, metric in zip(rows, definitions.sort_by_family(), strict=True):
+        assert f"{metric.title}: {metric.formula}" in line
+        assert all(option in line.rpartition("[")[2] for option in (*metric.options, *metric.numbers))
+
+
+@pytest.mark.parametrize("columns", [60, 80, 132])
+@pytest.mark.parametrize("names", [[], ["PSnDCG"], [*METRICS]], ids=["list", "one", "all"])
+def test_lines_are_as_wide_as_the_terminal(names, columns):
+    lines = run(*names, columns=columns).stdout.splitlines()
+    assert max(map(len, lines)) <= columns
+    assert squeezed(" ".join(lines)).count("DCG") == squeezed(run(*names, columns=10**4).stdout).count("DCG")
+
+
+def test_a_narrow_terminal_leaves_room_for_words():
+    assert max(map(len, run(columns=1).stdout.splitlines())) < 80
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -114,7 +135,7 @@ def test_the_misnomer_of_other_tools_is_noted():
 
 
 def test_one_metric_as_a_literal():
-    assert run("psp_5").stdout == PSP
+    assert run("psp_5", columns=80).stdout == PSP
 
 
 def test_rows_without_truth_do_what_the_design_says():
@@ -163,6 +184,26 @@ def test_aliases_are_printed_as_people_write_them():
 @pytest.mark.parametrize("name", ["P", "R", "nDCG", "AP", "RR", "Hit", "LRAP", "coverage_error", "ranking_loss", "AUC"])
 def test_what_other_tools_do_is_noted(name):
     assert any(tool in METRICS[name].note for tool in ("trec_eval", "scikit-learn"))
+
+
+@pytest.mark.parametrize(
+    ("name", "fact"),
+    [
+        ("P", "which leaves out topics that the run lacks"),
+        ("R", "pyxclib leaves out rows without truth, LensKit has NaN"),
+        ("nDCG", "LightGBM and rankeval count a row without truth as 1"),
+        ("nDCG", "a query with fewer than k documents as 0"),
+        ("AP", "norm=hits as in torchmetrics' MAP with top_k"),
+        ("GAUC", "RecBole's GAUC weighs rows by their true candidates"),
+        ("LRAP", "Mulan counts it as 0"),
+        ("PSP", "napkinXC's normalize=False"),
+        ("coverage_error", "Mining Multi-label Data, 2010, whose value is 1 lower"),
+        ("nDCG", "Jarvelin, Kekalainen, TOIS 2002, whose discount is discount=letor"),
+    ],
+)
+def test_where_other_tools_differ_is_said_of_the_right_ones(name, fact):
+    assert fact in squeezed(run(name).stdout)
+    assert "trec_eval leaves out rows without truth" not in squeezed(run(name).stdout)
 
 
 def test_several_metrics_are_separated_by_a_blank_line_and_shown_once():

@@ -69,6 +69,11 @@ def saved(name, array):
     return name
 
 
+def savez(**arrays):
+    np.savez_compressed("x.npz", **arrays)
+    return "x.npz"
+
+
 def npz(name, array, form="csr", **options):
     sp.save_npz(name, sp.csr_array(array).asformat(form), **options)
     return name
@@ -76,6 +81,48 @@ def npz(name, array, form="csr", **options):
 
 def named(names, rows, join):
     return lines(join.join(names[label] for label in row) for row in rows)
+
+
+def csv(rows, join=",", head="row,label,score", names=None):
+    """Write triples; the order of the columns is that of the head."""
+    order = [("row", "label", "score").index(name) for name in (head or "row,label,score").split(",")]
+    triples = [
+        (i, label if names is None else names[label], value) for i, row in enumerate(rows) for label, value in row
+    ]
+    body = lines(join.join(str(triple[place]) for place in order) for triple in triples)
+    return write("x", head.replace(",", join) + "\n" * bool(head) + body)
+
+
+def qrels(iteration):
+    """Return judgments of the rows; one without a true label has a grade of 0."""
+    names = ONE_WORD if iteration == "4.5" else range(5)
+    return lines(
+        f"q{i} {iteration} {names[label]} {int(bool(row))}" for i, row in enumerate(ROWS) for label in row or [4]
+    )
+
+
+def true_rows():
+    return [[(label, 1) for label in row] for row in ROWS]
+
+
+def records(rows):
+    return [{"row": i, "label": label, "score": value} for i, row in enumerate(rows) for label, value in row]
+
+
+def market(matrix, **options):
+    file = io.BytesIO()
+    scipy.io.mmwrite(file, matrix, **options)
+    return write("x", file.getvalue())
+
+
+def parquet(rows, names=None, columns=("row", "label", "score")):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    table = {name: [each[name] for each in records(rows)] for name in columns}
+    table["label"] = table["label"] if names is None else [names[label] for label in table["label"]]
+    parquet.write_table(pyarrow.table({"text": ["x"] * len(table["row"]), **table}), "x")
+    return "x"
 
 
 TRUTHS = {
@@ -92,10 +139,39 @@ TRUTHS = {
         lambda: write("x", lines(" ".join(f"__label__{ONE_WORD[i]}" for i in row) + " text" for row in ROWS)),
         {"labels": "words.txt"},
     ),
+    "fastText, labels last": (
+        lambda: write("x", lines("some text " + " ".join(f"__label__{i}" for i in row) for row in ROWS)),
+        {"n_labels": 5},
+    ),
+    "fastText names within the text": (
+        lambda: write(
+            "x", lines(" and ".join(["some", *(f"__label__{ONE_WORD[i]}" for i in row), "x"]) for row in ROWS)
+        ),
+        {"labels": "words.txt"},
+    ),
     "JSON lines": (
         lambda: write(
             "x", lines(json.dumps({"uid": "a", "target_ind": r, "target_rel": [1.0] * len(r)}) for r in ROWS)
         ),
+        {"n_labels": 5},
+    ),
+    "JSON array": (lambda: write("x", json.dumps([{"target_ind": row} for row in ROWS], indent=1)), {"n_labels": 5}),
+    "JSON array of lists": (lambda: write("x", json.dumps([[{"label": i} for i in r] for r in ROWS])), {"n_labels": 5}),
+    "JSON records": (lambda: write("x", json.dumps(records(true_rows()))), {"n_labels": 5}),
+    "JSON lines of lists": (
+        lambda: write("x", lines(json.dumps([{"label": i} for i in r]) for r in ROWS)),
+        {"n_labels": 5},
+    ),
+    "CSV": (lambda: csv(true_rows()), {"n_labels": 5}),
+    "CSV of row and label": (lambda: csv(true_rows(), head="label,row"), {"n_labels": 5}),
+    "MatrixMarket": (lambda: market(sp.coo_array(dense())), {}),
+    "MatrixMarket pattern": (lambda: market(sp.coo_array(dense()), field="pattern"), {}),
+    "MatrixMarket array": (lambda: market(dense()), {}),
+    "Parquet": (lambda: parquet(true_rows(), columns=["label", "row"]), {"n_labels": 5}),
+    "TREC qrels": (lambda: write("x", qrels("0")), {"n_labels": 5}),
+    "TREC qrels with iterations": (lambda: write("x", qrels("4.5")), {"labels": "words.txt"}),
+    "BEIR qrels": (
+        lambda: write("x", "query-id\tcorpus-id\tscore\n" + qrels("").replace("  ", "\t").replace(" ", "\t")),
         {"n_labels": 5},
     ),
     "names between blanks": (lambda: write("x", named(ONE_WORD, ROWS, " ")), {"labels": "words.txt"}),
@@ -137,8 +213,43 @@ PREDICTIONS = {
         lambda: write("x", lines(" ".join(f"__label__{ONE_WORD[i]} {s}" for i, s in row) for row in SCORED)),
         {"labels": "words.txt"},
     ),
+    "fastText ranks": (
+        lambda: write("x", lines(" ".join(f"__label__{i}" for i, _ in row) for row in SCORED)),
+        {},
+    ),
+    "fastText ranked names": (
+        lambda: write("x", lines(" ".join(f"__label__{ONE_WORD[i]}" for i, _ in row) for row in SCORED)),
+        {"labels": "words.txt"},
+    ),
     "PECOS text2text": (
         lambda: write("x", lines(json.dumps({"data": r}) for r in with_names(NAMES))),
+        {"labels": "names.txt"},
+    ),
+    "JSON array": (lambda: write("x", json.dumps([{"data": row} for row in SCORED], indent=1)), {}),
+    "JSON array of lists": (
+        lambda: write("x", json.dumps([[{"label": i, "score": s} for i, s in r] for r in SCORED])),
+        {},
+    ),
+    "JSON lines of lists": (
+        lambda: write("x", lines(json.dumps([{"label": NAMES[i], "score": s} for i, s in r]) for r in SCORED)),
+        {"labels": "names.txt"},
+    ),
+    "JSON records": (lambda: write("x", json.dumps(records(SCORED), indent=2)), {}),
+    "CSV": (lambda: csv(SCORED), {}),
+    "CSV without a header": (lambda: csv(SCORED, head=""), {}),
+    "CSV in another order": (lambda: csv(SCORED, head="score,row,label"), {}),
+    "CSV between semicolons": (lambda: csv(SCORED, ";"), {}),
+    "CSV of names": (lambda: csv(SCORED, head="label,row,score", names=NAMES), {"labels": "names.txt"}),
+    "CSV in quotes": (
+        lambda: csv(SCORED, names=[f'"{name}"' for name in NAMES]),
+        {"labels": "names.txt"},
+    ),
+    "TSV": (lambda: csv(SCORED, "\t"), {}),
+    "TSV without a header": (lambda: csv(SCORED, "\t", head=""), {}),
+    "MatrixMarket": (lambda: market(matrix()), {}),
+    "Parquet": (lambda: parquet(SCORED), {}),
+    "Parquet of names": (
+        lambda: parquet(SCORED, NAMES, columns=["score", "label", "row"]),
         {"labels": "names.txt"},
     ),
     "pair": (lambda: save_pair(LABELS), {}),
@@ -149,6 +260,25 @@ PREDICTIONS = {
     ),
     "pair of name objects": (
         lambda: save_pair(object_array([[NAMES[i] if i >= 0 else "-1" for i in row] for row in PADDED])),
+        {"labels": "names.txt"},
+    ),
+    "npy of ranked ids": (lambda: saved("x.npy", LABELS), {}),
+    "npy of ranked names": (
+        lambda: saved("x.npy", np.array([[NAMES[i] if i >= 0 else "" for i in row] for row in PADDED])),
+        {"labels": "names.txt"},
+    ),
+    "npz of labels and scores": (lambda: savez(labels=LABELS, scores=SCORES), {}),
+    "npz of indices and scores, Fortran order": (
+        lambda: savez(indices=np.asfortranarray(LABELS), scores=np.asfortranarray(SCORES)),
+        {},
+    ),
+    "npz of labels alone": (lambda: savez(labels=LABELS), {}),
+    "npz of names and scores": (
+        lambda: savez(labels=np.array([[NAMES[i] if i >= 0 else "" for i in row] for row in PADDED]), scores=SCORES),
+        {"labels": "names.txt"},
+    ),
+    "npz of name objects and scores": (
+        lambda: savez(labels=object_array([[NAMES[i] if i >= 0 else "" for i in r] for r in PADDED]), scores=SCORES),
         {"labels": "names.txt"},
     ),
     "npz": (lambda: npz("x.npz", matrix()), {}),

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import test_formats
+import test_ranking_files
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from xmceval.errors import DataError, Fault
@@ -34,12 +35,15 @@ def samples(tmp_path_factory):
         test_formats.write("names.txt", "\n".join(test_formats.NAMES) + "\n")
         test_formats.write("words.txt", "\n".join(test_formats.ONE_WORD) + "\n")
         for form, (which, make, options) in FORMS.items():
-            path = make()
+            try:
+                path = make()
+            except pytest.skip.Exception:  # it needs a package that is not installed
+                continue
             is_pair = not Path(path).exists()
             content = Path(f"{path}-labels.npy" if is_pair else path).read_bytes()
             scores = Path("m-scores.npy") if is_pair and "alone" not in form else None
             names = read_names(options["labels"]) if "labels" in options else None
-            made[form] = (which, content, scores.read_bytes() if scores else None, names)
+            made[form] = (which, content, scores.read_bytes() if scores else None, names, is_pair)
             for stale in Path().glob("m-*.npy"):
                 stale.unlink()
         yield folder, made
@@ -47,10 +51,10 @@ def samples(tmp_path_factory):
         os.chdir(before)
 
 
-def read(folder, which, content, scores, names):
+def read(folder, which, content, scores, names, is_pair):
     """Return all rows of a file, or how it was refused."""
     path = folder / "x"
-    if which == "preds" and content.startswith(b"\x93NUMPY"):
+    if is_pair:
         path = folder / "y-labels.npy"
         (folder / "y-scores.npy").unlink(missing_ok=True)
         if scores:
@@ -114,10 +118,40 @@ def mutated(data, content):
     return bytes(changed)
 
 
+JOINED = {
+    "TREC run": (test_ranking_files.QRELS, test_ranking_files.RUN),
+    "TREC run with 0": (test_ranking_files.QRELS, test_ranking_files.RUN.replace("Q0", "0")),
+    "RankLib": (test_ranking_files.LETOR, test_ranking_files.RANKLIB),
+    "column of scores": (test_ranking_files.LETOR, "0.1\n0.2\n3\n1\n"),
+    "LETOR scores": (test_ranking_files.LETOR, "0.1 qid:1\n0.2 qid:1\n3 qid:2\n1 qid:2\n"),
+}
+
+
+@pytest.mark.parametrize("form", JOINED)
+@settings(max_examples=EXAMPLES, database=None, derandomize=EXAMPLES <= 25, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_damaged_files_of_the_ranking_field_are_joined_or_refused(form, tmp_path, data):
+    truth, scores = JOINED[form]
+    which = data.draw(st.sampled_from(["truth", "scores"]))
+    for name, content in (("truth", truth), ("scores", scores)):
+        damaged = mutated(data, content.encode()) if name == which else content.encode()
+        (tmp_path / name).write_bytes(damaged)
+    try:
+        judgments = open_truth(tmp_path / "truth").judgments
+        source = open_scores(tmp_path / "scores", judgments=judgments).source
+        for block in source.blocks():
+            rows = block.rows(Scratch())
+            assert int(rows.indptr[-1]) <= LARGE
+    except (DataError, Fault):
+        pass
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_damaged_files_are_read_or_refused_whatever_the_chunks(form, samples):
     folder, made = samples
-    which, content, scores, names = made[form]
+    if form not in made:
+        pytest.skip("needs a package that is not installed")
+    which, content, scores, names, is_pair = made[form]
 
     @settings(
         max_examples=EXAMPLES,
@@ -136,7 +170,7 @@ def test_damaged_files_are_read_or_refused_whatever_the_chunks(form, samples):
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    found.append(read(folder, which, damaged, scores, names))
+                    found.append(read(folder, which, damaged, scores, names, is_pair))
             finally:
                 chunks.CHUNK_BYTES, npz_reader.ROWS_AT_ONCE = kept
         assert found[0] == found[1] or all(isinstance(each, str) for each in found)

@@ -125,17 +125,17 @@ def test_a_file_that_cannot_be_opened_as_asked_is_refused():
 
 def test_judgments_are_the_queries_and_documents_of_a_truth():
     judgments = open_truth(write("q", QRELS)).judgments
-    assert (judgments.name, judgments.queries) == ("q", {"q1": 0, "q2": 1})
-    assert judgments.documents.places == {"d1": 0, "d2": 1, "d3": 2}
+    assert (judgments.name, judgments.queries) == ("q", {b"q1": 0, b"q2": 1})
+    assert judgments.documents.places == {b"d1": 0, b"d2": 1, b"d3": 2}
     assert open_truth(write("n", QRELS.replace("d", ""))).judgments.documents.places is None
     lists = open_truth(write("l", LETOR)).judgments
-    assert (lists.queries, lists.indptr.tolist(), lists.documents) == ({"qid:1": 0, "qid:2": 1}, [0, 2, 4], None)
+    assert (lists.queries, lists.indptr.tolist(), lists.documents) == ({b"qid:1": 0, b"qid:2": 1}, [0, 2, 4], None)
 
 
 def test_a_run_is_joined_to_judgments_and_refused_without_them():
     judgments = open_truth(write("q", QRELS)).judgments
     rows, _ = rows_of(open_scores(write("r", RUN), judgments=judgments).source)
-    assert [[label for label, _ in row] for row in rows] == [[0, 1], [2, 3]]  # d9 was not judged
+    assert [[label for label, _ in row] for row in rows] == [[0, 1], [3, 2]]  # d9 was not judged
     for other in (None, open_truth(write("l", LETOR)).judgments):
         with pytest.raises(DataError, match="expected TREC qrels as truth"):
             open_scores("r", judgments=other)
@@ -144,7 +144,7 @@ def test_a_run_is_joined_to_judgments_and_refused_without_them():
 
 
 def test_lines_of_a_query_are_consecutive():
-    with pytest.raises(DataError, match=r"^l:3: qid:1 appears in two places; the lines of a query must be consecutive"):
+    with pytest.raises(DataError, match=r"^l:3: 'qid:1' appears in two places; the lines of a query must be"):
         open_truth(write("l", "1 qid:1\n1 qid:2\n0 qid:1\n"))
 
 

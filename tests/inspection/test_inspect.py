@@ -10,6 +10,7 @@ import xmceval
 from xmceval.cli import main
 from xmceval.files.writing.convert import convert
 from xmceval.inspection.file import inspect_file
+from xmceval.inspection.pair import inspect_pair
 from xmceval.inspection.tally import tally_rows
 from xmceval.rows import matrices
 from xmceval.rows.matrices import as_scores, as_truth
@@ -19,6 +20,8 @@ TRUTH = "4 6\n0:1 2:1\n\n1:1\n2:1 5:1\n"
 SCORES = "4 6\n0:0.9 1:-0.5 2:0\n1:0.3 3:0.3\n4:0.1\n\n"
 
 TRUTH_REPORT = """\
+t.txt: sound, score accepts it
+
 t.txt
   text, rows of idx:value, header '4 6'; read as truth: every value is 1
   4 rows · 6 labels (declared) · 5 entries
@@ -33,7 +36,6 @@ t.txt
       1  ########################  3 labels, 60.0% of the entries
     2-3  ########                  1 label, 40.0% of the entries
   head: the most frequent 1% of these labels have 40.0% of the entries; tail: the less frequent half has 40.0%
-  sound: score accepts it
 """
 
 
@@ -93,9 +95,7 @@ def test_what_score_refuses_is_an_error_and_exits_1(tmp_path, monkeypatch, capsy
     with pytest.raises(xmceval.DataError):
         xmceval.score("t.txt", "p.txt", k=1, metrics="P")
     assert run("p.txt") == 1
-    out = capsys.readouterr().out
-    assert f"  error: {fault}" in out
-    assert out.endswith("  not sound: score refuses it\n")
+    assert capsys.readouterr().out.startswith(f"p.txt: not sound, score refuses it\n  error: {fault}")
 
 
 def test_a_missing_file_is_an_error(tmp_path, capsys):
@@ -108,24 +108,71 @@ def test_files_that_belong_together_have_no_problems(made, capsys):
     assert warnings_of(capsys, "t.txt", "p.txt") == (0, [], [])
 
 
+def pair_of(capsys, *words):
+    code = run(*words, "-o", "json")
+    return code, json.loads(capsys.readouterr().out)["together"][0]
+
+
 @pytest.mark.parametrize("shift", [-1, 1])
-def test_labels_with_another_base_are_reported(made, capsys, shift):
+def test_labels_with_another_base_do_not_belong_together(made, capsys, shift):
     moved = np.roll(made[1], shift, axis=1)
     moved[:, 0 if shift > 0 else -1] = -np.inf
     convert(as_scores(moved), "q.txt")
-    code, faults, warnings = warnings_of(capsys, "t.txt", "q.txt")
-    assert (code, faults, len(warnings)) == (0, [], 1)
-    assert warnings[0].endswith(
-        "the labels of q.txt are "
-        + ("1-based, those of the truth 0-based" if shift > 0 else "0-based, those of the truth 1-based")
+    code, pair = pair_of(capsys, "t.txt", "q.txt")
+    assert (code, pair["faults"], pair["warnings"], pair["is_sound"], len(pair["mistakes"])) == (1, [], [], False, 1)
+    assert pair["mistakes"][0].endswith(
+        "are the labels of q.txt "
+        + ("1-based, and those of the truth 0-based?" if shift > 0 else "0-based, and those of the truth 1-based?")
     )
 
 
-def test_shuffled_rows_are_reported(made, rng, capsys):
+def test_shuffled_rows_do_not_belong_together(made, rng, capsys):
     convert(as_scores(made[1][rng.permutation(400)]), "q.txt")
-    code, faults, warnings = warnings_of(capsys, "t.txt", "q.txt")
-    assert (code, faults, len(warnings)) == (0, [], 1)
-    assert "are the rows shuffled, or the labels numbered differently?" in warnings[0]
+    code, pair = pair_of(capsys, "t.txt", "q.txt")
+    assert (code, pair["faults"], pair["warnings"], pair["is_sound"], len(pair["mistakes"])) == (1, [], [], False, 1)
+    assert "are the rows of q.txt shuffled, the labels numbered differently" in pair["mistakes"][0]
+    assert run("t.txt", "q.txt") == 1
+    assert capsys.readouterr().out.startswith(
+        "t.txt: sound, score accepts it\n"
+        "q.txt: sound, score accepts it\n"
+        f"t.txt and q.txt: do not belong together\n  error: {pair['mistakes'][0]}\n\n"
+    )
+
+
+def test_score_and_inspect_find_the_same_mistakes(made, rng):
+    scores = {
+        "as_is": made[1],
+        "shuffled": made[1][rng.permutation(400)],
+        "moved": np.hstack([np.full((400, 1), -np.inf), made[1][:, :-1]]),
+        "popular": np.tile(np.arange(60.0), (400, 1)),
+    }
+    for name, each in scores.items():
+        convert(as_scores(each), f"{name}.txt")
+        (pair,) = xmceval.inspect(["t.txt", f"{name}.txt"]).pairs
+        warnings = xmceval.score("t.txt", f"{name}.txt", metrics="P", k=5).warnings
+        expected = [line.replace(f" of {name}.txt", "") for line in pair.mistakes]
+        assert [line for line in warnings if line.startswith("P@1")] == expected
+        assert bool(expected) == (name in {"shuffled", "moved"})
+
+
+def test_swapped_files_with_whole_scores_do_not_belong_together(made, capsys):
+    whole = np.where(made[1] > -np.inf, np.ceil(20 * made[1]), 0)
+    convert(as_truth(whole), "q.txt", are_scores=False)
+    report = xmceval.inspect(["q.txt", "t.txt"])
+    assert [file.kind for file in report.files] == ["scores", "truth"]
+    assert report.is_sound  # they were recognised, in whichever order they are passed
+    q, t = inspect_file("q.txt", kind="truth"), inspect_file("t.txt", kind="scores")
+    (mistake,) = inspect_pair(q, t).mistakes
+    assert mistake.endswith(", and the scores are all 1: are truth and predictions swapped?")
+
+
+def test_a_header_of_another_number_of_labels_is_reported(made, capsys):
+    convert(as_scores(made[1][:, :59]), "q.txt")
+    longest = int((made[1][:, :59] > -np.inf).sum(axis=1).max())
+    warning = f"q.txt declares 59 columns, t.txt 60 labels, and the longest row has {longest} predictions"
+    code, faults, (line,) = warnings_of(capsys, "t.txt", "q.txt")
+    assert (code, faults, line) == (0, [], f"{warning}: do they belong to the same data set?")
+    assert line in xmceval.score("t.txt", "q.txt", metrics="P").warnings
 
 
 def test_a_transposed_matrix_is_reported(made, capsys):
@@ -161,10 +208,71 @@ def test_a_filter_that_was_not_applied_is_reported(made, tmp_path, capsys):
 
 def test_a_label_beyond_the_truth_is_reported(made, capsys):
     wide = np.hstack([np.full((400, 1), -np.inf), made[1]])
-    save_npz("q.npz", csr_matrix(np.where(wide > -np.inf, wide, 0)))
-    code, faults, _ = warnings_of(capsys, "t.txt", "q.npz")
-    assert (code, len(faults)) == (1, 1)
-    assert "one column more than t.txt" in faults[0]
+    convert(as_scores(wide), "q.txt")
+    code, faults, _ = warnings_of(capsys, "t.txt", "q.txt")
+    assert (code, faults) == (1, ["q.txt declares 61 labels, but t.txt has 60 labels"])
+    with open("q.txt") as file:
+        rows = file.read().partition("\n")[2]
+    with open("q.txt", "w") as file:
+        file.write(rows)
+    code, faults, _ = warnings_of(capsys, "t.txt", "q.txt")
+    assert (code, faults) == (1, ["q.txt has label 60, outside 0..59 (t.txt has 60 labels; are the labels 1-based?)"])
+
+
+def test_an_extra_column_is_a_warning_as_in_score(made, capsys):
+    wide = np.where(made[1] > -np.inf, made[1] + 1, 0)
+    save_npz("q.npz", csr_matrix(np.hstack([wide, np.ones((400, 1))])))
+    warning = "q.npz: dropped 400 entries in extra column 60, beyond the 60 labels"
+    assert warning in xmceval.score("t.txt", "q.npz", metrics="P").warnings
+    assert warnings_of(capsys, "t.txt", "q.npz") == (0, [], [warning])
+    assert xmceval.inspect("q.npz", kind="scores", n_labels=60).files[0].warnings == (warning,)
+    assert xmceval.inspect("q.npz", kind="scores", n_labels=60).is_sound
+    assert not xmceval.inspect("q.npz", kind="scores", n_labels=59).is_sound
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "n_labels", "is_sound"),
+    [
+        ("truth", "2 6\n0:1\n5:1\n", 6, True),
+        ("truth", "2 6\n0:1\n5:1\n", 9, False),
+        ("truth", "2 6\n0:1\n1:1\n", 5, False),
+        ("truth", "0,1\n5\n", 9, True),
+        ("truth", "0,1\n5\n", 5, False),
+        ("scores", "2 6\n0:.5\n5:.5\n", 6, True),
+        ("scores", "2 6\n0:.5\n5:.5\n", 9, True),
+        ("scores", "2 6\n0:.5\n1:.5\n", 5, False),
+        ("scores", "2 1\n0:.5 1:.2\n1:.5\n", 9, False),
+        ("scores", "2 2\n0:.5 1:.2\n1:.5\n", 9, True),
+    ],
+)
+def test_a_number_of_labels_is_compared_with_the_header_as_score_does(
+    tmp_path, monkeypatch, kind, text, n_labels, is_sound
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "f").write_text(text)
+    (tmp_path / "scores").write_text("0:.5\n1:.5\n")
+    (tmp_path / "truth").write_text("0,1\n1\n")
+    pair = {"truth": ["f", "scores"], "scores": ["truth", "f"]}[kind]
+    assert inspect_file("f", kind=kind, n_labels=n_labels).is_sound == is_sound
+    assert run("f", "--as", kind, "--n-labels", n_labels) == (0 if is_sound else 1)
+    if is_sound:
+        xmceval.score(*pair, n_labels=n_labels, k=1, metrics="P")
+    else:
+        with pytest.raises(xmceval.DataError):
+            xmceval.score(*pair, n_labels=n_labels, k=1, metrics="P")
+
+
+def test_labels_from_2_to_the_40_on_do_not_collide(tmp_path, monkeypatch):
+    """Row 0 of label 2^40 was row 1 of label 0."""
+    monkeypatch.chdir(tmp_path)
+    high = 2**40
+    (tmp_path / "t").write_text(f"2 {high + 5}\n3:1\n0:1\n")
+    (tmp_path / "p").write_text(f"2 {high + 5}\n{high}:.5\n1:.5\n")
+    (pair,) = xmceval.inspect(["t", "p"]).pairs
+    assert (pair.precision_at_1, pair.precision) == (0.0, 0.0)
+    (tmp_path / "p").write_text(f"2 {high + 5}\n3:.5\n{high}:.9 0:.5\n")
+    (pair,) = xmceval.inspect(["t", "p"]).pairs
+    assert (pair.precision_at_1, pair.precision) == (0.5, 0.2)
 
 
 def test_real_files_are_sound_and_belong_together(realdata, capsys):
@@ -174,7 +282,7 @@ def test_real_files_are_sound_and_belong_together(realdata, capsys):
     document = json.loads(capsys.readouterr().out)
     assert [each["kind"] for each in document["files"]] == ["truth", "scores"]
     assert document["together"][0]["precision_at_1"] == pytest.approx(0.814)
-    assert document["together"][0]["warnings"] == []
+    assert document["together"][0]["warnings"] == document["together"][0]["mistakes"] == []
 
 
 def test_json_truth_with_a_bad_line_is_reported_as_by_score(tmp_path, monkeypatch, capsys):
@@ -182,9 +290,9 @@ def test_json_truth_with_a_bad_line_is_reported_as_by_score(tmp_path, monkeypatc
     (tmp_path / "js").write_text('{"target_ind":[0,2]}\n{"target_ind":[]}\n{"target_ind":["x"]}\n')
     assert run("js") == 1
     lines = capsys.readouterr().out.splitlines()
-    assert lines[1] == "  text, JSON lines, no header; no row could be read"
-    assert lines[2].startswith("  error: js:3: 'x' is a name, not a label id")
-    assert len(lines) == 4
+    assert lines[0] == "js: not sound, score refuses it"
+    assert lines[1].startswith("  error: js:3: 'x' is a name, not a label id")
+    assert lines[2:] == ["", "js", "  text, JSON lines, no header; no row could be read"]
 
 
 def test_what_cannot_be_parsed_has_no_statistics(tmp_path, monkeypatch, capsys):
@@ -227,7 +335,8 @@ def test_files_and_pairs_are_values(made):
     result = xmceval.score("t.txt", "p.txt", k=[1, 5], metrics="P")
     assert (pair.precision_at_1, pair.precision) == (result["P@1"], result["P@5"])
     assert report.is_sound
-    assert str(report).endswith("  no problems found\n")
+    assert str(report).splitlines()[2] == "t.txt and p.txt: no problems found"
+    assert str(report).splitlines()[-2] == "t.txt and p.txt"
 
 
 def test_the_command_prints_what_the_function_returns(made, capsys):
@@ -284,7 +393,7 @@ def test_a_file_that_is_not_sound_is_not_compared(made):
         file.write("400 60\n" + "0:nan\n" * 400)
     report = xmceval.inspect(["t.txt", "bad.txt"])
     assert not report.is_sound
-    assert str(report).endswith("t.txt and bad.txt\n  not compared: one of the files is not sound\n")
+    assert "\nt.txt and bad.txt: not compared, as one of the files is not sound\n\n" in str(report)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from judge.naive import Pair, Row, ranked, ratio
@@ -40,6 +40,9 @@ class Whole:
     def as_high(self, label: int) -> list[int]:
         """Labels scored at least as high as one."""
         return [other for other in range(len(self.places)) if self.places[other] >= self.places[label]]
+
+
+Metric = Callable[[Whole], "Pair | None"]
 
 
 def pairs_in_order(true: Sequence[Place], false: Sequence[Place]) -> float:
@@ -86,6 +89,17 @@ def gauc(row: Whole) -> Pair | None:
 def average_precision(row: Whole) -> Pair | None:
     """AP along the list: sum of P@rank over hits / n."""
     return (math.fsum(i / rank for i, rank in enumerate(row.hit_ranks, 1)) / row.n if row.n else 0), 1
+
+
+def average_precision_of_hits(row: Whole) -> Pair | None:
+    """AP(norm=hits): mean over the hits within k of the precision at their ranks."""
+    hits = [rank for rank in row.hit_ranks if rank <= row.k]
+    return (math.fsum(i / rank for i, rank in enumerate(hits, 1)) / len(hits) if hits else 0), 1
+
+
+def whole(metric: Metric) -> Metric:
+    """Return a metric of the first k ranks over the whole list."""
+    return lambda row: metric(replace(row, k=len(row.scores)))
 
 
 def reciprocal_rank(row: Whole) -> Pair | None:
@@ -145,7 +159,7 @@ def auc_at_k(row: Whole) -> Pair | None:
     return (ordered / (len(hits) * len(misses)) if hits and misses else 0), 1
 
 
-METRICS = {
+METRICS: dict[str, Metric] = {
     "LRAP": lrap,
     "coverage_error": coverage_error,
     "ranking_loss": ranking_loss,
@@ -160,6 +174,10 @@ METRICS = {
     "nDCG@all": ndcg,
     "ERR": err,
     "RBP": rbp,
+    "ERR@all": whole(err),
+    "RBP@all": whole(rbp),
+    "AP(norm=hits)": average_precision_of_hits,
+    "AP(norm=hits)@all": whole(average_precision_of_hits),
     "AUC@k": auc_at_k,
 }
 

@@ -12,7 +12,7 @@ import xmceval
 from xmceval.cli import cli
 from xmceval.errors import UsageError
 from xmceval.labels import catalogue
-from xmceval.labels.catalogue import METRICS_PUBLISHED, datasets, find_dataset, published
+from xmceval.labels.catalogue import METRICS_PUBLISHED, Sizes, datasets, find_dataset, hint_at_dataset, published
 from xmceval.labels.standings import find_comparable_metrics, rank_among_published, require_dataset
 from xmceval.report.result import with_standings
 
@@ -159,8 +159,7 @@ def test_disagreements_differ_from_the_constants_and_from_each_other():
 
 
 def mismatches(name, n_train=None, n_test=None, n_labels=None, is_filtered=False):
-    sizes = {"n_train": n_train, "n_test": n_test, "n_labels": n_labels}
-    return list(find_dataset(name).mismatches(**sizes, is_filtered=is_filtered))
+    return list(find_dataset(name).mismatches(Sizes(n_train, n_test, n_labels), is_filtered=is_filtered))
 
 
 @pytest.mark.parametrize("sizes", [(15539, 3809, 3993), (15449, 3865, 3956), (None, 3865, None), (None, None, None)])
@@ -193,6 +192,13 @@ def matrices(rng):
     return truth, csr_matrix(rng.random((40, 159)))
 
 
+@pytest.fixture
+def bibtex(rng):
+    """Training labels, truth and predictions of Bibtex's sizes."""
+    train, truth = (csr_matrix(rng.random((n, 159)) < 0.02) for n in (4880, 2515))
+    return train, truth, csr_matrix(np.where(rng.random((2515, 159)) < 0.05, rng.random((2515, 159)), 0) + truth)
+
+
 def test_score_warns_of_sizes_also_without_propensities(matrices):
     warnings = xmceval.score(*matrices, metrics="P", dataset="Bibtex").warnings
     assert any("the sizes differ from those of Bibtex: 40 test instances, not 2,515" in line for line in warnings)
@@ -213,6 +219,72 @@ def test_real_data_have_the_sizes_of_the_catalogue(realdata):
     result = xmceval.score(test, realdata / "delicious" / "napkinxc_plt.txt.gz", train=train, dataset="Delicious")
     assert not any("sizes" in line for line in result.warnings)
     assert (result.propensities.a, result.propensities.b, result.propensities.n) == (0.55, 1.5, 12920)
+
+
+# Hints at sets
+
+
+def hints(**sizes):
+    return list(hint_at_dataset(Sizes(**sizes)))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "line"),
+    [
+        (
+            Sizes(490449, 153025, 670091),
+            "the sizes are those of Amazon-670K: A=0.6 B=2.6, no filter (hint: pass --dataset Amazon-670K)",
+        ),
+        (
+            Sizes(294805, 134835, 131073),
+            (
+                "the sizes are those of LF-AmazonTitles-131K and LF-Amazon-131K: A=0.6 B=2.6, with a filter of "
+                "reciprocal pairs (hint: pass --dataset LF-AmazonTitles-131K and --filter FILE)"
+            ),
+        ),
+        (
+            Sizes(15449, 3865, 3956),
+            (
+                "the sizes are those of EURLex-4K in the split of AttentionXML, LightXML: A=0.55 B=1.5, no filter "
+                "(hint: pass --dataset EURLex-4K)"
+            ),
+        ),
+        (
+            Sizes(7360881, 2547702, 797322),
+            (
+                "the sizes are those of ORCAS-800K: no agreed A and B, not known whether with a filter "
+                "(hint: pass --dataset ORCAS-800K)"
+            ),
+        ),
+    ],
+)
+def test_sizes_that_fit_exactly_are_hinted_at(sizes, line):
+    assert list(hint_at_dataset(sizes)) == [line]
+
+
+def test_every_set_is_hinted_at_with_its_own_constants():
+    for entry in datasets().values():
+        for split in entry.splits:
+            (line,) = hint_at_dataset(split.sizes)
+            assert entry.name in line.partition(":")[0]
+            assert entry.constants in line
+
+
+@pytest.mark.parametrize("name", ["train", "test", "labels"])
+def test_sizes_that_are_unknown_or_one_off_are_not_hinted_at(name):
+    sizes = {"train": 4880, "test": 2515, "labels": 159}
+    assert hints(**sizes)
+    assert hints(**{**sizes, name: sizes[name] + 1}) == []
+    assert hints(**{**sizes, name: None}) == []
+
+
+def test_score_hints_at_a_set_that_was_not_named(bibtex):
+    train, *matrices = bibtex
+    line = "the sizes are those of Bibtex: A=0.55 B=1.5, no filter (hint: pass --dataset Bibtex)"
+    assert line in xmceval.score(*matrices, train=train).warnings
+    assert line not in xmceval.score(*matrices, train=train, dataset="Bibtex").warnings
+    assert line not in xmceval.score(*matrices, train=train[:-1]).warnings
+    assert line not in xmceval.score(*matrices).warnings
 
 
 # The rank within published results
@@ -236,12 +308,12 @@ def test_only_published_metrics_are_ranked():
     assert rank_among_published(dict.fromkeys(METRICS_PUBLISHED, 0.5), "EURLex-4.3K").places == ()
 
 
-def test_values_with_propensities_of_the_truth_are_not_ranked(matrices):
-    entry = require_dataset("Bibtex")
+def test_values_with_propensities_of_the_truth_are_not_ranked(bibtex):
+    entry, (train, *matrices) = require_dataset("Bibtex"), bibtex
     unweighted = {name for name in METRICS_PUBLISHED if not name.startswith("PS")}
     from_truth = xmceval.score(*matrices, dataset="Bibtex")
-    other = xmceval.score(*matrices, dataset="Bibtex", train=matrices[0], b=2.0)
-    same = xmceval.score(*matrices, dataset="Bibtex", train=matrices[0])
+    other = xmceval.score(*matrices, dataset="Bibtex", train=train, b=2.0)
+    same = xmceval.score(*matrices, dataset="Bibtex", train=train)
     given = xmceval.score(*matrices, inverse_propensities=np.ones(159))
     for result, metrics in ((from_truth, unweighted), (other, unweighted), (same, METRICS_PUBLISHED)):
         assert set(find_comparable_metrics(result.propensities, entry)) == set(metrics)
@@ -250,11 +322,51 @@ def test_values_with_propensities_of_the_truth_are_not_ranked(matrices):
     assert set(find_comparable_metrics(None, entry)) == unweighted
 
 
-def score_files(folder):
+def test_values_of_other_sizes_are_not_ranked(matrices):
+    result = xmceval.score(*matrices, metrics="P", dataset="Bibtex")
+    published = with_standings(result, require_dataset("Bibtex")).published
+    assert (published.places, published.not_ranked) == ((), "the sizes differ: 40 test instances, not 2,515")
+
+
+def test_values_of_another_split_are_not_ranked():
+    entry = require_dataset("EURLex-4K")
+    assert entry.forbids_ranking(Sizes(15539, 3809, 3993)) == entry.forbids_ranking(Sizes()) == ""
+    reason = "the data are the split of AttentionXML, LightXML, whose values are not comparable"
+    assert entry.forbids_ranking(Sizes(15449, 3865, 3956)) == entry.forbids_ranking(Sizes(None, 3865, None)) == reason
+    assert entry.forbids_ranking(Sizes(15449, 3865, 3993)) == (
+        "the sizes differ: 15,449 training instances, not 15,539, 3,865 test instances, not 3,809"
+    )
+
+
+def test_an_inferred_number_of_labels_is_not_compared(tmp_path):
+    _, preds = score_files(tmp_path)
+    lists = tmp_path / "lists"
+    lists.write_text("\n".join(["3,4"] * 2515) + "\n")
+    result = xmceval.score(lists, preds, metrics="P", k=1, dataset="Bibtex", n_labels=None)
+    assert with_standings(result, require_dataset("Bibtex")).published.places
+
+
+def test_other_sizes_are_not_ranked_quietly(tmp_path):
+    for options in ((), ("-q",)):
+        paths = score_files(tmp_path, 20)
+        table = run("score", *paths, "-m", "P", "--dataset", "bibtex", "--published", *options)
+        assert table.exit_code == 0
+        assert table.stdout.endswith(
+            "\n\nnot compared with published results for Bibtex: the sizes differ: 20 test instances, not 2,515\n"
+        )
+        document = run("score", *paths, "-m", "P", "--dataset", "bibtex", "--published", "-o", "json", *options).stdout
+        assert json.loads(document)["systems"][0]["published"] == {
+            "dataset": "Bibtex",
+            "metrics": {},
+            "not_ranked": "the sizes differ: 20 test instances, not 2,515",
+        }
+
+
+def score_files(folder, n_rows=2515):
     rng = np.random.default_rng(3)
     for name in ("truth", "preds"):
-        rows = (" ".join(f"{label}:1" for label in sorted(rng.choice(159, 5, replace=False))) for _ in range(20))
-        (folder / name).write_text("20 159\n" + "\n".join(rows) + "\n")
+        rows = (" ".join(f"{label}:1" for label in rng.choice(159, 5, replace=False)) for _ in range(n_rows))
+        (folder / name).write_text(f"{n_rows} 159\n" + "\n".join(rows) + "\n")
     return str(folder / "truth"), str(folder / "preds")
 
 
@@ -263,6 +375,7 @@ def test_score_writes_places_below_the_table_and_into_the_json(tmp_path):
     table = run("score", *paths, "-m", "P", "--dataset", "bibtex", "--published")
     assert table.exit_code == 0
     assert "\n\ncompared with published results for Bibtex" in table.stdout
+    assert [line.split()[0] for line in table.stdout.splitlines()[-3:]] == ["P@1", "P@3", "P@5"]
     document = json.loads(run("score", *paths, "-m", "P", "--dataset", "bibtex", "--published", "-o", "json").stdout)
     standings = document["systems"][0]["published"]
     assert standings["dataset"] == "Bibtex"

@@ -93,10 +93,21 @@ def test_only_kernels_import_numba(module):
     assert not compiled or layer(module) == "kernels"
 
 
-@pytest.mark.parametrize("module", [module for module in MODULES if layer(module) == "kernels"])
+KERNELS = [module for module in MODULES if layer(module) == "kernels"]
+CACHE, LOCKS = "xmceval.kernels.cache", "xmceval.kernels.locks"  # of compiled code: they open files of their own
+
+
+@pytest.mark.parametrize("module", KERNELS)
 def test_kernels_import_numpy_and_numba_only(module):
-    roots = {name.partition(".")[0] for name in imports(module)}
-    assert roots <= {"numpy", "numba", "llvmlite"} | sys.stdlib_module_names
+    outside = {name.partition(".")[0] for name in imports(module)} - {"xmceval"}
+    assert outside <= {"numpy", "numba", "llvmlite"} | sys.stdlib_module_names
+    assert ours(module) <= ({LOCKS} if module == CACHE else {CACHE})
+
+
+@pytest.mark.parametrize("module", KERNELS)
+def test_no_kernel_has_numbas_own_cache(module):
+    words = (node for node in ast.walk(TREES[module]) if isinstance(node, ast.keyword))
+    assert "cache" not in {word.arg for word in words}, "the decorator of a kernel is cached(njit(...))"
 
 
 def test_nobody_imports_the_command_line():
@@ -108,7 +119,9 @@ def test_nobody_imports_the_command_line():
 OPENING = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "memmap", "fromfile", "loadtxt", "load_npz"}
 
 
-@pytest.mark.parametrize("module", [module for module in MODULES if layer(module) not in OPENERS])
+@pytest.mark.parametrize(
+    "module", [module for module in MODULES if layer(module) not in OPENERS and module not in {CACHE, LOCKS}]
+)
 def test_only_readers_and_writers_open_files(module):
     calls = (node.func for node in ast.walk(TREES[module]) if isinstance(node, ast.Call))
     assert not [(call.lineno, ast.unparse(call)) for call in calls if ast.unparse(call).rpartition(".")[2] in OPENING]

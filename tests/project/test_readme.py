@@ -30,7 +30,7 @@ def test_first_screen_shows_a_score():
 
 
 def test_definitions_are_those_of_the_table():
-    inside = README.partition("<!-- metrics: scripts/readme writes what stands here -->\n\n")[2]
+    inside = README.partition("<!-- metrics: written by scripts/readme -->\n\n")[2]
     assert inside.partition("\n<!-- end of metrics -->")[0] == readme_table()
     assert all(f"| `{name}" in inside for name in METRICS)
 
@@ -40,6 +40,12 @@ def test_python_example_runs():
 
     example = README.partition("```python\n")[2].partition("```")[0]
     rng = np.random.default_rng(2)
-    known = {"y_true": rng.integers(0, 2, (9, 6)), "y_score": rng.random((9, 6)), "y_train": rng.integers(0, 2, (9, 6))}
+    known = {
+        "y_true": rng.integers(0, 2, (9, 6)),
+        "y_score": rng.random((9, 6)),
+        "new_score": rng.random((9, 6)),
+        "y_train": rng.integers(0, 2, (9, 6)),
+    }
     exec(example, known)
     assert 0 <= known["result"]["PSP@5"] <= 1
+    assert 0 <= known["comparison"]["P@5", "new", "old"].p <= 1

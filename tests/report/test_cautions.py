@@ -6,6 +6,7 @@ import pytest
 
 from xmceval.metrics.names import parse
 from xmceval.report.cautions import CAUTIONS, Case, find_cautions
+from xmceval.scoring.alignment import NO_ALIGNMENT, Alignment, Hits
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.finish import Counts, Figure, Slice, Summary
 
@@ -27,8 +28,8 @@ def figures(*names, estimate=FINE):
     return tuple(Figure(measure, estimate) for measure in parse(names))
 
 
-def case(*, names=("P@1",), estimate=FINE, slices=(), options=None, **counts):
-    summary = Summary(figures(*names, estimate=estimate), replace(COUNTS, **counts), slices)
+def case(*, names=("P@1",), estimate=FINE, slices=(), options=None, alignment=NO_ALIGNMENT, **counts):
+    summary = Summary(figures(*names, estimate=estimate), replace(COUNTS, **counts), slices, alignment)
     return Case(summary, **(options or {}))
 
 
@@ -49,6 +50,32 @@ LINES = [
     (case(empty_rows=2, options={"empty_rows": "drop"}), "2 instances have no true label: they are left out"),
     (case(empty_rows=1, options={"empty_rows": "drop"}), "1 instance has no true label: it is left out"),
     (case(n_true=0), "no instance has a true label: is this the right truth file?"),
+    (
+        case(alignment=Alignment(like_grades=(1, 1)), grades=(1, 25)),
+        "the truth has values up to 25, and the scores are all 1: are truth and predictions swapped?",
+    ),
+    (
+        case(alignment=Alignment(Hits(20, 400, 18.0, 4.0), is_random=True, is_whole=False)),
+        (
+            "P@1 is 5.00%, and 4.50% with the predictions in random order (in a sample of 400 instances): are the rows "
+            "shuffled, the labels numbered differently, or low scores the best?"
+        ),
+    ),
+    (
+        case(alignment=Alignment(Hits(20, 400, 18.0, 4.0), Hits(200, 400, 18.0, 4.0), is_random=True)),
+        (
+            "P@1 is 5.00%, but 50.00% with every predicted label decreased by 1: are the labels 1-based, "
+            "and those of the truth 0-based?"
+        ),
+    ),
+    (
+        case(names=["P@1", "nDCG@1", "nDCG@3"], grades=(1, 1234)),
+        "the truth has grades from 1 to 1,234, which are what a hit is worth for nDCG@1, nDCG@3",
+    ),
+    (
+        case(names=["ERR(max=3)@1"], grades=(3, 3)),
+        "the truth has no grade but 3, which is what a hit is worth for ERR(max=3)@1",
+    ),
     (case(explicit_zeros=2), "2 stored zeros in the truth are ignored: labels with value 0 are not true"),
     (case(explicit_zeros=1), "1 stored zero in the truth is ignored: labels with value 0 are not true"),
     (case(names=["PSP@1", "PSR@1"], estimate=UNDEFINED), "PSP@1, PSR@1: the ideal sums to 0, reported as 0"),
@@ -96,6 +123,11 @@ def test_every_caution_of_the_table_is_tested():
 def test_there_is_no_caution_without_cause():
     assert find_cautions(case(names=["P@1", "PSP@5", "macroF1@5", "LRAP", "MCC"], unscored_true=0)) == []
     assert find_cautions(case(names=["P@1"], unscored_true=50)) == []
+
+
+def test_few_rows_and_small_grades_are_no_cause():
+    few = Alignment(Hits(0, 199, 18.0, 4.0), Hits(150, 199, 18.0, 4.0), is_random=True, like_grades=(1, 3))
+    assert find_cautions(case(names=["P@1", "RR@1"], alignment=few, grades=(1, 10))) == []
 
 
 def test_values_are_undefined_only_where_there_is_truth():

@@ -64,7 +64,23 @@ def test_lines_on_a_system_follow_its_last_bin():
     options = {"metrics": "P", "by_frequency": 2, "counts": [9, 9, 1, 1], "n_train": 20}
     sheet = build_sheet([score(**options), score(name="b", **options)])
     assert [bool(section.lines) for section in sheet.sections] == [False, False, True] * 2
-    assert sheet.below == ("propensities: A=0.55 B=1.5, N=20 from counts",)
+    assert sheet.below == (
+        "values of bins: shares that add up to the total: P",
+        "propensities: A=0.55 B=1.5, N=20 from counts",
+        "options: by_frequency=2",
+    )
+
+
+def test_a_line_explains_which_values_of_bins_are_shares():
+    options = {"by_frequency": 2, "counts": [9, 9, 1, 1], "n_train": 20}
+    sheet = build_sheet([score(metrics=["macroF1@1", "P@1", "nDCG@1", "PSP@1", "coverage@1"], **options)])
+    assert sheet.below[0] == (
+        "values of bins: shares that add up to the total: P, nDCG, PSP; averages within the bin: macroF1, coverage"
+    )
+    assert build_sheet([score(metrics="macroF1@1", **options)]).below[0] == (
+        "values of bins: averages within the bin: macroF1"
+    )
+    assert not any("bins" in line for line in build_sheet([score(metrics="macroF1@1")]).below)
 
 
 def test_places_are_those_asked_for():
@@ -95,13 +111,15 @@ def test_standings_are_listed_with_neighbours_and_suspects_marked():
     assert listing.title == "compared with published results for EURLex-4K (! marks rows with suspect values)"
     assert listing.rows == (
         ("P@1", "60.00", "18 of 19 are higher", "below CS! 62.09", "above CPLST 58.52"),
+        ("P@3", "10.00", "19 of 19 are higher", "below CPLST 45.51", ""),
         ("PSP@5", "90.00", "0 of 19 are higher", "", "above MatchXML 58.19"),
     )
     assert [each.title.partition(": ")[0] for each in build_sheet([ranked, ranked]).listings] == ["a", "a"]
     assert str(ranked).endswith(
         f"\n\n{listing.title}\n"
-        "  P@1    60.00  18 of 19 are higher  below CS! 62.09  above CPLST 58.52\n"
-        "  PSP@5  90.00  0 of 19 are higher                    above MatchXML 58.19\n"
+        "  P@1    60.00  18 of 19 are higher  below CS! 62.09    above CPLST 58.52\n"
+        "  P@3    10.00  19 of 19 are higher  below CPLST 45.51\n"
+        "  PSP@5  90.00  0 of 19 are higher                      above MatchXML 58.19\n"
     )
 
 
@@ -160,4 +178,4 @@ def test_terms_are_not_repeated_and_their_texts_are_wrapped():
     assert lines[2].startswith("long  word word")
     assert lines[3].startswith("      word")
     assert lines[-1] == "a     three"
-    assert max(map(len, lines)) <= 106
+    assert max(map(len, lines)) <= 80

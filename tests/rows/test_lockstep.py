@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, random, save_npz
 
+from xmceval.api.score import score_systems
 from xmceval.api.setup import Named, Setup
 from xmceval.errors import DataError
 from xmceval.rows import matrices
@@ -22,7 +23,7 @@ def systems(rng):
 
 def score(truth, scores, threads=2, **options):
     setup = Setup.of(truth, Options(threads=threads, **options))
-    return setup.score([Named(each, str(i)) for i, each in enumerate(scores)])
+    return score_systems(setup, [Named(each, str(i)) for i, each in enumerate(scores)])
 
 
 @pytest.mark.parametrize("entries", [50, 1 << 17])

@@ -98,6 +98,8 @@ def test_decisions_are_the_judges(problem, threshold):
     result = score(case, ["confusion", "subset_accuracy", "hamming_distance"], threshold=threshold)
     assert [result[name] for name in ("tp", "fp", "fn", "tn")] == [tp, fp, fn, tn]
     assert result["hamming_distance"] == pytest.approx((fp + fn) / len(sets))
+    loss = score(case, ["zero_one_loss"], threshold=threshold)
+    assert loss["zero_one_loss"] == pytest.approx(sum(t != p for t, p in sets) / len(sets))
     assert result["subset_accuracy"] == pytest.approx(sum(t == p for t, p in sets) / len(sets))
 
 

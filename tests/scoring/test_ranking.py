@@ -16,8 +16,15 @@ from xmceval.metrics.names import parse
 from xmceval.rows import matrices
 
 SKLEARN = ("LRAP", "coverage_error", "ranking_loss", "AUC")
-CUTS = {"ERR": "ERR(max=4)@{}", "RBP": "RBP(p=0.6)@{}", "AUC@k": "AUC@{}"}
-OPTIONS = {"ERR": {"max": 4}, "RBP": {"p": 0.6}}
+CUTS = {
+    "ERR": "ERR(max=4)@{}",
+    "RBP": "RBP(p=0.6)@{}",
+    "ERR@all": "ERR(max=4)@all",
+    "RBP@all": "RBP(p=0.6)@all",
+    "AUC@k": "AUC@{}",
+    "AP(norm=hits)": "AP(norm=hits)@{}",
+}
+OPTIONS = {name: {"max": 4, "p": 0.6} for name in ("ERR", "RBP", "ERR@all", "RBP@all")}
 
 
 def name_of(name, k):
@@ -119,6 +126,7 @@ def test_values_are_the_judges(case, unscored, empty_rows, rel):
         if "rel" in parse(name_of(name, k))[0].metric.numbers:
             head, at, cut = name_of(name, k).partition("@")
             told = head[:-1] + f",rel={rel})" if head.endswith(")") else f"{head}(rel={rel})"
+            told = str(parse(told + at + cut)[0]).partition("@")[0]
             names[told + at + cut] = (name, rel)
     truth, scores = to_csr(case.truth, case.n_labels), to_csr(case.scores, case.n_labels, np.float64)
     result = xmceval.score(truth, scores, metrics=list(names), unscored=unscored, empty_rows=empty_rows)
@@ -130,7 +138,12 @@ def test_values_are_the_judges(case, unscored, empty_rows, rel):
         assert result[told] == pytest.approx(expected, rel=1e-12, abs=1e-12), told
 
 
-ALONG = [name for name in naive_rows.METRICS if "@all" in name or name in {"R@n", "microR@n", "ERR", "RBP"}]
+UNBOUNDED = "AP(norm=hits)"  # it falls where a hit is added at a low rank
+ALONG = [
+    name
+    for name in naive_rows.METRICS
+    if ("@all" in name or name in {"R@n", "microR@n", "ERR", "RBP"}) and not name.startswith(UNBOUNDED)
+]
 
 
 @given(case=cases(graded=True, max_rows=3, max_labels=6), data=st.data())
@@ -215,6 +228,23 @@ def test_gauc_weighs_rows_by_their_candidates():
         "GAUC: 1 of 3 instances is left out because no candidate or every candidate is true" in line
         for line in result.warnings
     )
+
+
+def test_average_precision_of_hits_divides_by_the_hits_within_the_cutoff():
+    truth, scores = [1, 0, 1, 0, 1, 1], [6, 5, 4, 3, 2, -np.inf]
+    names = [f"AP(norm=hits)@{cut}" for cut in (1, 2, 3, 5, "all")]
+    assert one(truth, scores, *names) == pytest.approx([1, 1, (1 + 2 / 3) / 2, *[(1 + 2 / 3 + 3 / 5) / 3] * 2])
+    result = xmceval.score(np.array([truth]), np.array([[1, 1, 1, 1, 1, 1]]), metrics="AP(norm=hits)@3")
+    assert result.tie_bounds("AP(norm=hits)@3") is None
+    with pytest.raises(UsageError, match=r"ties=expected .* not available for AP\(norm=hits\)@3"):
+        xmceval.score(np.eye(3), np.eye(3), metrics="AP(norm=hits)@3", ties="expected")
+
+
+def test_rbp_and_err_of_whole_lists_go_on_below_every_cutoff():
+    truth, scores = np.zeros((1, 300)), np.arange(300, 0, -1)[None].astype(float)
+    truth[0, [0, 299]] = 1
+    assert one(truth, scores, "RBP@all") == pytest.approx(0.2 * (1 + 0.8**299), rel=1e-15)
+    assert one(truth, scores, "ERR@all") == pytest.approx(0.5 + 0.25 / 300, rel=1e-15)
 
 
 def test_err_and_rbp_and_auc_at_k():

@@ -140,3 +140,16 @@ def test_what_has_no_ceiling_and_no_share_is_told(zipf):
     assert "no ceiling is available for microP@3, LRAP" in result.warnings
     assert "no share by frequency is available for LRAP" in result.warnings
     assert 0 < result.estimates["microR@3"].ceiling <= 1
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_shares_are_the_values_of_bins_that_add_up(zipf, name):
+    train, y_true, y_score = zipf
+    threshold = 0.35 if METRICS[name].family == "confusion" else None
+    options = {"metrics": name.removesuffix("@k"), "k": 3, "threshold": threshold}
+    result = xmceval.score(y_true, y_score / 2, train=train, by_frequency=3, **options)
+    (figure,) = result.figures
+    parts = [value for part in result.slices for value in part.estimates.values()]
+    if parts:
+        adds_up = sum(part.value for part in parts) == pytest.approx(figure.estimate.value)
+        assert adds_up == (figure.kind_in_bin == "share")

@@ -54,7 +54,10 @@ def judged(options):
 
 # The metrics that naive.py knows. Name with options: (name, options of the judge)
 HEADS = {
-    head(name, options): (name, judged(options)) for name in naive.METRICS for options in options_of(METRICS[name])
+    head(name, options): (name, judged(options))
+    for name in naive.METRICS
+    for options in options_of(METRICS[name])
+    if options.get("norm") != "hits"  # which naive_rows.py knows
 }
 
 

@@ -85,6 +85,13 @@ def to_csr(rows: list[dict[int, float]], n_labels: int, dtype: type = np.float32
     return csr_matrix((np.array(data, dtype), np.array(indices, np.int32), indptr), shape=(len(rows), n_labels))
 
 
+def to_rows(matrix: Any) -> list[dict[int, float]]:
+    """Return a matrix as rows {label: value}: what is stored of a sparse one, what is not 0 of a dense one."""
+    csr = csr_matrix(matrix)
+    ends = zip(csr.indptr[:-1], csr.indptr[1:], strict=True)
+    return [dict(zip(csr.indices[i:j].tolist(), csr.data[i:j].tolist(), strict=True)) for i, j in ends]
+
+
 def to_text(rows: list[dict[int, float]], n_labels: int) -> str:
     """Return rows as an XMLRepository file: `rows cols`, then `idx:value idx:value` lines."""
     lines = [" ".join(f"{label}:{row[label]!r}" for label in sorted(row)) for row in rows]

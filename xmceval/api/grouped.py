@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, counted
+from xmceval.files.logcolumns import parse_columns
 from xmceval.files.logs import read_log
 from xmceval.rows.block import Float64
 from xmceval.rows.storage import comparable
@@ -68,13 +70,17 @@ class LogAUC:
     Attributes
     ----------
     name : str
-        The file.
+        The name of the file.
     auc, gauc : float
         AUC of all rows; mean AUC of the groups, weighted by their sizes. NaN where no group has both classes.
     n_rows, n_positive, n_groups : int
         Rows, rows with label 1, groups.
     n_groups_left_out, n_rows_left_out : int
         Groups with only one class, which have no AUC, and their rows.
+    header : str
+        The names of the three columns in the first line, or nothing where that is a row.
+    columns : tuple of str
+        The columns that were asked for, if any.
     """
 
     name: str
@@ -85,6 +91,8 @@ class LogAUC:
     n_groups: int
     n_groups_left_out: int
     n_rows_left_out: int
+    header: str = ""
+    columns: tuple[str, ...] = ()
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -97,6 +105,8 @@ class LogAUC:
         document = {
             "schema": AUC_SCHEMA,
             "name": self.name,
+            "header": self.header or None,
+            "columns": list(self.columns) or None,
             "n_rows": self.n_rows,
             "n_positive": self.n_positive,
             "n_groups": self.n_groups,
@@ -114,16 +124,22 @@ class LogAUC:
         if self.n_groups_left_out:
             left_out = f"{self.n_groups_left_out:,} ({counted(self.n_rows_left_out, 'row')})"
             lines.append(f"groups with only one class, left out of GAUC: {left_out}")
+        if self.header:
+            lines.append(f"the first line is the header {self.header}")
         return "\n".join(lines) + "\n"
 
 
-def auc(file: str | Path) -> LogAUC:
+def auc(file: str | Path, *, columns: str | Sequence[str | int] | None = None) -> LogAUC:
     """Compute the AUC of a CSV of ``group,label,score``, over all rows and within groups.
 
     Parameters
     ----------
     file : path
-        Lines of a group, a label 0 or 1 and a score, with or without a header; may be compressed.
+        Lines of a group, a label 0 or 1 and a score; may be compressed. The first line is a header if both its label
+        and its score are words: not empty, not a label, not a number.
+    columns : str or sequence, optional
+        The columns of the group, the label and the score, where there are others or another order: names in the
+        header such as ``"user,clicked,score"``, or numbers from 1 on.
 
     Returns
     -------
@@ -134,12 +150,14 @@ def auc(file: str | Path) -> LogAUC:
     ------
     DataError
         A missing file, or a line that is not ``group,label,score``.
+    UsageError
+        Other than three columns.
     """
-    log = read_log(file)
+    log = read_log(file, columns)
     groups = group_aucs(log.labels, log.scores, log.groups)
     whole = _count_sorted(log.labels, log.scores, None, None)
     return LogAUC(
-        name=str(file),
+        name=Path(file).name,
         auc=float(whole.values[0]),
         gauc=groups.value,
         n_rows=int(log.labels.size),
@@ -147,6 +165,8 @@ def auc(file: str | Path) -> LogAUC:
         n_groups=int(groups.groups.size),
         n_groups_left_out=groups.n_left_out,
         n_rows_left_out=groups.n_entries_left_out,
+        header=log.header,
+        columns=() if columns is None else parse_columns(columns),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from xmceval.api.fuse import Fused
 from xmceval.errors import DataError, counted
 from xmceval.files.columns import read_numbers
 from xmceval.files.filters import read_filter
@@ -70,10 +71,16 @@ class Opener:
             return Input(self._repaired(as_truth(matrix, name)))
         n_labels = width.or_none or self.options.n_labels or (None if self.names is None else len(self.names))
         opened = open_truth(matrix, names=self.names, n_labels=n_labels)
+        if name == "train" and opened.judgments is not None:
+            check_common_labels(opened.judgments, opened.judgments.name)
         return Input(self._repaired(opened.source), f"{matrix}: {opened.description}", opened.judgments)
 
     def scores(self, matrix: Any, truth: Input, width: Width) -> Input:
         """Open predictions."""
+        if isinstance(matrix, Fused):
+            opened_systems = [self.scores(each, truth, width) for each in matrix.systems]
+            notes = "; ".join(each.note for each in opened_systems if each.note)
+            return Input(matrix.source([each.source for each in opened_systems]), notes)
         if not isinstance(matrix, (str, Path)):
             return Input(self._repaired(as_scores(matrix)))
         opened = open_scores(
@@ -82,6 +89,7 @@ class Opener:
             n_rows=truth.source.n_rows,
             n_labels=width.or_none,
             judgments=truth.judgments,
+            ties=self.options.ties,
         )
         return Input(self._repaired(opened.fit_width(width.or_none)), f"{matrix}: {opened.description}")
 
@@ -97,6 +105,18 @@ class Opener:
             width = Width(truth.n_labels, f"{truth.name} has")
             width = width if n_labels is None else width.agree(n_labels, "n_labels (--n-labels)")
         return width if self.names is None else width.agree(len(self.names), self.names.source)
+
+
+def check_common_labels(judgments: Judgments | None, *others: object) -> None:
+    """Refuse inputs by label beside documents whose labels are numbers that only their own file gives them."""
+    passed = [other for other in others if other is not None]
+    if judgments is not None and judgments.has_own_labels and passed:
+        other = passed[0] if isinstance(passed[0], (str, Path)) else "an array"
+        hint = "" if judgments.documents is None else " (hint: pass --labels FILE, with one document per line)"
+        raise DataError(
+            f"{other}: cannot be matched by label, as the documents of {judgments.name} are only numbered by their "
+            f"places in it{hint}"
+        )
 
 
 @dataclass(frozen=True)

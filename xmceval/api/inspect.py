@@ -11,6 +11,7 @@ from typing import Any
 from xmceval.errors import UsageError
 from xmceval.files.filters import read_filter
 from xmceval.files.names import read_names
+from xmceval.files.presence import check_files
 from xmceval.inspection.file import FileInspection, inspect_file
 from xmceval.inspection.pair import PairInspection, inspect_pair
 from xmceval.inspection.text import inspection_json, inspection_table
@@ -37,8 +38,8 @@ class InspectionReport:
 
     @property
     def is_sound(self) -> bool:
-        """Whether ``score`` would accept the files, alone and together."""
-        return not any(file.faults for file in self.files) and not any(pair.faults for pair in self.pairs)
+        """Whether ``score`` would accept the files, and nothing shows that they do not belong together."""
+        return all(file.is_sound for file in self.files) and all(pair.is_sound for pair in self.pairs)
 
     def to_json(self) -> str:
         """Return everything as a JSON document."""
@@ -96,6 +97,7 @@ def inspect(
     if kind not in {None, *KINDS}:
         raise UsageError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
     paths = [files] if isinstance(files, (str, Path)) else list(files)
+    check_files([*paths, filter, train, labels])
     names = None if labels is None else read_names(labels)
     n_labels = len(names) if n_labels is None and names is not None else n_labels
     inspect_one = partial(inspect_file, n_labels=n_labels, names=names, threads=threads)
@@ -105,6 +107,7 @@ def inspect(
     truth = next((file for file in inspections if file.kind == "truth"), None)
     compare = partial(
         inspect_pair,
+        n_labels=n_labels,
         names=names,
         filter=_open_filter(filter),
         training=None if train is None else count_training(train, threads=threads),

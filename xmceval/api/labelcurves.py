@@ -153,10 +153,12 @@ def _group_by_score(cells: _Cells, groups: Int64) -> _Steps:
     return _Steps(groups, np.searchsorted(group[starts], groups), score[starts], hits, misses)
 
 
-def roc_curve(
+def label_roc_curve(
     y_true: Any, y_score: Any, *, label: int | None = None, drop_intermediate: bool = True
 ) -> tuple[Float64, Float64, Float64]:
     """Compute the points of the ROC curve of one label, or of all cells together.
+
+    For one list of scores see `roc_curve`, which is scikit-learn's.
 
     Parameters
     ----------
@@ -174,7 +176,7 @@ def roc_curve(
 
     Examples
     --------
-    >>> fpr, tpr, thresholds = roc_curve([[0], [0], [1], [1]], [[0.1], [0.4], [0.35], [0.8]])
+    >>> fpr, tpr, thresholds = label_roc_curve([[0], [0], [1], [1]], [[0.1], [0.4], [0.35], [0.8]])
     >>> tpr.tolist()
     [0.0, 0.5, 0.5, 1.0, 1.0]
     """
@@ -191,12 +193,12 @@ def roc_curve(
     return fpr, tpr, np.concatenate([[np.inf], scores])
 
 
-def precision_recall_curve(
+def label_precision_recall_curve(
     y_true: Any, y_score: Any, *, label: int | None = None, drop_intermediate: bool = False
 ) -> tuple[Float64, Float64, Float64]:
     """Compute the points of the precision-recall curve of one label, or of all cells together.
 
-    The parameters are those of `roc_curve`; ``drop_intermediate`` keeps the first and last point of each recall.
+    The parameters are those of `label_roc_curve`; ``drop_intermediate`` keeps the first and last point of each recall.
 
     Returns
     -------

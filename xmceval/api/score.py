@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
+from xmceval.api.saving import saving_rows
 from xmceval.api.setup import Named, Setup
 from xmceval.errors import warn
 from xmceval.metrics.table import DEFAULT_CUTOFFS
@@ -17,7 +19,7 @@ def score(
     y_true: Any,
     y_score: Any,
     *,
-    k: int | Iterable[int] = DEFAULT_CUTOFFS,
+    k: int | str | Iterable[int | str] = DEFAULT_CUTOFFS,
     metrics: str | Iterable[str] | None = None,
     train: Any = None,
     counts: Any = None,
@@ -39,6 +41,7 @@ def score(
     filter: Any = None,  # noqa: A002 - the field's word
     filter_truth: bool = False,
     threads: int | None = None,
+    save_rows: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Score predictions against the truth.
@@ -51,10 +54,10 @@ def score(
     y_score : sparse matrix, array, pair of arrays or path [n_rows, n_labels]
         The stored entries of a sparse matrix are the predictions; in a dense array -inf means not predicted;
         ``(labels, scores)`` are two arrays [n_rows, any width], padded with label -1. Or a file of predictions.
-    k : int or iterable of int
-        Cutoffs of metrics that name none.
+    k : int, str or iterable of int
+        Cutoffs of metrics that name none; as text such as ``"1,3,5"`` or ``"1-5"``.
     metrics : str or iterable of str
-        Names such as ``"PSP"``, ``"nDCG(discount=ln)@1,3"``; default P, nDCG, PSP and PSnDCG. See ``METRICS``.
+        Names such as ``"PSP"``, ``"P,nDCG(discount=ln)@1,3"``; default P, nDCG, PSP and PSnDCG. See ``METRICS``.
     train : like y_true, optional
         Training labels, from whose frequencies propensities are estimated.
     counts, n_train : array of int or path, int, optional
@@ -98,6 +101,8 @@ def score(
         Remove those pairs from the truth too.
     threads : int, optional
         Default: one per processor. The values are the same bits for any number.
+    save_rows : path, optional
+        Write the values of every row there: .npz, .csv or .jsonl; `compare_rows` compares such files.
     progress : callable, optional
         Called with a number of rows each time that many more are done.
 
@@ -127,6 +132,23 @@ def score(
     >>> result["P@1"], result["R@1"]
     (1.0, 0.75)
     """
-    [result] = Setup.of(y_true, Options.of(locals())).score([Named(y_score)], progress)
+    systems = [Named(y_score)]
+    setup = Setup.of(y_true, Options.of(locals()), systems)
+    [result] = score_systems(setup, systems, progress=progress, save_rows=save_rows)
     warn(result.warnings)
     return result
+
+
+def score_systems(
+    setup: Setup,
+    systems: Sequence[Named],
+    *,
+    progress: Progress | None = None,
+    save_rows: str | Path | None = None,
+) -> list[Result]:
+    """Score systems on an opened truth, which is read once."""
+    opened = setup.open_systems(systems)
+    with saving_rows(setup, opened, save_rows) as saved:
+        results = setup.results(opened, setup.evaluate(opened, saved.observers, progress))
+        saved.finish(results)
+    return results

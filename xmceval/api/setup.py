@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from xmceval.api.inputs import Input, Opener, Weighing, check_narrow, find_filter, find_propensities, read_weights
+from xmceval.api.fuse import Fused
+from xmceval.api.inputs import (
+    Input,
+    Opener,
+    Weighing,
+    check_common_labels,
+    check_narrow,
+    find_filter,
+    find_propensities,
+    read_weights,
+)
 from xmceval.errors import DataError, UsageError, listed
+from xmceval.files.presence import check_files
 from xmceval.labels.bins import make_bins
-from xmceval.labels.catalogue import find_dataset
+from xmceval.labels.catalogue import Sizes, find_dataset, hint_at_dataset
 from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.report.result import Result, make_result
 from xmceval.rows.block import Source
 from xmceval.rows.threads import Progress
 from xmceval.scoring.batch import Terms
-from xmceval.scoring.evaluate import System, evaluate
+from xmceval.scoring.evaluate import System, doubt_header, evaluate
 from xmceval.scoring.observers import Observer
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program, compile_program
+from xmceval.scoring.spec import input_name
 from xmceval.scoring.totals import Totals
 
 
@@ -35,9 +47,10 @@ class Named:
 
 @dataclass(frozen=True)
 class Opened:
-    """A system whose scores are open, and on what terms it is scored."""
+    """A system whose scores are open, and on what terms it is scored; `file` is how reports call the scores."""
 
     name: str
+    file: str
     scores: Input
     terms: Terms
 
@@ -52,6 +65,8 @@ class Setup:
     opener : Opener
         Opens the scores of systems.
     truth : Input
+    truth_name : str
+        How reports call it.
     program : Program
         What to compute.
     terms : Terms
@@ -63,18 +78,23 @@ class Setup:
     options: Options
     opener: Opener
     truth: Input
+    truth_name: str
     program: Program
     terms: Terms
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, y_true: Any, options: Options) -> Setup:
-        """Open a truth, and find propensities, weights and filters."""
+    def of(cls, y_true: Any, options: Options, systems: Sequence[Named] = ()) -> Setup:
+        """Open a truth, and find propensities, weights and filters; first check that all files exist."""
+        check_files([y_true, *(path for each in systems for path in _inputs(each.y_score)), *options.files])
         program = compile_program(options.measures)
         program.check_ties(options.ties)
         opener = Opener.of(options)
         truth = opener.truth(y_true, "y_true")
+        check_common_labels(
+            truth.judgments, options.train, options.counts, options.inverse_propensities, options.filter
+        )
         weighing = Weighing(opener.width(truth.source), None)
         if program.needs_propensities or options.by_frequency is not None:
             weighing = find_propensities(opener, truth.source, weighing.width)
@@ -94,12 +114,8 @@ class Setup:
             ties=options.ties,
         )
         warnings = (*_threshold_warnings(options, program), *weighing.warnings, *weights.warnings)
-        return cls(options, opener, truth, program, terms, (*truth.notes, *weighing.notes), warnings)
-
-    def score(self, systems: Sequence[Named], progress: Progress | None = None) -> list[Result]:
-        """Score systems; the truth is read once."""
-        opened = self.open_systems(systems)
-        return self.results(opened, self.evaluate(opened, progress=progress))
+        notes = (*truth.notes, *weighing.notes)
+        return cls(options, opener, truth, input_name(y_true), program, terms, notes, warnings)
 
     def open_systems(self, systems: Sequence[Named]) -> list[Opened]:
         """Open the scores of systems."""
@@ -107,7 +123,7 @@ class Setup:
         for system in systems:
             scores = self.opener.scores(system.y_score, self.truth, self.terms.width)
             terms = self._terms_of(system.y_score, scores.source)
-            opened.append(Opened(system.name or scores.source.name, scores, terms))
+            opened.append(Opened(system.name or scores.source.name, _scores_name(system.y_score), scores, terms))
         return opened
 
     def evaluate(
@@ -152,34 +168,60 @@ class Setup:
         terms, notes = opened.terms, opened.scores.notes
         if terms.filter is not None:
             terms.filter.check_labels(terms.width)
-        mismatches = self._mismatches(terms, totals)
+        sizes = self._sizes(terms, totals)
+        doubts = doubt_header(self.truth.source, System(opened.scores.source, terms), totals)
         width = terms.width.or_seen(totals.tally.largest_label)
         if not terms.width.is_known:
             notes = (*notes, f"no input declares the number of labels: {width.declared_by} {width.n_labels:,}")
-            width.check_cutoff(self.program.deepest)
         return make_result(
             opened.name,
             self.program,
             totals,
             replace(terms, width=width),
             self.options,
-            warnings=(*self.warnings, *mismatches, *self.truth.source.warnings, *opened.scores.source.warnings),
-            notes=(*self.notes, *notes),
+            truth=self.truth_name,
+            scores=opened.file,
+            warnings=(
+                *self.warnings,
+                *self._check_dataset(sizes, is_filtered=terms.filter is not None),
+                *doubts,
+                *self.truth.source.warnings,
+                *opened.scores.source.warnings,
+            ),
+            notes=(*self.notes, *notes, *self.program.remarks(totals.parts, width.n_labels)),
+            sizes=sizes,
         )
 
-    def _mismatches(self, terms: Terms, totals: Totals) -> tuple[str, ...]:
-        """Report where the data do not fit the data set that was named."""
-        if self.options.dataset is None:
-            return ()
+    def _sizes(self, terms: Terms, totals: Totals) -> Sizes:
+        """Return the sizes of the data, as far as they are known for certain."""
         propensities = terms.propensities
-        return tuple(
-            find_dataset(self.options.dataset).mismatches(
-                n_train=propensities.n if propensities.from_training else None,
-                n_test=totals.tally.n_instances(drop_empty=terms.drop_empty),
-                n_labels=terms.width.or_none,
-                is_filtered=terms.filter is not None,
-            )
+        return Sizes(
+            train=propensities.n if propensities.from_training else None,
+            test=totals.tally.n_instances(drop_empty=terms.drop_empty),
+            labels=terms.width.or_none,
         )
+
+    def _check_dataset(self, sizes: Sizes, *, is_filtered: bool) -> Iterator[str]:
+        """Report where the data do not fit the data set that was named, or which they fit where none was."""
+        if self.options.dataset is None:
+            yield from hint_at_dataset(sizes)
+        else:
+            yield from find_dataset(self.options.dataset).mismatches(sizes, is_filtered=is_filtered)
+
+
+def _inputs(y_score: Any) -> Sequence[Any]:
+    """Return the scores, or those that they are made of: of the systems that are fused, of the runs of a system."""
+    if isinstance(y_score, Fused):
+        return [each for system in y_score.systems for each in _inputs(system)]
+    return y_score if isinstance(y_score, list) else [y_score]
+
+
+def _scores_name(y_score: Any) -> str:
+    """Return how reports call scores."""
+    if not isinstance(y_score, Fused):
+        return input_name(y_score)
+    weights = f" with weights {listed(f'{weight:g}' for weight in y_score.weights)}" if y_score.weights else ""
+    return f"{listed(map(_scores_name, y_score.systems))} fused by {y_score.by}{weights}"
 
 
 def _fitting(program: Program, weighing: Weighing) -> Program:

@@ -10,7 +10,9 @@ from collections.abc import Sequence
 
 import click
 
-COMMANDS = ("score", "compare", "auc", "inspect", "convert", "propensity", "metrics", "datasets")
+from xmceval.cli import completion
+
+COMMANDS = ("score", "compare", "auc", "inspect", "convert", "fuse", "propensity", "check-table", "metrics", "datasets")
 
 
 class _LazyGroup(click.Group):
@@ -22,7 +24,7 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
         if name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"xmceval.cli.{name}").command
+        command: click.Command = importlib.import_module(f"xmceval.cli.{name.replace('-', '_')}").command
         return command
 
 
@@ -36,6 +38,8 @@ def main(args: Sequence[str] | None = None) -> None:
     """Run the command line; exit code 0 for success, 1 for wrong data, 2 for wrong usage, 130 if interrupted."""
     with contextlib.suppress(AttributeError):  # stdout may be replaced by another kind of stream
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    if (code := completion.respond(cli)) is not None:
+        sys.exit(code)
     # Not cli.main(), which would end a closed pipe with exit code 1.
     try:
         with cli.make_context("xmceval", list(sys.argv[1:] if args is None else args)) as context:

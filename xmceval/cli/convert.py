@@ -11,8 +11,8 @@ from xmceval.cli import options, shared
 
 
 @click.command("convert", short_help="Write truth or predictions in another form.")
-@click.argument("src")
-@click.argument("dst")
+@click.argument("src", type=options.FILE)
+@click.argument("dst", type=options.FILE)
 @click.option("--to", metavar="FORM", help="Form of DST, one of those above.  [default: by the ending of DST]")
 @click.option("--truth", is_flag=True, help="Read SRC as truth where it could be predictions too.")
 @click.option("--top", type=click.IntRange(min=1), metavar="K", help="Keep the K best labels of each row, best first.")
@@ -22,11 +22,16 @@ from xmceval.cli import options, shared
 @click.option(
     "--n-labels", type=click.IntRange(min=1), metavar="N", help="Number of labels, where SRC does not declare it."
 )
-@click.option("--labels", metavar="FILE", help="Names of labels, one per line, if SRC has names instead of numbers.")
+@click.option(
+    "--labels",
+    metavar="FILE",
+    type=options.FILE,
+    help="Names of labels, one per line, if SRC has names instead of numbers.",
+)
 @options.force
 @options.threads
-@click.option("-q", "quiet", is_flag=True, help="Print no warnings.")
-@click.option("-v", "verbose", is_flag=True, help="Report what was read and written.")
+@options.quiet
+@options.verbose
 def command(src: str, dst: str, quiet: bool, verbose: bool, **settings: Any) -> None:
     """Write SRC, truth or predictions, in another form as DST.
 

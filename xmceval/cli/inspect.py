@@ -10,15 +10,20 @@ from xmceval.cli import options, shared
 
 
 @click.command("inspect", short_help="Describe files and check whether they are sound.")
-@click.argument("files", nargs=-1, required=True)
+@click.argument("files", nargs=-1, required=True, type=options.FILE)
 @click.option("--as", "kind", type=click.Choice(["truth", "scores"]), help="Kind of FILES.  [default: by content]")
-@click.option("--filter", metavar="FILE", help="Pairs 'row label' that the predictions should not contain.")
-@click.option("--train", metavar="FILE", help="Training labels, to compare with the truth.")
+@click.option(
+    "--filter", metavar="FILE", type=options.FILE, help="Pairs 'row label' that the predictions should not contain."
+)
+@click.option("--train", metavar="FILE", type=options.FILE, help="Training labels, to compare with the truth.")
 @click.option(
     "--n-labels", type=click.IntRange(min=1), metavar="N", help="Number of labels, where a file does not declare it."
 )
 @click.option(
-    "--labels", metavar="FILE", help="Names of labels, one per line, for files with names instead of numbers."
+    "--labels",
+    metavar="FILE",
+    type=options.FILE,
+    help="Names of labels, one per line, for files with names instead of numbers.",
 )
 @options.form
 @options.threads
@@ -29,7 +34,8 @@ def command(files: tuple[str, ...], form: str, **settings: Any) -> None:
     first truth is also compared with each other file, to find the usual mistakes: 1-based labels, shuffled rows, a
     transposed matrix, predictions for the training set, a filter that was not applied.
 
-    The exit code is 1 if score would refuse any of FILES.
+    The report begins with what is wrong. The exit code is 1 if score would refuse any of FILES, or if two of them
+    clearly do not belong together.
 
     \b
     Example:

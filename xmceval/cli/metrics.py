@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
-from xmceval.cli import options
+from xmceval.cli import completion, options
+from xmceval.metrics.table import METRICS
 
 
 @click.command("metrics", short_help="List the metrics, or explain some of them.")
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=completion.of_names(lambda: METRICS))
 @options.form
 def command(names: tuple[str, ...], form: str) -> None:
     """List all metrics, or explain NAME: formula, options, conventions, source.
@@ -25,7 +26,7 @@ def command(names: tuple[str, ...], form: str) -> None:
     if form == "json":
         text = definitions.metrics_json([metric for metric, _ in entries] or definitions.sort_by_family())
     elif entries:
-        text = "\n".join(definitions.metric_text(*entry) for entry in entries)
+        text = "\n".join(definitions.metric_text(*entry, width=options.terminal_width()) for entry in entries)
     else:
-        text = definitions.metrics_table()
+        text = definitions.metrics_table(options.terminal_width())
     click.echo(text, nl=False)

@@ -1,25 +1,51 @@
-"""Options that several commands have; those of scoring are derived from Options."""
+"""Options that several commands have; those of scoring are derived from Options, and help shows them in groups."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 
-from xmceval.metrics.names import check_cutoff
+from xmceval.cli import completion
 from xmceval.metrics.table import DEFAULT_CUTOFFS
-from xmceval.scoring.options import Options, Spec, specs
+from xmceval.report.forms import FORMS, PLACES
+from xmceval.scoring.options import GROUPS, Options, specs
+from xmceval.scoring.spec import Spec
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-form = click.option(
-    "-o", "form", type=click.Choice(["table", "json"]), default="table", show_default=True, help="Form of the output."
-)
-force = click.option("--force", is_flag=True, help="Overwrite DST.")
-threads = click.option(
-    "--threads", type=click.IntRange(min=1), metavar="N", help="Number of threads.  [default: one per processor]"
-)
+FILE = click.Path(readable=False)  # so that a shell completes names of files; the readers refuse what is wrong
+
+
+class GroupedOption(click.Option):
+    """An option with the group under which help shows it."""
+
+    def __init__(self, *args: Any, group: str = GROUPS[0], **how: Any) -> None:
+        super().__init__(*args, **how)
+        self.group = group
+
+
+class GroupedCommand(click.Command):
+    """A command whose help shows its options in GROUPS."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write one section per group."""
+        records: dict[str, list[tuple[str, str]]] = {group: [] for group in GROUPS}
+        for each in self.get_params(ctx):
+            record = each.get_help_record(ctx) if isinstance(each, click.Option) else None
+            if record is not None:
+                records[getattr(each, "group", GROUPS[0])].append(record)
+        for group, rows in records.items():
+            if rows:
+                with formatter.section(group):
+                    formatter.write_dl(rows)
+
+
+def option(*flags: str, group: str = GROUPS[0], **how: Any) -> Callable[[Function], Function]:
+    """Make an option that help shows under a group."""
+    return click.option(*flags, cls=GroupedOption, group=group, **how)
 
 
 def scoring(function: Function) -> Function:
@@ -29,28 +55,99 @@ def scoring(function: Function) -> Function:
 
 def derived(function: Function, of: type[Any]) -> Function:
     """Add the options that a dataclass of options has to a command."""
-    for name, spec in reversed(specs(of).items()):
-        function = _option(name, spec, of.__dataclass_fields__[name].default)(function)
+    for name in reversed(specs(of)):
+        function = derived_option(name, of)(function)
     return function
 
 
-def _option(name: str, spec: Spec, default: Any) -> Callable[[Function], Function]:
+def derived_option(name: str, of: type[Any], **changes: Any) -> Callable[[Function], Function]:
+    """Make one of the options that a dataclass of options has."""
+    spec, default = specs(of)[name], of.__dataclass_fields__[name].default
     flags = spec.flags or (f"--{name.replace('_', '-')}",)
-    how: dict[str, Any] = {"help": spec.help, "metavar": spec.metavar or None}
+    how = {
+        "help": spec.help,
+        "metavar": spec.metavar or None,
+        "group": spec.group,
+        **_describe_kind(name, spec, default),
+    }
+    if spec.names is not None:
+        how["shell_complete"] = completion.of_names(spec.names, are_listed=spec.kind is list)
+    return option(*flags, name, **{**how, **changes})
+
+
+def scoring_option(name: str, **changes: Any) -> Callable[[Function], Function]:
+    """Make one of the options of scoring, for another command; `changes` replace what click shows, such as its help."""
+    return derived_option(name, Options, **changes)
+
+
+def _describe_kind(name: str, spec: Spec, default: Any) -> dict[str, Any]:
+    """Return what click knows of the values of an option."""
     if name == "k":
-        how |= {"default": ",".join(map(str, DEFAULT_CUTOFFS)), "show_default": True, "callback": _parse_cutoffs}
-    elif spec.kind is bool:
-        how |= {"is_flag": True}
-    elif spec.kind is list:
-        how |= {"multiple": True, "callback": lambda _, __, value: value or None}
-    elif spec.choices:
-        how |= {"type": click.Choice(spec.choices), "default": default, "show_default": True}
-    elif spec.kind is int:
-        how |= {"type": click.IntRange(spec.low, spec.high), "default": default, "show_default": default is not None}
-    else:
-        how |= {"type": spec.kind}
-    return click.option(*flags, name, **how)
+        return {"default": ",".join(map(str, DEFAULT_CUTOFFS)), "show_default": True}
+    if spec.kind is bool:
+        return {"is_flag": True}
+    if spec.kind is list:
+        return {"multiple": True, "callback": lambda _, __, value: value or None}
+    if spec.choices:
+        return {"type": click.Choice(spec.choices), "default": default, "show_default": True}
+    if spec.is_file:
+        return {"type": FILE}
+    # The dataclass checks the bounds.
+    return {"type": spec.kind, "default": default, "show_default": default is not None}
 
 
-def _parse_cutoffs(_: click.Context, __: click.Parameter, value: str) -> list[int]:
-    return [check_cutoff(part.strip()) for part in value.split(",")]
+def terminal_width() -> int:
+    """Return the columns of the terminal; 80 where there is none."""
+    return shutil.get_terminal_size((80, 24)).columns
+
+
+form = option(
+    "-o", "form", type=click.Choice(["table", "json"]), default="table", show_default=True, help="Form of the output."
+)
+report_form = option(
+    "-o", "form", type=click.Choice(list(FORMS)), default="table", show_default=True, help="Form of the output."
+)
+names = option(
+    "--name",
+    "names",
+    multiple=True,
+    group="Output",
+    metavar="NAME",
+    help="Name of a system, in the order of PREDS; may be repeated.",
+)
+places = option(
+    "--places",
+    type=click.IntRange(0, 12),
+    default=PLACES,
+    show_default=True,
+    group="Output",
+    metavar="N",
+    help="Decimal places of the table.",
+)
+save_rows = option(
+    "--save-rows",
+    type=FILE,
+    group="Output",
+    metavar="FILE",
+    help="Write the values of every row: .npz, .csv or .jsonl.",
+)
+runs = option(
+    "--runs",
+    multiple=True,
+    group="Input",
+    metavar="NAME=A,B,C",
+    help="Add a system that was trained several times, such as with other seeds: the mean of its runs.",
+)
+fused = option(
+    "--fuse",
+    "fused",
+    multiple=True,
+    group="Input",
+    metavar="NAME=A,B",
+    help="Add a system that fuses others, by score or NAME=RULE:A,B; see xmceval fuse.",
+)
+strict = option("--strict", is_flag=True, group="Output", help="Warnings are errors.")
+force = option("--force", is_flag=True, help="Overwrite DST.")
+threads = scoring_option("threads")
+quiet = option("-q", "--quiet", is_flag=True, help="Print nothing but results and errors.")
+verbose = option("-v", "--verbose", is_flag=True, help="Print notes on what was read.")

@@ -11,18 +11,18 @@ from xmceval.cli import options, shared
 
 
 @click.command("propensity", short_help="Write the inverse propensities of training labels.")
-@click.argument("train")
-@click.argument("dst")
-@click.option("-A", "a", type=float, help="A of the propensity model.  [default: 0.55, or that of --dataset]")
-@click.option("-B", "b", type=float, help="B of the propensity model.  [default: 1.5, or that of --dataset]")
-@click.option("--dataset", metavar="NAME", help="A public data set, for its A and B: see xmceval datasets.")
+@click.argument("train", type=options.FILE)
+@click.argument("dst", type=options.FILE)
+@options.scoring_option("a")
+@options.scoring_option("b")
+@options.scoring_option("dataset")
 @click.option("--counts", is_flag=True, help="Write the number of training rows of each label, for score --counts.")
 @click.option(
     "--n-labels", type=click.IntRange(min=1), metavar="N", help="Number of labels, where TRAIN does not declare it."
 )
 @options.force
 @options.threads
-@click.option("-q", "quiet", is_flag=True, help="Print neither warnings nor what was written.")
+@options.quiet
 def command(train: str, dst: str, quiet: bool, **settings: Any) -> None:
     """Write the inverse propensity 1/p of each label of TRAIN to DST.
 

@@ -2,35 +2,40 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from xmceval.cli import options, shared
 from xmceval.errors import UsageError
-from xmceval.report.forms import FORMS, PLACES, render
+from xmceval.report.forms import render
 
 
-@click.command("score", short_help="Score predictions against the truth.")
-@click.argument("truth")
-@click.argument("preds", nargs=-1, required=True)
+@click.command("score", cls=options.GroupedCommand, short_help="Score predictions against the truth.")
+@click.argument("truth", type=options.FILE)
+@click.argument("preds", nargs=-1, required=True, type=options.FILE)
 @options.scoring
-@click.option("-o", "form", type=click.Choice(list(FORMS)), default="table", help="Form of the output.")
-@click.option("--name", "names", multiple=True, help="Name of a system, in the order of PREDS; may be repeated.")
-@click.option(
-    "--places", type=click.IntRange(0, 12), default=PLACES, show_default=True, help="Decimal places of the table."
+@options.fused
+@options.report_form
+@options.names
+@options.places
+@options.option(
+    "--published",
+    is_flag=True,
+    group="Output",
+    help="Show where these values would rank in the table of --dataset.",
 )
-@click.option("--published", is_flag=True, help="Show where these values would rank in the table of --dataset.")
-@click.option("--strict", is_flag=True, help="Warnings are errors.")
-@click.option("-q", "quiet", is_flag=True, help="No warnings and no progress.")
-@click.option("-v", "verbose", is_flag=True, help="Report what was inferred from the files.")
+@options.save_rows
+@options.strict
+@options.quiet
+@options.verbose
 def command(
     truth: str,
     preds: tuple[str, ...],
     form: str,
     names: tuple[str, ...],
     places: int,
+    fused: tuple[str, ...],
     published: bool,
+    save_rows: str | None,
     strict: bool,
     quiet: bool,
     verbose: bool,
@@ -50,18 +55,19 @@ def command(
     if published and form == "csv":
         raise UsageError("published values are not part of the CSV (hint: pass -o table or -o json)")
     systems = shared.system_names(preds, names)
-    shared.start(quiet)
-    from xmceval.api.setup import Named, Setup
+    shared.start(quiet, ahead=True)
+    from xmceval.api.score import score_systems
+    from xmceval.api.setup import Setup
     from xmceval.labels.standings import require_dataset
     from xmceval.report.result import with_standings
     from xmceval.scoring.options import Options
 
     chosen = Options.of(arguments)
     entry = require_dataset(chosen.dataset) if published else None
-    setup = Setup.of(truth, chosen)
-    shared.wait_for_kernels()
+    named = shared.named_systems(preds, systems, fused)
+    setup = Setup.of(truth, chosen, named)
     with shared.progress(systems[0] if len(systems) == 1 else f"{len(systems)} systems", quiet) as report:
-        results = setup.score([Named(Path(path), name) for path, name in zip(preds, systems, strict=True)], report)
+        results = score_systems(setup, named, progress=report, save_rows=save_rows)
     results = results if entry is None else [with_standings(result, entry) for result in results]
     if strict:
         shared.refuse_warnings(results)

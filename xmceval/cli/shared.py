@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +16,10 @@ import click
 from xmceval.errors import UsageError, counted
 
 if TYPE_CHECKING:
+    from xmceval.api.setup import Named
     from xmceval.report.result import Result
+
+COMPILING = "compiling kernels: on the first run only, takes some seconds"
 
 
 def system_names(paths: Sequence[str], names: Sequence[str]) -> list[str]:
@@ -31,6 +33,48 @@ def system_names(paths: Sequence[str], names: Sequence[str]) -> list[str]:
     if len(names) > len(paths):
         raise UsageError(f"{counted(len(names), 'name')} for {counted(len(paths), 'file')} of predictions")
     return numbered([*names, *short_names(paths)[len(names) :]])
+
+
+def named_systems(preds: Sequence[str], names: Sequence[str], fused: Sequence[str]) -> list[Named]:
+    """Return the systems of the command line: files, then fusions ``NAME=A,B`` or ``NAME=RULE:A,B``.
+
+    Raises
+    ------
+    UsageError
+        A fusion without a name, or of an unknown rule.
+    """
+    from xmceval.api.fuse import fuse
+    from xmceval.api.setup import Named
+
+    systems = [Named(Path(path), name) for path, name in zip(preds, names, strict=True)]
+    for text in fused:
+        name, is_named, files = text.partition("=")
+        if not (name and is_named and files):
+            raise UsageError(f"--fuse {text}: expected NAME=A,B or NAME=RULE:A,B")
+        rule, has_rule, rest = files.partition(":")
+        paths = [Path(each) for each in (rest if has_rule else files).split(",")]
+        systems.append(Named(fuse(paths, by=rule if has_rule else "score"), name))
+    return systems
+
+
+def systems_of_runs(texts: Sequence[str]) -> list[Named]:
+    """Return the systems of ``--runs NAME=A,B,C``.
+
+    Raises
+    ------
+    UsageError
+        A system without a name, or with fewer than two runs.
+    """
+    from xmceval.api.setup import Named
+
+    systems = []
+    for text in texts:
+        name, _, files = text.partition("=")
+        paths = [Path(each) for each in files.split(",") if each]
+        if not name or len(paths) < 2:
+            raise UsageError(f"--runs {text}: expected NAME=A,B with at least two files")
+        systems.append(Named(paths, name))
+    return systems
 
 
 def short_names(paths: Sequence[str]) -> list[str]:
@@ -78,36 +122,30 @@ def refuse_warnings(results: Sequence[Result], more: Sequence[str] = ()) -> None
         raise DataError("\n".join([*warnings, "with --strict warnings are errors"]))
 
 
-def start(quiet: bool) -> None:
-    """Load numba, and report on stderr when kernels have to be compiled first."""
+def start(quiet: bool, *, ahead: bool = False) -> None:
+    """Load numba, and when kernels have to be compiled first, report it on stderr.
+
+    With `ahead`, a second process then compiles the kernels of the default metrics.
+    """
     from xmceval.kernels import start_quickly
 
     start_quickly()
-    _report_compilation(quiet)
+    _report_compilation(quiet, ahead)
 
 
 @cache
-def _report_compilation(quiet: bool) -> None:
-    from xmceval.kernels import on_compilation
+def _report_compilation(quiet: bool, ahead: bool) -> None:
+    from xmceval.kernels.cache import on_compilation
 
     def report_it() -> None:
         if not quiet:
-            click.echo("compiling kernels: on the first run only, takes some seconds", err=True)
-        # Numba compiles one kernel at a time, so a second process takes some of them: 3.8 seconds instead of 5.5.
-        command = [sys.executable, "-c", "from xmceval.scoring.warmup import compile_ahead; compile_ahead()"]
-        with suppress(OSError):
-            _helpers.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))  # noqa: S603
+            click.echo(COMPILING, err=True)
+        if ahead:
+            from xmceval.cli.ahead import start_ahead
+
+            start_ahead()
 
     on_compilation(report_it)
-
-
-_helpers: list[subprocess.Popen[bytes]] = []
-
-
-def wait_for_kernels() -> None:
-    """Wait for the kernels that a second process compiles, if there is one."""
-    while _helpers:
-        _helpers.pop().wait()
 
 
 @contextmanager

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError, counted
 from xmceval.files.chunks import LineChunks
+from xmceval.files.logcolumns import COLUMNS, Selection, parse_columns, quote_line, split_fields
 from xmceval.files.signatures import UTF8_BOM
-
-COLUMNS = ("group", "label", "score")
 
 
 class Log(NamedTuple):
@@ -23,35 +22,46 @@ class Log(NamedTuple):
     groups: NDArray[np.int64]
     labels: NDArray[np.bool_]
     scores: NDArray[np.float64]
-    has_header: bool
+    header: str
 
 
-def read_log(path: str | Path) -> Log:
-    """Read a CSV of ``group,label,score``; a first line whose score is not a number is a header.
+def read_log(path: str | Path, columns: str | Sequence[str | int] | None = None) -> Log:
+    """Read a CSV of ``group,label,score``.
 
     Groups are compared as they are written: 7 and 07 are two groups. Labels are 0 and 1 (also 0.0, 1.0, true, false).
+    The first line is a header if both its label and its score are words: not empty, not a label, not a number.
+
+    Parameters
+    ----------
+    path : path
+    columns : str or sequence, optional
+        The columns of the group, the label and the score, where there are others or another order: names in the
+        header, or numbers from 1 on; as text separated by commas.
 
     Raises
     ------
     DataError
-        A line that is not this, with its place.
+        A line that is not this, with its place; a column that the header lacks.
+    UsageError
+        Other than three columns.
     """
-    reader = _LogReader(Path(path))
+    reader = _LogReader(Path(path), None if columns is None else parse_columns(columns))
     for chunk in LineChunks(Path(path)):
         reader.add(chunk.text, chunk.start, chunk.stop)
     if not reader.parts:
         raise DataError(f"{path}: has no rows; expected lines of {','.join(COLUMNS)}")
     groups, labels, scores = (np.concatenate(column) for column in zip(*reader.parts, strict=True))
-    return Log(groups, labels, scores, reader.has_header)
+    return Log(groups, labels, scores, reader.header)
 
 
 class _LogReader:
     """The rows that were read, and what is carried from one chunk to the next."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, columns: tuple[str, ...] | None) -> None:
         self.path = path
+        self._selection = None if columns is None else Selection(path, columns)
         self.parts: list[tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.float64]]] = []
-        self.has_header = False
+        self.header = ""
         self._n_lines = 0
         self._numbering = _GroupNumbering()
 
@@ -61,6 +71,8 @@ class _LogReader:
 
         if self._n_lines == 0:
             start = self._skip_header(text, start, stop)
+        if self._selection is not None:
+            text, start, stop = self._selection.select(text, start, stop, self._n_lines)
         n = kernels.count_lines(text, start, stop)
         groups, labels, scores = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.bool_), np.empty(n)
         kind, fields = np.empty(n, dtype=np.uint8), np.empty((n, 4), dtype=np.int64)
@@ -117,25 +129,36 @@ class _LogReader:
         if line.startswith(UTF8_BOM):
             start += len(UTF8_BOM)
             line = line.removeprefix(UTF8_BOM)
-        names = [name.strip().lower() for name in _split(line)]
-        if len(names) != len(COLUMNS) or _is_number(names[2]):
+        names = [name.strip() for name in split_fields(line)]
+        if self._selection is not None:
+            names = self._selection.find(names)
+        if len(names) != len(COLUMNS) or not all(map(_is_word, names[1:])):
+            if self._selection is not None:
+                self._selection.require_numbers()
             return start
-        if set(names) == set(COLUMNS) and names != list(COLUMNS):
-            raise DataError(f"{self.path}:1: the columns are {','.join(names)}; expected {','.join(COLUMNS)}")
-        self.has_header = True
+        lowered = [name.lower() for name in names]
+        if self._selection is None and set(lowered) == set(COLUMNS) and lowered != list(COLUMNS):
+            raise DataError(
+                f"{self.path}:1: the columns are {','.join(names)}; expected {','.join(COLUMNS)} "
+                f"(hint: pass columns, --columns {','.join(COLUMNS)})"
+            )
+        self.header = ",".join(names)
         self._n_lines = 1
         return min(start + len(line) + 1, stop)
 
     def _parse_line(self, line: bytes, row: int) -> tuple[bytes, bool, float]:
         """Parse one line as CSV, slowly, and report what is wrong with it."""
-        fields = _split(line)
+        fields = split_fields(line)
         place = f"{self.path}:{row + 1}"
         if len(fields) != len(COLUMNS):
             n_fields = counted(len(fields), "field")
-            raise DataError(f"{place}: expected {','.join(COLUMNS)}, found {n_fields}: {_quote(line)}")
+            raise DataError(
+                f"{place}: expected {','.join(COLUMNS)}, found {n_fields}: {quote_line(line)} "
+                "(hint: pass columns, --columns, where there are others)"
+            )
         group, label, score = fields[0], fields[1].strip().lower(), fields[2].strip()
         if not group.strip():
-            raise DataError(f"{place}: the group is empty: {_quote(line)}")
+            raise DataError(f"{place}: the group is empty: {quote_line(line)}")
         if label not in _LABELS:
             raise DataError(f"{place}: the label is {fields[1]!r}; expected 0 or 1")
         if not _is_number(score) or math.isnan(float(score)):
@@ -208,9 +231,9 @@ def _extend(array: NDArray[Any], size: int) -> NDArray[Any]:
 _LABELS = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}
 
 
-def _split(line: bytes) -> list[str]:
-    text = line.rstrip(b"\r\n").decode("utf-8", "surrogateescape")
-    return next(csv.reader([text]), [])
+def _is_word(text: str) -> bool:
+    """Return whether a field of the first line can be the name of a column, but no label and no score."""
+    return bool(text) and text.lower() not in _LABELS and not _is_number(text)
 
 
 def _is_number(text: str) -> bool:
@@ -219,7 +242,3 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return "_" not in text
-
-
-def _quote(line: bytes) -> str:
-    return repr(line.strip()[:40].decode(errors="backslashreplace"))

@@ -85,8 +85,14 @@ def read_names(path: str | Path) -> Names:
     path = Path(path)
     head = read_first_bytes(path, 64)
     if head.startswith(NPY):
-        from xmceval.files.arrays.npy import read_strings
+        from xmceval.files.arrays.npy import read_header, read_strings
 
+        shape = read_header(path).shape
+        if len(shape) != 1:
+            raise DataError(
+                f"{path}: has shape {shape}; expected one label name per entry of an array of one dimension "
+                "(hint: a pair NAME-labels.npy and NAME-scores.npy is predictions, not --labels)"
+            )
         return Names([name.encode(errors="surrogateescape") for name in read_strings(path)], str(path))
     if b"\0" in head or head.startswith((*UTF16_BOMS, PICKLE)):
         raise DataError(f"{path}: expected text with one label name per line")

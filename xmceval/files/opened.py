@@ -27,6 +27,8 @@ class Request:
         The expected size, for files that may be transposed.
     judgments : Judgments or None
         The queries and documents of the truth, for predictions in the ranking field's formats.
+    ties : str
+        The rule for equal scores; with ``label``, those of TREC runs are put into the order of trec_eval.
     """
 
     role: Role
@@ -34,6 +36,7 @@ class Request:
     n_rows: int | None = None
     n_labels: int | None = None
     judgments: Judgments | None = None
+    ties: str = "label"
 
     @property
     def are_scores(self) -> bool:

@@ -10,13 +10,17 @@ from xmceval.errors import DataError
 from xmceval.files import signatures
 from xmceval.files.arrays.mat import open_mat
 from xmceval.files.arrays.npz import open_npz
-from xmceval.files.arrays.pairs import is_pair, open_dense, open_pair
+from xmceval.files.arrays.pairs import is_pair, open_npy, open_pair
+from xmceval.files.arrays.parquet import open_parquet
 from xmceval.files.judgments import Judgments
 from xmceval.files.names import Names
 from xmceval.files.opened import Opened, Request
 from xmceval.files.stdin import STDIN, stdin
 from xmceval.files.streams import read_first_bytes
+from xmceval.files.text.jsonarray import open_json_array
+from xmceval.files.text.matrixmarket import open_matrix_market
 from xmceval.files.text.source import open_text
+from xmceval.files.text.triples import open_triples
 from xmceval.files.trec import open_trec
 
 HEAD_BYTES = 1 << 16
@@ -37,8 +41,9 @@ _RECODE = "convert it with iconv -f UTF-16 -t UTF-8"
 
 BINARY_KINDS = (
     BinaryKind(signatures.ZIP, "an npz file", open_npz),
-    BinaryKind(signatures.NPY, "an npy file", open_dense),
+    BinaryKind(signatures.NPY, "an npy file", open_npy),
     BinaryKind(signatures.MATLAB, "a MATLAB file", open_mat),
+    BinaryKind(signatures.PARQUET, "a Parquet file", open_parquet),
     BinaryKind(signatures.PICKLE, "a pickle, which runs code when it is loaded", hint=_SAVE),
     BinaryKind(signatures.HDF5, "an HDF5 file", hint=_SAVE),
     BinaryKind(signatures.EMPTY_ZIP, "an empty zip archive", hint=_SAVE),
@@ -80,6 +85,7 @@ def open_scores(
     n_rows: int | None = None,
     n_labels: int | None = None,
     judgments: Judgments | None = None,
+    ties: str = "label",
 ) -> Opened:
     """Open a file of predictions, or a pair of files by either name or their stem.
 
@@ -93,6 +99,8 @@ def open_scores(
         The expected size, for files that may be transposed.
     judgments : Judgments, optional
         Those of the truth, for predictions in the ranking field's formats.
+    ties : str
+        The rule for equal scores; with ``label``, those of TREC runs are put into the order of trec_eval.
 
     Raises
     ------
@@ -100,7 +108,7 @@ def open_scores(
         A missing, empty or unknown kind of file.
     """
     path = Path(path)
-    request = Request("scores", names=names, n_rows=n_rows, n_labels=n_labels, judgments=judgments)
+    request = Request("scores", names=names, n_rows=n_rows, n_labels=n_labels, judgments=judgments, ties=ties)
     if path == STDIN:
         stdin().claim()
     elif is_pair(path):
@@ -117,4 +125,11 @@ def _open(path: Path, request: Request) -> Opened:
             if kind.open is None:
                 raise DataError(f"{path}: is {kind.name}; expected UTF-8 text, npz or npy (hint: {kind.hint})")
             return kind.open(path, request)
-    return open_trec(path, request, head, is_whole=len(head) < HEAD_BYTES) or open_text(path, request)
+    is_whole = len(head) < HEAD_BYTES
+    return (
+        open_matrix_market(path, request, head)
+        or open_json_array(path, request, head)
+        or open_trec(path, request, head, is_whole=is_whole)
+        or open_triples(path, request, head, is_whole=is_whole)
+        or open_text(path, request)
+    )

@@ -8,6 +8,7 @@ UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 NPY = b"\x93NUMPY"
 ZIP, EMPTY_ZIP = b"PK\x03\x04", b"PK\x05\x06"
 MATLAB = b"MATLAB"
+PARQUET = b"PAR1"
 HDF5 = b"\x89HDF"
 PICKLE = b"\x80"
 

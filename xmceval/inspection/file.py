@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from xmceval.errors import Fault
+from xmceval.errors import Fault, counted
 from xmceval.files.either import open_either
 from xmceval.files.names import Names
 from xmceval.inspection.tally import MAX_FAULTS, Spread, Tally, spread_of_labels, spread_of_rows, tally_rows
 from xmceval.rows.block import Int64, Scratch, Source
 from xmceval.rows.checks import LARGEST_GRADE, validated_truth
 from xmceval.rows.width import Width
-
-MAX_GRADE = 10
+from xmceval.scoring.alignment import USUAL_GRADE
 
 AS_SCORES = "(hint: pass --as scores)"
 
@@ -127,7 +127,7 @@ def inspect_file(
         A missing file, or one of unknown form.
     """
     opened = open_either(path, kind, names=names)
-    source = opened.source
+    source = opened.fit_width(n_labels)
     tally = tally_rows(source, declared_width(source, n_labels), threads)
     are_scores = opened.role == "scores"
     are_ranks = are_scores and opened.is_ranked
@@ -135,7 +135,9 @@ def inspect_file(
     header, largest = _header_labels(source, tally), tally.labels.n_labels - 1
     entries = _entries_by_label(tally)
     least, greatest = tally.value_range or (None, None)
-    faults = tally.errors + (_truth_faults(source, tally) if kind == "truth" else [])
+    faults = [*tally.errors, *_check_n_labels(source, kind, tally, n_labels)]
+    if kind == "truth":
+        faults += _truth_faults(source, tally)
     return FileInspection(
         path=str(path),
         description=opened.format if kind == "truth" else opened.description,
@@ -160,6 +162,25 @@ def inspect_file(
     )
 
 
+def _check_n_labels(source: Source, kind: str, tally: Tally, n_labels: int | None) -> Iterator[str]:
+    """Compare the number of labels that was passed with the one that the file declares, as score does."""
+    columns = source.n_labels
+    if n_labels is None or columns in {None, n_labels}:
+        return
+    name = "n_labels (--n-labels)"
+    if kind == "truth":
+        yield f"{name} has {counted(n_labels, 'label')}, but {source.name} has {counted(columns or 0, 'label')}"
+    elif source.is_exact:
+        yield f"{source.name} has {counted(columns or 0, 'column')}, but {name} is {counted(n_labels, 'label')}"
+    elif (columns or 0) > n_labels:
+        yield f"{source.name} declares {counted(columns or 0, 'label')}, but {name} is {n_labels:,}"
+    elif tally.longest > (columns or 0):
+        yield (
+            f"{source.name} declares {counted(columns or 0, 'column')}, {name} is {n_labels:,}, and a row has "
+            f"{counted(tally.longest, 'prediction')}"
+        )
+
+
 def declared_width(source: Source, n_labels: int | None = None) -> Width:
     """Return the number of labels that the caller or the file declares, if one of them does for certain."""
     if n_labels is not None:
@@ -182,14 +203,14 @@ def _detect_kind(tally: Tally, are_scores: bool, are_ranks: bool) -> tuple[str, 
         return "truth", "only truth has this layout"
     if tally.errors and not tally.has_rows:
         return "scores", "no row could be read"
-    if are_ranks and tally.longest > MAX_GRADE:
-        return "scores", f"lists can be truth or predictions, and some have more than {MAX_GRADE} labels"
+    if are_ranks and tally.longest > USUAL_GRADE:
+        return "scores", f"lists can be truth or predictions, and some have more than {USUAL_GRADE} labels"
     if are_ranks and tally.n_entries:
-        return "truth", f"lists can be truth or predictions, and none has more than {MAX_GRADE} labels {AS_SCORES}"
+        return "truth", f"lists can be truth or predictions, and none has more than {USUAL_GRADE} labels {AS_SCORES}"
     if counts.negative or counts.fractions or counts.infinite:
         return "scores", "some values are negative, fractional or infinite"
-    if greatest > MAX_GRADE:
-        return "scores", f"some values are above {MAX_GRADE}, too large for grades"
+    if greatest > USUAL_GRADE:
+        return "scores", f"some values are above {USUAL_GRADE}, too large for grades"
     if counts.ones + counts.zeros < tally.n_entries:
         return "truth", f"all values are whole numbers from 0 to {greatest:g}, like grades"
     if not tally.n_entries:

@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from xmceval.errors import DataError, counted
-from xmceval.files.either import open_either
 from xmceval.files.names import Names
-from xmceval.inspection.file import FileInspection, declared_width
-from xmceval.kernels.topk import top_k
-from xmceval.labels.counts import LabelCounts
+from xmceval.files.opening import open_scores, open_truth
+from xmceval.inspection.file import FileInspection
 from xmceval.labels.training import Training
-from xmceval.rows.block import Block, Int64, Rows, Scratch, Source
-from xmceval.rows.checks import validated_scores, validated_truth
+from xmceval.metrics.names import parse
 from xmceval.rows.filters import Filter
-from xmceval.rows.lockstep import Lockstep
-from xmceval.rows.threads import each_block
+from xmceval.rows.width import Width
+from xmceval.scoring.batch import Terms
+from xmceval.scoring.evaluate import System, doubt_header, evaluate
+from xmceval.scoring.finish import Summary, finish_totals
+from xmceval.scoring.program import compile_program
 
-DEPTH = 5
-
-SHIFTS = (-1, 0, 1)
-
-MUCH_BETTER = 3.0  # with so many times the hits, shifted labels are likelier than those predicted
-
-NEAR_CHANCE = 1.2  # with fewer than so many times the hits of rows in random order, the order seems random
-
-MIN_CHANCE_ROWS = 20  # with no more rows than these, hits by chance are not judged
-
-LABEL_BITS = 40
+MEASURES = ("P@1", "P@5")
 
 
 @dataclass(frozen=True)
@@ -49,13 +35,17 @@ class PairInspection:
     precision_at_1 : float or None
         P@1.
     chance : float or None
-        Expected P@1 of the same predictions with the rows in random order.
+        Expected P@1 of the same predictions with the rows in random order, in a sample of the rows.
     shifted : pair of float or None
-        P@5 with the predicted labels shifted by -1 and by +1.
+        P@1 with the predicted labels shifted by -1 and by +1, in that sample.
     filter_pairs : int or None
         Predictions that the filter excludes; None without a filter.
-    faults, warnings : tuple of str
-        Why ``score`` would refuse the two files together; what is likely a mistake.
+    faults : tuple of str
+        Why ``score`` would refuse the two files together.
+    mistakes : tuple of str
+        Why they clearly do not belong together, although ``score`` would accept them.
+    warnings : tuple of str
+        What is likely a mistake.
     """
 
     truth: str
@@ -66,13 +56,20 @@ class PairInspection:
     shifted: tuple[float, float] | None = None
     filter_pairs: int | None = None
     faults: tuple[str, ...] = ()
+    mistakes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing shows that the two files do not belong together."""
+        return not self.faults and not self.mistakes
 
 
 def inspect_pair(
     truth: FileInspection,
     scores: FileInspection,
     *,
+    n_labels: int | None = None,
     names: Names | None = None,
     filter: Filter | None = None,  # noqa: A002 - the field's word
     training: Training | None = None,
@@ -84,40 +81,44 @@ def inspect_pair(
     ----------
     truth, scores : FileInspection
         The two files.
+    n_labels : int, optional
+        The number of labels, where the truth does not declare it.
     names : Names, optional
         Names of the labels, where the files have names instead of numbers.
     filter : Filter, optional
-        Pairs of row and label that the predictions should not contain.
+        Pairs of row and label that the predictions should not contain; they are left out of P@1 and P@5.
     training : Training, optional
         Counts of the training labels.
     threads : int, optional
         Default: one per processor.
     """
+    paths = truth.path, scores.path
     is_same_file = Path(truth.path).resolve() == Path(scores.path).resolve()
     warnings = [f"{truth.path} and {scores.path} are the same file"] if is_same_file else []
     warnings += _check_training(truth, training)
     faults = tuple(_check_sizes(truth, scores, training))
     if faults or truth.faults or scores.faults:
-        return PairInspection(truth.path, scores.path, faults=faults, warnings=tuple(warnings))
+        return PairInspection(*paths, faults=faults, warnings=tuple(warnings))
     try:
-        tally = _tally_hits(truth.path, scores.path, names, filter, threads)
+        fit = _score(*paths, n_labels, names, filter, threads)
     except DataError as error:
-        return PairInspection(truth.path, scores.path, faults=(str(error),), warnings=tuple(warnings))
-    warnings += () if is_same_file else _check_hits(tally, truth, scores)
-    if tally.n_filtered:
+        return PairInspection(*paths, faults=(str(error),), warnings=tuple(warnings))
+    warnings += [line for line in fit.warnings if line not in scores.warnings]
+    warnings += () if is_same_file else _check_copy(fit, truth, scores)
+    if fit.n_filtered:
         warnings.append(
-            f"the filter is not applied: it excludes {counted(tally.n_filtered, 'prediction')} of {scores.path} "
+            f"the filter is not applied: it excludes {counted(fit.n_filtered, 'prediction')} of {scores.path} "
             "(hint: pass --filter to score)"
         )
-    below, precision, above = tally.precisions
+    (precision_at_1, precision), alignment = fit.precisions, fit.summary.alignment
     return PairInspection(
-        truth.path,
-        scores.path,
+        *paths,
         precision=precision,
-        precision_at_1=tally.precision_at_1,
-        chance=tally.chance,
-        shifted=(below, above),
-        filter_pairs=None if filter is None else tally.n_filtered,
+        precision_at_1=precision_at_1,
+        chance=alignment.hits.chance,
+        shifted=(alignment.below.precision, alignment.above.precision),
+        filter_pairs=None if filter is None else fit.n_filtered,
+        mistakes=tuple(_find_mistakes(fit, scores)),
         warnings=tuple(warnings),
     )
 
@@ -130,10 +131,8 @@ def _check_sizes(truth: FileInspection, scores: FileInspection, training: Traini
             + _explain_rows(truth, scores, training)
         )
     elif truth.announced and scores.largest_label >= truth.n_labels:
-        label = scores.largest_label
-        if scores.n_labels == truth.n_labels + 1 and scores.announced:
-            yield f"{scores.path} has one column more than {truth.path}, with entries that belong to no label"
-        else:
+        label, has_extra_column = scores.largest_label, scores.announced and scores.n_labels == truth.n_labels + 1
+        if not has_extra_column:  # score drops it from files whose writers are known to add one
             hint = "; are the labels 1-based?" if label == truth.n_labels else ""
             yield (
                 f"{scores.path} has label {label}, outside 0..{truth.n_labels - 1} "
@@ -165,121 +164,60 @@ def _check_training(truth: FileInspection, training: Training | None) -> Iterato
         yield f"{truth.path} has as many rows and entries as the training labels: is it the training set?"
 
 
-def _check_hits(tally: _HitTally, truth: FileInspection, scores: FileInspection) -> Iterator[str]:
-    """Check the hits for signs of a mistake."""
-    below, precision, above = tally.precisions
-    n_rows = max(tally.n_rows, 1)
-    readings = (
-        (below, "decreased by 1", "1-based, those of the truth 0-based"),
-        (above, "increased by 1", "0-based, those of the truth 1-based"),
-    )
-    for shifted, change, bases in readings:
-        if shifted > MUCH_BETTER * precision and shifted * DEPTH * n_rows >= DEPTH:
-            yield (
-                f"P@{DEPTH} is {precision:.2%}, but {shifted:.2%} with every predicted label {change}: the labels of "
-                f"{scores.path} are {bases}"
-            )
-            return
-    first, chance = tally.precision_at_1, tally.chance
-    noise = 2 * (chance / n_rows) ** 0.5 + 2 / n_rows
-    has_entries = truth.n_entries and scores.n_entries
-    if n_rows > MIN_CHANCE_ROWS and has_entries and first < NEAR_CHANCE * chance + noise:
-        yield (
-            f"P@1 is {first:.2%}, and {chance:.2%} for rows in random order: are the rows shuffled, or the labels "
-            "numbered differently?"
-        )
-    if precision > 0 and first == 1.0 and scores.n_entries == truth.n_entries:
+def _find_mistakes(fit: _Fit, scores: FileInspection) -> Iterator[str]:
+    """Find out what shows clearly that the files do not belong together."""
+    counts, alignment = fit.summary.counts, fit.summary.alignment
+    swap = alignment.find_swap(counts.grades[1], is_truth_larger=counts.n_true > counts.n_predictions)
+    for mistake in (swap, alignment.find_mistake(f" of {scores.path}")):
+        if mistake:
+            yield mistake
+
+
+def _check_copy(fit: _Fit, truth: FileInspection, scores: FileInspection) -> Iterator[str]:
+    """Look for signs that the predictions are the truth."""
+    if fit.precisions[0] == 1.0 and scores.n_entries == truth.n_entries:
         yield f"all best labels of {scores.path} are true, and it has as many entries as {truth.path}: is it the truth?"
 
 
-class _HitTally:
-    """Hits of the best labels, as predicted and with the labels shifted, added up over blocks.
+@dataclass(frozen=True)
+class _Fit:
+    """What scoring predictions against a truth shows."""
 
-    ``true`` counts the true labels, ``first`` the best label of each row.
-    """
-
-    def __init__(self, truth: Source, scores: Source, filter: Filter | None) -> None:  # noqa: A002 - the field's word
-        self.n_rows = self.n_filtered = 0
-        self.true, self.first = LabelCounts(), LabelCounts()
-        self._hits: Int64 = np.zeros(len(SHIFTS), dtype=np.int64)
-        self._first_hits = 0
-        self._widths, self._filter = (declared_width(truth), declared_width(scores)), filter
-        self._lock = threading.Lock()
+    summary: Summary
+    n_filtered: int
+    warnings: tuple[str, ...]
 
     @property
-    def precisions(self) -> list[float]:
-        """P@5 for each of SHIFTS."""
-        return [int(hits) / (DEPTH * max(self.n_rows, 1)) for hits in self._hits]
-
-    @property
-    def precision_at_1(self) -> float:
-        """P@1."""
-        return self._first_hits / max(self.n_rows, 1)
-
-    @property
-    def chance(self) -> float:
-        """Expected P@1 of the same predictions with the rows in random order."""
-        n_rows = max(self.n_rows, 1)
-        (ids, n_first), (true_ids, n_true) = self.first.table(), self.true.table()
-        labels = ids if ids.size else np.flatnonzero(n_first)
-        n_first = n_first if ids.size else n_first[labels]
-        counts = np.zeros(labels.size)
-        if true_ids.size:
-            places = np.minimum(np.searchsorted(true_ids, labels), true_ids.size - 1)
-            counts[:] = np.where(true_ids[places] == labels, n_true[places], 0)
-        elif n_true.size:
-            counts[:] = np.where(labels < n_true.size, n_true[np.minimum(labels, n_true.size - 1)], 0)
-        return float((n_first * counts).sum() / n_rows / n_rows)
-
-    def add(self, scratch: tuple[Scratch, Scratch], blocks: tuple[Block, ...]) -> None:
-        """Count the hits of the same rows of truth and scores; called from several threads."""
-        true, _ = validated_truth(blocks[0], scratch[0], self._widths[0])
-        predicted = validated_scores(blocks[1], scratch[1], self._widths[1])
-        n_filtered = 0
-        if self._filter is not None:
-            n_filtered, _ = self._filter.apply(blocks[1].first_row, predicted, remove=False)
-        ranked, n_ranked = _rank(predicted)
-        hits = [_find_hits(true, ranked + shift, n_ranked) for shift in SHIFTS]
-        with self._lock:
-            self.n_rows += n_ranked.size
-            self.n_filtered += n_filtered
-            self.true.add(n_ranked.size, true.indices[: true.indptr[-1]])
-            self.first.add(n_ranked.size, ranked[n_ranked > 0, 0])
-            self._hits += [int(np.count_nonzero(shifted)) for shifted in hits]
-            self._first_hits += int(np.count_nonzero(hits[SHIFTS.index(0)][:, 0]))
+    def precisions(self) -> tuple[float, float]:
+        """P@1 and P@5."""
+        first, fifth = (figure.estimate.value for figure in self.summary.figures)
+        return first, fifth
 
 
-def _tally_hits(
+def _score(
     truth_path: str,
     scores_path: str,
+    n_labels: int | None,
     names: Names | None,
     filter: Filter | None,  # noqa: A002 - the field's word
     threads: int | None,
-) -> _HitTally:
-    """Read both files in step and count hits."""
-    truth = open_either(truth_path, "truth", names=names).source
-    scores = open_either(scores_path, "scores", names=names).source
-    tally = _HitTally(truth, scores, filter)
-    each_block(iter(Lockstep(truth, [scores])), lambda: (Scratch(), Scratch()), tally.add, threads)
-    return tally
-
-
-def _rank(scores: Rows) -> tuple[Int64, Int64]:
-    """Return the best labels of each row, and how many there are."""
-    n_rows = scores.indptr.size - 1
-    ranked, n_ranked = np.empty((n_rows, DEPTH), dtype=np.int64), np.empty(n_rows, dtype=np.int64)
-    top_k(tuple(scores), (ranked, np.empty((n_rows, DEPTH)), n_ranked))
-    return ranked, n_ranked
-
-
-def _find_hits(true: Rows, labels: Int64, n_ranked: Int64) -> NDArray[np.bool_]:
-    """Return which ranked labels are true."""
-    n_rows = n_ranked.size
-    indices = true.indices[: true.indptr[-1]]
-    # True labels ascend within each row, so that row and label in one number ascend over the block.
-    keys = (np.repeat(np.arange(n_rows), np.diff(true.indptr)) << LABEL_BITS) + indices
-    if keys.size == 0:
-        return np.zeros((n_rows, DEPTH), dtype=np.bool_)
-    wanted = (np.arange(n_rows)[:, None] << LABEL_BITS) + labels
-    is_true = keys[np.minimum(np.searchsorted(keys, wanted), keys.size - 1)] == wanted
-    return np.asarray(is_true & (labels >= 0) & (np.arange(DEPTH) < n_ranked[:, None]))
+) -> _Fit:
+    """Score predictions as `score` does."""
+    opened = open_truth(truth_path, names=names, n_labels=n_labels)
+    truth = opened.source
+    width = Width() if n_labels is None else Width(n_labels, "n_labels (--n-labels) is")
+    if truth.n_labels is not None:
+        width = width.agree(truth.n_labels, truth.name)
+    scores = open_scores(
+        scores_path, names=names, n_rows=truth.n_rows, n_labels=width.or_none, judgments=opened.judgments
+    ).fit_width(width.or_none)
+    if scores.is_exact and scores.n_labels is not None:
+        width = width.agree(scores.n_labels, scores.name, "column")
+    program, terms = compile_program(parse(MEASURES)), Terms(width=width, filter=filter)
+    system = System(scores, terms)
+    [totals] = evaluate(truth, [system], program, threads=threads)
+    return _Fit(
+        finish_totals(program, totals, terms),
+        totals.tally.filtered.removed,
+        (*doubt_header(truth, system, totals), *scores.warnings),
+    )

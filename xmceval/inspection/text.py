@@ -20,23 +20,47 @@ def inspection_json(files: Sequence[FileInspection], pairs: Sequence[PairInspect
     """Write files and pairs as JSON."""
     document = {
         "schema": SCHEMA,
+        "is_sound": all(file.is_sound for file in files) and all(pair.is_sound for pair in pairs),
         "files": [{**asdict(file), "is_sound": file.is_sound} for file in files],
-        "together": [asdict(pair) for pair in pairs],
+        "together": [{**asdict(pair), "is_sound": pair.is_sound} for pair in pairs],
     }
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
 
 def inspection_table(files: Sequence[FileInspection], pairs: Sequence[PairInspection]) -> str:
-    """Write one block of lines per file, then one per pair."""
-    blocks = [*map(_file_lines, files), *map(_pair_lines, pairs)]
+    """Write what was found first, then one block of lines per file and per pair."""
+    found = [line for part in (*map(_judge_file, files), *map(_judge_pair, pairs)) for line in part]
+    blocks = [found, *map(_file_lines, files), *(_pair_lines(pair) for pair in pairs if pair.shifted is not None)]
     return "\n".join("\n".join(lines) + "\n" for lines in blocks)
+
+
+def _judge_file(file: FileInspection) -> Iterator[str]:
+    yield f"{file.path}: " + ("sound, score accepts it" if file.is_sound else "not sound, score refuses it")
+    yield from _problems(file.faults, file.warnings)
+
+
+def _judge_pair(pair: PairInspection) -> Iterator[str]:
+    if pair.faults:
+        verdict = "do not belong together, score refuses them"
+    elif pair.mistakes:
+        verdict = "do not belong together"
+    elif pair.shifted is None:
+        verdict = "not compared, as one of the files is not sound"
+    else:
+        verdict = "some problems found" if pair.warnings else "no problems found"
+    yield f"{pair.truth} and {pair.scores}: {verdict}"
+    yield from _problems((*pair.faults, *pair.mistakes), pair.warnings)
+
+
+def _problems(errors: Sequence[str], warnings: Sequence[str]) -> Iterator[str]:
+    yield from (f"  error: {error}" for error in errors)
+    yield from (f"  warning: {warning}" for warning in warnings)
 
 
 def _file_lines(file: FileInspection) -> Iterator[str]:
     yield file.path
     if file.is_unread:
         yield f"  {file.description}; no row could be read"
-        yield from _verdict(file)
         return
     yield f"  {file.description}; read as {file.kind}: {file.why}"
     yield f"  {counted(file.n_rows, 'row')} · {_labels(file)} · {counted(file.n_entries, 'entry')}"
@@ -55,13 +79,6 @@ def _file_lines(file: FileInspection) -> Iterator[str]:
             f"  head: the most frequent 1% of these labels have {file.head_share:.1%} of the entries; "
             f"tail: the less frequent half has {file.tail_share:.1%}"
         )
-    yield from _verdict(file)
-
-
-def _verdict(file: FileInspection) -> Iterator[str]:
-    yield from (f"  warning: {warning}" for warning in file.warnings)
-    yield from (f"  error: {fault}" for fault in file.faults)
-    yield "  sound: score accepts it" if file.is_sound else "  not sound: score refuses it"
 
 
 def _labels(file: FileInspection) -> str:
@@ -118,12 +135,6 @@ def _pair_lines(pair: PairInspection) -> Iterator[str]:
     if pair.shifted is not None:
         below, above = pair.shifted
         yield (
-            f"  P@1 {pair.precision_at_1:.2%} (rows in random order: {pair.chance:.2%}) · P@5 {pair.precision:.2%} "
-            f"(labels shifted by -1: {below:.2%}, by +1: {above:.2%})"
+            f"  P@1 {pair.precision_at_1:.2%} (rows in random order: {pair.chance:.2%}; labels shifted by "
+            f"-1: {below:.2%}, by +1: {above:.2%}) · P@5 {pair.precision:.2%}"
         )
-    yield from (f"  warning: {warning}" for warning in pair.warnings)
-    yield from (f"  error: {fault}" for fault in pair.faults)
-    if not pair.faults and pair.shifted is None:
-        yield "  not compared: one of the files is not sound"
-    elif not pair.faults and not pair.warnings:
-        yield "  no problems found"

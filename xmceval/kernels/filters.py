@@ -5,7 +5,9 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-kernel = numba.njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+from xmceval.kernels.cache import cached
+
+kernel = cached(numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True))
 
 # Indices into `counts`: entries that are pairs, and rows that have such an entry.
 ENTRIES, ROWS = 0, 1

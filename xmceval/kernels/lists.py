@@ -6,7 +6,9 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-kernel = numba.njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+from xmceval.kernels.cache import cached
+
+kernel = cached(numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True))
 # The wrappers that Python and C would call take longer to compile than a small function.
 inner = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True)
 
@@ -22,6 +24,8 @@ KINDS[[*b" \t\r"]] = SPACE
 KINDS[NEWLINE] = LINE_END
 KINDS[HASH] = COMMENT
 TAB, RETURN = b"\t\r"
+
+BLANKS, TABS, COMMAS = 0, 1, 2  # what separates names: blanks, tabs only, or blanks and commas
 
 # With an int literal numba turns uint64 into int64, and signed indices pay for Python's negative ones.
 U0, U1, U2, U6, U7, U10, U12, U63 = (np.uint64(i) for i in (0, 1, 2, 6, 7, 10, 12, 63))
@@ -148,10 +152,10 @@ def index_names(blob, offsets, table, same):
 
 
 @kernel
-def parse_names(text, start, stop, only_tabs, prefix, blob, offsets, table, indptr, indices, values, status):
-    """Parse rows of names between blanks, or only between tabs; values fall from the length of the row to 1.
+def parse_names(text, start, stop, separator, prefix, blob, offsets, table, indptr, indices, values, status):
+    """Parse rows of names between blanks, tabs or commas; values fall from the length of the row to 1.
 
-    With a `prefix`, names are the words that begin with it, up to the first word that does not.
+    With a `prefix`, names are the words that begin with it, wherever they are in the row.
     """
     status[0] = 0
     status[1] = 0
@@ -162,10 +166,12 @@ def parse_names(text, start, stop, only_tabs, prefix, blob, offsets, table, indp
     while at < end:
         first = n
         while True:
-            while KINDS[text[at]] == SPACE:
+            while KINDS[text[at]] == SPACE or (separator == COMMAS and text[at] == COMMA):
                 at += U1
             begin = at
-            while text[at] != NEWLINE and (text[at] != TAB if only_tabs else KINDS[text[at]] != SPACE):
+            while text[at] != NEWLINE and (text[at] != TAB if separator == TABS else KINDS[text[at]] != SPACE):
+                if separator == COMMAS and text[at] == COMMA:
+                    break
                 at += U1
             last = at
             while last > begin and KINDS[text[last - U1]] == SPACE:
@@ -177,7 +183,7 @@ def parse_names(text, start, stop, only_tabs, prefix, blob, offsets, table, indp
                 while size < length and begin + size < last and text[begin + size] == prefix[size]:
                     size += U1
                 if size < length:
-                    break
+                    continue
             name = table[_find(text, begin + length, last, blob, offsets, table)]
             if name == FREE:
                 status[1] = UNKNOWN_NAME

@@ -5,14 +5,16 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-kernel = numba.njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+from xmceval.kernels.cache import cached
+
+kernel = cached(numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True))
 
 # Bits that `parse_lines` sets in `kind` for what it leaves to Python.
 PLAIN, ODD_GROUP, SAME_GROUP, ODD_LABEL, ODD_SCORE, WRONG = 0, 1, 2, 4, 8, 16
 
 SCORE_BYTES = 32  # bytes of a score that are returned unparsed
 
-NEWLINE, RETURN, QUOTE, COMMA, DOT = 10, 13, 34, 44, 46
+NEWLINE, RETURN, QUOTE, COMMA, DOT, BLANK, TAB = 10, 13, 34, 44, 46, 32, 9
 
 PLUS, MINUS, ZERO, NINE, LOWER_E, UPPER_E = 43, 45, 48, 57, 101, 69
 
@@ -145,6 +147,58 @@ def parse_lines(text, start, stop, groups, labels, scores, kind, fields, raw):
         kind[row] = marks
         row += 1
     return row
+
+
+@kernel
+def select_fields(text, start, stop, columns, n_columns, out):
+    """Write three fields of each line of [start, stop) to `out`, in the order of `columns`, as a line of its own.
+
+    Fields are separated by commas; one in quotes is written with them. A blank line stays one. Returns the number of
+    bytes written, and the first line, from 0 on, that has not `n_columns` fields, or -1.
+    """
+    starts = np.empty(n_columns, dtype=np.int64)
+    stops = np.empty(n_columns, dtype=np.int64)
+    at, written, line = start, 0, 0
+    while at < stop:
+        end = at
+        while end < stop and text[end] != NEWLINE:
+            end += 1
+        last = end - 1 if end > at and text[end - 1] == RETURN else end
+        is_blank = True
+        for i in range(at, last):
+            if text[i] != BLANK and text[i] != TAB:
+                is_blank = False
+                break
+        if not is_blank:
+            n_fields, i = 0, at
+            while True:
+                first = i
+                if i < last and text[i] == QUOTE:
+                    i += 1
+                    while i < last and (text[i] != QUOTE or (i + 1 < last and text[i + 1] == QUOTE)):
+                        i += 1 if text[i] != QUOTE else 2
+                while i < last and text[i] != COMMA:
+                    i += 1
+                if n_fields < n_columns:
+                    starts[n_fields], stops[n_fields] = first, i
+                n_fields += 1
+                if i >= last:
+                    break
+                i += 1
+            if n_fields != n_columns:
+                return written, line
+            for j in range(columns.size):
+                if j:
+                    out[written] = COMMA
+                    written += 1
+                for i in range(starts[columns[j]], stops[columns[j]]):
+                    out[written] = text[i]
+                    written += 1
+        out[written] = NEWLINE
+        written += 1
+        at = end + 1
+        line += 1
+    return written, -1
 
 
 @kernel

@@ -14,11 +14,13 @@ from numba.core import cgutils
 from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
+from xmceval.kernels.cache import cached
+
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
-kernel: Callable[..., Any] = njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+kernel: Callable[..., Any] = cached(njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True))
 # The wrappers that Python and C would call take longer to compile than a small function.
 inner: Callable[..., Any] = njit(
     nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True

@@ -7,7 +7,9 @@ import math
 import numba
 import numpy as np
 
-kernel = numba.njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+from xmceval.kernels.cache import cached
+
+kernel = cached(numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True))
 
 # The wrappers that Python and C would call take longer to compile than a small function.
 helper = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True)
@@ -15,7 +17,7 @@ helper = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_c
 # Used twice, and not small: compiled once.
 function = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True)
 
-LRAP, COVERAGE, LOSS, AUC, GAUC, AP, RR, RECALL, RECALL_AT_N, DCG, NDCG, ERR, AUC_AT_K = range(13)
+LRAP, COVERAGE, LOSS, AUC, GAUC, AP, RR, RECALL, RECALL_AT_N, DCG, NDCG, ERR, AUC_AT_K, RBP, AP_OF_HITS = range(15)
 
 NO_DISCOUNT, LOG2, LN, LETOR = 0, 1, 2, 3
 
@@ -103,7 +105,7 @@ def compute_whole_rows(
     Only true labels with a score (hits) are sorted; every other label is counted at the first hit that it precedes, so
     that running sums over the hits give ranks and the numbers of labels scored above and as high. Labels without a
     score are one group of ties: below all, or at score 0. Metrics of whole rows have their own rule for ties, which
-    could not move them; AUC_AT_K is not followed through its ties.
+    could not move them; AUC_AT_K and AP_OF_HITS are not followed through their ties.
 
     Parameters
     ----------
@@ -217,7 +219,7 @@ def compute_whole_rows(
         for turn in range(specs.shape[0] * (3 if ties > 0 else 1)):
             order, o = turn // specs.shape[0], turn % specs.shape[0]
             kind, k = specs[o, KIND], specs[o, CUT]
-            if order > BY_LABEL and (kind < AP or kind == RECALL or kind == AUC_AT_K):
+            if order > BY_LABEL and (kind < AP or kind == RECALL or kind == AUC_AT_K or kind == AP_OF_HITS):
                 continue
             if order > BY_LABEL and unequal > 0 and order != sorted_for:  # groups of ties by grade; by label no more
                 for i in range(hits):
@@ -253,6 +255,13 @@ def compute_whole_rows(
                 for i in range(inside):
                     value += (k - ranks[i]) - (inside - 1 - i)
                 value = value / (inside * float(k - inside)) if 0 < inside < k else 0.0
+            elif kind == AP_OF_HITS:
+                inside = 0
+                for i in range(hits):
+                    if ranks[i] <= k:
+                        inside += 1
+                        value += (i + 1) / ranks[i]
+                value = value / inside if inside > 0 else 0.0
             else:
                 going_on = 1.0
                 for i in range(hits):
@@ -264,6 +273,8 @@ def compute_whole_rows(
                         break
                     elif kind == RECALL_AT_N:
                         value += rank <= n
+                    elif kind == RBP:
+                        value += (1.0 - params[o]) * params[o] ** (rank - 1)
                     elif kind != ERR:
                         value += _worth(hit_grades[i], rank, specs[o, DISCOUNT], specs[o, IS_EXP])
                     elif rank <= k:

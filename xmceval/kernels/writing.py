@@ -10,7 +10,9 @@ from llvmlite import ir
 from numba import config, njit, types
 from numba.extending import intrinsic
 
-kernel = njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+from xmceval.kernels.cache import cached
+
+kernel = cached(njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True))
 
 # The wrappers that Python and C would call take longer to compile than a small function.
 helper = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True)

@@ -9,10 +9,15 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
+from typing import NamedTuple
 
 from xmceval.errors import UsageError, counted, listed
 
 METRICS_PUBLISHED = tuple(f"{head}@{k}" for head in ("P", "nDCG", "PSP", "PSnDCG") for k in (1, 3, 5))
+
+FILTERS = MappingProxyType(
+    {"yes": "with a filter of reciprocal pairs", "no": "no filter", "unknown": "not known whether with a filter"}
+)
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,17 @@ class Constants:
     who: str
 
 
+class Sizes(NamedTuple):
+    """Training instances, test instances and labels; None where they are unknown."""
+
+    train: int | None = None
+    test: int | None = None
+    labels: int | None = None
+
+
+UNKNOWN_SIZES = Sizes()
+
+
 @dataclass(frozen=True)
 class Split:
     """Sizes of one split into training and test instances, and who uses it."""
@@ -33,13 +49,17 @@ class Split:
     labels: int
     who: str
 
-    def differences(self, *sizes: int | None) -> list[str]:
+    @property
+    def sizes(self) -> Sizes:
+        """Its sizes."""
+        return Sizes(self.train, self.test, self.labels)
+
+    def differences(self, sizes: Sizes) -> list[str]:
         """Return which sizes differ from this split's, in words; None is not compared."""
         nouns = ("training instance", "test instance", "label")
-        own = (self.train, self.test, self.labels)
         return [
             f"{counted(size, noun)}, not {expected:,}"
-            for noun, size, expected in zip(nouns, sizes, own, strict=True)
+            for noun, size, expected in zip(nouns, sizes, self.sizes, strict=True)
             if size is not None and size != expected
         ]
 
@@ -94,14 +114,12 @@ class Dataset:
         """All splits, that of XMLRepository first."""
         return (Split(self.train, self.test, self.labels, "XMLRepository"), *self.variants)
 
-    def mismatches(
-        self, *, n_train: int | None, n_test: int | None, n_labels: int | None, is_filtered: bool
-    ) -> Iterator[str]:
+    def mismatches(self, sizes: Sizes, *, is_filtered: bool) -> Iterator[str]:
         """Yield why scored data may not be this set, or their values not comparable with published ones.
 
         Sizes are compared with those of the split that fits best; None is not compared.
         """
-        differences = min((split.differences(n_train, n_test, n_labels) for split in self.splits), key=len)
+        differences = min((split.differences(sizes) for split in self.splits), key=len)
         if differences:
             yield (
                 f"the sizes differ from those of {self.name}: {listed(differences)} "
@@ -114,6 +132,22 @@ class Dataset:
             )
         if self.a is None:
             yield f"there are no agreed values of A and B for {self.name}: report them with the numbers"
+
+    def forbids_ranking(self, sizes: Sizes) -> str:
+        """Return why values of data of these sizes are not comparable with published ones; empty if they are."""
+        ours, *others = self.splits
+        differences = ours.differences(sizes)
+        if not differences:
+            return ""
+        users = [split.who for split in others if not split.differences(sizes)]
+        if users:
+            return f"the data are the split of {listed(users)}, whose values are not comparable"
+        return f"the sizes differ: {listed(differences)}"
+
+    @property
+    def constants(self) -> str:
+        """A and B in words."""
+        return "no agreed A and B" if self.a is None else f"A={self.a:g} B={self.b:g}"
 
 
 @dataclass(frozen=True)
@@ -158,6 +192,21 @@ def find_dataset(name: str) -> Dataset:
         hint = f" (did you mean {entries[near[0]].name}?)" if near else ""
         raise UsageError(f"unknown data set {name!r}{hint}; expected one of {listed(datasets())}")
     return entry
+
+
+def hint_at_dataset(sizes: Sizes) -> Iterator[str]:
+    """Yield a hint at the data sets of exactly these sizes, if there are any; all three must be known."""
+    if None in sizes:
+        return
+    fitting = [(entry, split) for entry in datasets().values() for split in entry.splits if split.sizes == sizes]
+    if fitting:
+        entry, _ = fitting[0]
+        names = " and ".join(
+            each.name if split == each.splits[0] else f"{each.name} in the split of {split.who}"
+            for each, split in fitting
+        )
+        options = f"--dataset {entry.name}" + (" and --filter FILE" if entry.has_filter else "")
+        yield f"the sizes are those of {names}: {entry.constants}, {FILTERS[entry.filter]} (hint: pass {options})"
 
 
 def published(name: str) -> tuple[Published, ...]:

@@ -49,14 +49,22 @@ class Standing:
 
 @dataclass(frozen=True)
 class Standings:
-    """The ranks of a system's values within the published results of a data set."""
+    """The ranks of a system's values within the published results of a data set.
+
+    ``not_ranked`` is why there are none, where the values are not comparable; otherwise empty.
+    """
 
     dataset: str
     places: tuple[Standing, ...]
+    not_ranked: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the entry of the JSON report."""
-        return {"dataset": self.dataset, "metrics": {place.metric: place.as_dict() for place in self.places}}
+        return {
+            "dataset": self.dataset,
+            "metrics": {place.metric: place.as_dict() for place in self.places},
+            "not_ranked": self.not_ranked or None,
+        }
 
 
 def require_dataset(name: str | None) -> Dataset:

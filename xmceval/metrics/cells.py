@@ -148,13 +148,15 @@ LABEL_ENTRIES = (
     _label_wise("weightedF1", "mean F measure of labels, weighted by support", "F", "weighted", BETA),
     Metric(
         "coverage",
-        "share of labels with at least one hit",
-        {"labels": Norm("", "labels", "labels with a hit / labels")},
+        "share of labels with at least one hit, or recommended at least once",
+        {"labels": Norm("", "labels", "labels with a hit (of=recommended: labels that are predicted) / labels")},
         "Jain, Prabhu, Varma, KDD 2016 (scripts); Schultheis et al., NeurIPS 2023",
         fold="coverage",
         family="label",
-        choices={"over": ("truth", "all", "ideal")},
-        note="over= is the set of labels of the divisor: truth (true in some row: napkinXC), all (xCOLUMNs), or ideal "
+        choices={"of": ("hits", "recommended"), "over": ("truth", "all", "ideal")},
+        note="of=recommended counts the labels of the divisor that are predicted in some row, true there or not: with "
+        "over=all it is ItemCoverage in RecBole and catalog_coverage in Recommenders; over= is the set of labels of "
+        "the divisor: truth (true in some row: napkinXC), all (xCOLUMNs), or ideal "
         "(within the cutoff of some ideal ranking by inverse propensity: the original MATLAB scripts)",
     ),
 )
@@ -168,6 +170,15 @@ DECISION_ENTRIES = (
         ("samples",),
         norms={"rows": Norm("", "rows", "1 if fp = fn = 0, else 0")},
         note="accuracy_score of multilabel data in scikit-learn",
+    ),
+    _decision(
+        "zero_one_loss",
+        "share of rows with some label decided wrongly",
+        "mismatch",
+        ("samples",),
+        higher_is_better=False,
+        norms={"rows": Norm("", "rows", "0 if fp = fn = 0, else 1")},
+        note="1 - subset_accuracy; zero_one_loss of multilabel data in scikit-learn",
     ),
     _decision("precision_score", "precision of decisions", "precision", AVERAGES),
     _decision("recall_score", "recall (true positive rate) of decisions", "recall", AVERAGES),

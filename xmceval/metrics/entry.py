@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 
-FAMILIES = ("top-k", "row", "label", "confusion")
+FAMILIES = ("top-k", "row", "label", "confusion", "calibration", "judged", "column")
 
 LARGEST = 2.0**40  # of grades: sums stay exact up to it
 
@@ -90,7 +90,8 @@ class Metric:
         Which tools agree with the definition, and where others differ.
     family : str
         What it is computed from: ``top-k`` the k best labels of a row, ``row`` all labels of a row or its whole list,
-        ``label`` counts by label at k, ``confusion`` decisions at a threshold.
+        ``label`` counts by label at k, ``confusion`` decisions at a threshold, ``calibration`` the scores of the k
+        best labels, ``judged`` the k best labels and all judgments, ``column`` all cells of a label.
     cutoff : str
         Whether a name has ``@k``: ``required``, ``none``, or ``optional``, where ``@all`` is the whole list.
     choices : mapping of str to tuple of str
@@ -98,13 +99,18 @@ class Metric:
     own_numbers : mapping of str to Number
         Numeric options, without ``rel``.
     unit : str
-        ``share`` (tables for people print percent), ``count`` or ``cells`` (a whole number).
+        ``share`` (tables for people print percent), ``gain`` (a sum), ``count`` or ``cells`` (a whole number).
     needs_labels : bool
         Whether the number of labels is needed.
     empty_value : int
         The value of a row without a true label.
     left_out : str
         Which rows have no value, in words; empty where every row has one.
+    mergeable : bool
+        Whether its sums have a size that does not grow with the rows, so that loops, saved states and clusters can
+        carry and merge them.
+    cost : str
+        Memory beyond that of the default metrics, in words; empty where there is none to speak of.
     """
 
     name: str
@@ -126,6 +132,8 @@ class Metric:
     needs_labels: bool = False
     empty_value: int = 0
     left_out: str = ""
+    mergeable: bool = True
+    cost: str = ""
 
     @cached_property
     def options(self) -> Mapping[str, tuple[str, ...]]:
@@ -141,7 +149,7 @@ class Metric:
     @cached_property
     def numbers(self) -> Mapping[str, Number]:
         """Numeric options; ``rel`` is the lowest grade of a true label, for metrics of binary truth."""
-        return MappingProxyType({**self.own_numbers, **({"rel": REL} if self.gain in {"hit", "propensity"} else {})})
+        return MappingProxyType({**self.own_numbers, **({} if self.takes_grades else {"rel": REL})})
 
     @property
     def formula(self) -> str:
@@ -152,3 +160,13 @@ class Metric:
     def needs_propensities(self) -> bool:
         """Whether hits are weighted by inverse propensities."""
         return self.gain == "propensity"
+
+    @property
+    def takes_grades(self) -> bool:
+        """Whether the grade of a hit decides what it is worth."""
+        return self.gain not in {"hit", "propensity"}
+
+    @property
+    def is_additive(self) -> bool:
+        """Whether the values of bins of labels are shares that add up to the value over all labels."""
+        return self.family == "top-k" or self.unit == "cells"

@@ -25,6 +25,8 @@ AVERAGE_TEXT = {
     "weighted": "mean over labels, weighted by the number of rows in which each is true",
     "labels": "divided by the number of {labels}",
     "sum": "sum over rows",
+    "bins": "over all rows together",
+    "columns": "mean over labels that are true in some rows and not in others",
 }
 
 LABELS_TEXT = {

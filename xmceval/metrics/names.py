@@ -1,4 +1,4 @@
-"""Parse names of metrics: ``PSP@5``, ``nDCG(gain=exp)@1,3``, ``AP@all``, ``R@n``, ``LRAP``."""
+"""Parse names of metrics, such as ``PSP@5``, ``nDCG(gain=exp)@1,3``, ``P,R@1-5``, ``AP@all``; and cutoffs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ ALIASES: Mapping[str, str] = MappingProxyType(
         "recall": "R",
         "r_precision": "RP",
         "hit_rate": "Hit",
+        "hr": "Hit",
         "success": "Hit",
+        "one_error": "Abandonment@1",
         "n": "nDCG",
         "ndcg_cut": "nDCG",
         "mrr": "RR",
@@ -46,6 +48,13 @@ ALIASES: Mapping[str, str] = MappingProxyType(
         "macro_f": "macroF1",
         "macro_f1_measure": "macroF1",
         "mprec": "macroR",
+        "item_coverage": "coverage(of=recommended,over=all)",
+        "catalog_coverage": "coverage(of=recommended,over=all)",
+        "macro_roc_auc": "macroAUC",
+        "micro_roc_auc": "microAUC",
+        "macro_average_precision": "macroAP",
+        "brier_score": "Brier",
+        "expected_calibration_error": "ECE",
         "macro_balanced_accuracy": "macroBA",
         "weighted_precision": "weightedP",
         "weighted_recall": "weightedR",
@@ -61,6 +70,8 @@ ALIASES: Mapping[str, str] = MappingProxyType(
         "hamming": "hamming_loss",
         "matthews_corrcoef": "MCC",
         "accuracy_score": "subset_accuracy",
+        "exact_match": "subset_accuracy",
+        "emr": "subset_accuracy",
         "balanced_accuracy_score": "balanced_accuracy",
     }
 )
@@ -72,6 +83,16 @@ _OPTION_SPELLINGS: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(
 # Names that mean several metrics.
 GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType({"confusion": ("tp", "fp", "fn", "tn")})
 
+LONGEST_RANGE = 1000  # of cutoffs: each is a number of the report
+
+ALL = "all"  # the cutoff that is the whole list
+
+_CUTOFF_WORDS = frozenset({ALL, "n"})  # what a cutoff may be besides a number
+
+_COMMA = re.compile(r",(?![^()]*\))")  # outside of parentheses
+
+_RANGE = re.compile(r"([0-9]+)\s*-\s*([0-9]+)\Z")
+
 _NAME = re.compile(r"\s*([A-Za-z][A-Za-z0-9_ -]*?)\s*(?:\(([^()]*)\))?\s*(?:@\s*([^@]*?))?\s*\Z")
 
 
@@ -81,7 +102,8 @@ def parse(names: str | Iterable[str], ks: Iterable[int] = DEFAULT_CUTOFFS) -> li
     Parameters
     ----------
     names : str or iterable of str
-        Such as ``"P"``, ``"psp@1,3"``, ``"nDCG(discount=ln)@5"``; in any case, and other tools' usual names.
+        Such as ``"P"``, ``"psp@1,3"``, ``"nDCG(discount=ln)@1-5"``; in any case, and other tools' usual names. Commas
+        separate cutoffs after an @, and also names: ``"P@1,3,nDCG"``.
     ks : iterable of int
         The cutoffs of names without one.
 
@@ -92,12 +114,55 @@ def parse(names: str | Iterable[str], ks: Iterable[int] = DEFAULT_CUTOFFS) -> li
     """
     cutoffs = [check_cutoff(k) for k in ks]
     measures: dict[str, Measure] = {}
-    for name in [names] if isinstance(names, str) else names:
+    for name in (name for text in ([names] if isinstance(names, str) else names) for name in split_names(text)):
         word = name.strip().partition("(")[0]
         members = [name.replace(word, member, 1) for member in GROUPS.get(word.lower(), (word,))]
         for measure in (measure for member in members for measure in _parse_name(member, cutoffs)):
             measures.setdefault(str(measure), measure)
     return list(measures.values())
+
+
+def split_names(text: str) -> list[str]:
+    """Split at the commas that separate names, which are neither those of options nor those of cutoffs.
+
+    Examples
+    --------
+    >>> split_names("P@1,3,nDCG(gain=exp,discount=ln)@all,5,R")
+    ['P@1,3', 'nDCG(gain=exp,discount=ln)@all,5', 'R']
+    """
+    names: list[str] = []
+    for part in _COMMA.split(text):
+        is_name = part.strip()[:1].isalpha() and part.strip().lower() not in _CUTOFF_WORDS
+        if names and "@" in names[-1] and not is_name:
+            names[-1] += f",{part}"
+        else:
+            names.append(part)
+    return names
+
+
+def parse_cutoffs(k: object) -> list[int]:
+    """Parse cutoffs: a whole number, or text such as ``"5"``, ``"1,3,5"``, ``"1-5"`` and ``"1-5,10"``.
+
+    Raises
+    ------
+    UsageError
+        Anything else, or a range that does not ascend or is too long.
+    """
+    if not isinstance(k, str):
+        return [check_cutoff(k)]
+    return [cutoff for part in k.split(",") for cutoff in _parse_range(part.strip())]
+
+
+def _parse_range(text: str) -> Iterable[int]:
+    match = _RANGE.match(text)
+    if match is None:
+        return [check_cutoff(text)]
+    first, last = (check_cutoff(number) for number in match.groups())
+    if first > last:
+        raise UsageError(f"cutoffs must ascend, got {text!r}")
+    if last - first >= LONGEST_RANGE:
+        raise UsageError(f"a range has at most {LONGEST_RANGE:,} cutoffs, got {text!r}")
+    return range(first, last + 1)
 
 
 def check_cutoff(k: object) -> int:
@@ -127,25 +192,28 @@ def _parse_name(name: str, cutoffs: list[int]) -> list[Measure]:
     alias = _ALIASES_BY_KEY.get(f"{_normalize(word)}@{(at or '').lower()}")  # recall@gt
     if alias is not None:
         word, at = alias.partition("@")[::2]
-    metric, chosen, is_whole_list = _find_metric(word, at, name)
+    metric, chosen, own = _find_metric(word, at, name)
     for item in filter(None, (options or "").split(",")):
         key, _, value = (part.strip().lower() for part in item.partition("="))
         chosen = {**chosen, **_parse_option(metric, key, value)}
-    return [Measure(metric, k, chosen) for k in _parse_cutoffs(metric, at, cutoffs, is_whole_list=is_whole_list)]
+    if at is not None and own not in {None, ALL, at}:
+        raise UsageError(f"{word} is {metric.name}@{own}, got @{at}")
+    at = own if at is None else at
+    return [Measure(metric, k, chosen) for k in _parse_cutoffs(metric, at, cutoffs)]
 
 
-def _parse_cutoffs(metric: Metric, at: str | None, cutoffs: list[int], *, is_whole_list: bool) -> list[int | None]:
-    """Parse what follows the @; without an @ it is the whole list, or the given cutoffs."""
+def _parse_cutoffs(metric: Metric, at: str | None, cutoffs: list[int]) -> list[int | None]:
+    """Parse what follows the @; without an @ it is the given cutoffs."""
     if metric.cutoff == "none":
         if at is not None and at.lower() != metric.name.partition("@")[2]:
             raise UsageError(f"{metric.name} has no cutoff, got @{at}")
         return [None]
     if at is None:
-        return [None] if is_whole_list else list(cutoffs)
+        return list(cutoffs)
     parts = [part.strip() for part in at.split(",")]
-    if "all" in (part.lower() for part in parts) and metric.cutoff != "optional":
+    if ALL in (part.lower() for part in parts) and metric.cutoff != "optional":
         raise UsageError(f"{metric.name.partition('@')[0]} needs a cutoff, got @all")
-    return [None if part.lower() == "all" else check_cutoff(part) for part in parts]
+    return [k for part in parts for k in ([None] if part.lower() == ALL else parse_cutoffs(part))]
 
 
 def _split_trailing_cutoff(word: str, at: str | None) -> tuple[str, str | None]:
@@ -161,17 +229,19 @@ def _normalize(word: str) -> str:
 _ALIASES_BY_KEY = {_normalize(alias): name for alias, name in ALIASES.items()}
 
 
-def _find_metric(word: str, at: str | None, name: str) -> tuple[Metric, dict[str, str], bool]:
-    """Find a metric by its name or an alias; also the options of the alias, and whether it means the whole list."""
+def _find_metric(word: str, at: str | None, name: str) -> tuple[Metric, dict[str, str], str | None]:
+    """Find a metric by its name or an alias; also the options of the alias, and the cutoff that it names."""
     key = _normalize(word)
     names_by_key = {_normalize(metric): metric for metric in METRICS}
     tail = "n" if at is not None and at.lower() == "n" else "k"  # R@n and AUC@k are entries of their own
     for candidate in ([f"{key}@{tail}"] if at is not None else []) + [key]:
         if candidate in names_by_key:
-            return METRICS[names_by_key[candidate]], {}, False
+            return METRICS[names_by_key[candidate]], {}, None
     if key in _ALIASES_BY_KEY:
-        measure = _parse_name(_ALIASES_BY_KEY[key], [1])[0]
-        return measure.metric, dict(measure.chosen), measure.k is None
+        meaning = _ALIASES_BY_KEY[key]
+        measure = _parse_name(meaning, [1])[0]
+        cutoff = meaning.partition("@")[2] if measure.metric.cutoff != "none" else ""
+        return measure.metric, dict(measure.chosen), cutoff or None
     near = difflib.get_close_matches(key, [*names_by_key, *_ALIASES_BY_KEY], 1)
     hint = f" (did you mean {(_ALIASES_BY_KEY | names_by_key)[near[0]]}?)" if near else ""
     raise UsageError(f"unknown metric {name!r}{hint}; expected one of {listed(METRICS)}")

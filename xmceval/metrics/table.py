@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from xmceval.metrics.cells import BETA, DECISION_ENTRIES, LABEL_ENTRIES, MICRO_ENTRIES
 from xmceval.metrics.entry import Metric, Norm, Number
+from xmceval.metrics.further import CALIBRATION_ENTRIES, COLUMN_ENTRIES, JUDGED_ENTRIES
 
 DEFAULT_CUTOFFS = (1, 3, 5)
 
@@ -19,18 +20,42 @@ JAIN = "Jain, Prabhu, Varma, KDD 2016"
 
 MANNING = "Manning, Raghavan, Schuetze, Introduction to Information Retrieval, ch. 8"
 
-JARVELIN = "Jarvelin, Kekalainen, TOIS 2002"
+BURGES = (
+    "Burges et al., ICML 2005, with discount=log2 and gain=exp; Jarvelin, Kekalainen, TOIS 2002, whose discount is "
+    "discount=letor"
+)
 
 XMLREPO = "XMLRepository (manikvarma.org)"
 
 TSOUMAKAS = "Tsoumakas, Katakis, Vlahavas, Mining Multi-label Data, 2010; scikit-learn"
 
 # Which other tools have the same definition, and where they differ.
-TREC_NOTE = "trec_eval leaves out rows without truth; other tools count them as 0"
+TREC_NOTE = (
+    "a row without truth counts 0, as a judged topic without a relevant document does in trec_eval, which leaves out "
+    "topics that the run lacks"
+)
 
 P_NOTE = (
     "missing predictions count as misses and k stays the divisor, as in XMLRepository's scripts, napkinXC, pyxclib "
     f"and PECOS; {TREC_NOTE}"
+)
+
+R_NOTE = f"{TREC_NOTE}; pyxclib leaves out rows without truth, LensKit has NaN for them"
+
+NDCG_NOTE = (
+    f"pyxclib sums 32-bit floats, so its values differ by about 2e-8; {TREC_NOTE}; LightGBM and rankeval count a row "
+    "without truth as 1, LensKit has NaN; the LETOR and MSLR scripts count a query with fewer than k documents as 0"
+)
+
+AP_NOTE = (
+    f"AP@all is map in trec_eval; {TREC_NOTE}; norm=hits as in torchmetrics' MAP with top_k, norm=min as in "
+    "Recommenders' map_at_k; AP(norm=hits) falls where a hit is added at a low rank, so ties have no bounds and are "
+    "in the order of the labels"
+)
+
+PSP_NOTE = (
+    "XMLRepository prints the formula without the ideals (norm=none, napkinXC's normalize=False); XC scripts divide "
+    "by them (norm=ratio)"
 )
 
 HIT_NOTE = f"called success in trec_eval, abandonment in napkinXC and xCOLUMNs; {TREC_NOTE}"
@@ -51,7 +76,7 @@ _UNBOUNDED = (0.0, float("inf"))
 
 _ENTRIES = (
     Metric("P", "precision", _mean("k", "hits / k"), MANNING, note=P_NOTE),
-    Metric("R", "recall", _mean("n", "hits / n"), MANNING, cutoff="optional", note=TREC_NOTE),
+    Metric("R", "recall", _mean("n", "hits / n"), MANNING, cutoff="optional", note=R_NOTE),
     Metric("RP", "R-precision at k", _mean("min(k,n)", "hits / min(k, n)"), "Chalkidis et al., ACL 2019"),
     Metric(
         "F1",
@@ -76,21 +101,22 @@ _ENTRIES = (
         "DCG",
         "discounted cumulative gain",
         _mean("1", "sum of g d over hits"),
-        JARVELIN,
+        BURGES,
         gain="grade",
         discounts=_LOGS,
         bounds=_UNBOUNDED,
+        unit="gain",
         cutoff="optional",
     ),
     Metric(
         "nDCG",
         "normalised discounted cumulative gain",
         _mean("ideal", "sum of g d over hits / the same for the ideal ranking"),
-        JARVELIN,
+        BURGES,
         gain="grade",
         discounts=_LOGS,
         cutoff="optional",
-        note=f"pyxclib sums 32-bit floats, so its values differ by about 2e-8; {TREC_NOTE}",
+        note=NDCG_NOTE,
     ),
     Metric(
         "RR",
@@ -108,11 +134,12 @@ _ENTRIES = (
             "n": Norm("n", "mean", "sum of P@rank over hits / n"),
             "k": Norm("k", "mean", "sum of P@rank over hits / k"),
             "min": Norm("min(k,n)", "mean", "sum of P@rank over hits / min(k, n)"),
+            "hits": Norm("hits", "mean", "sum of P@rank over hits / hits; 0 without a hit"),
         },
         MANNING,
         fold="precision",
         cutoff="optional",
-        note=f"AP@all is map in trec_eval; {TREC_NOTE}",
+        note=AP_NOTE,
     ),
     Metric(
         "PSP",
@@ -123,7 +150,7 @@ _ENTRIES = (
         },
         JAIN,
         gain="propensity",
-        note="XMLRepository prints the formula without the ideals (norm=none); XC scripts divide by them (norm=ratio)",
+        note=PSP_NOTE,
     ),
     Metric(
         "PSR",
@@ -143,6 +170,7 @@ _ENTRIES = (
         gain="propensity",
         discounts=_LOGS,
         bounds=_UNBOUNDED,
+        unit="gain",
         note="its ratio form is PSnDCG(norm=sum)",
     ),
     Metric(
@@ -169,6 +197,7 @@ _ENTRIES = (
         _mean("1", "(1 - p) sum of p^(rank - 1) over hits"),
         "Moffat, Zobel, TOIS 2008",
         discounts=("geometric",),
+        cutoff="optional",
         own_numbers={"p": Number(0.8, 0, 1, is_open=True)},
         note="p is the probability that a reader goes on to the next rank",
     ),
@@ -180,6 +209,7 @@ _ENTRIES = (
         gain="stop",
         fold="ERR",
         family="row",
+        cutoff="optional",
         own_numbers={"max": Number(1, 1, 40, is_whole=True)},
         note="max is the highest grade of the scale, 1 for binary truth",
     ),
@@ -227,13 +257,13 @@ _ENTRIES = (
         cutoff="none",
         needs_labels=True,
         empty_value=1,
-        note=f"as in scikit-learn, which also counts a row without truth as 1; {ZERO_NOTE}",
+        note=f"as in scikit-learn, which also counts a row without truth as 1; Mulan counts it as 0; {ZERO_NOTE}",
     ),
     Metric(
         "coverage_error",
         "coverage error",
         _mean("1", "labels with at least the score of the lowest-scored true label; 0 without a true label"),
-        TSOUMAKAS,
+        "scikit-learn; Tsoumakas, Katakis, Vlahavas, Mining Multi-label Data, 2010, whose value is 1 lower",
         fold="coverage",
         family="row",
         cutoff="none",
@@ -279,10 +309,12 @@ _ENTRIES = (
         family="row",
         cutoff="none",
         left_out="no candidate or every candidate is true",
-        note="ties count 1/2; labels without a score are ignored",
+        note="ties count 1/2; labels without a score are ignored; RecBole's GAUC weighs rows by their true candidates",
     ),
 )
 
+_FURTHER = (*CALIBRATION_ENTRIES, *JUDGED_ENTRIES, *COLUMN_ENTRIES)
+
 METRICS: Mapping[str, Metric] = MappingProxyType(
-    {entry.name: entry for entry in (*_ENTRIES, *MICRO_ENTRIES, *LABEL_ENTRIES, *DECISION_ENTRIES)}
+    {entry.name: entry for entry in (*_ENTRIES, *MICRO_ENTRIES, *LABEL_ENTRIES, *DECISION_ENTRIES, *_FURTHER)}
 )

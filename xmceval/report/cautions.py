@@ -57,9 +57,34 @@ def _no_truth(case: Case) -> Iterator[str]:
         yield "no instance has a true label: is this the right truth file?"
 
 
+def _swapped(case: Case) -> Iterator[str]:
+    counts = case.counts
+    is_truth_larger = counts.n_true > counts.n_predictions
+    swap = case.summary.alignment.find_swap(counts.grades[1], is_truth_larger=is_truth_larger)
+    if swap:
+        yield swap
+
+
+def _misaligned(case: Case) -> Iterator[str]:
+    mistake = case.summary.alignment.find_mistake()
+    if mistake:
+        yield mistake
+
+
+def _grades(case: Case) -> Iterator[str]:
+    least, greatest = case.counts.grades
+    names = [figure.name for figure in case.figures if figure.measure.metric.takes_grades]
+    if greatest > 1 and names:
+        size = f"grades from {least:,} to {greatest:,}" if least < greatest else f"no grade but {greatest:,}"
+        yield f"the truth has {size}, which {_are(len(names))} what a hit is worth for {listed(names)}"
+
+
 def _explicit_zeros(case: Case) -> Iterator[str]:
     n = case.counts.explicit_zeros
-    if n:
+    names = [figure.name for figure in case.figures if figure.measure.metric.family == "judged"]
+    if names and n == 0:
+        yield f"{listed(names)}: the truth stores no label with value 0, so only true labels count as judged"
+    if n and len(names) < len(case.figures):
         yield f"{counted(n, 'stored zero')} in the truth {_are(n)} ignored: labels with value 0 are not true"
 
 
@@ -88,7 +113,11 @@ def _left_out_rows(case: Case) -> Iterator[str]:
 
 def _unscored_truth(case: Case) -> Iterator[str]:
     metrics = ((figure.name, figure.measure.metric) for figure in case.figures)
-    names = [name for name, metric in metrics if metric.needs_labels and metric.family == "row"]
+    names = [
+        name
+        for name, metric in metrics
+        if (metric.needs_labels and metric.family == "row") or metric.family == "column"
+    ]
     if names and case.counts.unscored_true:
         yield (
             f"{case.counts.unscored_true / case.counts.n_true:.1%} of the true labels have no score: "
@@ -131,6 +160,9 @@ CAUTIONS: tuple[Callable[[Case], Iterator[str]], ...] = (
     _short_rows,
     _empty_rows,
     _no_truth,
+    _swapped,
+    _misaligned,
+    _grades,
     _explicit_zeros,
     _ideals_of_zero,
     _denominators_of_zero,

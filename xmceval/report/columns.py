@@ -5,7 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Collection, Sequence
 
-WIDTH = 100  # of running text
+WIDTH = 80
+
+NARROWEST = 24  # of wrapped text: where a terminal leaves less, lines are longer than it
 
 
 def align_columns(rows: Sequence[Sequence[str]], *, right: Collection[int] = ()) -> list[str]:
@@ -22,15 +24,20 @@ def align_columns(rows: Sequence[Sequence[str]], *, right: Collection[int] = ())
     ]
 
 
-def align_terms(pairs: Sequence[tuple[str, str]]) -> list[str]:
-    """Align terms and their wrapped texts in two columns; a term is not repeated in consecutive lines."""
-    width = max(len(term) for term, _ in pairs)
+def align_terms(pairs: Sequence[tuple[str, str]], width: int = WIDTH) -> list[str]:
+    """Align terms and their texts in two columns, wrapped at a width; a term is not repeated in consecutive lines."""
+    term_width = max(len(term) for term, _ in pairs)
     lines = []
     last = None
     for term, text in pairs:
         indent = " " * (len(text) - len(text.lstrip()) + 2)
-        first, *rest = textwrap.wrap(text.strip(), WIDTH, break_on_hyphens=False) or [""]
-        lines.append(f"{('' if term == last else term).ljust(width)}{indent}{first}".rstrip())
-        lines.extend(" " * width + indent + line for line in rest)
+        first, *rest = wrap_text(text.strip(), width - term_width - len(indent))
+        lines.append(f"{('' if term == last else term).ljust(term_width)}{indent}{first}".rstrip())
+        lines.extend(" " * term_width + indent + line for line in rest)
         last = term
     return lines
+
+
+def wrap_text(text: str, width: int) -> list[str]:
+    """Wrap a text into at least one line; words are never broken."""
+    return textwrap.wrap(text, max(width, NARROWEST), break_on_hyphens=False, break_long_words=False) or [""]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from xmceval.errors import counted
-from xmceval.report.comparison import Comparison, Difference
+from xmceval.report.comparison import Comparison, Difference, RunsOf
 from xmceval.report.forms import PLACES
 from xmceval.report.sheet import Listing, Sheet, build_sheet, format_value
 from xmceval.report.verdicts import format_p, write_verdicts
@@ -23,8 +23,12 @@ def build_comparison_sheet(comparison: Comparison, places: int = PLACES) -> Shee
         for system, baseline in comparison.pairs
         for bin_ in _bins(comparison, system, baseline)
     ]
+    listings = [*(_list_runs(each, places) for each in comparison.runs), *listings]
     below = (*sheet.below, _describe_test(comparison))
-    return replace(sheet, below=below, listings=tuple(listings), verdicts=tuple(write_verdicts(comparison, places)))
+    above = (comparison.source,) if comparison.source else sheet.above
+    return replace(
+        sheet, above=above, below=below, listings=tuple(listings), verdicts=tuple(write_verdicts(comparison, places))
+    )
 
 
 def _bins(comparison: Comparison, system: str, baseline: str) -> list[str]:
@@ -35,16 +39,30 @@ def _bins(comparison: Comparison, system: str, baseline: str) -> list[str]:
 def _list_pair(comparison: Comparison, differences: Sequence[Difference], places: int) -> Listing:
     """List the differences of a pair, over all labels or within one bin."""
     first = differences[0]
-    unit = "run" if first.unit == "run" else "row"
     points = "points" if all(each.measure.metric.unit == "share" for each in differences) else "points or units"
     pair = f"{first.system} \N{MINUS SIGN} {first.baseline}"
-    title = f"{pair} · paired over {counted(_most_rows(differences), unit)} · {points}"
+    how = "Welch's t test of" if first.unit == "run" else "paired over"
+    title = f"{pair} · {how} {counted(_most_rows(differences), first.unit)} · {points}"
     if first.bin:
         title += f" · {first.bin}"
     adjust = {"holm": "p (Holm)", "tukey": "p (Tukey)"}.get(comparison.testing.adjust)
     head = ("", "difference", "95% interval", "p", *([adjust] if adjust else []), "wins/ties/losses")
     rows = [head, *(_row(each, places, is_adjusted=adjust is not None) for each in differences)]
     return Listing(title, tuple(rows), NUMERIC if adjust else frozenset({1, 3}), tuple(_describe_power(differences)))
+
+
+def _list_runs(runs: RunsOf, places: int) -> Listing:
+    """List the mean and the spread of a system over its runs."""
+    head = ("", "mean", "sd", "lowest", "highest")
+    rows = (
+        (
+            each.measure.name,
+            *(format_value(each.measure, value, places) for value in (each.mean, each.sd, each.lowest, each.highest)),
+        )
+        for each in runs.spreads
+    )
+    title = f"{runs.name} · {counted(len(runs.results), 'run')}"
+    return Listing(title, (head, *rows), frozenset({1, 2, 3, 4}))
 
 
 def _most_rows(differences: Sequence[Difference]) -> int:
@@ -68,10 +86,13 @@ def _signed(each: Difference, value: float, places: int) -> str:
 def _describe_test(comparison: Comparison) -> str:
     """Describe how differences were tested, and what so many rows could detect."""
     testing = comparison.testing
+    units = {each.unit for each in comparison.differences}
+    if units == {"run"}:
+        return "differences: Welch's t test of runs · runs vary, instances do not"
     words = [f"differences: {TESTS[testing.test]}"]
     if testing.test != "t" or testing.adjust == "tukey":
         words[0] += f", {testing.resamples:,} resamples, seed {testing.seed}"
-    words.append("instances vary, training seeds do not")
+    words.append("instances vary, training seeds do not" if "run" not in units else "of runs: Welch's t test")
     return " · ".join(words)
 
 

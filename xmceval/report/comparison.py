@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -84,6 +85,40 @@ class Difference:
         return (self.difference > 0) == self.measure.metric.higher_is_better
 
 
+@dataclass(frozen=True)
+class Spread:
+    """How far the values of a metric lie apart over the runs of a system; `sd` divides by n - 1."""
+
+    measure: Measure
+    mean: float
+    sd: float
+    lowest: float
+    highest: float
+
+    @classmethod
+    def of(cls, measure: Measure, values: Sequence[float]) -> Spread:
+        """Summarise the values of at least two runs."""
+        return cls(measure, statistics.fmean(values), statistics.stdev(values), min(values), max(values))
+
+
+@dataclass(frozen=True)
+class RunsOf:
+    """A system that is the mean of several runs.
+
+    Attributes
+    ----------
+    name : str
+    results : tuple of str
+        The names of the results of its runs.
+    spreads : tuple of Spread
+        One per metric.
+    """
+
+    name: str
+    results: tuple[str, ...]
+    spreads: tuple[Spread, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Comparison(Mapping[Key, Difference]):
     """Differences by (metric, system, baseline): ``comparison["P@5", "b", "a"].p``; ``str(comparison)`` is the table.
@@ -91,19 +126,25 @@ class Comparison(Mapping[Key, Difference]):
     Attributes
     ----------
     results : tuple of Result
-        One per system, in the order in which they were passed.
+        One per system or run, in the order in which they were passed.
     differences : tuple of Difference
         Pair by pair, each in the order of the metrics; those of bins of labels follow.
     testing : Testing
         How they were tested.
     warnings : tuple of str
         What a reader must know before trusting the differences, beside the warnings of the results.
+    runs : tuple of RunsOf
+        The systems with several runs, each of which has a result of its own.
+    source : str
+        Where the values come from, if not from scoring.
     """
 
     results: tuple[Result, ...]
     differences: tuple[Difference, ...]
     testing: Testing
     warnings: tuple[str, ...] = ()
+    runs: tuple[RunsOf, ...] = ()
+    source: str = ""
 
     @cached_property
     def by_key(self) -> dict[Key, Difference]:

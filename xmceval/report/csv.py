@@ -4,23 +4,42 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 
 from xmceval.report.comparison import DIFFERENCE_NUMBERS, Comparison
 from xmceval.report.result import Result
+from xmceval.scoring.finish import Figure
+
+# The bin is empty for all labels. The kind is total, or for a bin of labels share (those of all bins add up to the
+# total) or average (within the bin).
+HEAD = ("system", "metric", "k", "bin", "kind", "value", "low", "high", "ceiling")
 
 
 def render(results: Sequence[Result], places: int = 0) -> str:  # noqa: ARG001 - forms share one signature
-    """Write results as CSV in long form: system, metric, k, value, low, high."""
+    """Write results as CSV in long form, with the columns of HEAD."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["system", "metric", "k", "value", "low", "high"])
+    writer.writerow(HEAD)
     for result in results:
-        for figure in result.figures:
-            measure, estimate = figure.measure, figure.estimate
-            bounds = ["" if bound is None else repr(bound) for bound in (estimate.low, estimate.high)]
-            writer.writerow([result.name, measure.head, measure.cutoff, repr(estimate.value), *bounds])
+        writer.writerows([result.name, *line] for line in _lines(result))
     return text.getvalue()
+
+
+def _lines(result: Result) -> Iterator[list[str]]:
+    """Yield a line for each value of a system: first those of all labels, then those of each bin of labels."""
+    for figure in result.figures:
+        yield _line(figure, "", "total")
+    for part in result.slices:
+        for figure in part.figures:
+            yield _line(figure, part.bin.name, figure.kind_in_bin)
+
+
+def _line(figure: Figure, bin_name: str, kind: str) -> list[str]:
+    estimate = figure.estimate
+    numbers = estimate.value, estimate.low, estimate.high, estimate.ceiling
+    texts = ["" if number is None or not math.isfinite(number) else repr(number) for number in numbers]
+    return [figure.measure.head, figure.measure.cutoff, bin_name, kind, *texts]
 
 
 def render_comparison(comparison: Comparison, places: int = 0) -> str:  # noqa: ARG001 - forms share one signature

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from xmceval.labels.catalogue import Dataset, Published, datasets, published
-from xmceval.report.columns import align_columns, align_terms
+from xmceval.report.columns import WIDTH, align_columns, align_terms
 
 SCHEMA = "xmceval-datasets/1"
 
@@ -34,10 +34,10 @@ def datasets_table() -> str:
     return "\n".join([*align_columns(rows, right=NUMERIC), "", *FOOTER]) + "\n"
 
 
-def dataset_text(entry: Dataset) -> str:
-    """Write one data set in detail, with its published results."""
-    facts = (f"  {line}" for line in align_terms(list(_facts(entry))))
-    return "\n".join([entry.name, *facts, "", *_list_results(published(entry.name))]) + "\n"
+def dataset_text(entry: Dataset, width: int = WIDTH) -> str:
+    """Write one data set in detail, with its published results; texts are wrapped at a width."""
+    facts = (f"  {line}" for line in align_terms(list(_facts(entry)), width - 2))
+    return "\n".join([entry.name, *facts, "", *_list_results(published(entry.name), width)]) + "\n"
 
 
 def datasets_json(entries: Iterable[Dataset], *, with_published: bool) -> str:
@@ -73,7 +73,7 @@ def _facts(entry: Dataset) -> Iterator[tuple[str, str]]:
         yield "features", f"{entry.features:,}"
     for split in entry.variants:
         yield "other split", f"{split.train:,} + {split.test:,} instances, {split.labels:,} labels: {split.who}"
-    yield "propensities", "no agreed A and B" if entry.a is None else f"A={entry.a:g} B={entry.b:g}"
+    yield "propensities", entry.constants
     for constants in entry.disagreements:
         yield "propensities", f"A={constants.a:g} B={constants.b:g}: {constants.who}"
     yield "filter", entry.filter
@@ -84,7 +84,7 @@ def _facts(entry: Dataset) -> Iterator[tuple[str, str]]:
             yield "note", note
 
 
-def _list_results(rows: Sequence[Published]) -> list[str]:
+def _list_results(rows: Sequence[Published], width: int) -> list[str]:
     """Write published results in percent, suspect rows marked and explained."""
     if not rows:
         return ["no published results in the catalogue"]
@@ -93,7 +93,7 @@ def _list_results(rows: Sequence[Published]) -> list[str]:
     lines.append(f"from {SOURCE}; other signs are footnotes there")
     suspects = [(row.method, row.suspect) for row in rows if row.suspect]
     if suspects:
-        lines.extend([f"{SUSPECT} suspect values:", *(f"  {line}" for line in align_terms(suspects))])
+        lines.extend([f"{SUSPECT} suspect values:", *(f"  {line}" for line in align_terms(suspects, width - 2))])
     return lines
 
 

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-from xmceval.report.comparison import DIFFERENCE_NUMBERS, Comparison, Difference
+from xmceval.report.comparison import DIFFERENCE_NUMBERS, Comparison, Difference, RunsOf
 from xmceval.report.result import Result
 from xmceval.report.verdicts import write_verdicts
 from xmceval.scoring.finish import Figure, Slice
@@ -36,8 +36,17 @@ def make_comparison_document(comparison: Comparison) -> dict[str, Any]:
         **asdict(comparison.testing),
         "comparisons": [_make_difference(each) for each in comparison.differences],
         "verdicts": write_verdicts(comparison),
+        "runs": [_make_runs(each) for each in comparison.runs],
         "warnings": list(comparison.warnings),
     }
+
+
+def _make_runs(runs: RunsOf) -> dict[str, Any]:
+    spreads = {
+        each.measure.name: {name: _finite(getattr(each, name)) for name in ("mean", "sd", "lowest", "highest")}
+        for each in runs.spreads
+    }
+    return {"name": runs.name, "systems": list(runs.results), "metrics": spreads}
 
 
 def _make_difference(difference: Difference) -> dict[str, Any]:
@@ -58,6 +67,8 @@ def make_document(results: Sequence[Result]) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "version": version("xmceval"),
+        "truth": first.truth,
+        "options": dict(first.options),
         "n_instances": first.counts.n_instances,
         "n_labels": first.counts.n_labels,
         "n_true": first.counts.n_true,
@@ -72,6 +83,7 @@ def _make_system(result: Result) -> dict[str, Any]:
     counts = result.counts
     return {
         "name": result.name,
+        "scores": result.scores,
         "n_predictions": counts.n_predictions,
         "short_rows": {str(k): rows for k, rows in counts.short_rows.items()},
         "ties": {
@@ -95,7 +107,10 @@ def _make_metric(figure: Figure) -> dict[str, Any]:
 
 
 def _make_slice(part: Slice) -> dict[str, Any]:
-    metrics = {figure.name: _make_numbers(figure, ("value", "low", "high")) for figure in part.figures}
+    metrics = {
+        figure.name: {"kind": figure.kind_in_bin, **_make_numbers(figure, ("value", "low", "high"))}
+        for figure in part.figures
+    }
     return {**asdict(part.bin), "metrics": metrics}
 
 

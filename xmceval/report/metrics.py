@@ -13,11 +13,11 @@ from xmceval.metrics.entry import FAMILIES, Metric
 from xmceval.metrics.measure import AVERAGE_TEXT, Measure
 from xmceval.metrics.names import ALIASES, parse
 from xmceval.metrics.table import METRICS
-from xmceval.report.columns import align_columns, align_terms
+from xmceval.report.columns import WIDTH, align_columns, align_terms, wrap_text
 
 SCHEMA = "xmceval-metrics/1"
 
-HEAD = ("METRIC", "FAMILY", "RANGE", "OPTIONS", "DEFINITION")
+HEAD = ("METRIC", "RANGE", "DEFINITION [OPTIONS]")
 
 # What the metrics of each family are computed from.
 INPUTS: Mapping[str, str] = MappingProxyType(
@@ -26,6 +26,9 @@ INPUTS: Mapping[str, str] = MappingProxyType(
         "row": "all labels of a row, its whole list, or its first k ranks",
         "label": "counts by label within the cutoff",
         "confusion": "decisions: labels with a score of at least --threshold",
+        "calibration": "the scores of the k best labels of a row, which must be probabilities",
+        "judged": "the k best labels of a row, and the stored zeros of the truth",
+        "column": "all cells of a label, which are held in memory",
     }
 )
 
@@ -57,22 +60,28 @@ SYMBOLS: Mapping[str, str] = MappingProxyType(
 )
 
 
-def metrics_table() -> str:
-    """Write all metrics as a table, one per line."""
-    rows = [HEAD]
-    for metric in sort_by_family():
-        options = " ".join([*metric.options, *metric.numbers])
-        definition = f"{metric.title}: {metric.formula}"
-        rows.append((display_name(metric), metric.family, _format_range(metric), options, definition))
-    families = [(family, f"from {INPUTS[family]}") for family in FAMILIES]
-    terms = [*families, *_explain_symbols(METRICS.values()), ("more", "xmceval metrics NAME")]
-    return "\n".join([*align_columns(rows), "", *align_terms(terms)]) + "\n"
+def metrics_table(width: int = WIDTH) -> str:
+    """Write all metrics as a table by family; definitions are wrapped at a width."""
+    heads = align_columns([HEAD[:2], *((display_name(each), _format_range(each)) for each in METRICS.values())])
+    indent = max(map(len, heads)) + 2
+    lines = [heads[0].ljust(indent) + HEAD[2]]
+    starts = dict(zip(METRICS, heads[1:], strict=True))
+    for family in FAMILIES:
+        lines += ["", *wrap_text(f"{family}: from {INPUTS[family]}", width)]
+        for metric in (each for each in METRICS.values() if each.family == family):
+            options = " ".join([*metric.options, *metric.numbers])
+            definition = f"{metric.title}: {metric.formula}" + (f" [{options}]" if options else "")
+            first, *rest = wrap_text(definition, width - indent)
+            lines.append(starts[metric.name].ljust(indent) + first)
+            lines.extend(" " * indent + line for line in rest)
+    terms = [*_explain_symbols(METRICS.values()), ("more", "xmceval metrics NAME")]
+    return "\n".join([*lines, "", *align_terms(terms, width)]) + "\n"
 
 
-def metric_text(metric: Metric, asked: Sequence[Measure] = ()) -> str:
-    """Write one metric in detail, with the definitions of the measures that were asked for."""
-    facts = (f"  {line}" for line in align_terms(list(_facts(metric, asked))))
-    return "\n".join([f"{display_name(metric)}: {metric.title}", *facts]) + "\n"
+def metric_text(metric: Metric, asked: Sequence[Measure] = (), width: int = WIDTH) -> str:
+    """Write one metric in detail, with the definitions of the measures that were asked for, wrapped at a width."""
+    facts = (f"  {line}" for line in align_terms(list(_facts(metric, asked)), width - 2))
+    return "\n".join([*wrap_text(f"{display_name(metric)}: {metric.title}", width), *facts]) + "\n"
 
 
 def metrics_json(metrics: Sequence[Metric]) -> str:
@@ -135,7 +144,9 @@ def describe_empty_rows(metric: Metric) -> str:
     if metric.left_out:
         return f"left out, like all rows where {metric.left_out}; the number of such rows is reported"
     norm = next(iter(metric.norms.values()))
-    if metric.family in {"label", "confusion"} or norm.over == "micro":
+    if metric.family == "judged":
+        effect = "its judged labels count like those of any other"
+    elif metric.family in {"label", "confusion", "calibration", "column"} or norm.over == "micro":
         effect = "its predictions are false positives"
     elif norm.over == "ratio":
         effect = "adds 0 to both sums"
@@ -148,7 +159,7 @@ def describe_ties(metric: Metric) -> str:
     """Describe the effect of equal scores."""
     if metric.family == "confusion":
         return DECISION_TIES
-    if metric.needs_labels:
+    if metric.needs_labels or metric.family == "column":
         return UNSCORED_TIES
     if metric.left_out:
         return UNORDERED_TIES
@@ -169,6 +180,8 @@ def _facts(metric: Metric, asked: Sequence[Measure]) -> Iterator[tuple[str, str]
         yield "options", line
     yield "no true label", describe_empty_rows(metric)
     yield "ties", describe_ties(metric)
+    if metric.cost:
+        yield "cost", metric.cost
     if metric.note:
         yield "note", metric.note
     aliases = list_aliases(metric)
@@ -247,6 +260,8 @@ def _make_document(metric: Metric) -> dict[str, Any]:
         "unit": metric.unit,
         "needs_propensities": metric.needs_propensities,
         "needs_labels": metric.needs_labels,
+        "mergeable": metric.mergeable,
+        "cost": metric.cost,
         "no_true_label": describe_empty_rows(metric),
         "ties": describe_ties(metric),
         "note": metric.note,

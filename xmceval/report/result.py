@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from xmceval.labels.catalogue import Dataset
+from xmceval.labels.catalogue import UNKNOWN_SIZES, Dataset, Sizes
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.labels.standings import Standings, find_comparable_metrics, rank_among_published
 from xmceval.metrics.names import parse
@@ -47,6 +47,12 @@ class Result(Mapping[str, float]):
         The ranks of the values within published ones.
     slices : tuple of Slice
         By bins of labels: their shares of metrics at a cutoff, and label-wise metrics within them.
+    options : mapping of str to object
+        The options of scoring that were not the default; files are recorded by their names, arrays as ``array``.
+    truth, scores : str
+        The names of the files of truth and predictions, or ``array``.
+    sizes : Sizes
+        Of the data, as far as they are known for certain.
     """
 
     name: str
@@ -59,6 +65,10 @@ class Result(Mapping[str, float]):
     filtered: FilterReport | None = None
     published: Standings | None = None
     slices: tuple[Slice, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    truth: str = "array"
+    scores: str = "array"
+    sizes: Sizes = UNKNOWN_SIZES
 
     @cached_property
     def estimates(self) -> dict[str, Estimate]:
@@ -72,7 +82,7 @@ class Result(Mapping[str, float]):
 
     @cached_property
     def units(self) -> dict[str, str]:
-        """``share``, ``count`` or ``cells`` by canonical name: tables for people show shares in percent."""
+        """``share``, ``gain``, ``count`` or ``cells`` by canonical name: tables for people show shares in percent."""
         return {figure.name: figure.measure.metric.unit for figure in self.figures}
 
     @property
@@ -92,7 +102,7 @@ class Result(Mapping[str, float]):
         return len(self.figures)
 
     def __eq__(self, other: object) -> bool:
-        """Compare what two reports show; notes on how files were read are not compared."""
+        """Compare the numbers, names and warnings of two reports, not the options or notes on how files were read."""
         return self._content() == other._content() if isinstance(other, Result) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
@@ -130,8 +140,11 @@ def make_result(
     terms: Terms,
     options: Options,
     *,
+    truth: str,
+    scores: str,
     warnings: tuple[str, ...] = (),
     notes: tuple[str, ...] = (),
+    sizes: Sizes = UNKNOWN_SIZES,
 ) -> Result:
     """Make the result of a system from its totals."""
     summary = finish_totals(program, totals, terms, ceiling=options.ceiling)
@@ -147,6 +160,10 @@ def make_result(
         notes,
         _report_filter(totals, terms),
         slices=summary.slices,
+        options=options.changed(),
+        truth=truth,
+        scores=scores,
+        sizes=sizes,
     )
 
 
@@ -161,7 +178,11 @@ def _report_filter(totals: Totals, terms: Terms) -> FilterReport | None:
 def with_standings(result: Result, entry: Dataset) -> Result:
     """Return a result with the ranks of its values within the published results of a data set.
 
-    Values weighted by other propensities than those of the data set are not ranked.
+    Nothing is ranked where the sizes are not those of the published split; values weighted by other propensities than
+    those of the data set are not ranked either.
     """
+    reason = entry.forbids_ranking(result.sizes)
+    if reason:
+        return replace(result, published=Standings(entry.name, (), reason))
     metrics = find_comparable_metrics(result.propensities, entry)
     return replace(result, published=rank_among_published(result, entry.name, metrics))

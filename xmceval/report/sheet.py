@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from xmceval.errors import counted
+from xmceval.errors import counted, listed
 from xmceval.labels.catalogue import Published
 from xmceval.labels.standings import Standings
 from xmceval.metrics.measure import Measure
@@ -13,9 +14,10 @@ from xmceval.report.datasets import SUSPECT
 from xmceval.report.forms import PLACES
 from xmceval.report.result import Result
 from xmceval.scoring.finish import Figure, Slice
+from xmceval.scoring.options import specs
 
 # The published metrics that a sheet shows, where there are values of any of them.
-PUBLISHED_SHOWN = ("P@1", "P@5", "nDCG@5", "PSP@1", "PSP@5")
+PUBLISHED_SHOWN = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@3", "PSP@5")
 
 
 @dataclass(frozen=True)
@@ -94,14 +96,23 @@ def build_sheet(results: Sequence[Result], places: int = PLACES) -> Sheet:
     for result, predicted in zip(results, predictions, strict=True):
         title = result.name if is_common else f"{result.name} · {predicted} per instance"
         sections.extend(_sections(result, places, title="" if is_one else title))
-    below = list(dict.fromkeys(line for result in results for line in _describe_propensities(result)))
+    lines = (
+        line
+        for describe in (_describe_propensities, _describe_options)
+        for result in results
+        for line in describe(result)
+    )
     counts = results[0].counts
     size = f"{counted(counts.n_instances, 'instance')} · {counted(counts.n_labels, 'label')}"
     return Sheet(
         above=(f"{size} · {f'{truth} and {predictions[0]}' if is_common else truth} per instance",),
         columns=tuple(dict.fromkeys(column for section in sections for row in section.rows for column in row.cells)),
         sections=tuple(sections),
-        below=(*below, *(_describe_system(results[0], places) if is_one else ())),
+        below=(
+            *_explain_bins(results),
+            *dict.fromkeys(lines),
+            *(_describe_system(results[0], places) if is_one else ()),
+        ),
         listings=tuple(
             _list_standings(result.published, "" if is_one else result.name)
             for result in results
@@ -144,7 +155,7 @@ def format_value(measure: Measure, value: float, places: int) -> str:
     unit = measure.metric.unit
     if unit == "cells":
         return f"{value:,.0f}"
-    return f"{value if unit == 'count' else 100 * value:.{places}f}"
+    return f"{100 * value if unit == 'share' else value:.{places}f}"
 
 
 def _mean_per_instance(result: Result, number: int, noun: str) -> str:
@@ -157,6 +168,21 @@ def _describe_bin(result: Result, part: Slice) -> str:
     return part.bin.describe(propensities.source if propensities is not None and propensities.from_truth else "")
 
 
+def _explain_bins(results: Sequence[Result]) -> Iterator[str]:
+    """Explain which values of bins add up to the values above them, and which do not."""
+    kinds: dict[str, list[str]] = {"share": [], "average": []}
+    for figure in (figure for result in results for part in result.slices for figure in part.figures):
+        if figure.measure.head not in kinds[figure.kind_in_bin]:
+            kinds[figure.kind_in_bin].append(figure.measure.head)
+    texts = []
+    if kinds["share"]:
+        texts.append(f"shares that add up to the total: {listed(kinds['share'])}")
+    if kinds["average"]:
+        texts.append(f"averages within the bin: {listed(kinds['average'])}")
+    if texts:
+        yield f"values of bins: {'; '.join(texts)}"
+
+
 def _describe_propensities(result: Result) -> Iterator[str]:
     propensities = result.propensities
     if propensities is None:
@@ -167,6 +193,24 @@ def _describe_propensities(result: Result) -> Iterator[str]:
         return
     warning = " itself: not comparable with published values" if propensities.from_truth else ""
     yield f"propensities: A={propensities.a:g} B={propensities.b:g}, N={propensities.n:,} from {source}{warning}"
+
+
+def _describe_options(result: Result) -> Iterator[str]:
+    """Describe the options that were not the default and are shown nowhere else."""
+    elsewhere = {"table"} if result.propensities is None else {"table", "propensities"}
+    texts = [
+        _describe_option(name, result.options[name])
+        for name, spec in specs().items()
+        if name in result.options and spec.shown not in elsewhere
+    ]
+    if texts:
+        yield f"options: {' · '.join(texts)}"
+
+
+def _describe_option(name: str, value: Any) -> str:
+    if value is True:
+        return name
+    return f"{name}={','.join(map(str, value)) if isinstance(value, list) else value}"
 
 
 def _describe_system(result: Result, places: int) -> Iterator[str]:
@@ -209,12 +253,14 @@ def _largest_moves(result: Result, places: int) -> list[str]:
 
 def _list_standings(standings: Standings, system: str) -> Listing:
     """List ranks within published results, with the next higher and lower row."""
-    about = f"{system}: " if system else ""
+    about, name = f"{system}: " if system else "", standings.dataset
+    if standings.not_ranked:
+        return Listing(f"{about}not compared with published results for {name}: {standings.not_ranked}", ())
     if not standings.places:
-        return Listing(f"{about}no published results for {standings.dataset} to compare these values with", ())
+        return Listing(f"{about}no published results for {name} to compare these values with", ())
     places = [place for place in standings.places if place.metric in PUBLISHED_SHOWN] or standings.places
     return Listing(
-        f"{about}compared with published results for {standings.dataset} ({SUSPECT} marks rows with suspect values)",
+        f"{about}compared with published results for {name} ({SUSPECT} marks rows with suspect values)",
         tuple(
             (
                 place.metric,

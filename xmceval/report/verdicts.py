@@ -31,7 +31,7 @@ def _sentence(differences: Sequence[Difference], places: int) -> str:
         if detected:
             how = "better" if is_better else "worse"
             found = ", ".join(_describe(each, places) for each in detected)
-            clauses.append(f"{'' if clauses else f'{system} '}is {how} than {baseline} on {found}")
+            clauses.append(f"{how} on {found}" if clauses else f"{system} is {how} than {baseline} on {found}")
     undetected = [each.measure.name for each in differences if not each.is_detected and each.p is not None]
     if undetected:
         about = "" if clauses else f" between {system} and {baseline}"

@@ -49,6 +49,18 @@ def validated_truth(
     return rows, int(status[kernels.ZEROS])
 
 
+def stored_zeros(block: Block, scratch: Scratch) -> Rows:
+    """Parse a block of truth once more, and return only the labels that it stores with value 0, ascending."""
+    indptr, indices, values = block.rows(scratch)
+    used = slice(0, int(indptr[-1]))
+    is_zero = values[used] == 0
+    rows = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))[is_zero]
+    labels = indices[used][is_zero]
+    order = np.lexsort((labels, rows))
+    ends = np.searchsorted(rows, np.arange(indptr.size))
+    return Rows(ends.astype(np.int64), labels[order], np.zeros(labels.size))
+
+
 def _fault(block: Block, rows: Rows, status: Int64, width: Width, kind: str) -> Fault:
     """Describe what a check kernel found."""
     code, row, label, entry = (int(number) for number in status[:4])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Generator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
 from typing import TypeVar
 
@@ -78,21 +78,63 @@ def each_block(
                 raise
 
     errors: list[BaseException] = []
-    with closing(items):
-        if n_threads == 1:
+    if n_threads == 1:
+        with closing(items):
             run()
-        else:
-            with ThreadPoolExecutor(n_threads) as pool:
-                for future in [pool.submit(run) for _ in range(n_threads)]:
-                    try:
-                        future.result()
-                    except BaseException as error:  # raised below: a fault in an earlier row goes first
-                        stop.set()
-                        errors.append(error)
+    else:
+        errors = _run_in_pool(run, n_threads, stop)
+        items.close()  # only now: a thread may have been reading until then
     if faults and all(isinstance(error, DataError) for error in errors):
         raise as_error(faults if all_faults else [min(faults, key=lambda fault: fault.row)])
     if errors:
         raise errors[0]
+
+
+class _Running:
+    """The number of threads at work; unlike a pool, it also knows those that an interrupt came between."""
+
+    def __init__(self) -> None:
+        self._number, self._changed = 0, threading.Condition()
+
+    def __enter__(self) -> None:
+        with self._changed:
+            self._number += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._changed:
+            self._number -= 1
+            self._changed.notify_all()
+
+    def wait(self) -> None:
+        """Wait until there are none."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._number == 0)
+
+
+def _run_in_pool(run: Callable[[], None], n_threads: int, stop: threading.Event) -> list[BaseException]:
+    """Run a function in each of some threads, wait until all have ended, and return their errors.
+
+    The first interrupt (Ctrl-C) makes them stop after the items that they work on, and is returned when they have; a
+    second one is raised at once.
+    """
+    running = _Running()
+
+    def run_counted() -> None:
+        with running:
+            if not stop.is_set():
+                run()
+
+    pool = ThreadPoolExecutor(n_threads)
+    try:
+        futures = [pool.submit(run_counted) for _ in range(n_threads)]
+        wait(futures)
+        pool.shutdown()
+    except BaseException as error:
+        stop.set()
+        running.wait()
+        pool.shutdown(wait=False)
+        return [error]
+    return [ended for future in futures if (ended := future.exception()) is not None]
 
 
 def in_order(

@@ -101,6 +101,10 @@ class Batch:
     kept : int array, optional
         The rows of the block that these are, where some have weight 0.
     scratch : Scratch
+    zeros : Rows, optional
+        The stored zeros of the truth, where the program needs them.
+    score_block : Block, optional
+        The block of the scores, for places.
     """
 
     terms: Terms
@@ -111,6 +115,8 @@ class Batch:
     weights: Float64
     kept: NDArray[np.intp] | None
     scratch: Scratch
+    zeros: Rows | None = None
+    score_block: Block | None = None
     _relevant: dict[int, tuple[Rows, int]] = field(default_factory=dict)
 
     @property
@@ -143,10 +149,11 @@ class Batch:
         size = n_rows * n_outputs * kernels.SLOTS
         return self.scratch.array(name, size, np.float64).reshape(n_rows, n_outputs, kernels.SLOTS)
 
-    def fault(self, row: int, problem: str) -> Fault:
-        """Return a fault of a row of this batch."""
+    def fault(self, row: int, problem: str, *, of_scores: bool = False) -> Fault:
+        """Return a fault of a row of this batch, in the truth or in the scores."""
         row = row if self.kept is None else int(self.kept[row])
-        return Fault(self.block.first_row + row, f"{self.block.place(row)}: {problem}")
+        block = self.score_block if of_scores and self.score_block is not None else self.block
+        return Fault(self.block.first_row + row, f"{block.place(row)}: {problem}")
 
 
 def rank(scores: Rows, depth: int, scratch: Scratch) -> Ranking:

@@ -21,6 +21,7 @@ from xmceval.scoring.task import RowTask, RowValues, by_rel, look_up
 ROW_VALUES: Mapping[str, Callable[[Cells], Float64]] = MappingProxyType(
     {
         "subset": lambda cells: ((cells.fp == 0) & (cells.fn == 0)).astype(np.float64),
+        "mismatch": lambda cells: ((cells.fp > 0) | (cells.fn > 0)).astype(np.float64),
         "hamming": lambda cells: cells.fp + cells.fn,
     }
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from xmceval.errors import DataError, counted
@@ -14,6 +14,8 @@ from xmceval.scoring.observers import Observer
 from xmceval.scoring.program import Program
 from xmceval.scoring.totals import Totals, empty
 from xmceval.scoring.worker import Run, Worker
+
+MANY_PREDICTIONS = 100  # per row: with so many, one prediction for every label but one is likelier a wrong header
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,20 @@ def evaluate(
     if first.filter is not None:
         first.filter.check_rows(steps.n_rows, truth.name)
     return [run.totals for run in runs]
+
+
+def doubt_header(truth: Source, system: System, totals: Totals) -> Iterator[str]:
+    """Warn of a second number in a header that was read as predictions per row, but is hardly that."""
+    scores, width, longest = system.scores, system.terms.width, totals.tally.longest_row
+    columns = scores.n_labels
+    if columns is None or not width.is_known or columns >= width.n_labels:
+        return
+    is_unused = longest < columns and 2 * columns > width.n_labels
+    if is_unused or columns == width.n_labels - 1 >= MANY_PREDICTIONS:
+        yield (
+            f"{scores.name} declares {columns:,} columns, {truth.name} {counted(width.n_labels, 'label')}, and the "
+            f"longest row has {counted(longest, 'prediction')}: do they belong to the same data set?"
+        )
 
 
 def _with_row_length(truth: Source, system: System) -> Terms:

@@ -9,6 +9,7 @@ from xmceval.kernels.topk import EMPTY_ROWS, FIRST_CUTOFF, INSIDE_TIES, PREDICTI
 from xmceval.labels.bins import Bin
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse
+from xmceval.scoring.alignment import NO_ALIGNMENT, Alignment, measure_alignment
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.program import Program
@@ -27,6 +28,11 @@ class Figure:
         """Canonical name of the measure."""
         return self.measure.name
 
+    @property
+    def kind_in_bin(self) -> str:
+        """What the value is within a bin of labels: ``share``, those of all bins add up, or ``average`` within it."""
+        return "share" if self.measure.metric.is_additive else "average"
+
     def __reduce__(self) -> tuple[object, tuple[str, Estimate]]:
         # The entries of the table of metrics cannot be pickled; names of measures say the same.
         return restore_figure, (self.name, self.estimate)
@@ -43,7 +49,7 @@ class Counts:
 
     ``short_rows`` and ``tied_rows`` are by cutoff: rows with fewer predictions than k, rows with a tie across it.
     ``left_out`` is by metric: rows without a value. ``unscored_true`` is the number of true labels without a score,
-    None where no metric needs whole rows.
+    None where no metric needs whole rows. ``grades`` are the least and the greatest grade of the truth.
     """
 
     n_instances: int
@@ -57,6 +63,7 @@ class Counts:
     tied_rows: Mapping[int, int]
     left_out: Mapping[str, int] = field(default_factory=dict)
     unscored_true: int | None = None
+    grades: tuple[int, int] = (1, 1)
 
 
 @dataclass(frozen=True)
@@ -74,11 +81,12 @@ class Slice:
 
 @dataclass(frozen=True)
 class Summary:
-    """All numbers of one system: its figures, its counts, and its slices by bins of labels."""
+    """All numbers of one system: its figures, its counts, its slices by bins of labels, and how it fits the truth."""
 
     figures: tuple[Figure, ...]
     counts: Counts
     slices: tuple[Slice, ...] = ()
+    alignment: Alignment = NO_ALIGNMENT
 
 
 def finish_totals(program: Program, totals: Totals, terms: Terms, *, ceiling: bool = False) -> Summary:
@@ -106,7 +114,15 @@ def finish_totals(program: Program, totals: Totals, terms: Terms, *, ceiling: bo
         tuple(Figure(measure, estimates[str(measure)]) for measure in program.measures),
         _count_input(program, totals, terms.width.n_labels),
         tuple(_slices(program, terms, by_bin)),
+        _align(totals, terms),
     )
+
+
+def _align(totals: Totals, terms: Terms) -> Alignment:
+    """Judge by the sample of rows whether the predictions are for the rows and labels of the truth."""
+    counts = totals.tally.counts
+    n_empty = 0 if terms.drop_empty else int(counts[EMPTY_ROWS])
+    return measure_alignment(totals.tally.sample.rows(), int(counts[ROWS]) - n_empty)
 
 
 def _slices(program: Program, terms: Terms, by_bin: list[dict[str, Estimate]]) -> Iterator[Slice]:
@@ -134,4 +150,10 @@ def _count_input(program: Program, totals: Totals, n_labels: int) -> Counts:
         tied_rows={k: counts[slot + 1] for k, slot in slots.items()},
         left_out=left_out,
         unscored_true=max(unscored, default=None),
+        grades=_round_grades(*totals.tally.grades),
     )
+
+
+def _round_grades(least: float, greatest: float) -> tuple[int, int]:
+    """Return a range of grades, which are whole numbers; that of binary truth without any."""
+    return (int(least), int(greatest)) if least <= greatest else (1, 1)

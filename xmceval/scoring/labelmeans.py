@@ -43,7 +43,8 @@ def label_value(measure: Measure, totals: LabelTotals, cutoffs: Int64, context: 
     span = 0 if measure.k is None else int(np.searchsorted(cutoffs, measure.k))
     fold = measure.metric.fold
     if fold == "coverage":
-        return coverage(totals, span, max(cutoffs.size, 1), measure.option("over"), context)
+        of, over = measure.option("of"), measure.option("over")
+        return coverage(totals, span, max(cutoffs.size, 1), over, context, of_recommended=of == "recommended")
     if fold in COUNTS:
         cells = float(getattr(cells_of(totals, span, context.n_labels), fold))
         return math.ldexp(cells, -totals.bits) * context.weight_unit
@@ -132,18 +133,24 @@ def label_mean(totals: LabelTotals, mean: LabelMean, context: Context) -> float 
     return math.fsum([*values[values != 0].tolist(), float(unseen) * n_unseen]) / n if n else None
 
 
-def coverage(totals: LabelTotals, span: int, n_spans: int, over: str, context: Context) -> float | None:
+def coverage(
+    totals: LabelTotals, span: int, n_spans: int, over: str, context: Context, *, of_recommended: bool = False
+) -> float | None:
     """Return the share of labels with at least one hit down to a cutoff, among those that `over` names.
+
+    With `of_recommended` it is the share that is predicted at least once, true or not.
 
     ``truth``: labels true in some row; ``all``: all labels; ``ideal``: labels within the cutoff of some row's ideal
     ranking, the true labels by inverse propensity.
     """
     columns = _Columns.of(totals, span)
     if over == "ideal":
-        n = int(np.count_nonzero(totals.in_ideal(span, n_spans)))
+        inside = totals.in_ideal(span, n_spans) > 0
     else:
-        n = context.n_labels if over == "all" else int(np.count_nonzero(columns.true))
-    return int(np.count_nonzero(columns.hits)) / n if n else None
+        inside = (columns.true > 0) | (over == "all")
+    n = context.n_labels if over == "all" else int(np.count_nonzero(inside))
+    covered = (columns.predicted > 0) & inside if of_recommended else columns.hits > 0
+    return int(np.count_nonzero(covered)) / n if n else None
 
 
 def _inside(totals: LabelTotals, columns: _Columns, over: str, context: Context) -> NDArray[np.bool_]:

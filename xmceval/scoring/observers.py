@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.rows.block import Float64
+from xmceval.rows.block import Float64, Rows
 from xmceval.scoring.task import RowValues
 
 FRACTION = 2  # of a row's values: numerator and denominator
@@ -27,6 +27,8 @@ class BlockValues:
         The rows of the block that the values are of, where some have weight 0.
     weights : float64 array
         One per row with values, or empty.
+    truth : Rows
+        The true labels of the rows with values.
     values : sequence of sequence of float64 array [n_kept, n_measures, 2]
         By system and task: numerator and denominator.
     shares : the same [n_kept, n_measures * n_bins, 2]
@@ -37,6 +39,7 @@ class BlockValues:
     n_rows: int
     kept: NDArray[np.intp] | None
     weights: Float64
+    truth: Rows
     values: Sequence[Sequence[Float64]]
     shares: Sequence[Sequence[Float64]]
 

@@ -11,9 +11,11 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
 
 from xmceval.errors import UsageError, listed
+from xmceval.labels.catalogue import datasets
 from xmceval.metrics.measure import Measure
-from xmceval.metrics.names import check_cutoff, parse
-from xmceval.metrics.table import DECISION_NAMES, DEFAULT_CUTOFFS, DEFAULT_NAMES
+from xmceval.metrics.names import parse, parse_cutoffs
+from xmceval.metrics.table import DECISION_NAMES, DEFAULT_CUTOFFS, DEFAULT_NAMES, METRICS
+from xmceval.scoring.spec import Spec
 
 Duplicates = Literal["error", "max"]
 EmptyRows = Literal["zero", "drop"]
@@ -21,37 +23,8 @@ Unscored = Literal["bottom", "zero"]
 Ties = Literal["label", "expected", "best", "worst"]
 BinSpec: TypeAlias = "int | str | Sequence[int | str]"
 
-GROUPS = ("Metrics", "Propensities", "Input", "Rules", "Breakdown", "Testing", "Running")
+GROUPS = ("Common", "Propensities", "Input", "Rules", "Breakdown", "Testing", "Output")
 SOURCES = ("train", "counts", "inverse_propensities")  # of propensities, of which one may be passed
-
-
-@dataclass(frozen=True)
-class Spec:
-    """How the command line shows an option.
-
-    Attributes
-    ----------
-    help : str
-    group : str
-        One of GROUPS.
-    flags : tuple of str
-        Default: the name with dashes.
-    metavar : str
-    kind : type
-        ``str``, ``int``, ``float``, ``bool`` (a flag), ``list`` (may be repeated).
-    choices : tuple of str
-    low, high : int, optional
-        Bounds of an int.
-    """
-
-    help: str
-    group: str
-    flags: tuple[str, ...] = ()
-    metavar: str = ""
-    kind: type = str
-    choices: tuple[str, ...] = ()
-    low: int | None = None
-    high: int | None = None
 
 
 def option(default: Any, group: str, help: str, **how: Any) -> Any:  # noqa: A002 - the command line's word
@@ -70,30 +43,61 @@ class Options:
         A value that is wrong, or options that exclude each other.
     """
 
-    k: int | Iterable[int] = option(
-        DEFAULT_CUTOFFS, "Metrics", "Cutoffs of metrics that name none.", flags=("-k",), metavar="K,K..."
+    k: int | str | Iterable[int | str] = option(
+        DEFAULT_CUTOFFS,
+        "Common",
+        "Cutoffs of metrics that name none, such as 1,3,5 or 1-5.",
+        flags=("-k",),
+        metavar="K,K...",
+        shown="table",
     )
     metrics: str | Iterable[str] | None = option(
         None,
-        "Metrics",
-        "A metric, such as PSP, P@1,3 or 'nDCG(gain=exp)@5'; may be repeated.  "
+        "Common",
+        "Metrics, such as P,PSP or P@1,3 or 'nDCG(gain=exp)@5'; may be repeated.  "
         f"[default: {', '.join(DEFAULT_NAMES)}; with --threshold those of decisions]",
         flags=("-m",),
         metavar="METRIC",
         kind=list,
+        names=lambda: (name.removesuffix("k") if "@" in name else name for name in METRICS),
+        shown="table",
     )
-    train: Any = option(None, "Propensities", "Training labels, whose frequencies give propensities.", metavar="FILE")
+    train: Any = option(
+        None,
+        "Common",
+        "Training labels, whose frequencies give propensities.",
+        metavar="FILE",
+        shown="propensities",
+    )
     counts: Any = option(
-        None, "Propensities", "Instead: the training rows of each label, one count per line.", metavar="FILE"
+        None,
+        "Propensities",
+        "Instead of --train: the training rows of each label, one count per line.",
+        metavar="FILE",
+        shown="propensities",
     )
     n_train: int | None = option(
-        None, "Propensities", "The number of training rows, with --counts.", kind=int, low=1, metavar="N"
+        None,
+        "Propensities",
+        "The number of training rows, with --counts.",
+        kind=int,
+        low=1,
+        metavar="N",
+        shown="propensities",
     )
     inverse_propensities: Any = option(
-        None, "Propensities", "Instead: 1/p of each label, one number per line.", metavar="FILE"
+        None,
+        "Propensities",
+        "Instead of --train: 1/p of each label, one number per line.",
+        metavar="FILE",
+        shown="propensities",
     )
     dataset: str | None = option(
-        None, "Propensities", "A public data set, for its A and B; see xmceval datasets.", metavar="NAME"
+        None,
+        "Propensities",
+        "A public data set, for its A and B; see xmceval datasets.",
+        metavar="NAME",
+        names=datasets,
     )
     a: float | None = option(
         None,
@@ -102,6 +106,7 @@ class Options:
         flags=("-A",),
         kind=float,
         metavar="A",
+        shown="propensities",
     )
     b: float | None = option(
         None,
@@ -110,6 +115,7 @@ class Options:
         flags=("-B",),
         kind=float,
         metavar="B",
+        shown="propensities",
     )
     n_labels: int | None = option(
         None,
@@ -119,6 +125,7 @@ class Options:
         low=1,
         high=2**63 - 2,
         metavar="N",
+        shown="table",
     )
     labels: Any = option(
         None, "Input", "Names of the labels, one per line, for files with names instead of ids.", metavar="FILE"
@@ -161,7 +168,13 @@ class Options:
     )
     ceiling: bool = option(False, "Breakdown", "Add the best value that any ranking could reach on TRUTH.", kind=bool)
     threads: int | None = option(
-        None, "Running", "Number of threads.  [default: one per processor]", kind=int, low=1, metavar="N"
+        None,
+        "Common",
+        "Number of threads.  [default: one per processor]",
+        kind=int,
+        low=1,
+        metavar="N",
+        shown="nowhere",
     )
 
     def __post_init__(self) -> None:
@@ -169,6 +182,8 @@ class Options:
             value = getattr(self, name)
             if spec.choices and value not in spec.choices:
                 raise UsageError(f"{name} must be one of {listed(spec.choices)}, got {value!r}")
+            if spec.kind is int and value is not None:
+                spec.check_whole(name, value)
         _ = self.measures
         if self.by_frequency is not None and self.ties != "label":
             raise UsageError(f"by_frequency follows the order by label; it cannot be combined with ties={self.ties}")
@@ -199,13 +214,32 @@ class Options:
         """The cutoffs of metrics that name none."""
         is_several = isinstance(self.k, Iterable) and not isinstance(self.k, str) and getattr(self.k, "ndim", 1) > 0
         values: list[Any] = list(self.k) if is_several else [self.k]  # type: ignore[arg-type]
-        return [check_cutoff(value) for value in values]
+        return [cutoff for value in values for cutoff in parse_cutoffs(value)]
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
         """What is asked for: metrics with their options and cutoffs, each once."""
         default = DEFAULT_NAMES if self.threshold is None else DECISION_NAMES
         return tuple(parse(default if self.metrics is None else self.metrics, self.cutoffs))
+
+    @property
+    def files(self) -> tuple[Any, ...]:
+        """The values that may be paths."""
+        return tuple(getattr(self, name) for name, spec in specs().items() if spec.is_file)
+
+    def changed(self) -> dict[str, Any]:
+        """Return what is not the default and may change a value, by name, as reports record it.
+
+        Files are recorded by their names, arrays as ``array``; everything else is a number, a string, a bool or a list.
+        """
+        changed = {}
+        for name, spec in specs().items():
+            value, default = getattr(self, name), Options.__dataclass_fields__[name].default
+            value = tuple(self.cutoffs) if name == "k" else value
+            is_default = value is default or (default is not None and value == default)
+            if spec.shown != "nowhere" and not is_default:
+                changed[name] = spec.record(self.measures if name == "metrics" else value)
+        return changed
 
 
 def specs(of: type[Any] | None = None) -> dict[str, Spec]:

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xmceval.kernels.paired import LOSSES, PRODUCTS, WINS, add_pairs
+from xmceval.kernels.topk import SLOTS
+from xmceval.kernels.totals import MOMENTS, add_values
+from xmceval.labels.bins import Bins
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.estimates import exact
+from xmceval.scoring.heldrows import HeldRows
 from xmceval.scoring.observers import BlockValues
 from xmceval.scoring.program import Program
 from xmceval.scoring.sums import WORDS, Sums, add_words
 from xmceval.scoring.task import RowTask
+from xmceval.scoring.totals import Totals
 from xmceval.statistics.paired import Moments, PairedT, Products, paired_t
 
 
@@ -76,6 +83,114 @@ class Pairs:
                     self.shares[system, baseline][t].add(*pair, block.weights, self._share_signs[t])
 
 
+@dataclass(frozen=True)
+class Output:
+    """What is known of one metric, over all labels or within a bin, of every system.
+
+    Attributes
+    ----------
+    measure : Measure
+    bin : str
+        Empty for all labels.
+    sums : sequence of int64 array [MOMENTS, WORDS]
+        By system.
+    n_rows : sequence of int
+        By system: rows with a value.
+    pairs : mapping of (system, baseline) to (products, counts)
+        The words of the sums of products; rows in which the first is better, and in which the second is.
+    rows : callable or None
+        ``rows(system)`` are the weighted values [n_rows, 2], where they are held.
+    """
+
+    measure: Measure
+    bin: str
+    sums: Sequence[Int64]
+    n_rows: Sequence[int]
+    pairs: Mapping[tuple[int, int], tuple[Int64, Int64]]
+    rows: Callable[[int], Float64] | None = None
+
+    def n(self, system: int, baseline: int) -> int:
+        """Return the rows that have a value in at least one of two systems."""
+        return max(self.n_rows[system], self.n_rows[baseline])
+
+    def difference(self, system: int, baseline: int) -> PairedT | None:
+        """Compare two systems by t; None where a denominator is 0."""
+        products = Products(*(exact(words) for words in self.pairs[system, baseline][0]))
+        own, other = _moments(self.sums[system]), _moments(self.sums[baseline])
+        return paired_t(own, other, products, self.n(system, baseline))
+
+    def record(self, system: int, baseline: int) -> tuple[int, int, int]:
+        """Return wins, ties and losses of a system."""
+        counts = self.pairs[system, baseline][1]
+        wins, losses = int(counts[WINS]), int(counts[LOSSES])
+        return wins, self.n(system, baseline) - wins - losses, losses
+
+
+def collect_outputs(
+    program: Program, totals: Sequence[Totals], watch: Pairs, held: HeldRows | None, bins: Bins | None
+) -> list[Output]:
+    """Return every metric that has values of rows: over all labels, then within each bin."""
+    n_rows = [each.tally.n_rows for each in totals]
+    parts = [[each.parts[i] for each in totals] for i, task in enumerate(program.tasks) if task.has_rows]
+    outputs = []
+    for t, task in enumerate(watch.tasks):
+        for o, measure in enumerate(task.measures):
+            counted = [rows - int(part.left_out[o]) for rows, part in zip(n_rows, parts[t], strict=True)]
+            pairs = {pair: (sums[t].products[o], sums[t].counts[o]) for pair, sums in watch.sums.items()}
+            rows = None if held is None else _rows_of(held.values, t, o)
+            outputs.append(Output(measure, "", [part.sums[o] for part in parts[t]], counted, pairs, rows))
+    for b, bin_ in enumerate(() if bins is None else bins.bins):
+        for t, task in enumerate(watch.tasks if bins is not None else ()):
+            for o, measure in enumerate(task.measures if task.has_ceiling else ()):
+                if measure.metric.complement:
+                    continue
+                place = o * len(bins or ()) + b
+                pairs = {pair: (sums[t].products[place], sums[t].counts[place]) for pair, sums in watch.shares.items()}
+                rows = None if held is None else _rows_of(held.shares, t, place)
+                sums = [part.shares[place] for part in parts[t]]
+                outputs.append(Output(measure, bin_.name, sums, n_rows, pairs, rows))
+    return outputs
+
+
+def _rows_of(values: Callable[[int, int], Float64], task: int, place: int) -> Callable[[int], Float64]:
+    return lambda system: values(system, task)[:, place]
+
+
+def outputs_of_rows(
+    measures: Sequence[Measure], values: Float64, weights: Float64, pairs: Sequence[tuple[int, int]],
+    left_out: NDArray[np.int64],
+) -> list[Output]:  # fmt: skip
+    """Return the outputs of saved values [n_rows, n_systems, n_metrics, 2]; `left_out` is by system and metric."""
+    n_rows, n_systems = values.shape[:2]
+    by_system = [np.ascontiguousarray(values[:, s]) for s in range(n_systems)]
+    sums = []
+    for each in by_system:
+        padded = np.zeros((n_rows, len(measures), SLOTS))
+        padded[:, :, :2] = each
+        sums.append(Sums.zeros(len(measures)))
+        add_values(padded, weights, np.empty(MOMENTS), sums[-1])
+    signs, found = _signs(measures), dict[tuple[int, int], PairSums]()
+    for system, baseline in pairs:
+        found[system, baseline] = PairSums(len(measures))
+        found[system, baseline].add(by_system[system], by_system[baseline], weights, signs)
+    scale = weights[:, None] if weights.size else 1.0
+    return [
+        Output(
+            measure,
+            "",
+            [each[o] for each in sums],
+            [n_rows - int(n) for n in left_out[:, o]],
+            {pair: (own.products[o], own.counts[o]) for pair, own in found.items()},
+            _scaled(by_system, o, scale),
+        )
+        for o, measure in enumerate(measures)
+    ]
+
+
+def _scaled(by_system: Sequence[Float64], place: int, scale: Float64 | float) -> Callable[[int], Float64]:
+    return lambda system: by_system[system][:, place] * scale
+
+
 def all_pairs(n_systems: int, against: int | None = None) -> list[tuple[int, int]]:
     """Return (system, baseline) pairs: all, the earlier one being the baseline, or those against one baseline."""
     if against is not None:
@@ -86,22 +201,6 @@ def all_pairs(n_systems: int, against: int | None = None) -> list[tuple[int, int
 def row_tasks(program: Program) -> list[RowTask]:
     """Return the tasks that have values of rows."""
     return [task for task in program.tasks if task.has_rows]  # type: ignore[misc]
-
-
-def difference(a: Int64, b: Int64, products: Int64, n: int) -> PairedT | None:
-    """Compare two systems on one output, from the words of their sums and of their products."""
-    return paired_t(_moments(a), _moments(b), Products(*(exact(words) for words in products)), n)
-
-
-def n_tied(pair: PairSums, output: int, n: int) -> tuple[int, int, int]:
-    """Return wins, ties and losses of the first system in `n` rows."""
-    wins, losses = int(pair.counts[output, WINS]), int(pair.counts[output, LOSSES])
-    return wins, n - wins - losses, losses
-
-
-def n_counted(a: Sums, b: Sums, output: int, n_rows: int) -> int:
-    """Return the rows that have a value in at least one of two systems."""
-    return n_rows - int(min(a.left_out[output], b.left_out[output]))
 
 
 def _moments(sums: Int64) -> Moments:

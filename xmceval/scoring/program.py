@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,14 +12,17 @@ from xmceval.errors import UsageError, listed
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Int64
 from xmceval.rows.checks import LARGEST_EXPONENT, LARGEST_GRADE
+from xmceval.scoring.calibration import Calibration, Squares
+from xmceval.scoring.columns import Columns
 from xmceval.scoring.decisions import Decisions
+from xmceval.scoring.judged import Judged
 from xmceval.scoring.labelwise import Labelwise
 from xmceval.scoring.task import Task
 from xmceval.scoring.topk import TopK
 from xmceval.scoring.wholerow import WholeRow
 
 MAX_CUTOFF = 10_000
-KINDS: tuple[type[Task], ...] = (TopK, WholeRow, Decisions, Labelwise)
+KINDS: tuple[type[Task], ...] = (TopK, WholeRow, Decisions, Labelwise, Squares, Calibration, Judged, Columns)
 
 
 @dataclass(frozen=True)
@@ -60,10 +64,39 @@ class Program:
         has_exponents = any(measure.option("gain") == "exp" for measure in self.measures)
         return LARGEST_EXPONENT if has_exponents else LARGEST_GRADE
 
+    @property
+    def needs_zeros(self) -> bool:
+        """Whether any measure uses the stored zeros of the truth."""
+        return any(measure.metric.family == "judged" for measure in self.measures)
+
+    def check_mergeable(self, what: str) -> None:
+        """Refuse metrics whose sums grow with the rows, for what carries sums from one place to another.
+
+        Parameters
+        ----------
+        what : str
+            Such as ``"Evaluator"`` or ``"shards"``, for the message.
+
+        Raises
+        ------
+        UsageError
+            Names those metrics.
+        """
+        growing = [measure for measure in self.measures if not measure.metric.mergeable]
+        if growing:
+            raise UsageError(
+                f"{listed(growing)}: not available for {what}, because all cells must be held at once "
+                "(hint: score whole matrices or files)"
+            )
+
     def without_propensities(self) -> Program | None:
         """Return the program without the measures that need propensities, or None where none is left."""
         kept = [measure for measure in self.measures if not measure.needs_propensities]
         return compile_program(kept) if kept else None
+
+    def remarks(self, parts: Sequence[Any], n_labels: int) -> list[str]:
+        """Return what the tasks have to remark on their parts of the totals."""
+        return [remark for task, part in zip(self.tasks, parts, strict=True) for remark in task.remarks(part, n_labels)]
 
     def check_ties(self, ties: str) -> None:
         """Refuse a treatment of ties for metrics that have none; where a definition settles ties itself, that holds.

@@ -84,6 +84,10 @@ class Task(ABC):
         """Return the measures that follow the order by label and cannot follow `ties`."""
         return ()
 
+    def remarks(self, part: Any, n_labels: int) -> Sequence[str]:  # noqa: ARG002
+        """Return what a reader may want to know of how the values came about, such as the memory that they took."""
+        return ()
+
 
 def by_rel(measures: Iterable[Measure]) -> Iterator[tuple[int, tuple[Measure, ...]]]:
     """Yield the measures with the same `rel`, ascending."""

@@ -56,6 +56,8 @@ class Divisor(NamedTuple):
     levels: Float64
 
 
+BY_ORDER = "hits"  # a divisor that depends on the order of the labels: such measures go along the list, hit by hit
+
 IDEAL = -1.0  # the slope that stands for the ideal ranking's sum
 
 
@@ -127,7 +129,8 @@ class TopK(RowTask):
     @staticmethod
     def takes(measure: Measure) -> bool:
         """Whether a measure is one of the top-k family with a cutoff."""
-        return measure.metric.family == "top-k" and measure.k is not None
+        is_top_k = measure.metric.family == "top-k" and measure.k is not None
+        return is_top_k and measure.norm.divisor != BY_ORDER
 
     @classmethod
     def compile(cls, measures: Iterable[Measure]) -> list[TopK]:

@@ -10,8 +10,9 @@ import numpy as np
 
 from xmceval.kernels.topk import EMPTY_ROWS, FIRST_CUTOFF, ROWS, count_rows
 from xmceval.rows.block import Int64, Rows
-from xmceval.scoring.batch import Batch, Terms
+from xmceval.scoring.batch import Batch, Terms, longest
 from xmceval.scoring.program import Program
+from xmceval.scoring.sample import Sample
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Filtered:
 
 
 class Tally:
-    """Counts of rows, labels, predictions and ties; threads may add at the same time.
+    """Counts of rows, labels, predictions and ties, and a sample of the rows; threads may add at the same time.
 
     Attributes
     ----------
@@ -40,14 +41,22 @@ class Tally:
         Stored zeros of the truth, which are not labels.
     largest_label : int
         The largest label seen, where no input declares the number of labels; -1 without any.
+    grades : pair of float
+        The least and the greatest grade of the truth; infinity and -infinity without any.
+    longest_row : int
+        The most predictions of a row.
     filtered : Filtered
+    sample : Sample
     """
 
     def __init__(self, n_cutoffs: int) -> None:
         self.counts: Int64 = np.zeros(FIRST_CUTOFF + 2 * n_cutoffs, dtype=np.int64)
         self.explicit_zeros = 0
         self.largest_label = -1
+        self.grades = (np.inf, -np.inf)
+        self.longest_row = 0
         self.filtered = Filtered()
+        self.sample = Sample()
         self._lock = threading.Lock()
 
     def add(self, batch: Batch, cutoffs: Int64, explicit_zeros: int, filtered: Filtered, largest_label: int) -> None:
@@ -55,7 +64,15 @@ class Tally:
         counts = np.zeros_like(self.counts)
         truth, scores = batch.truth, batch.scores
         count_rows(truth.indptr, scores.indptr, tuple(batch.ranking), cutoffs, batch.terms.drop_empty, counts)
+        grades = truth.values[: truth.indptr[-1]]
         self._add(counts, explicit_zeros, filtered, largest_label)
+        self._extend((float(grades.min(initial=np.inf)), float(grades.max(initial=-np.inf))), longest(scores))
+        self.sample.add(batch)
+
+    def _extend(self, grades: tuple[float, float], longest_row: int) -> None:
+        with self._lock:
+            self.grades = (min(self.grades[0], grades[0]), max(self.grades[1], grades[1]))
+            self.longest_row = max(self.longest_row, longest_row)
 
     def _add(self, counts: Int64, explicit_zeros: int, filtered: Filtered, largest_label: int) -> None:
         with self._lock:
@@ -78,6 +95,8 @@ class Tally:
         merged = Tally((self.counts.size - FIRST_CUTOFF) // 2)
         for each in (self, other):
             merged._add(each.counts, each.explicit_zeros, each.filtered, each.largest_label)
+            merged._extend(each.grades, each.longest_row)
+        merged.sample = self.sample.merge(other.sample)
         return merged
 
     def __getstate__(self) -> dict[str, Any]:

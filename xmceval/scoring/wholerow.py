@@ -18,6 +18,7 @@ from xmceval.scoring.batch import Batch, longest
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.sums import Sums
 from xmceval.scoring.task import RowTask, RowValues, by_rel, look_up
+from xmceval.scoring.topk import BY_ORDER
 
 KINDS: Mapping[str, int] = MappingProxyType(
     {
@@ -34,26 +35,32 @@ KINDS: Mapping[str, int] = MappingProxyType(
         "nDCG": kernels.NDCG,
         "ERR": kernels.ERR,
         "AUC@k": kernels.AUC_AT_K,
+        "RBP": kernels.RBP,
+        "AP/hits": kernels.AP_OF_HITS,
     }
 )
 DISCOUNTS: Mapping[str, int] = MappingProxyType(
     {"none": kernels.NO_DISCOUNT, "log2": kernels.LOG2, "ln": kernels.LN, "letor": kernels.LETOR}
 )
 
-# What metrics of the top-k family become over the whole list, by fold and divisor.
-WHOLE_LIST: Mapping[tuple[str, str], str] = MappingProxyType(
+# What metrics of the top-k family become along the list, by gain, fold and divisor.
+WHOLE_LIST: Mapping[tuple[str, str, str], str] = MappingProxyType(
     {
-        ("precision", "n"): "AP",
-        ("precision", "min(k,n)"): "AP",
-        ("first", "1"): "RR",
-        ("sum", "n"): "R",
-        ("sum", "1"): "DCG",
-        ("sum", "ideal"): "nDCG",
+        ("hit", "precision", "n"): "AP",
+        ("hit", "precision", "min(k,n)"): "AP",
+        ("hit", "precision", BY_ORDER): "AP/hits",
+        ("hit", "first", "1"): "RR",
+        ("hit", "sum", "n"): "R",
+        ("hit", "sum", "1"): "RBP",
+        ("grade", "sum", "1"): "DCG",
+        ("grade", "sum", "ideal"): "nDCG",
     }
 )
+DISCOUNTED = frozenset({"DCG", "nDCG"})  # kinds whose discount is chosen
 # Kinds that follow the order by label along the list, so that no other treatment of ties is available.
-NO_EXPECTED_TIES = frozenset({"AP", "RR", "R@n", "DCG", "nDCG", "ERR", "AUC@k"})
-NO_TIE_BOUNDS = frozenset({"AUC@k"})
+NO_EXPECTED_TIES = frozenset({"AP", "AP/hits", "RR", "R@n", "DCG", "nDCG", "ERR", "RBP", "AUC@k"})
+NO_TIE_BOUNDS = frozenset({"AUC@k", "AP/hits"})
+NO_CUTOFF = 1 << 62  # a rank below every list
 
 
 def kind_of(measure: Measure) -> str:
@@ -67,7 +74,7 @@ def kind_of(measure: Measure) -> str:
     metric = measure.metric
     if metric.family == "row":
         return metric.fold
-    kind = WHOLE_LIST.get((metric.fold, measure.norm.divisor))
+    kind = WHOLE_LIST.get((metric.gain, metric.fold, measure.norm.divisor))
     if kind is None:
         raise UsageError(f"{measure} needs a cutoff: its divisor is {measure.norm.divisor}")
     return kind
@@ -83,9 +90,9 @@ class WholeRow(RowTask):
         One per output.
     rel : int
     specs : int64 array [n_outputs, 5]
-        Kind, cutoff (0: none), discount, 1 for exponential gains, 1 for a ratio of sums.
+        Kind, cutoff, discount, 1 for exponential gains, 1 for a ratio of sums.
     params : float64 array [n_outputs]
-        The number that a kind takes: 2^max of ERR.
+        The number that a kind takes: 2^max of ERR, p of RBP.
     """
 
     measures: tuple[Measure, ...]
@@ -96,7 +103,8 @@ class WholeRow(RowTask):
     @staticmethod
     def takes(measure: Measure) -> bool:
         """Whether a measure looks at whole rows."""
-        return measure.metric.family == "row" or (measure.metric.family == "top-k" and measure.k is None)
+        is_along_list = measure.k is None or measure.norm.divisor == BY_ORDER
+        return measure.metric.family == "row" or (measure.metric.family == "top-k" and is_along_list)
 
     @classmethod
     def compile(cls, measures: Iterable[Measure]) -> list[WholeRow]:
@@ -106,7 +114,7 @@ class WholeRow(RowTask):
                 group,
                 rel,
                 np.array([_spec(measure) for measure in group], dtype=np.int64),
-                np.array([2.0 ** measure.number("max") for measure in group]),
+                np.array([measure.number("p") or 2.0 ** measure.number("max") for measure in group]),
             )
             for rel, group in by_rel(measures)
         ]
@@ -148,10 +156,12 @@ _NO_SHARES = np.empty((0, 0, 0))
 
 
 def _spec(measure: Measure) -> tuple[int, ...]:
+    kind = kind_of(measure)
+    discount = measure.discount if kind in DISCOUNTED else "none"
     return (
-        look_up(KINDS, kind_of(measure), "kind of row", measure),
-        measure.k or 0,
-        look_up(DISCOUNTS, measure.discount, "discount of whole lists", measure),
+        look_up(KINDS, kind, "kind of row", measure),
+        measure.k or NO_CUTOFF,
+        look_up(DISCOUNTS, discount, "discount of whole lists", measure),
         int(measure.option("gain") == "exp"),
         int(measure.norm.over == "ratio"),
     )

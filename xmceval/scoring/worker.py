@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from xmceval.rows.block import Block, Float64, Rows, Scratch
-from xmceval.rows.checks import validated_scores, validated_truth
+from xmceval.rows.checks import stored_zeros, validated_scores, validated_truth
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import NO_WEIGHTS, Batch, Terms, check_lengths, rank, rows_where
 from xmceval.scoring.observers import BlockValues, Observer, copy_fractions
@@ -41,6 +41,7 @@ class Worker:
         self._program, self._runs, self._observers = program, runs, observers
         self._truth, self._scores = Scratch(), Scratch()
         self._kept_truth, self._kept_scores = Scratch(), Scratch()
+        self._zeros, self._kept_zeros = Scratch(), Scratch()
         self._spaces: list[Any] = [task.workspace() for task in program.tasks]
         # The narrowest width: a label outside it is an error for one system, and so for all.
         self._width = min((run.terms.width for run in runs), key=lambda width: width.n_labels, default=Width())
@@ -51,6 +52,7 @@ class Worker:
         n_rows = block.n_rows
         terms = self._runs[0].terms
         truth, explicit_zeros = validated_truth(block, self._truth, self._width, self._program.largest_grade)
+        zeros = stored_zeros(block, self._zeros) if self._program.needs_zeros else None
         seen = -1 if self._width.is_known else largest_label(truth)
         in_truth = 0
         if terms.filter is not None:
@@ -59,6 +61,7 @@ class Worker:
         kept = weights > 0 if weights.size and not weights.all() else None
         if kept is not None:
             truth, weights = rows_where(truth, kept, self._kept_truth), weights[kept]
+            zeros = None if zeros is None else rows_where(zeros, kept, self._kept_zeros)
         fractions: list[list[tuple[Float64, Float64]]] = []
         for run, other in zip(self._runs, others, strict=True):
             scores, filtered, largest = self._checked_scores(run.terms, other, in_truth)
@@ -66,7 +69,7 @@ class Worker:
                 scores = rows_where(scores, kept, self._kept_scores)
             batch = Batch(
                 *(run.terms, block, truth, scores, rank(scores, self._program.deepest + 1, self._scores), weights),
-                *(None if kept is None else np.flatnonzero(kept), self._scores),
+                *(None if kept is None else np.flatnonzero(kept), self._scores, zeros, other),
             )
             run.totals.tally.add(batch, self._program.cutoffs, explicit_zeros, filtered, max(seen, largest))
             fractions.append([])
@@ -78,7 +81,7 @@ class Worker:
             values, shares = ([[each[i] for each in of] for of in fractions] for i in (0, 1))
             where = None if kept is None else np.flatnonzero(kept)
             for observer in self._observers:
-                observer.add(BlockValues(block.first_row, n_rows, where, weights, values, shares))
+                observer.add(BlockValues(block.first_row, n_rows, where, weights, truth, values, shares))
 
     def _checked_scores(self, terms: Terms, block: Block, in_truth: int) -> tuple[Rows, Filtered, int]:
         """Parse and filter the scores of a system; also return what the filter did, and the largest label."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,8 +20,20 @@ AnyArray = NDArray[Any]
 BINARY, MULTICLASS, MULTILABEL = "binary", "multiclass", "multilabel"
 
 
-class UndefinedMetricWarning(UserWarning):
-    """A metric is not defined on this data; it was set to a conventional value."""
+def _find_warning() -> type[UserWarning]:
+    """Return scikit-learn's warning where it is loaded, so that filters of it hold here too; else one of our own."""
+    theirs = getattr(sys.modules.get("sklearn.exceptions"), "UndefinedMetricWarning", None)
+    if isinstance(theirs, type) and issubclass(theirs, UserWarning):
+        return theirs
+
+    class UndefinedMetricWarning(UserWarning):
+        """A metric is not defined on this data; it was set to a conventional value."""
+
+    UndefinedMetricWarning.__qualname__ = "UndefinedMetricWarning"
+    return UndefinedMetricWarning
+
+
+UndefinedMetricWarning = _find_warning()
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
@@ -155,6 +168,8 @@ def as_classes(values: Any, name: str) -> AnyArray:
     if array.ndim == 2 and array.shape[1] != 1:
         raise DataError(f"{name}: expected one class per row, got shape {array.shape}")
     array = array.reshape(-1)
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise DataError(f"{name}: has an infinity at {_first(~np.isfinite(array))}; expected classes")
     if array.dtype.kind == "f" and not np.array_equal(array, np.floor(array)):
         raise DataError(
             f"{name}: expected classes, found fractions: continuous is not supported (hint: pass y >= threshold)"

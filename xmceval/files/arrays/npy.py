@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,30 +162,75 @@ def read_strings(path: Path) -> NDArray[np.object_]:
     DataError
         Anything else, with the reason.
     """
-    array = open_array(path)
-    with array:
-        if array.header.dtype.hasobject:
-            try:
-                strings = load_strings(array.stream)
-            except RefusedError as error:
-                raise DataError(
-                    f"{path}: has objects in a pickle, which can run code; only strings are read from it, but "
-                    f"{error} (hint: save the names with dtype str)"
-                ) from None
-            if strings.shape != array.header.shape:
-                raise DataError(
-                    f"{path}: its header declares shape {array.header.shape}, but it holds shape {strings.shape}"
-                )
-            return strings
-        if array.header.dtype.kind != "U":
-            raise DataError(f"{path}: expected an array of strings, got dtype {array.header.dtype}")
-        items = array.read_rest()
-        array.check_end()
+    with open_array(path) as array:
+        return take_strings(array)
+
+
+def take_strings(array: ArrayStream) -> NDArray[np.object_]:
+    """Read the strings of an opened array, as `read_strings` does."""
+    if array.header.dtype.hasobject:
+        try:
+            strings = load_strings(array.stream)
+        except RefusedError as error:
+            raise DataError(
+                f"{array.name}: has objects in a pickle, which can run code; only strings are read from it, but "
+                f"{error} (hint: save the names with dtype str)"
+            ) from None
+        if strings.shape != array.header.shape:
+            raise DataError(
+                f"{array.name}: its header declares shape {array.header.shape}, but it holds shape {strings.shape}"
+            )
+        return strings
+    if array.header.dtype.kind != "U":
+        raise DataError(f"{array.name}: expected an array of strings, got dtype {array.header.dtype}")
+    items = array.read_rest()
+    array.check_end()
     order = "F" if array.header.is_fortran else "C"
     try:
         return items.astype(object).reshape(array.header.shape, order=order)  # type: ignore[call-overload, no-any-return]
     except ValueError as error:  # a code point that Unicode does not have
-        raise _damage_error(str(path), error) from None
+        raise _damage_error(array.name, error) from None
+
+
+class ArrayFile(Protocol):
+    """An array that is read anew for each pass: an npy file, or a member of an archive."""
+
+    @property
+    def name(self) -> str:
+        """Its name in messages."""
+
+    def header(self) -> Header:
+        """Read its header."""
+
+    def row_pieces(self, n_entries: int) -> Iterator[AnyArray]:
+        """Yield the rows of a matrix in pieces of about `n_entries` entries."""
+
+    def strings(self) -> NDArray[np.object_]:
+        """Read it as an array of strings."""
+
+
+@dataclass(frozen=True)
+class NpyFile:
+    """An npy file."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """Its name in messages."""
+        return str(self.path)
+
+    def header(self) -> Header:
+        """Read its header."""
+        return read_header(self.path)
+
+    def row_pieces(self, n_entries: int) -> Iterator[AnyArray]:
+        """Yield the rows of a matrix in pieces of about `n_entries` entries."""
+        return read_row_pieces(self.path, n_entries)
+
+    def strings(self) -> NDArray[np.object_]:
+        """Read it as an array of strings."""
+        return read_strings(self.path)
 
 
 def read_row_pieces(path: Path, n_entries: int) -> Iterator[AnyArray]:
@@ -194,24 +239,38 @@ def read_row_pieces(path: Path, n_entries: int) -> Iterator[AnyArray]:
     A matrix in Fortran order is mapped into memory, or read whole if the file is compressed.
     """
     header = read_header(path)
-    n_rows, width = header.shape
-    n_piece = max(n_entries // max(width, 1), 1)
-    if header.is_fortran:
+    if header.is_fortran and is_uncompressed(path):
         try:
-            whole = np.load(path, mmap_mode="r", allow_pickle=False) if is_uncompressed(path) else read_array(path)
+            whole = np.load(path, mmap_mode="r", allow_pickle=False)
         except ValueError as error:
-            raise error if isinstance(error, DataError) else _damage_error(str(path), error) from None
-        yield from (whole[i : i + n_piece] for i in range(0, n_rows, n_piece))
+            raise _damage_error(str(path), error) from None
+        yield from _cut(whole, n_entries)
         return
-    array = open_array(path)
-    with array:
-        if width == 0:
-            yield np.empty((n_rows, 0), dtype=header.dtype)
-        else:
-            for start in range(0, n_rows, n_piece):
-                n = min(n_piece, n_rows - start)
-                yield array.read(n * width).reshape(n, width)
+    with open_array(path) as array:
+        yield from take_row_pieces(array, n_entries)
+
+
+def take_row_pieces(array: ArrayStream, n_entries: int) -> Iterator[AnyArray]:
+    """Yield the rows of an opened matrix in pieces; one in Fortran order is read whole."""
+    n_rows, width = array.header.shape
+    if array.header.is_fortran:
+        whole = array.read_rest().reshape(array.header.shape, order="F")
         array.check_end()
+        yield from _cut(whole, n_entries)
+        return
+    n_piece = max(n_entries // max(width, 1), 1)
+    if width == 0:
+        yield np.empty((n_rows, 0), dtype=array.header.dtype)
+    else:
+        for start in range(0, n_rows, n_piece):
+            n = min(n_piece, n_rows - start)
+            yield array.read(n * width).reshape(n, width)
+    array.check_end()
+
+
+def _cut(whole: AnyArray, n_entries: int) -> Iterator[AnyArray]:
+    n_piece = max(n_entries // max(whole.shape[1], 1), 1)
+    return (whole[i : i + n_piece] for i in range(0, whole.shape[0], n_piece))
 
 
 def _damage_error(name: str, error: Exception) -> DataError:

@@ -1,4 +1,4 @@
-"""npz files of scipy.sparse: CSR is streamed by rows; CSC and COO are held in memory and converted."""
+"""npz files: of scipy.sparse, of which CSC and COO are held in memory, or of arrays of labels and scores."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError, listed
 from xmceval.files.arrays.csr import coo_to_csr, csc_to_csr
-from xmceval.files.arrays.npy import ArrayStream
+from xmceval.files.arrays.npy import ArrayStream, Header, take_row_pieces, take_strings
+from xmceval.files.arrays.pairs import open_lists
 from xmceval.files.opened import Opened, Request
 from xmceval.files.streams import is_uncompressed, read_all_bytes
 from xmceval.rows.matrices import BLOCK_ENTRIES, MatrixSource, indptr_error
@@ -37,6 +38,9 @@ _FORMATS: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "coo": {**_COMMON, "row": "iu", "col": "iu"},
     }
 )
+
+# Names of an array of labels beside one of scores: that of NAME-labels.npy, and that of pyxclib's dict.
+_LISTS = frozenset({"labels", "indices"})
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,7 @@ class Archive:
 
 
 def open_npz(path: Path, request: Request) -> Opened:
-    """Open a matrix that ``scipy.sparse.save_npz`` wrote.
+    """Open a matrix that ``scipy.sparse.save_npz`` wrote, or predictions of ``numpy.savez(labels=, scores=)``.
 
     Raises
     ------
@@ -84,6 +88,9 @@ def open_npz(path: Path, request: Request) -> Opened:
     """
     archive = Archive(path, None if is_uncompressed(path) else read_all_bytes(path))
     with archive.open() as opened:
+        parts = {name.removesuffix(".npy") for name in opened.namelist()}
+        if request.are_scores and not _COMMON.keys() <= parts and parts & _LISTS:
+            return _open_lists(archive, parts, request)
         form, lengths, shape = _check(archive, opened)
         if form == "csr":
             n_stored = min(lengths["indices"], lengths["data"])
@@ -100,6 +107,44 @@ def open_npz(path: Path, request: Request) -> Opened:
             source, storage = MatrixSource(str(path), *shape, [Csr(*csr, request.are_scores)]), ", held in memory"
     description = f"npz, scipy.sparse {form} matrix{storage}"
     return Opened(source, description, request.role, may_have_extra_column=request.are_scores)
+
+
+def _open_lists(archive: Archive, parts: set[str], request: Request) -> Opened:
+    """Open the arrays of labels and scores of an archive as a pair."""
+    labels, *others = sorted(parts & _LISTS)
+    if others:
+        raise DataError(f"{archive.path}: has both {labels!r} and {others[0]!r}; expected labels=, scores=")
+    scores = Member(archive, "scores") if "scores" in parts else None
+    storage = "" if archive.content is None else ", held in memory"
+    return open_lists(Member(archive, labels), scores, request, form=f"npz{storage},", missing="array 'scores'")
+
+
+@dataclass(frozen=True)
+class Member:
+    """An array of an archive."""
+
+    archive: Archive
+    part: str
+
+    @property
+    def name(self) -> str:
+        """Its name in messages."""
+        return f"{self.archive.path} ({self.part})"
+
+    def header(self) -> Header:
+        """Read its header."""
+        with self.archive.open() as opened, self.archive.open_array(opened, self.part) as stream:
+            return stream.header
+
+    def row_pieces(self, n_entries: int) -> Iterator[AnyArray]:
+        """Yield the rows of a matrix in pieces of about `n_entries` entries."""
+        with self.archive.open() as opened, self.archive.open_array(opened, self.part) as stream:
+            yield from take_row_pieces(stream, n_entries)
+
+    def strings(self) -> NDArray[np.object_]:
+        """Read it as an array of strings."""
+        with self.archive.open() as opened, self.archive.open_array(opened, self.part) as stream:
+            return take_strings(stream)
 
 
 def _check(archive: Archive, opened: zipfile.ZipFile) -> tuple[str, dict[str, int], tuple[int, int]]:

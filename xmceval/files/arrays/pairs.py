@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, Fault
-from xmceval.files.arrays.npy import Header, read_header, read_row_pieces, read_strings
+from xmceval.files.arrays.npy import ArrayFile, Header, NpyFile, read_header, read_row_pieces
 from xmceval.files.names import Names, unknown_name
 from xmceval.files.opened import Opened, Request
 from xmceval.files.signatures import LABELS_ENDING, SCORES_ENDING
@@ -26,6 +26,43 @@ _COMPRESSED_ENDINGS = (".gz", ".xz", ".bz2", ".zst")
 _PADDING = frozenset({"", "-1"})
 
 
+def open_npy(path: Path, request: Request) -> Opened:
+    """Open an npy matrix: scores or truth [n_rows, n_labels], or as predictions ranked labels or their names.
+
+    Integers are ranked labels where they can be and the matrix is not as wide as there are labels.
+
+    Raises
+    ------
+    DataError
+        Another shape or dtype.
+    """
+    header = read_header(path)
+    if not request.are_scores or len(header.shape) != 2 or header.dtype.kind not in "iuUO":
+        return open_dense(path, request)
+    if header.dtype.kind in "UO":
+        return open_lists(NpyFile(path), None, request, form="npy,")
+    n_labels, width = request.n_labels, header.shape[1]
+    piece = next(read_row_pieces(path, BLOCK_ENTRIES), np.empty((0, 0)))
+    largest = int(piece.max(initial=-1))
+    are_lists = _are_lists(piece) and (n_labels is None or largest < n_labels)
+    if are_lists and (largest >= width if n_labels is None else n_labels != width):
+        return open_lists(NpyFile(path), None, request, form="npy,")
+    opened = open_dense(path, request)
+    if are_lists and width > 2 and int(piece.min()) >= 0 and largest < width:
+        opened.source.warnings.append(
+            f"{path}: every row is a permutation of 0..{width - 1}; it was read as scores of {width:,} labels "
+            "(hint: save it as NAME-labels.npy if these are ranked labels)"
+        )
+    return opened
+
+
+def _are_lists(piece: AnyArray) -> bool:
+    """Return whether rows can be lists of different labels, with -1 for padding."""
+    ordered = np.sort(piece, axis=1)
+    is_same = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
+    return piece.size > 0 and int(ordered.min()) >= -1 and int(ordered.max()) >= 0 and not is_same.any()
+
+
 def open_dense(path: Path, request: Request) -> Opened:
     """Open an npy matrix [n_rows, n_labels]: scores, in which -inf is not predicted, or an indicator of truth.
 
@@ -34,14 +71,25 @@ def open_dense(path: Path, request: Request) -> Opened:
     DataError
         Another shape or dtype.
     """
-    shape, _, dtype = _check_matrix(path, "biuf")
+    shape, _, dtype = _check_matrix(NpyFile(path), "biuf")
     source = MatrixSource(str(path), shape[0], shape[1], _DensePieces(path, request.are_scores))
     return Opened(source, f"npy, dense {dtype} matrix [{shape[0]:,} rows, {shape[1]:,} labels]", request.role)
 
 
 def is_pair(path: Path) -> bool:
     """Return whether a path names a pair of npy files: either of them, or their stem."""
-    return _stem(path)[1] or (not path.is_file() and any(file.is_file() for file in _find_pair(path)))
+    return _stem(path)[1] or (not path.is_file() and has_pair(path))
+
+
+def has_pair(path: Path) -> bool:
+    """Return whether a file of the pair that a path names exists."""
+    return any(file.is_file() for file in _find_pair(path))
+
+
+def describe_missing(path: Path) -> str:
+    """Describe a file that is missing; where its name is that of a pair, with the names of both."""
+    labels, scores = _find_pair(path)
+    return f"{path}: no such file" + (f"; a pair is {labels.name} and {scores.name}" if _stem(path)[1] else "")
 
 
 def open_pair(path: Path, request: Request) -> Opened:
@@ -56,36 +104,71 @@ def open_pair(path: Path, request: Request) -> Opened:
     """
     labels, scores = _find_pair(path)
     if not labels.exists() and not scores.exists():
-        raise DataError(f"{path}: no such file; a pair is {labels.name} and {scores.name}")
+        raise DataError(describe_missing(path))
     if not labels.exists():
         opened = open_dense(scores, request)
         return Opened(opened.source, f"{opened.format} (there is no {labels.name})", request.role)
+    return open_lists(
+        NpyFile(labels),
+        NpyFile(scores) if scores.exists() else None,
+        request,
+        form="npy pair," if scores.exists() else "npy,",
+        missing=scores.name,
+    )
+
+
+def open_lists(
+    labels: ArrayFile, scores: ArrayFile | None, request: Request, *, form: str, missing: str = "array of scores"
+) -> Opened:
+    """Open a matrix of labels or their names [n_rows, any width], and one of their scores.
+
+    Parameters
+    ----------
+    labels : ArrayFile
+    scores : ArrayFile or None
+        None for labels that are in the order of their rank.
+    request : Request
+    form : str
+        The beginning of the format in words.
+    missing : str
+        The scores that there could be, for the warning that there are none.
+
+    Raises
+    ------
+    DataError
+        Different shapes, or labels that are neither integers nor strings.
+    """
     header = _check_matrix(labels, "iuUO")
-    if scores.exists():
+    if scores is not None:
         shape = _check_matrix(scores, "biuf").shape
         if shape != header.shape:
-            raise DataError(f"{labels} has shape {header.shape}, but {scores} has shape {shape}; expected the same")
+            raise DataError(
+                f"{labels.name} has shape {header.shape}, but {scores.name} has shape {shape}; expected the same"
+            )
     are_names = header.dtype.kind in "UO"
     if are_names and request.names is None:
         raise DataError(
-            f"{labels}: has label names, not ids (hint: pass --labels FILE, or labels=, with one name per line)"
+            f"{labels.name}: has label names, not ids (hint: pass --labels FILE, or labels=, with one name per line)"
         )
-    pieces = _PairPieces(labels, scores if scores.exists() else None, header, request.names if are_names else None)
+    pieces = _PairPieces(labels, scores, header, request.names if are_names else None)
+    source = MatrixSource(labels.name, header.shape[0], None, pieces, is_exact=False)
     content = "label names" if are_names else "labels"
-    description = f"npy, ranked {content} (there is no {scores.name})"
-    if scores.exists():
-        description = f"npy pair, {content} and scores"
+    description = f"{form} ranked {content}" if scores is None else f"{form} {content} and scores"
+    if scores is None:
+        source.warnings.append(
+            f"{labels.name}: there is no {missing}: labels are ranked by their column, the first is the best"
+        )
     if header.dtype.hasobject:
         description += ", names held in memory"
-    return Opened(MatrixSource(str(labels), header.shape[0], None, pieces, is_exact=False), description, request.role)
+    return Opened(source, description, request.role)
 
 
-def _check_matrix(path: Path, kinds: str) -> Header:
-    """Return the header of an npy file with a matrix of one of some kinds of dtype."""
-    header = read_header(path)
+def _check_matrix(array: ArrayFile, kinds: str) -> Header:
+    """Return the header of a matrix of one of some kinds of dtype."""
+    header = array.header()
     if len(header.shape) != 2 or header.dtype.kind not in kinds:
         content = "numbers" if kinds == "biuf" else "integers or strings"
-        raise DataError(f"{path}: expected a matrix of {content}, got shape {header.shape} of {header.dtype}")
+        raise DataError(f"{array.name}: expected a matrix of {content}, got shape {header.shape} of {header.dtype}")
     return header
 
 
@@ -124,16 +207,16 @@ class _DensePieces:
 
 @dataclass(frozen=True)
 class _PairPieces:
-    """The rows of a pair of npy files."""
+    """The rows of a pair of arrays."""
 
-    labels: Path
-    scores: Path | None
+    labels: ArrayFile
+    scores: ArrayFile | None
     header: Header
     names: Names | None
 
     def __iter__(self) -> Iterator[Matrix]:
         """Yield rows of both files in step, in pieces of about BLOCK_ENTRIES entries."""
-        take_scores = None if self.scores is None else _make_taker(read_row_pieces(self.scores, BLOCK_ENTRIES))
+        take_scores = None if self.scores is None else _make_taker(self.scores.row_pieces(BLOCK_ENTRIES))
         row = 0
         for labels in self._read_labels():
             n_rows = labels.shape[0]
@@ -141,13 +224,13 @@ class _PairPieces:
             if self.names is None:
                 yield PaddedLists(labels, scores)
             else:
-                yield _NamedLists(labels, scores, self.names, str(self.labels), row)
+                yield _NamedLists(labels, scores, self.names, self.labels.name, row)
             row += n_rows
 
     def _read_labels(self) -> Iterator[AnyArray]:
         if not self.header.dtype.hasobject:
-            return read_row_pieces(self.labels, BLOCK_ENTRIES)
-        strings = read_strings(self.labels)
+            return self.labels.row_pieces(BLOCK_ENTRIES)
+        strings = self.labels.strings()
         n = max(BLOCK_ENTRIES // max(strings.shape[1], 1), 1)
         return (strings[i : i + n] for i in range(0, strings.shape[0], n))
 

@@ -153,8 +153,8 @@ def _parse_ids(region: Region, scratch: Scratch) -> Rows:
     return rows if region.are_scores else _with_values_of_one(region, rows)
 
 
-def _parse_names(region: Region, scratch: Scratch, *, only_tabs: bool = False, prefix: bytes = b"") -> Rows:
-    """Parse lists of label names."""
+def _parse_names(region: Region, scratch: Scratch, *, separator: int = 0, prefix: bytes = b"") -> Rows:
+    """Parse lists of label names; the kernel numbers the separators."""
     from xmceval.kernels.lists import parse_names
 
     names = region.names
@@ -162,18 +162,34 @@ def _parse_names(region: Region, scratch: Scratch, *, only_tabs: bool = False, p
         raise region.row_fault(0, "has label names, not ids (hint: pass --labels FILE)")
     rows, status = _room_for_labels(region, scratch), _status(scratch)
     text = (region.chunk.text, region.start, region.stop)
-    parse_names(*text, only_tabs, np.frombuffer(bytearray(prefix), dtype=np.uint8), *names.arrays, *rows, status)
+    parse_names(*text, separator, np.frombuffer(bytearray(prefix), dtype=np.uint8), *names.arrays, *rows, status)
     _check_status(region, status)
     return rows if region.are_scores else _with_values_of_one(region, rows)
 
 
 def _parse_tabbed_names(region: Region, scratch: Scratch) -> Rows:
     """Parse lists of label names separated by tabs."""
-    return _parse_names(region, scratch, only_tabs=True)
+    from xmceval.kernels.lists import TABS
+
+    return _parse_names(region, scratch, separator=TABS)
+
+
+def _parse_comma_names(region: Region, scratch: Scratch) -> Rows:
+    """Parse lists of label names separated by commas or blanks."""
+    from xmceval.kernels.lists import COMMAS
+
+    return _parse_names(region, scratch, separator=COMMAS)
+
+
+def _parse_fasttext_lists(region: Region, scratch: Scratch) -> Rows:
+    """Parse ``__label__x __label__y``, as predictions the best first."""
+    if region.are_scores:
+        return _parse_by_line(region, scratch, lambda line: _read_fasttext_ranks(line, region.names))
+    return _parse_fasttext(region, scratch)
 
 
 def _parse_fasttext(region: Region, scratch: Scratch) -> Rows:
-    """Parse ``__label__x __label__y text``, or in predictions ``__label__x 0.5 __label__y 0.25``."""
+    """Parse text with ``__label__x`` anywhere in it, or in predictions ``__label__x 0.5 __label__y 0.25``."""
     if region.are_scores:
         return _parse_by_line(region, scratch, lambda line: _read_fasttext_scores(line, region.names))
     if region.names is not None:
@@ -195,11 +211,18 @@ def _read_fasttext_scores(line: bytes, names: Names | None) -> Iterator[tuple[in
             raise ValueError(f"{_FASTTEXT_PAIRS}, found {quote(words[i + 1])} as a score") from None
 
 
+def _read_fasttext_ranks(line: bytes, names: Names | None) -> Iterator[tuple[int, float]]:
+    words = line.split()
+    for i, word in enumerate(words):
+        if not word.startswith(FASTTEXT_PREFIX):
+            raise ValueError(f"expected only __label__name, as in the lines before, found {quote(word)}")
+        yield _fasttext_label(word, names), float(len(words) - i)
+
+
 def _read_fasttext_truth(line: bytes) -> Iterator[tuple[int, float]]:
     for word in line.split():
-        if not word.startswith(FASTTEXT_PREFIX):
-            return
-        yield _fasttext_label(word, None), 1.0
+        if word.startswith(FASTTEXT_PREFIX):
+            yield _fasttext_label(word, None), 1.0
 
 
 def _fasttext_label(word: bytes, names: Names | None) -> int:
@@ -266,7 +289,11 @@ GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
         "tabbed names": Grammar(
             "tab-separated lists of label names", _parse_tabbed_names, has_comments=False, is_ranked=True
         ),
+        "comma names": Grammar(
+            "lists of label names between commas", _parse_comma_names, has_comments=False, is_ranked=True
+        ),
         "fasttext": Grammar("rows of __label__name", _parse_fasttext, has_comments=False),
+        "fasttext lists": Grammar("lists of __label__name", _parse_fasttext_lists, has_comments=False, is_ranked=True),
         "json": Grammar("JSON lines", _parse_json, has_comments=False),
     }
 )

@@ -1,4 +1,4 @@
-"""JSON lines: XMLRepository's raw files as truth, and the predictions of PECOS text2text."""
+"""JSON lines: XMLRepository's raw files as truth, the predictions of PECOS text2text, lists of labels with scores."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from xmceval.files.decimals import explain_decimal
 from xmceval.files.names import LARGEST_ID, Names, unknown_name
 
 
@@ -17,15 +18,28 @@ def read_truth(line: bytes, names: Names | None) -> Iterator[tuple[int, float]]:
     ValueError
         Another line.
     """
-    fields = _load_object(line)
-    labels = fields.get("target_ind")
+    return truth_of(_load_row(line), names)
+
+
+def truth_of(row: Any, names: Names | None) -> Iterator[tuple[int, float]]:
+    """Yield the labels of a parsed row of truth, which may also be a list of ``{"label": 12}``.
+
+    Raises
+    ------
+    ValueError
+        Something else.
+    """
+    if isinstance(row, list):
+        yield from _labels_of(row, names, default=1.0)
+        return
+    labels = row.get("target_ind")
     if not isinstance(labels, list):
         raise ValueError('expected an object with a list "target_ind"; predictions have a list "data"')
-    grades = fields.get("target_rel", [1.0] * len(labels))
+    grades = row.get("target_rel", [1.0] * len(labels))
     if not isinstance(grades, list) or len(grades) != len(labels):
         raise ValueError('expected "target_rel" to be a list as long as "target_ind"')
     for label, grade in zip(labels, grades, strict=True):
-        yield _to_label(label, names), _to_number(grade, "target_rel")
+        yield to_label(label, names), to_number(grade, "target_rel")
 
 
 def read_scores(line: bytes, names: Names | None) -> Iterator[tuple[int, float]]:
@@ -36,30 +50,60 @@ def read_scores(line: bytes, names: Names | None) -> Iterator[tuple[int, float]]
     ValueError
         Another line.
     """
-    pairs = _load_object(line).get("data")
+    return scores_of(_load_row(line), names)
+
+
+def scores_of(row: Any, names: Names | None) -> Iterator[tuple[int, float]]:
+    """Yield the labels of a parsed row of predictions, which may also be a list of ``{"label": 12, "score": 0.9}``.
+
+    Raises
+    ------
+    ValueError
+        Something else.
+    """
+    if isinstance(row, list):
+        yield from _labels_of(row, names, default=None)
+        return
+    pairs = row.get("data")
     if not isinstance(pairs, list):
         raise ValueError('expected an object with a list "data" of [name, score]; truth has a list "target_ind"')
     for pair in pairs:
         if not isinstance(pair, list) or len(pair) != 2:
             raise ValueError(f'expected [name, score] in "data", found {ascii(pair)[:60]}')
-        yield _to_label(pair[0], names), _to_number(pair[1], "data")
+        yield to_label(pair[0], names), to_number(pair[1], "data")
 
 
-def _load_object(line: bytes) -> dict[str, Any]:
+def _labels_of(row: list[Any], names: Names | None, default: float | None) -> Iterator[tuple[int, float]]:
+    for item in row:
+        if not isinstance(item, dict) or "label" not in item or (default is None and "score" not in item):
+            example = '{"label": 12, "score": 0.9}' if default is None else '{"label": 12}'
+            raise ValueError(f"expected objects such as {example} in the list, found {ascii(item)[:60]}")
+        yield to_label(item["label"], names), to_number(item.get("score", default), "score")
+
+
+def _load_row(line: bytes) -> Any:
+    """Parse a line: an object or a list."""
     try:
-        fields = json.loads(line.decode("utf-8-sig"))
+        row = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise ValueError(f"expected UTF-8, {error.reason} at byte {error.start} of the line") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"expected one JSON object per line ({error.msg}: character {error.pos})") from None
     except (RecursionError, ValueError):
         raise ValueError("expected one JSON object per line, without deep nesting and huge numbers") from None
-    if not isinstance(fields, dict):
-        raise ValueError(f"expected one JSON object per line, found {ascii(fields)[:40]}")
-    return fields
+    if not isinstance(row, (dict, list)):
+        raise ValueError(f"expected one JSON object per line, found {ascii(row)[:40]}")
+    return row
 
 
-def _to_label(label: Any, names: Names | None) -> int:
+def to_label(label: Any, names: Names | None) -> int:
+    """Return the label of a number or a name in JSON.
+
+    Raises
+    ------
+    ValueError
+        An unknown name, or another type.
+    """
     if isinstance(label, str):
         if names is None or label not in names.labels:
             raise ValueError(unknown_name(label[:40], names))
@@ -69,9 +113,17 @@ def _to_label(label: Any, names: Names | None) -> int:
     return label
 
 
-def _to_number(value: Any, field: str) -> float:
+def to_number(value: Any, field: str) -> float:
+    """Return a number in JSON, of the field that is named.
+
+    Raises
+    ------
+    ValueError
+        Another type.
+    """
     if type(value) not in {int, float}:
-        raise ValueError(f'expected a number in "{field}", found {ascii(value)[:40]}')
+        hint = explain_decimal(value.encode(errors="replace")) if isinstance(value, str) else ""
+        raise ValueError(f'expected a number in "{field}", found {ascii(value)[:40]}{hint}')
     try:
         return float(value)
     except OverflowError:

@@ -27,6 +27,10 @@ _SCORED = re.compile(
     rb"\d+[ \t]+[-+]?[\d.]+(?:[eE][-+]?\d+)?(?:[ \t]*\t[ \t]*\d+[ \t]+[-+]?[\d.]+(?:[eE][-+]?\d+)?)*\Z"
 )
 
+_FASTTEXT_LABEL = re.compile(rb"(?:\A|[ \t])__label__")
+
+_FASTTEXT_LIST = re.compile(rb"__label__\S*(?:[ \t]+__label__\S*)*\Z")
+
 _IDS_AND_TEXT = re.compile(rb"\d+(?:,\d+)*\t")
 
 
@@ -121,8 +125,8 @@ def _find_marked_kind(lines: Sequence[bytes]) -> str:
         return ""
     if rows[0].startswith((b"{", b"[")):
         return "json"
-    if any(row.startswith(FASTTEXT_PREFIX) for row in rows):
-        return "fasttext"
+    if any(FASTTEXT_PREFIX in row and _FASTTEXT_LABEL.search(row) for row in rows):
+        return "fasttext lists" if all(map(_FASTTEXT_LIST.match, rows)) else "fasttext"
     return ""
 
 
@@ -225,11 +229,20 @@ def _finish(path: Path, layout: Layout, lines: list[bytes], names: Names | None)
         fields = [field.strip() for row in rows for field in row.split(b"\t")][:WORDS_COMPARED]
         are_fields = not names.has_all(words) and (names.has_all(fields) or any(b"\t" in row for row in rows))
         return replace(layout, kind="tabbed names" if are_fields else "names", names=names)
-    if not names.has_all(words):
+    return _as_names(path, layout, rows, names)
+
+
+def _as_names(path: Path, layout: Layout, rows: list[bytes], names: Names) -> Layout:
+    """Decide whether digits are ids or names of labels: names if one of them is, so that an unknown one is reported."""
+    lists = [row.split(b"#")[0] for row in rows]
+    words = [word for row in lists for word in row.replace(b",", b" ").split()][:WORDS_COMPARED]
+    labels = {word: names.labels[name] for word in set(words) if (name := word.decode()) in names.labels}
+    if not labels:
         return layout
-    is_same = all(names.labels[word.decode()] == int(word) for word in words if len(word) < 19)
+    is_same = all(label == int(word) for word, label in labels.items() if len(word) < 19)
     warning = "" if is_same else f"{path}: its words were read as names in {names.source}, not as label ids"
-    return replace(layout, kind="names", names=names, warning=warning)
+    kind = "comma names" if any(b"," in row for row in lists) else "names"
+    return replace(layout, kind=kind, names=names, warning=warning)
 
 
 def _check_first_row(path: Path, layout: Layout, lines: list[bytes]) -> None:

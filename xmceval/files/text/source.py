@@ -11,11 +11,12 @@ import numpy as np
 
 from xmceval.errors import DataError, Fault, counted
 from xmceval.files.chunks import Chunk, LineChunks
+from xmceval.files.decimals import check_decimals
 from xmceval.files.names import Names, unknown_name
 from xmceval.files.opened import Opened, Request
-from xmceval.files.streams import quote
+from xmceval.files.streams import quote, read_first_bytes
 from xmceval.files.text.grammars import Grammar
-from xmceval.files.text.layout import Layout, detect_layout
+from xmceval.files.text.layout import HEAD_BYTES, Layout, detect_layout
 from xmceval.rows.block import Block, Rows, Scratch
 
 NEWLINE = 0x0A
@@ -33,6 +34,8 @@ def open_text(path: Path, request: Request) -> Opened:
     DataError
         Text of no known layout, or truth where predictions are expected, or the reverse.
     """
+    if request.are_scores:
+        check_decimals(path, read_first_bytes(path, HEAD_BYTES))
     layout = detect_layout(path, request.names)
     if request.role not in layout.grammar.roles:
         actual, expected = ("truth", "predictions") if request.are_scores else ("predictions", "truth")
@@ -145,7 +148,9 @@ class TextBlock:
 
         token = bytes(self.chunk.buffer[offset:end])
         if code == UNKNOWN_NAME:
-            return self.row_fault(row, unknown_name(token[:40].decode(errors="backslashreplace"), self.names))
+            hint = " (hint: leave --labels out if these are label ids)" if token.isdigit() else ""
+            name = token[:40].decode(errors="backslashreplace")
+            return self.row_fault(row, unknown_name(name, self.names) + hint)
         return self.row_fault(row, f"{self.grammar.expected(code)}, found {quote(token)}")
 
     def row_fault(self, row: int, message: str) -> Fault:

@@ -146,11 +146,11 @@ class NpzSink(_Arrays):
         narrow = max(self._n_entries, n_labels) < 2**31
         index, value = (np.dtype(np.int32 if narrow else np.int64), np.dtype("f4" if self._is_single else "f8"))
         with zipfile.ZipFile(self._file, "w", zipfile.ZIP_STORED) as archive:
-            self._member(archive, "indices", index, self._n_entries, self._read(1, np.int64))
-            self._member(archive, "indptr", index, n_rows + 1, self._ends())
-            self._member(archive, "format", np.dtype("S3"), None, iter([np.array(b"csr")]))
-            self._member(archive, "shape", np.dtype(np.int64), 2, iter([np.array([n_rows, n_labels])]))
-            self._member(archive, "data", value, self._n_entries, self._read(2, np.float64))
+            write_member(archive, "indices", index, (self._n_entries,), self._read(1, np.int64))
+            write_member(archive, "indptr", index, (n_rows + 1,), self._ends())
+            write_member(archive, "format", np.dtype("S3"), (), iter([np.array(b"csr")]))
+            write_member(archive, "shape", np.dtype(np.int64), (2,), iter([np.array([n_rows, n_labels])]))
+            write_member(archive, "data", value, (self._n_entries,), self._read(2, np.float64))
 
     def _ends(self) -> Iterator[NDArray[Any]]:
         end = 0
@@ -159,16 +159,6 @@ class NpzSink(_Arrays):
             ends = np.cumsum(lengths) + end
             end = int(ends[-1])
             yield ends
-
-    @staticmethod
-    def _member(
-        archive: zipfile.ZipFile, name: str, dtype: np.dtype[Any], size: int | None, arrays: Iterator[NDArray[Any]]
-    ) -> None:
-        info = zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0))  # the same bytes at any time
-        with archive.open(info, "w", force_zip64=True) as member:
-            _write_header(member, dtype, () if size is None else (size,))
-            for array in arrays:
-                member.write(array.astype(dtype).tobytes())
 
 
 class PairSink(_Arrays):
@@ -197,3 +187,14 @@ def _write_header(file: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> No
     np.lib.format.write_array_header_1_0(
         file, {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
     )
+
+
+def write_member(
+    archive: zipfile.ZipFile, name: str, dtype: np.dtype[Any], shape: tuple[int, ...], arrays: Iterator[NDArray[Any]]
+) -> None:
+    """Write an array, piece by piece, as a member of an npz archive."""
+    info = zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0))  # the same bytes at any time
+    with archive.open(info, "w", force_zip64=True) as member:
+        _write_header(member, dtype, shape)
+        for array in arrays:
+            member.write(array.astype(dtype).tobytes())

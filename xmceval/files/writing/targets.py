@@ -10,6 +10,8 @@ from typing import BinaryIO
 
 from xmceval.errors import DataError, UsageError, listed
 
+_unfinished: set[Path] = set()
+
 
 @contextmanager
 def open_targets(targets: Sequence[Path], *, force: bool) -> Iterator[list[BinaryIO]]:
@@ -32,6 +34,7 @@ def open_targets(targets: Sequence[Path], *, force: bool) -> Iterator[list[Binar
     targets = [target.resolve() for target in targets]  # the target of a link is overwritten, not the link
     temporary = [target.with_name(f".{target.name}.{os.getpid()}.part") for target in targets]
     files: list[BinaryIO] = []
+    _unfinished.update(temporary)
     try:
         files.extend(path.open("w+b") for path in temporary)
         yield files
@@ -46,3 +49,10 @@ def open_targets(targets: Sequence[Path], *, force: bool) -> Iterator[list[Binar
             file.close()
         for path in temporary:
             path.unlink(missing_ok=True)
+        _unfinished.difference_update(temporary)
+
+
+def remove_unfinished() -> None:
+    """Remove the files that are not yet complete: for whoever ends the process at once."""
+    while _unfinished:
+        _unfinished.pop().unlink(missing_ok=True)

@@ -1,0 +1,87 @@
+"""Systems that were trained several times: means over runs, and tests whose unit is the row or the run."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import xmceval
+
+N_ROWS, N_LABELS = 40, 12
+
+
+@pytest.fixture(name="data")
+def make_data():
+    rng = np.random.default_rng(3)
+    y_true = (rng.random((N_ROWS, N_LABELS)) < 0.3).astype(float)
+    return y_true, [y_true * 0.4 + rng.random(y_true.shape) for _ in range(6)]
+
+
+def precision_of_rows(y_true, y_score, k):
+    top = np.argsort(-y_score, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(y_true, top, axis=1).mean(axis=1)
+
+
+def test_few_runs_are_compared_by_rows(data):
+    """The values of a row are means over the runs; the test is the paired t test of those."""
+    y_true, runs = data
+    found = xmceval.compare(y_true, {"a": runs[:2], "b": runs[2:5], "c": runs[5]}, k=3, metrics="P")
+    means = {
+        name: np.mean([precision_of_rows(y_true, each, 3) for each in own], axis=0)
+        for name, own in {"a": runs[:2], "b": runs[2:5], "c": runs[5:]}.items()
+    }
+    for system, baseline in (("b", "a"), ("c", "a"), ("c", "b")):
+        each = found["P@3", system, baseline]
+        expected = stats.ttest_rel(means[system], means[baseline])
+        assert each.difference == pytest.approx(np.mean(means[system] - means[baseline]), abs=1e-14)
+        assert each.p == pytest.approx(expected.pvalue, rel=1e-9)
+        assert (each.low, each.high) == pytest.approx(tuple(expected.confidence_interval()), rel=1e-9)
+        assert (each.n, each.unit, each.wins) == (N_ROWS, "row", None)
+
+
+def test_three_runs_of_both_are_compared_by_runs(data):
+    """From three runs of both systems on the run is the unit: Welch's t test, for metrics of any kind."""
+    y_true, runs = data
+    found = xmceval.compare(y_true, {"a": runs[:3], "b": runs[3:]}, k=3, metrics="P,macroF1")
+    for metric in ("P@3", "macroF1@3"):
+        values = [xmceval.score(y_true, each, k=3, metrics="P,macroF1")[metric] for each in runs]
+        expected = stats.ttest_ind(values[3:], values[:3], equal_var=False)
+        each = found[metric, "b", "a"]
+        assert each.p == pytest.approx(expected.pvalue, rel=1e-9)
+        assert (each.low, each.high) == pytest.approx(tuple(expected.confidence_interval()), rel=1e-9)
+        assert (each.n, each.unit) == (6, "run")
+    (first, second) = found.runs
+    assert (first.name, first.results) == ("a", ("a (1)", "a (2)", "a (3)"))
+    values = [xmceval.score(y_true, each, k=3, metrics="P")["P@3"] for each in runs[3:]]
+    assert second.spreads[0].mean == pytest.approx(np.mean(values))
+    assert second.spreads[0].sd == pytest.approx(np.std(values, ddof=1))
+
+
+@pytest.mark.parametrize("test", ["randomization", "bootstrap"])
+def test_resampling_takes_the_means_of_runs(data, test):
+    """Rows drawn from means of runs give what the means themselves give."""
+    y_true, runs = data
+    found = xmceval.compare(y_true, {"a": runs[:2], "b": runs[2:4]}, k=3, metrics="P", test=test, resamples=500)
+    t = xmceval.compare(y_true, {"a": runs[:2], "b": runs[2:4]}, k=3, metrics="P")
+    key = ("P@3", "b", "a")
+    assert found[key].p == pytest.approx(t[key].p, abs=0.1)
+    assert found[key].low == pytest.approx(t[key].low, abs=0.03)
+
+
+def test_bins_of_runs(data):
+    """Bins of labels add up to the whole."""
+    y_true, runs = data
+    found = xmceval.compare(
+        y_true, {"a": runs[:2], "b": runs[2:4]}, k=3, metrics="P", train=y_true, by_frequency="5,12"
+    )
+    parts = [each for each in found.differences if each.bin]
+    assert len(parts) > 1
+    assert sum(each.difference for each in parts) == pytest.approx(found["P@3", "b", "a"].difference, abs=1e-12)
+
+
+def test_the_table_lists_runs(data):
+    """The table shows the spread of the runs, and which unit was used."""
+    y_true, runs = data
+    text = str(xmceval.compare(y_true, {"a": runs[:3], "b": runs[3:]}, k=3, metrics="P"))
+    assert "a · 3 runs" in text
+    assert "b \N{MINUS SIGN} a · Welch's t test of 6 runs · points" in text
+    assert "differences: Welch's t test of runs · runs vary, instances do not" in text

@@ -1,0 +1,117 @@
+"""Completion and help: what a shell offers, and how help lays out the options."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from xmceval.cli import COMMANDS, cli
+from xmceval.cli.compare import command as compare
+from xmceval.cli.score import command as score
+from xmceval.labels.catalogue import datasets, find_dataset
+from xmceval.metrics.names import parse
+from xmceval.metrics.table import METRICS
+from xmceval.scoring.options import GROUPS, specs
+from xmceval.scoring.testing import Testing
+
+
+def complete(*words):
+    """Return what bash is offered for the last word, by the process that bash itself starts."""
+    asked = {"COMP_WORDS": " ".join(["xmceval", *words]), "COMP_CWORD": str(len(words))}
+    ended = subprocess.run(
+        [sys.executable, "-m", "xmceval"],
+        env={**os.environ, **asked, "_XMCEVAL_COMPLETE": "bash_complete"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ended.stderr == ""
+    return [line.partition(",")[2] for line in ended.stdout.splitlines() if line]
+
+
+def test_commands_are_completed():
+    assert complete("sc") == ["score"]
+
+
+def test_data_sets_are_completed_in_any_case():
+    expected = [name for name in datasets() if name.startswith("EURLex")]
+    assert complete("score", "--dataset", "eurl") == expected
+    assert complete("datasets", "EURL") == expected
+    assert complete("propensity", "--dataset", "eurl") == expected
+
+
+def test_metrics_are_completed_also_after_a_comma():
+    assert complete("metrics", "psn") == ["PSnDCG"]
+    assert complete("score", "-m", "P,nDCG@5,psn") == ["P,nDCG@5,PSnDCG"]
+    assert complete("score", "-m", "a,x") == []
+
+
+def test_choices_and_files_are_completed():
+    assert complete("score", "--ties", "b") == ["best"]
+    shell = {"COMP_WORDS": "xmceval score tst --train tr", "COMP_CWORD": "4", "_XMCEVAL_COMPLETE": "bash_complete"}
+    ended = subprocess.run(
+        [sys.executable, "-m", "xmceval"], env={**os.environ, **shell}, capture_output=True, text=True, check=True
+    )
+    assert ended.stdout == "file,tr\n"
+
+
+def test_the_script_for_a_shell_is_printed():
+    ended = subprocess.run(
+        [sys.executable, "-m", "xmceval"],
+        env={**os.environ, "_XMCEVAL_COMPLETE": "bash_source"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "_XMCEVAL_COMPLETE=bash_complete" in ended.stdout
+    assert "Usage:" not in ended.stdout
+
+
+def sections(text):
+    """Return the flags under each heading of a help text."""
+    found = {}
+    for line in text.splitlines():
+        if re.fullmatch(r"[A-Z][a-z]+:", line):
+            flags = found.setdefault(line[:-1], [])
+        elif line.startswith("  -") and found:
+            flags.append(re.match(r"  (?:-., )?(-+[\w-]+)", line).group(1))
+    return found
+
+
+@pytest.mark.parametrize("columns", [80, 200])
+@pytest.mark.parametrize(("name", "command"), [("score", score), ("compare", compare)])
+def test_help_groups_the_options_the_common_ones_first(name, command, columns):
+    text = CliRunner(env={"COLUMNS": str(columns)}).invoke(cli, [name, "-h"]).stdout
+    found = sections(text[text.index("\n\nCommon:") :])
+    assert list(found) == [group for group in GROUPS if group != "Testing" or name == "compare"]
+    assert found["Common"][:3] == ["-k", "-m", "--train"]
+    assert found["Common"][-3:] == ["--quiet", "--verbose", "--help"]
+    for option, spec in {**specs(), **(specs(Testing) if name == "compare" else {})}.items():
+        assert (spec.flags or (f"--{option.replace('_', '-')}",))[-1] in found[spec.group]
+    n_options = sum(each.param_type_name == "option" for each in command.params)
+    assert sum(map(len, found.values())) == n_options + 1  # and --help
+    assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_is_as_wide_as_80_columns(name):
+    text = CliRunner(env={"COLUMNS": "80"}).invoke(cli, [name, "-h"]).stdout
+    assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("name", ["score", "compare", "auc", "convert", "propensity"])
+def test_short_options_have_long_names(name):
+    params = {each.name: each for each in cli.get_command(None, name).params}
+    assert params["quiet"].opts == ["-q", "--quiet"]
+    if "verbose" in params:
+        assert params["verbose"].opts == ["-v", "--verbose"]
+
+
+def test_every_name_that_is_completed_is_understood():
+    offered = [*specs()["metrics"].names()]
+    found = {parse(f"{name}1" if name.endswith("@") else name, [1])[0].metric.name for name in offered}
+    assert found == set(METRICS)
+    assert [find_dataset(name).name for name in specs()["dataset"].names()] == [*datasets()]

@@ -1,0 +1,48 @@
+"""Arrays that could be read in two ways are read with a warning, or refused."""
+
+import numpy as np
+import pytest
+from support.files import LABELS, SCORES, same_numbers, scored
+from test_formats import _in_a_folder, object_array, refused, saved, savez  # noqa: F401 - a fixture for all tests
+
+
+@pytest.mark.parametrize("name", ["m-labels.npy", "x.npy", "x.npz"])
+def test_labels_without_scores_have_a_warning(name):
+    result = scored(preds=savez(labels=LABELS) if name == "x.npz" else saved(name, LABELS))
+    same_numbers(result)
+    [warning] = [each for each in result.warnings if "there is no" in each]
+    assert warning.endswith("labels are ranked by their column, the first is the best")
+    assert not any("there is no" in each for each in scored(preds=savez(labels=LABELS, scores=SCORES)).warnings)
+
+
+def test_integers_as_wide_as_there_are_labels_are_scores():
+    values = np.array([[9, 8, -1, -1, -1], [0, 5, 1, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 4, 5]])
+    assert scored(preds=saved("x.npy", values))["P@1"] == 0.75  # as ids of 5 labels, 9 would be out of range
+
+
+def test_permutations_read_as_scores_have_a_warning():
+    result = scored(preds=saved("x.npy", np.array([[4, 3, 2, 1, 0]] * 4)))
+    assert any("every row is a permutation of 0..4" in warning for warning in result.warnings)
+
+
+def test_integers_that_cannot_be_labels_are_scores_of_too_many_labels():
+    refused("x.npy has 3 columns, but t.txt has 5 labels", preds=saved("x.npy", np.array([[1, 1, 2]] * 4)))
+    refused("x.npy has 3 columns, but t.txt has 5 labels", preds=saved("x.npy", np.array([[1, 7, 2]] * 4)))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [LABELS, np.array([["a", "b"]] * 4), object_array([["a", "b"]] * 4)],
+    ids=["ids", "names", "objects"],
+)
+def test_predictions_as_names_of_labels_are_refused(labels):
+    np.save("m-labels.npy", labels)
+    refused(r"m-labels\.npy: has shape \(4, 2\); expected one label name per entry", labels="m-labels.npy")
+
+
+def test_an_archive_of_lists_that_do_not_fit_is_refused():
+    shapes = r"x\.npz \(labels\) has shape \(4, 1\), but x\.npz \(scores\) has shape \(4, 2\); expected the same"
+    refused(shapes, preds=savez(labels=LABELS[:, :1], scores=SCORES))
+    refused("has both 'indices' and 'labels'", preds=savez(labels=LABELS, indices=LABELS, scores=SCORES))
+    refused(r"x\.npz \(labels\): expected a matrix of integers or strings", preds=savez(labels=SCORES, scores=SCORES))
+    refused("is not a sparse matrix", truth=savez(labels=LABELS))

@@ -1,0 +1,175 @@
+"""TREC and LETOR files: their lines in every form that real tools write, joined by query and document."""
+# ruff: noqa: E501 - a case is one line
+
+import numpy as np
+import pytest
+from support.files import write
+
+import xmceval
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+QRELS = "q1 0 d2 1\nq1 0 d1 0\nq2 0 d3 2\nq2 0 d1 1\n"
+RUN = "q2 Q0 d9 1 5.5 me\nq2 Q0 d3 2 4 me\nq1 Q0 d1 1 3 me\nq1 Q0 d2 2 3 me\n"
+
+
+def score(qrels=QRELS, run=RUN, metrics=("P", "nDCG", "RR"), k=(1, 2), **options):
+    return xmceval.score(write("q", qrels), write("r", run), k=list(k), metrics=list(metrics), **options)
+
+
+RUNS = {
+    "0 in the second column": RUN.replace("Q0", "0"),
+    "an iteration in the second column": RUN.replace("Q0", "3"),
+    "words after the tag": RUN.replace("me", "my own run 7"),
+    "tabs": RUN.replace(" ", "\t"),
+    "a comment": "# made by me\n" + RUN,
+    "permuted": "".join(reversed(RUN.splitlines(keepends=True))),
+}
+ALL_QRELS = {
+    "iterations": QRELS.replace(" 0 d", " 4.5 d"),
+    "Q0": QRELS.replace(" 0 d", " Q0 d"),
+    "negative grades": QRELS.replace("d1 0", "d1 -2"),
+    "BEIR": "query-id\tcorpus-id\tscore\n" + QRELS.replace(" 0 ", "\t").replace(" ", "\t"),
+}
+
+
+@pytest.mark.parametrize("form", RUNS)
+def test_runs_in_every_form_score_the_same(form):
+    assert score(run=RUNS[form]).estimates == score().estimates
+
+
+@pytest.mark.parametrize("form", ALL_QRELS)
+def test_qrels_in_every_form_score_the_same(form):
+    assert score(ALL_QRELS[form]).estimates == score().estimates
+
+
+def test_negative_grades_are_reported():
+    assert "q: 1 grade below 0 counts as not relevant" in score(ALL_QRELS["negative grades"]).warnings
+
+
+def test_qrels_of_a_single_line_are_read():
+    assert score("q1 0 d2 1\n", "q1 Q0 d2 1 3.5 me\n", k=[1])["P@1"] == 1
+
+
+def test_documents_are_strings():
+    result = score("1 0 7 1\n2 0 8 1\n", "1 Q0 007 1 9 me\n2 Q0 8 1 2 me\n1 Q0 7 2 3 me\n")
+    assert (result["RR@2"], result["P@1"]) == (0.75, 0.5)
+
+
+def test_documents_that_are_numbers_are_labels():
+    truth = write("t", "2 9\n7:1\n8:1\n")
+    run = "1 Q0 8 1 9 me\n2 Q0 8 1 2 me\n1 Q0 7 2 3 me\n"
+    result = score("1 0 7 1\n2 0 8 1\n", run, metrics=["PSP"], train=write("x", "7:1\n8:1\n8:1\n8:1\n"), n_labels=9)
+    plain = xmceval.score(truth, write("p", "8:9 7:3\n8:2\n"), k=[1, 2], metrics=["PSP"], train="x", n_labels=9)
+    assert result.estimates == plain.estimates
+
+
+@pytest.mark.parametrize(("documents", "best"), [(("2", "10"), "2"), (("a", "b"), "b"), (("é", "z"), "é")])
+def test_equal_scores_are_ordered_as_in_trec_eval(documents, best):
+    for first in (1, -1):
+        run = "".join(f"q Q0 {document} 1 0.5 me\n" for document in documents[::first])
+        assert score(f"q 0 {best} 1\nq 0 x 0\n", run, k=[1])["P@1"] == 1
+
+
+def test_breaking_ties_keeps_scores_for_thresholds_and_infinities_in_order():
+    run = "q Q0 a 1 inf me\nq Q0 b 1 inf me\nq Q0 c 1 0.5 me\nq Q0 d 1 0.5 me\nq Q0 e 1 0.25 me\n"
+    result = score("q 0 a 1\nq 0 d 1\nq 0 e 0\n", run, metrics=["tp", "fp"], threshold=0.5, n_labels=5)
+    assert (result["tp"], result["fp"]) == (2, 2)
+    ranks = score("q 0 a 1\nq 0 e 0\n", run, metrics=["RR"], k=[5])
+    assert ranks["RR@5"] == 0.5
+
+
+def test_scores_next_to_tied_ones_stay_above_them():
+    above = np.nextafter(0.5, 1)
+    run = "".join(f"q Q0 {d} 1 {float(s)!r} me\n" for d, s in zip("abcde", [0.5, 0.5, 0.5, above, 9], strict=True))
+    assert score("q 0 d 1\nq 0 x 0\n", run, metrics=["RR"], k=[5])["RR@5"] == 0.5
+
+
+def test_other_rules_for_ties_see_the_ties_of_runs():
+    run = "q Q0 a 1 0.5 me\nq Q0 b 1 0.5 me\n"
+    assert score("q 0 a 1\nq 0 x 0\n", run, metrics=["P"], k=[1], ties="expected")["P@1"] == 0.5
+
+
+def test_a_hash_within_a_line_is_part_of_a_document():
+    qrels = "q1 0 msmarco_v2.1_doc_01_1#4_5 1\nq1 0 msmarco_v2.1_doc_01_1#9_5 0\n"
+    run = "#q Q0 a comment\nq1 Q0 msmarco_v2.1_doc_01_1#9_5 1 2 me\nq1 Q0 msmarco_v2.1_doc_01_1#4_5 2 1 me\n"
+    assert score(qrels, run)["RR@2"] == 0.5
+
+
+def test_queries_that_a_run_lacks_count_as_0_and_are_reported():
+    result = score(run=RUN[: RUN.index("q1")], metrics=["Hit"])
+    assert result["Hit@2"] == 0.5
+    assert (
+        "r: has no line for 1 of the 2 queries of q, such as 'q1': it counts as 0 (trec_eval leaves them out)"
+        in result.warnings
+    )
+
+
+def test_a_cutoff_above_an_inferred_number_of_labels_is_no_error():
+    assert score(k=[1, 1000], metrics=["RR"])["RR@1000"] == 0.75
+
+
+@pytest.mark.parametrize(
+    ("message", "qrels", "run"),
+    [
+        (r"^r:2: expected 'query Q0 document rank score tag', found 'q2 Q0 d3'$", QRELS, "\n".join(["q2 Q0 d9 1 5 me", "q2 Q0 d3", "q1 Q0 d1 1 3 me"])),
+        (r"^q:2: expected a number as the grade of 'query 0 document grade', found 'x'$", QRELS.replace("d1 0", "d1 x"), RUN),
+        (r"^r:1: the score is NaN", QRELS, RUN.replace("5.5", "nan")),
+        (r"^r:1: expected a number as the score of .* found '55%'; percent signs are not read", QRELS, RUN.replace("5.5", "55%")),
+        (r"^q:3: expected 'query-id corpus-id score', found 'q1\\td1'$", ALL_QRELS["BEIR"].replace("d1\t0", "d1"), RUN),
+    ],
+)  # fmt: skip
+def test_a_wrong_line_is_reported_with_its_place(message, qrels, run):
+    with pytest.raises(xmceval.DataError, match=message):
+        score(qrels, run)
+
+
+@pytest.mark.parametrize("form", ["BEIR", "iterations"])
+def test_swapped_files_are_refused(form):
+    with pytest.raises(xmceval.DataError, match=r"^r: looks like TREC qrels, which hold truth; expected predictions"):
+        score(run=ALL_QRELS[form])
+    with pytest.raises(xmceval.DataError, match=r"^q: is a TREC run, which holds predictions"):
+        score(RUN)
+
+
+def test_ranked_labels_with_a_popular_second_one_are_no_qrels():
+    assert xmceval.score(write("t", "2 9\n5:1\n5:1\n"), write("p", "5 0 3 8\n" * 2), k=1, metrics=["P"])["P@1"] == 1
+
+
+def test_inputs_by_label_are_refused_beside_documents_that_have_no_label_of_their_own():
+    with pytest.raises(xmceval.DataError, match=r"^x: cannot be matched by label, .* \(hint: pass --labels FILE"):
+        score(metrics=["PSP"], train=write("x", "0:1\n" * 4))
+
+
+# LETOR.
+
+LETOR = "2 qid:1 1:0.5 # d1\n0 qid:1 1:0.1\n1 qid:2 1:0.7\n0 qid:2 1:0.9\n"
+RANKLIB = "1\t0\t0.1\n1\t1\t0.2\n2\t0\t3\n2\t1\t1\n"
+
+
+@pytest.mark.parametrize("first", [1, -1])
+def test_lines_of_query_document_and_score_are_joined(first):
+    lines = RANKLIB.splitlines(keepends=True)[::first]
+    result = xmceval.score(write("l", LETOR), write("s", "".join(lines)), k=[1, 2], metrics=["P", "RR"])
+    assert (result["P@1"], result["RR@2"]) == (0.5, 0.75)
+
+
+@pytest.mark.parametrize(
+    ("message", "lines"),
+    [
+        (r"^s:3: query '3' is not in l$", RANKLIB.replace("2\t0", "3\t0")),
+        (r"^s:3: expected the document's position within query '2', from 0 to 1, found '2'$", RANKLIB.replace("2\t0", "2\t2")),
+        (r"^s:3: .* found 'GX00'$", RANKLIB.replace("2\t0", "2\tGX00")),
+        (r"^s:4: document '0' of query '2' appears twice$", RANKLIB.replace("2\t1", "2\t0")),
+        (r"^s: has 3 scores for the 4 documents of l$", RANKLIB[: RANKLIB.index("2\t1")]),
+        (r"^s:2: expected one score per line, or 'query document score' in every line", "1 0 0.1\n0.5\n"),
+        (r"^s: has 3 documents for 'qid:1', but l has 2$", "1 qid:1\n1 qid:1\n1 qid:1\n1 qid:2\n"),
+    ],
+)  # fmt: skip
+def test_scores_of_other_documents_are_refused(message, lines):
+    with pytest.raises(xmceval.DataError, match=message):
+        xmceval.score(write("l", LETOR), write("s", lines), k=1, metrics=["P"])

@@ -1,0 +1,96 @@
+"""The judge of probabilities, judgments and columns: each metric as its formula says, by loops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from judge.naive import Row, ranked
+from judge.naive_rows import Place, pairs_in_order
+
+Rows = Sequence[Row]
+Weights = Sequence[float] | None
+
+
+def kept(truth: Rows, scores: Rows, weights: Weights, rel: float, empty_rows: str) -> list[tuple[set[int], Row, float]]:
+    """Return (true labels, scores, weight) of each row that is not left out."""
+    rows = zip(truth, scores, weights or [1.0] * len(truth), strict=True)
+    sets = [({label for label, grade in y.items() if grade >= rel}, s, w) for y, s, w in rows]
+    return [row for row in sets if row[0] or empty_rows == "zero"]
+
+
+def top(rows: Sequence[tuple[set[int], Row, float]], k: int) -> list[tuple[float, int, float]]:
+    """Return (score, 1 if it is a hit, weight) of all predictions within the cutoff."""
+    return [(s[label], int(label in y), w) for y, s, w in rows for label in ranked(s, k)]
+
+
+def brier(predictions: Sequence[tuple[float, int, float]]) -> float:
+    """Brier@k: mean over predictions of (score - hit)^2."""
+    weight = math.fsum(w for *_, w in predictions)
+    return math.fsum(w * (p - hit) ** 2 for p, hit, w in predictions) / weight if weight else 0.0
+
+
+def ece(predictions: Sequence[tuple[float, int, float]], n_bins: int) -> float:
+    """ECE@k: mean over predictions of the gap between mean score and share of hits of their bin."""
+    weight, gaps = math.fsum(w for *_, w in predictions), []
+    for i in range(n_bins):
+        inside = [(p, hit, w) for p, hit, w in predictions if min(int(p * n_bins), n_bins - 1) == i]
+        gaps.append(abs(math.fsum(w * p for p, _, w in inside) - math.fsum(w * hit for _, hit, w in inside)))
+    return math.fsum(gaps) / weight if weight else 0.0
+
+
+def judged(truth: Rows, scores: Rows, k: int, weights: Weights = None, empty_rows: str = "zero") -> float:
+    """Judged@k: share of the first k predictions that the truth stores, with whatever value."""
+    rows = [
+        (sum(label in y for label in best) / len(best) if best else 0.0, w)
+        for y, s, w in zip(truth, scores, weights or [1.0] * len(truth), strict=True)
+        for best in [ranked(s, k)]
+        if any(y.values()) or empty_rows == "zero"
+    ]
+    weight = math.fsum(w for _, w in rows)
+    return math.fsum(value * w for value, w in rows) / weight if weight else 0.0
+
+
+def cells_of(rows: Sequence[tuple[set[int], Row, float]], label: int, unscored: str) -> list[tuple[Place, bool, float]]:
+    """Return (place, truth, weight) of all cells of a label."""
+    missing = (0, 0.0) if unscored == "bottom" else (1, 0.0)
+    return [((1, s[label]) if label in s else missing, label in y, w) for y, s, w in rows]
+
+
+def auc(cells: Sequence[tuple[Place, bool, float]]) -> float:
+    """Pairs of a true cell above a false one, ties one half, over all pairs; a weight of 2 is two cells."""
+    true, false = ([(place, w) for place, is_true, w in cells if is_true == which] for which in (True, False))
+    if all(w == 1 for *_, w in cells):
+        return pairs_in_order([place for place, _ in true], [place for place, _ in false])
+    ordered = math.fsum(w * v * ((t > f) + (t == f) / 2) for t, w in true for f, v in false)
+    return ordered / (math.fsum(w for _, w in true) * math.fsum(v for _, v in false))
+
+
+def average_precision(cells: Sequence[tuple[Place, bool, float]]) -> float:
+    """Sum over distinct places, from the highest, of precision times the step in recall."""
+    total, n_true = 0.0, math.fsum(w for _, is_true, w in cells if is_true)
+    for place in {place for place, *_ in cells}:
+        above = [(is_true, w) for other, is_true, w in cells if other >= place]
+        precision = math.fsum(w for is_true, w in above if is_true) / math.fsum(w for _, w in above)
+        total += precision * math.fsum(w for other, is_true, w in cells if is_true and other == place) / n_true
+    return total
+
+
+RULES = {"macroAUC": auc, "microAUC": auc, "macroAP": average_precision}
+
+
+def column(
+    name: str, rows: Sequence[tuple[set[int], Row, float]], labels: Sequence[int], unscored: str = "bottom"
+) -> float | None:
+    """Return a metric of columns: of all cells of these labels, or its mean over those with both classes."""
+    columns: list[list[tuple[Place, bool, float]]] = [cells_of(rows, label, unscored) for label in labels]
+    if name == "microAUC":
+        columns = [[cell for each in columns for cell in each]]
+    mixed = [each for each in columns if len({is_true for _, is_true, _ in each}) == 2]
+    return math.fsum(RULES[name](each) for each in mixed) / len(mixed) if mixed else None
+
+
+def recommended(sets: Sequence[tuple[set[int], set[int]]], over: set[int]) -> float | None:
+    """coverage(of=recommended): share of some labels that are predicted in some row."""
+    predicted: set[int] = set().union(*(each for _, each in sets))
+    return len(predicted & over) / len(over) if over else None

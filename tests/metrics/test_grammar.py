@@ -1,0 +1,105 @@
+"""The grammar of lists: names and cutoffs separated by commas, ranges of cutoffs; the same everywhere."""
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, strategies as st
+
+import xmceval
+from xmceval.cli import cli
+from xmceval.errors import UsageError
+from xmceval.metrics.names import parse, parse_cutoffs, split_names
+from xmceval.metrics.table import METRICS
+from xmceval.scoring.options import Options
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ("P,nDCG", ["P@2", "P@4", "nDCG@2", "nDCG@4"]),
+        ("P@1,3,nDCG@5", ["P@1", "P@3", "nDCG@5"]),
+        ("P@1,3, nDCG", ["P@1", "P@3", "nDCG@2", "nDCG@4"]),
+        ("nDCG(gain=exp,discount=letor)@1,LRAP,R@n", ["nDCG(discount=letor,gain=exp)@1", "LRAP", "R@n"]),
+        ("nDCG@3,all,R@ALL,2", ["nDCG@3", "nDCG@all", "R@all", "R@2"]),
+        ("P@1-3", ["P@1", "P@2", "P@3"]),
+        ("P@1 - 3,7,nDCG@2-2", ["P@1", "P@2", "P@3", "P@7", "nDCG@2"]),
+        ("confusion,P@1", ["tp", "fp", "fn", "tn", "P@1"]),
+        ("P_5,ndcg_cut_10", ["P@5", "nDCG@10"]),
+        ("recall@gt,P@1", ["R@n", "P@1"]),
+        ("map,P@1", ["AP@all", "P@1"]),
+    ],
+)
+def test_a_list_of_names_means(names, expected):
+    assert [str(measure) for measure in parse(names, [2, 4])] == expected
+    assert [str(measure) for measure in parse([names], [2, 4])] == expected
+
+
+@given(st.lists(st.tuples(st.sampled_from(sorted(METRICS)), st.lists(st.integers(1, 9), max_size=3)), min_size=1))
+def test_names_joined_by_commas_are_the_names(pairs):
+    names = []
+    for name, cutoffs in pairs:
+        takes_cutoff = METRICS[name].cutoff != "none" and "@" not in name
+        names.append(f"{name}@{','.join(map(str, cutoffs))}" if takes_cutoff and cutoffs else name.replace("@k", "@3"))
+    assert split_names(",".join(names)) == names
+    assert parse(",".join(names)) == parse(names)
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ("P,", "cannot read the metric name ''"),
+        (",P", "cannot read the metric name ''"),
+        ("P,1", "cannot read the metric name '1'"),
+        ("P@1,,3", "got ''"),
+        ("P@1,n", "got 'n'"),
+        ("P@1,nDGC", "unknown metric 'nDGC' (did you mean nDCG?)"),
+        ("P@3-1", "cutoffs must ascend, got '3-1'"),
+        ("P@0-3", "k must be a whole number of at least 1, got '0'"),
+        ("P@1-", "got '1-'"),
+        ("P@1-999999999999", "a range has at most 1,000 cutoffs"),
+        ("P(rel=1,2)@1", "P has no option '2'"),
+    ],
+)
+def test_a_wrong_list_is_refused(names, message):
+    with pytest.raises(UsageError) as error:
+        parse(names)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("k", "expected"),
+    [
+        (5, [5]),
+        (np.int64(5), [5]),
+        ("5", [5]),
+        ("1,3,5", [1, 3, 5]),
+        ("1-5", [1, 2, 3, 4, 5]),
+        (" 1-3, 10 ", [1, 2, 3, 10]),
+        ("4-4", [4]),
+    ],
+)
+def test_cutoffs_mean(k, expected):
+    assert parse_cutoffs(k) == Options(k=k).cutoffs == expected
+
+
+@pytest.mark.parametrize("k", ["", "1,", "x", "1-x", "-1", "2-1", "1.5", "1--2", "1-2-3", "²", "1-2000", 1.5, True, 0])
+def test_wrong_cutoffs_are_refused(k):
+    with pytest.raises(UsageError):
+        parse_cutoffs(k)
+
+
+def test_cutoffs_may_be_text_within_a_list():
+    assert Options(k=["1-3", 5]).cutoffs == [1, 2, 3, 5]
+
+
+def test_python_and_the_command_understand_the_same_lists(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.txt").write_text("2 4\n0:1 2:1\n1:1\n")
+    (tmp_path / "p.txt").write_text("2 4\n0:.9 1:.8 2:.7\n1:.5 2:.1 3:.2\n")
+    result = xmceval.score("t.txt", "p.txt", k="1-3", metrics="P,nDCG@2,LRAP")
+    assert list(result) == ["P@1", "P@2", "P@3", "nDCG@2", "LRAP"]
+    asked = ["score", "t.txt", "p.txt", "-k", "1-3", "-m", "P,nDCG@2", "-m", "LRAP", "-o", "csv", "-q"]
+    lines = CliRunner().invoke(cli, asked).stdout.splitlines()[1:]
+    shown = [line.split(",") for line in lines]
+    assert [f"{row[1]}@{row[2]}" if row[2] else row[1] for row in shown] == list(result)
+    assert [float(row[5]) for row in shown] == list(result.values())

@@ -1,0 +1,221 @@
+"""A result records how it was made: options that are not the default, the truth, in the table, JSON and CSV."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from click.testing import CliRunner
+
+import xmceval
+from xmceval.cli import cli
+from xmceval.report.forms import render
+from xmceval.scoring.options import Options, specs
+
+TRUTH = "4 5\n0:1 2:1\n1:1\n\n3:1 4:1\n"
+PREDS = "4 5\n0:0.9 1:0.8\n1:.5 2:.1\n3:1\n4:.5 3:.4\n"
+
+# For each option a value that is not the default, as the command takes it, and how reports record it.
+VALUES = {
+    "k": ("1-2", [1, 2]),
+    "metrics": (["P@1,PSP@2"], ["P@1", "PSP@2"]),
+    "train": ("sub/train.txt", "train.txt"),
+    "counts": ("sub/counts.txt", "counts.txt"),
+    "n_train": (9, 9),
+    "inverse_propensities": ("sub/inverse.txt", "inverse.txt"),
+    "dataset": ("Bibtex", "Bibtex"),
+    "a": (0.5, 0.5),
+    "b": (2.0, 2.0),
+    "n_labels": (5, 5),
+    "labels": ("sub/labels.txt", "labels.txt"),
+    "duplicates": ("max", "max"),
+    "sample_weight": ("sub/weights.txt", "weights.txt"),
+    "filter": ("sub/filter.txt", "filter.txt"),
+    "filter_truth": (True, True),
+    "empty_rows": ("drop", "drop"),
+    "unscored": ("zero", "zero"),
+    "ties": ("expected", "expected"),
+    "threshold": (0.3, 0.3),
+    "by_frequency": ("head,tail", "head,tail"),
+    "ceiling": (True, True),
+}
+# What another option must accompany or exclude.
+WITH = {
+    "counts": {"n_train": 9},
+    "n_train": {"counts": "sub/counts.txt"},
+    "filter_truth": {"filter": "sub/filter.txt"},
+}
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sub").mkdir()
+    written = {
+        "truth.txt": TRUTH,
+        "preds.txt": PREDS,
+        "sub/train.txt": TRUTH + "",
+        "sub/counts.txt": "3\n2\n1\n1\n1\n",
+        "sub/inverse.txt": "1\n2\n3\n4\n5\n",
+        "sub/labels.txt": "a\nb\nc\nd\ne\n",
+        "sub/weights.txt": "1\n2\n1\n1\n",
+        "sub/filter.txt": "0 1\n",
+    }
+    for name, text in written.items():
+        (tmp_path / name).write_text(text)
+
+
+def run(*args):
+    ended = CliRunner().invoke(cli, ["score", "truth.txt", "preds.txt", *map(str, args), "-q"])
+    assert ended.exit_code == 0, ended.output
+    return ended.stdout
+
+
+def as_flags(options):
+    for name, value in options.items():
+        flag = (specs()[name].flags or (f"--{name.replace('_', '-')}",))[0]
+        for each in value if isinstance(value, list) else [value]:
+            yield from [flag] if each is True else [flag, each]
+
+
+def test_every_option_that_may_change_a_number_is_tried():
+    assert set(VALUES) == {name for name, spec in specs().items() if spec.shown != "nowhere"}
+    assert {name for name, spec in specs().items() if spec.shown == "nowhere"} == {"threads"}
+
+
+def test_the_defaults_are_not_recorded():
+    assert Options().changed() == {}
+    assert Options(k=[1, 3, 5], ties="label", filter_truth=False, threads=7).changed() == {}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_an_option_is_recorded_as_data(name):
+    value, recorded = VALUES[name]
+    changed = Options(**{name: value, **WITH.get(name, {})}).changed()
+    assert changed.pop(name) == recorded
+    assert changed == {other: VALUES[other][1] for other in WITH.get(name, {})}
+    json.dumps(changed, allow_nan=False)
+
+
+def test_arrays_paths_and_odd_numbers_are_recorded_as_json_has_them():
+    options = Options(
+        train=sp.eye(3),
+        sample_weight=np.ones(3),
+        filter=Path("somewhere") / "pairs.txt",
+        labels="-",
+        threshold=np.float32("-inf"),
+        n_labels=np.int64(3),
+        by_frequency=np.array([2, 10]),
+        k=np.array([1, 2]),
+    )
+    assert options.changed() == {
+        "k": [1, 2],
+        "train": "array",
+        "n_labels": 3,
+        "labels": "-",
+        "sample_weight": "array",
+        "filter": "pairs.txt",
+        "threshold": "-inf",
+        "by_frequency": [2, 10],
+    }
+    json.dumps(options.changed(), allow_nan=False)
+
+
+@pytest.mark.parametrize("name", [name for name in VALUES if name != "labels"])
+def test_json_and_footer_of_the_command_have_an_option(files, name):
+    value, recorded = VALUES[name]
+    flags = list(as_flags({name: value, **WITH.get(name, {})}))
+    document = json.loads(run(*flags, "-o", "json"))
+    assert document["truth"] == "truth.txt"
+    assert document["systems"][0]["scores"] == "preds.txt"
+    assert document["options"][name] == recorded
+    table = run(*flags)
+    footer = [line for line in table.splitlines() if line.startswith("options: ")]
+    spec = specs()[name]
+    if spec.shown == "options":
+        (line,) = footer
+        shown = line.removeprefix("options: ").split(" · ")
+        assert (name if recorded is True else f"{name}={recorded}") in shown
+    elif spec.shown == "propensities":
+        expected = {"a": "A=0.5 ", "b": " B=2,", "n_train": "N=9 "}.get(name, f"from {recorded}")
+        (line,) = [line for line in table.splitlines() if "propensities" in line]
+        assert expected in line
+        assert not any(f"{name}=" in line for line in footer)
+
+
+def test_propensities_that_no_metric_uses_are_in_the_line_on_options(files):
+    assert "\noptions: train=train.txt\n" in run("-m", "P", "--train", "sub/train.txt")
+
+
+def test_names_of_systems_do_not_hide_their_files(files):
+    document = json.loads(run("--name", "ours", "-m", "P", "-o", "json"))
+    assert (document["systems"][0]["name"], document["systems"][0]["scores"]) == ("ours", "preds.txt")
+
+
+def test_python_records_the_same_and_arrays_as_such(files):
+    y_true, y_score = np.eye(3, 4), np.eye(3, 4)
+    result = xmceval.score(y_true, y_score, metrics="P", k=1, sample_weight=[1, 2, 1], ties="best")
+    document = json.loads(render("json", [result]))
+    assert (document["truth"], document["systems"][0]["scores"]) == ("array", "array")
+    assert document["options"] == {"k": [1], "metrics": ["P@1"], "sample_weight": "array", "ties": "best"}
+    assert "\noptions: sample_weight=array · ties=best\n" in str(result)
+    assert result == xmceval.score(y_true, y_score, metrics="P", k=1, sample_weight=[1, 2, 1])  # of the same numbers
+    from_files = xmceval.score("truth.txt", Path("preds.txt"), metrics="P@1-2", ties="best")
+    command = json.loads(run("-m", "P@1-2", "--ties", "best", "-o", "json"))
+    assert json.loads(render("json", [from_files]))["options"] == command["options"]
+
+
+def test_csv_has_bins_kinds_and_ceilings(files):
+    train = ["--counts", "sub/counts.txt", "--n-train", 9]
+    asked = ("-m", "P@2,macroF1@2,LRAP,DCG@2", "--by-frequency", "head,tail", "--ceiling", *train)
+    rows = list(csv.DictReader(io.StringIO(run(*asked, "-o", "csv"))))
+    assert list(rows[0]) == ["system", "metric", "k", "bin", "kind", "value", "low", "high", "ceiling"]
+    assert [(row["metric"], row["bin"], row["kind"]) for row in rows] == [
+        ("P", "", "total"),
+        ("macroF1", "", "total"),
+        ("LRAP", "", "total"),
+        ("DCG", "", "total"),
+        *(
+            each
+            for bin_name in ("head", "tail")
+            for each in (("P", bin_name, "share"), ("macroF1", bin_name, "average"), ("DCG", bin_name, "share"))
+        ),
+    ]
+    document = json.loads(run(*asked, "-o", "json"))["systems"][0]
+    for row in rows:
+        metric = f"{row['metric']}@{row['k']}" if row["k"] else row["metric"]
+        part = next((part for part in document["slices"] if part["name"] == row["bin"]), document)
+        numbers = part["metrics"][metric]
+        for name in ("value", "low", "high", "ceiling"):
+            number = numbers.get(name)
+            assert row[name] == ("" if number is None else repr(number))
+        assert numbers.get("kind", "total") == row["kind"]
+    total, shares = rows[0], [row for row in rows if row["kind"] == "share" and row["metric"] == "P"]
+    assert float(total["value"]) == pytest.approx(sum(float(row["value"]) for row in shares))
+    assert float(total["ceiling"]) > float(total["value"])
+
+
+@pytest.mark.parametrize("name", ["DCG", "PSDCG"])
+def test_sums_of_gains_are_not_printed_in_percent(name):
+    y_true = np.array([[1, 1, 0], [0, 1, 0]])
+    result = xmceval.score(y_true, y_true + 0.5, metrics=f"{name}@3", inverse_propensities=[1, 1, 1])
+    assert result.units == {f"{name}@3": "gain"}
+    assert [name, "1.32", "±4.01"] in [line.split() for line in str(result).splitlines()]
+
+
+def test_only_metrics_within_0_and_1_are_shares():
+    from xmceval.metrics.table import METRICS
+
+    assert {metric.unit for metric in METRICS.values() if metric.bounds[1] > 1} == {"gain", "count", "cells"}
+    assert {metric.unit for metric in METRICS.values() if metric.bounds[1] <= 1} == {"share"}
+
+
+def test_fused_systems_are_recorded_with_their_rule_and_checked(files):
+    flags = ["-m", "P@1", "-o", "json", "--fuse"]
+    document = json.loads(run(*flags, "both=rank:sub/train.txt,preds.txt"))
+    assert document["systems"][1]["scores"] == "train.txt, preds.txt fused by rank"
+    ended = CliRunner().invoke(cli, ["score", "truth.txt", "preds.txt", *flags, "both=preds.txt,nothing.txt"])
+    assert str(ended.exception) == "nothing.txt: no such file"

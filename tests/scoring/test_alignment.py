@@ -1,0 +1,376 @@
+"""Alignment: the sample of rows, what is expected by chance, and which mistakes are reported, and which are none."""
+
+import itertools
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+import xmceval
+from xmceval.api.score import score_systems
+from xmceval.api.setup import Named, Setup
+from xmceval.files.writing.convert import convert
+from xmceval.metrics.names import parse
+from xmceval.rows import matrices
+from xmceval.rows.matrices import as_scores, as_truth
+from xmceval.rows.width import Width
+from xmceval.scoring import sample
+from xmceval.scoring.alignment import Hits, measure_alignment
+from xmceval.scoring.batch import Terms
+from xmceval.scoring.evaluate import System, evaluate
+from xmceval.scoring.options import Options
+from xmceval.scoring.program import compile_program
+from xmceval.scoring.sample import NO_LABEL, SampledRows, hash_runs
+from xmceval.scoring.totals import merge
+
+PROGRAM = compile_program(parse(["P@3"]))
+
+SHUFFLED = "are the rows shuffled, the labels numbered differently, or low scores the best?"
+TOO_HIGH = "are the labels 1-based, and those of the truth 0-based?"
+TOO_LOW = "are the labels 0-based, and those of the truth 1-based?"
+
+
+def mistakes(y_true, y_score, **options):
+    """The warnings on mistakes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        lines = xmceval.score(y_true, y_score, metrics="P", k=[1, 3], **options).warnings
+    return [line for line in lines if "every predicted label" in line or "random order" in line or "swapped" in line]
+
+
+def zipf_truth(rng, n_rows, n_labels, per_row=4):
+    """Truth with popular and rare labels, none of which depends on the row."""
+    weights = 1 / np.arange(1, n_labels + 1)
+    truth = np.zeros((n_rows, n_labels))
+    for row in truth:
+        row[rng.choice(n_labels, per_row, replace=False, p=weights / weights.sum())] = 1
+    return truth[:, rng.permutation(n_labels)]
+
+
+def model(rng, truth, skill=0.6):
+    """Scores of a model with some skill, which also knows what is popular."""
+    return truth.mean(axis=0) + 0.1 * rng.random(truth.shape) + skill * truth * rng.random(truth.shape)
+
+
+def shifted(scores, by):
+    moved = np.full_like(scores, -np.inf)
+    into, origin = (slice(by, None), slice(None, -by)) if by > 0 else (slice(None, by), slice(-by, None))
+    moved[:, into] = scores[:, origin]
+    return moved
+
+
+# The sample
+
+
+def totals_of(y_true, y_score, threads=1, **terms):
+    terms = Terms(width=Width(y_true.shape[1], "y_true has"), **terms)
+    [totals] = evaluate(as_truth(y_true), [System(as_scores(y_score), terms)], PROGRAM, threads=threads)
+    return totals
+
+
+def sampled(*args, **options):
+    return totals_of(*args, **options).tally.sample.rows()
+
+
+def same(left, right):
+    return all(np.array_equal(*pair) for pair in zip(left, right, strict=True))
+
+
+@pytest.fixture
+def small_sample(monkeypatch):
+    monkeypatch.setattr(sample, "CAPACITY", 50)
+    monkeypatch.setattr(sample, "RUN_BITS", 2)
+
+
+@pytest.fixture
+def rows(rng):
+    """Truth and scores of 1,000 rows, some without a true label or a prediction."""
+    truth, scores = rng.random((1000, 20)) < 0.1, rng.random((1000, 20))
+    truth[rng.random(1000) < 0.2] = False
+    scores[rng.random(1000) < 0.2] = -np.inf
+    scores[rng.random((1000, 20)) < 0.5] = -np.inf
+    return truth.astype(float), scores
+
+
+def test_the_sample_has_the_runs_with_the_least_hashes(rows, small_sample):
+    truth, scores = rows
+    numbers = np.arange(1000)
+    eligible = numbers[(truth > 0).any(axis=1) & (scores > -np.inf).any(axis=1)]
+    hashes = hash_runs(eligible >> 2)
+    expected = eligible[np.lexsort((eligible, hashes))[:50]]
+    found = sampled(truth, scores)
+    np.testing.assert_array_equal(found.numbers, expected)
+    ends = np.cumsum(found.lengths)
+    for i, row in enumerate(expected):
+        assert set(found.labels[ends[i] - found.lengths[i] : ends[i]]) == set(np.flatnonzero(truth[row]))
+        best = [label for label in np.argsort(-scores[row], kind="stable") if scores[row, label] > -np.inf][:4]
+        assert found.ranked[i].tolist() == best + [NO_LABEL] * (5 - len(best))
+        assert found.scores[i].tolist() == [scores[row, best[0]], scores[row, best[-1]]]
+
+
+@pytest.mark.parametrize("entries", [1, 7, 100, 5000])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_blocks_and_threads_do_not_matter(rows, small_sample, monkeypatch, entries, threads):
+    expected = sampled(*rows)
+    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
+    assert same(sampled(*rows, threads=threads), expected)
+
+
+def test_merged_samples_are_the_sample_of_both_in_any_order(rows, small_sample):
+    truth, scores = rows
+    parts = [totals_of(truth[part], scores[part]) for part in (slice(0, 300), slice(300, 310), slice(310, 1000))]
+    parts = pickle.loads(pickle.dumps(parts))
+    found = []
+    for a, b, c in itertools.permutations(parts):
+        found += [merge(PROGRAM, merge(PROGRAM, a, b), c), merge(PROGRAM, a, merge(PROGRAM, b, c))]
+    assert all(same(each.tally.sample.rows(), found[0].tally.sample.rows()) for each in found)
+    longest = int((scores > -np.inf).sum(axis=1).max())
+    assert {(each.tally.grades, each.tally.longest_row) for each in found} == {((1.0, 1.0), longest)}
+    assert found[0].tally.sample.rows().numbers.size == 50
+
+
+def test_rows_of_weight_0_are_not_sampled(rows, small_sample):
+    truth, scores = rows
+    weights = np.where(np.arange(1000) % 3 == 0, 1.0, 0.0)
+    found = sampled(truth, scores, weights=weights)
+    assert found.numbers.size == 50
+    assert not (found.numbers % 3).any()
+    alone = sampled(truth, np.where(weights[:, None] > 0, scores, -np.inf))
+    assert same(found, alone)
+
+
+def test_long_rows_are_not_sampled(monkeypatch):
+    monkeypatch.setattr(sample, "LONGEST", 2)
+    truth = np.array([[1, 1, 1], [1, 1, 0], [0, 0, 1]])
+    assert sorted(sampled(truth, truth).numbers) == [1, 2]
+
+
+# What to expect by chance
+
+
+def hits_by_permutation(predicted, truth):
+    """The hits in every order of the predictions."""
+    orders = itertools.permutations(predicted)
+    return [sum(label in row for label, row in zip(order, truth, strict=True)) for order in orders]
+
+
+@pytest.mark.parametrize(
+    ("predicted", "truth"),
+    [
+        ([0, 1, 2, 3, 4], [{0}, {1}, {2}, {3}, {4}]),
+        ([0, 0, 0, 1, 2], [{0, 1}, {0}, {2}, {0, 2, 3}, {5}]),
+        ([0, 0, 0, 0, 0], [{0}, {1}, {0}, {0, 2}, {5}]),
+        ([0, 1, 2, 3, NO_LABEL], [{0, 1, 2, 3}] * 5),
+        ([7, 8, 9, 7, 8], [{0}, {1}, {0}, {0, 2}, {5}]),
+        ([2**41, 2**41 + 1, 2**40, 1, 1], [{2**41}, {1}, {2**40}, {1, 2**41 + 1}, {0}]),
+    ],
+)
+def test_expectation_and_deviation_are_those_over_all_orders(predicted, truth):
+    lengths = np.array([len(row) for row in truth])
+    labels = np.array([label for row in truth for label in sorted(row)])
+    ranked = np.full((len(truth), 5), NO_LABEL)
+    ranked[:, 0] = predicted
+    n = len(truth)
+    rows = SampledRows(np.zeros(n, np.uint64), np.arange(n), ranked, np.zeros((n, 2)), lengths, labels)
+    hits = measure_alignment(rows, n).hits
+    every = hits_by_permutation(predicted, truth)
+    assert hits.number == every[0]
+    assert hits.expected == pytest.approx(np.mean(every))
+    assert hits.deviation == pytest.approx(np.std(every), abs=1e-7)
+
+
+def test_nothing_is_expected_of_no_rows():
+    assert measure_alignment(sampled(np.zeros((3, 2)), np.ones((3, 2))), 0).hits == Hits(0, 0, 0.0, 0.0)
+
+
+# Mistakes
+
+
+@pytest.fixture(params=[(250, 300), (3000, 60)], ids=["250 rows", "3,000 rows"])
+def good(request, rng):
+    truth = zipf_truth(rng, *request.param)
+    return truth, model(rng, truth)
+
+
+def test_a_good_model_has_no_mistake(good):
+    assert mistakes(*good) == []
+
+
+def test_shuffled_rows_are_reported(good, rng):
+    truth, scores = good
+    (line,) = mistakes(truth, scores[rng.permutation(len(scores))])
+    assert line.endswith(SHUFFLED)
+    assert ("in a sample of 2,048 instances" in line) == (len(truth) > 2048)
+    (line,) = mistakes(truth, np.roll(scores, 1, axis=0))
+    assert line.endswith(SHUFFLED)
+
+
+def test_labels_in_another_order_are_reported(good, rng):
+    truth, scores = good
+    (line,) = mistakes(truth, scores[:, rng.permutation(truth.shape[1])])
+    assert line.endswith(SHUFFLED)
+
+
+@pytest.mark.parametrize(("by", "question"), [(1, TOO_HIGH), (-1, TOO_LOW)])
+def test_shifted_labels_are_reported(good, by, question):
+    truth, scores = good
+    (line,) = mistakes(truth, shifted(scores, by))
+    assert line.endswith(question)
+
+
+def test_fewer_than_200_rows_with_truth_are_not_judged(good, rng):
+    truth, scores = good
+    order = rng.permutation(199)
+    assert mistakes(truth[:199], scores[:199][order]) == []
+    assert mistakes(truth[:199], shifted(scores[:199], 1)) == []
+    empty = truth.copy()
+    empty[199:] = 0
+    assert mistakes(empty, scores[rng.permutation(len(scores))]) == []
+    assert mistakes(truth[:200], shifted(scores[:200], 1)) != []
+
+
+def test_popularity_baselines_are_not_reported(good, rng):
+    truth, _ = good
+    popular = np.tile(truth.mean(axis=0), (len(truth), 1))
+    popular += 1e-6 * np.arange(truth.shape[1])
+    unpopular = -popular
+    seen = np.where(rng.random(popular.shape) < 0.4, -np.inf, popular)  # each row lacks some labels
+    constant = np.zeros_like(popular)
+    for scores in (popular, unpopular, seen, constant, np.where(popular >= np.sort(popular)[:, -3:-2], 1.0, -np.inf)):
+        assert mistakes(truth, scores) == []
+
+
+def test_models_of_little_skill_are_not_reported(rng):
+    truth = zipf_truth(rng, 3000, 60)
+    for skill in (0.02, 0.05, 0.1, 0.3):
+        assert mistakes(truth, model(rng, truth, skill)) == []
+
+
+def test_truth_as_its_own_prediction_is_not_reported(good, rng):
+    truth, _ = good
+    for scores in (truth, truth * rng.random(truth.shape), csr_matrix(truth)):
+        assert mistakes(truth, scores) == []
+
+
+def test_random_rankings_are_no_better_than_shuffled_ones(good, rng):
+    truth, _ = good
+    (line,) = mistakes(truth, rng.random(truth.shape))
+    assert line.endswith(SHUFFLED)
+
+
+def test_where_a_label_is_true_in_all_rows_nothing_is_reported(rng):
+    truth = zipf_truth(rng, 300, 30)
+    truth[:, 0] = 1
+    scores = rng.random((300, 30)) + 5 * (np.arange(30) == 0)
+    assert mistakes(truth, scores) == []
+    assert mistakes(np.ones((300, 5)), rng.random((300, 5))) == []
+
+
+def test_a_neighbour_of_the_only_predicted_label_is_no_shift(rng):
+    """A label that is true in most rows is popular, not predicted by its neighbour."""
+    truth = zipf_truth(rng, 400, 30)
+    truth[:, 7] = rng.random(400) < 0.7
+    scores = np.zeros((400, 30))
+    scores[:, 6] = 1
+    assert mistakes(truth, scores) == []
+
+
+def test_each_of_several_systems_is_judged(good, rng):
+    truth, scores = good
+    names = ("good", "shuffled", "shifted")
+    systems = (scores, scores[rng.permutation(len(scores))], shifted(scores, 1))
+    setup = Setup.of(truth, Options(metrics="P", k=1))
+    results = score_systems(setup, [Named(each, name) for name, each in zip(names, systems, strict=True)])
+    ends = [[line for line in result.warnings if line.endswith("?")] for result in results]
+    assert ends[0] == []
+    assert ends[1][0].endswith(SHUFFLED)
+    assert ends[2][0].endswith(TOO_HIGH)
+
+
+def test_files_and_arrays_have_the_same_warning(good, rng, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    truth, scores = good
+    truth, scores = csr_matrix(truth), csr_matrix(scores[rng.permutation(truth.shape[0])])
+    convert(as_truth(truth), "t.txt", are_scores=False)
+    convert(as_scores(scores), "p.txt")
+    assert mistakes("t.txt", "p.txt") == mistakes(truth, scores) != []
+
+
+def test_labels_of_any_size_are_compared():
+    """Shifted labels are shifted, whatever is above 2^40."""
+    high = 2**41
+    rows = np.arange(300)
+    truth = csr_matrix((np.ones(300), (rows, rows % 50 * 3)), shape=(300, 200))
+    truth.indices = truth.indices.astype(np.int64) + high
+    truth = csr_matrix((truth.data, truth.indices, truth.indptr), shape=(300, high + 200))
+    scores = (truth.indices.reshape(300, 1) + 1, np.ones((300, 1)))
+    assert [line.endswith(TOO_HIGH) for line in mistakes(truth, scores)] == [True]
+
+
+# Swapped files
+
+
+@pytest.mark.parametrize(
+    ("truth", "scores", "is_swapped"),
+    [
+        ([[25, 3, 0], [0, 7, 1]], [[1, 0, 0], [0, 0, 1]], True),
+        ([[25, 3, 0], [0, 7, 1]], [[4, 0, 0], [0, 0, 2]], True),
+        ([[3, 2, 1], [0, 7, 1]], [[1, 0, 0], [0, 0, 1]], True),
+        ([[3, 0, 0], [0, 0, 1]], [[1, 1, 0], [0, 0, 1]], False),  # graded truth, and sets of labels as predictions
+        ([[3, 2, 1], [0, 7, 1]], [[4, 0, 0], [0, 0, 2]], False),  # graded truth, and scores that are whole
+        ([[25, 3, 0], [0, 7, 1]], [[0.5, 0, 0], [0, 0, 1]], False),  # play counts
+        ([[25, 3, 0], [0, 7, 1]], [[11, 0, 0], [0, 0, 1]], False),
+        ([[1, 1, 0], [0, 1, 1]], [[1, 0, 0], [0, 0, 1]], False),
+    ],
+)
+def test_swapped_files_with_whole_scores_are_reported(truth, scores, is_swapped):
+    found = mistakes(csr_matrix(truth), csr_matrix(scores))
+    assert bool(found) == is_swapped
+    if is_swapped:
+        assert found[0].startswith(f"the truth has values up to {np.max(truth)}, and the scores are ")
+        assert found[0].endswith(": are truth and predictions swapped?")
+
+
+def test_grades_are_reported_with_their_range_where_a_metric_takes_them():
+    truth, scores = np.array([[2, 0, 25], [0, 3, 0]]), np.array([[0.5, 0.3, 0.1], [0.2, 0.9, 0.4]])
+
+    def grades(truth, *metrics):
+        result = xmceval.score(truth, scores, metrics=metrics, k=1)
+        return [line for line in result.warnings if "grade" in line]
+
+    assert grades(truth, "P", "nDCG", "ERR(max=25)") == [
+        "the truth has grades from 2 to 25, which are what a hit is worth for nDCG@1, ERR(max=25)@1"
+    ]
+    assert grades(truth, "DCG") == ["the truth has grades from 2 to 25, which is what a hit is worth for DCG@1"]
+    assert grades(truth, "P", "RR") == []
+    assert grades(truth > 0, "P", "nDCG") == []
+
+
+# Headers
+
+
+@pytest.mark.parametrize(
+    ("n_labels", "n_columns", "n_predictions", "is_doubtful"),
+    [
+        (3401, 3400, 100, True),
+        (3401, 3400, 3400, True),
+        (3400, 3400, 100, False),
+        (3400, 2000, 100, True),
+        (3400, 100, 100, False),  # rows k
+        (3400, 100, 60, False),  # rows k, where no row has k
+        (6, 5, 5, False),
+        (6, 5, 3, True),
+    ],
+)
+def test_a_header_of_another_number_of_labels_is_doubted(
+    tmp_path, monkeypatch, n_labels, n_columns, n_predictions, is_doubtful
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t").write_text(f"3 {n_labels}\n0:1\n2:1\n1:1\n")
+    row = " ".join(f"{label}:{1 / (label + 2)}" for label in range(n_predictions))
+    (tmp_path / "p").write_text(f"3 {n_columns}\n{row}\n1:.5\n0:1\n")
+    lines = [line for line in xmceval.score("t", "p", metrics="P", k=1).warnings if "declares" in line]
+    sizes = f"p declares {n_columns:,} columns, t {n_labels:,} labels, and the longest row has {n_predictions:,}"
+    assert lines == is_doubtful * [f"{sizes} predictions: do they belong to the same data set?"]

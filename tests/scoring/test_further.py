@@ -1,0 +1,315 @@
+"""Metrics of probabilities, judgments and columns: against the judge and scikit-learn, and the laws that they keep."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from judge import naive, naive_further as judge, naive_labels
+from scipy.sparse import csr_matrix
+from support.strategies import cases, subsets, to_csr
+
+import xmceval
+from xmceval.errors import DataError, UsageError
+from xmceval.labels.propensity import from_counts
+from xmceval.metrics.names import parse
+from xmceval.metrics.table import METRICS
+from xmceval.rows import matrices
+from xmceval.rows.matrices import as_scores, as_truth
+from xmceval.rows.width import Width
+from xmceval.scoring import totals
+from xmceval.scoring.batch import Terms
+from xmceval.scoring.evaluate import System, evaluate
+from xmceval.scoring.finish import finish_totals
+from xmceval.scoring.program import compile_program
+
+CLOSE = {"rel": 1e-12, "abs": 1e-12}
+COLUMNS = ("macroAUC", "microAUC", "macroAP")
+PROBABILITIES = st.sampled_from([0.0, 1.0, 0.25, 1 / 3, 0.5, 0.1, 2 / 3]) | st.floats(0, 1)
+
+
+@st.composite
+def problems(draw, values=None):
+    """Graded truth with stored zeros, scores, and weights that may be zero."""
+    case = draw(cases(graded=True))
+    n = len(case.truth)
+    zeros = draw(st.lists(subsets(case.n_labels, st.just(0.0)), min_size=n, max_size=n))
+    truth = [{**none, **row} for none, row in zip(zeros, case.truth, strict=True)]
+    scores = case.scores
+    if values is not None:
+        scores = draw(st.lists(subsets(case.n_labels, values), min_size=n, max_size=n))
+    weights = draw(st.none() | st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=n, max_size=n).filter(any))
+    return truth, scores, case.n_labels, weights, draw(st.sampled_from(["zero", "drop"]))
+
+
+def score(truth, scores, n_labels, metrics, **options):
+    matrices_of = to_csr(truth, n_labels, np.float64), to_csr(scores, n_labels, np.float64)
+    return xmceval.score(*matrices_of, metrics=metrics, **options)
+
+
+# Probabilities
+
+
+@given(problem=problems(PROBABILITIES), rel=st.integers(1, 3), n_bins=st.sampled_from([1, 3, 15]))
+def test_calibration_is_the_judges(problem, rel, n_bins):
+    truth, scores, n_labels, weights, empty_rows = problem
+    rows = judge.kept(truth, scores, weights, rel, empty_rows)
+    for k in {1, min(3, n_labels)}:
+        names = f"ECE(bins={n_bins},rel={rel})@{k}", f"Brier(rel={rel})@{k}"
+        result = score(truth, scores, n_labels, names, sample_weight=weights, empty_rows=empty_rows)
+        best = judge.top(rows, k)
+        assert result[names[0]] == pytest.approx(judge.ece(best, n_bins), **CLOSE)
+        assert result[names[1]] == pytest.approx(judge.brier(best), **CLOSE)
+
+
+@given(problem=problems(PROBABILITIES))
+def test_the_interval_of_the_brier_score_is_that_of_a_ratio(problem):
+    truth, scores, n_labels, _, empty_rows = problem
+    result = score(truth, scores, n_labels, "Brier@1", empty_rows=empty_rows)
+    pairs = [
+        (sum((p - hit) ** 2 for p, hit, _ in best), len(best))
+        for row in judge.kept(truth, scores, None, 1, empty_rows)
+        for best in [judge.top([row], 1)]
+    ]
+    expected = naive.interval_of(pairs)
+    got = result.interval("Brier@1")
+    assert (got is None) == (expected is None)
+    assert got is None or got == pytest.approx(expected, abs=1e-6)
+    assert result.interval("Brier@1") is None or result.tie_bounds("Brier@1") is None
+
+
+def test_calibration_by_hand():
+    truth, scores = np.array([[1, 0, 0], [0, 0, 1]]), np.array([[0.8, 0.3, 0.1], [0.9, 0.05, 0.85]])
+    result = xmceval.score(truth, scores, metrics=["ECE(bins=10)@1,2", "Brier@1"])
+    # At 1: 0.8 is a hit, 0.9 a miss, in bins of their own; at 2 also 0.3 (a miss), and 0.85 (a hit) beside 0.8.
+    assert result["ECE(bins=10)@1"] == pytest.approx((0.2 + 0.9) / 2)
+    assert result["ECE(bins=10)@2"] == pytest.approx((abs(0.8 + 0.85 - 2) + 0.9 + 0.3) / 4)
+    assert result["Brier@1"] == pytest.approx((0.2**2 + 0.9**2) / 2)
+
+
+@pytest.mark.parametrize("score_of_it", [1.5, -0.25, np.inf, -np.inf])
+def test_scores_that_are_no_probabilities_are_refused_with_their_place(score_of_it):
+    scores = csr_matrix([[0.5, 0.4], [1.0, 0.25]])
+    scores.data[3] = score_of_it
+    message = rf"y_score row 1: label 1 has score {score_of_it:g}; Brier@1: expected probabilities, from 0 to 1"
+    for threads in (1, 2):
+        with pytest.raises(DataError, match=message):
+            xmceval.score(np.eye(2), scores, k=1, metrics=["ECE", "Brier"], threads=threads)
+    with pytest.raises(DataError, match=message.replace("Brier@1", "ECE@1")):
+        xmceval.score(np.eye(2), scores, k=1, metrics="ECE")
+    assert xmceval.score(np.eye(2), scores, k=1, metrics=["ECE"], sample_weight=[1, 0])["ECE@1"] == 0.5
+
+
+# Judgments
+
+
+@given(problem=problems(), data=st.data())
+def test_judged_is_the_judges(problem, data):
+    truth, scores, n_labels, weights, empty_rows = problem
+    k = data.draw(st.integers(1, n_labels))
+    result = score(truth, scores, n_labels, ["Judged", "P"], k=k, sample_weight=weights, empty_rows=empty_rows)
+    assert result[f"Judged@{k}"] == pytest.approx(judge.judged(truth, scores, k, weights, empty_rows), **CLOSE)
+    without = score(truth, scores, n_labels, ["P"], k=k, sample_weight=weights, empty_rows=empty_rows)
+    assert result.estimates[f"P@{k}"] == without.estimates[f"P@{k}"]
+    assert result.counts == without.counts
+
+
+def test_documents_of_grade_0_are_judged(tmp_path):
+    qrels, run = tmp_path / "qrels", tmp_path / "run"
+    qrels.write_text("q1 0 b 1\nq1 0 a 0\nq2 0 c 0\nq2 0 d 2\n")
+    lines = ["q1 Q0 a 1 3 x", "q1 Q0 z 2 2 x", "q1 Q0 b 3 1 x", "q2 Q0 d 1 9 x"]
+    run.write_text("\n".join(lines) + "\n")
+    result = xmceval.score(str(qrels), str(run), metrics="Judged@1,2,3")
+    assert dict(result) == pytest.approx({"Judged@1": 1.0, "Judged@2": (1 / 2 + 1) / 2, "Judged@3": (2 / 3 + 1) / 2})
+    assert not any("stored zero" in line for line in result.warnings)
+
+
+def test_a_truth_without_stored_zeros_is_reported():
+    with pytest.warns(xmceval.XmcevalWarning, match="Judged@1: the truth stores no label with value 0"):
+        assert xmceval.score(np.eye(3), np.eye(3), metrics="Judged@1")["Judged@1"] == 1
+
+
+def test_zeros_are_counted_where_other_metrics_ignore_them():
+    truth = to_csr([{0: 0.0, 1: 1.0}], 3)
+    result = xmceval.score(truth, np.array([[3, 2, 1]]), k=1, metrics=["P", "Judged"])
+    assert dict(result) == {"P@1": 0.0, "Judged@1": 1.0}
+    assert any("1 stored zero in the truth is ignored" in line for line in result.warnings)
+
+
+# Columns
+
+
+@given(problem=problems(), rel=st.integers(1, 3), unscored=st.sampled_from(["bottom", "zero"]))
+def test_areas_of_columns_are_the_judges(problem, rel, unscored):
+    truth, scores, n_labels, weights, empty_rows = problem
+    names = [f"{name}(rel={rel})" for name in COLUMNS]
+    options = {"unscored": unscored, "sample_weight": weights, "empty_rows": empty_rows}
+    result = score(truth, scores, n_labels, names, **options)
+    rows = judge.kept(truth, scores, weights, rel, empty_rows)
+    rows = [row for row in rows if row[2]]
+    for name, full in zip(COLUMNS, names, strict=True):
+        expected = judge.column(name, rows, range(n_labels), unscored)
+        assert result[full] == pytest.approx(expected or 0.0, **CLOSE), name
+        estimate = next(iter(result.estimates[each] for each in result.estimates if each.startswith(name)))
+        assert estimate.undefined == (expected is None)
+
+
+def random_problem(rng, n_rows=300, n_labels=30):
+    truth = rng.random((n_rows, n_labels)) < rng.random(n_labels) * 0.3
+    scores = np.round(rng.normal(size=truth.shape) + truth, 1) * (rng.random(truth.shape) < 0.5)
+    truth[:, 0], truth[:, 1], scores[:, 2] = False, True, 0
+    return truth.astype(int), scores
+
+
+@pytest.mark.parametrize("unscored", ["zero", "bottom"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_areas_are_scikit_learns_and_those_of_the_functions_of_matrices(rng, unscored, weighted):
+    sk = pytest.importorskip("sklearn.metrics")
+    truth, scores = random_problem(rng)
+    dense = scores if unscored == "zero" else np.where(scores != 0, scores, -99)
+    weight = {"sample_weight": rng.random(len(truth)) if weighted else None}
+    result = xmceval.score(truth, csr_matrix(scores), metrics=COLUMNS, unscored=unscored, **weight)
+    both = truth.any(axis=0) & ~truth.all(axis=0)
+    assert result["macroAUC"] == pytest.approx(sk.roc_auc_score(truth[:, both], dense[:, both], **weight))
+    assert result["microAUC"] == pytest.approx(sk.roc_auc_score(truth, dense, average="micro", **weight))
+    assert result["macroAP"] == pytest.approx(sk.average_precision_score(truth[:, both], dense[:, both], **weight))
+    if unscored == "zero" and not weighted:
+        assert result["macroAUC"] == pytest.approx(xmceval.label_roc_auc(truth, scores))
+        assert result["microAUC"] == pytest.approx(xmceval.label_roc_auc(truth, scores, average="micro"))
+        assert result["macroAP"] == pytest.approx(xmceval.label_average_precision(truth, scores))
+    assert "macroAUC, macroAP: mean over 28 of 30 labels" in result.notes
+    assert any("cells held in 0.1 MB of memory" in line for line in result.notes)
+
+
+def test_bins_average_their_own_labels(rng):
+    truth, scores = random_problem(rng)
+    counts = np.arange(truth.shape[1])
+    result = xmceval.score(truth, csr_matrix(scores), metrics=COLUMNS, counts=counts, n_train=99, by_frequency=[10, 20])
+    for part in result.slices:
+        inside = np.flatnonzero((counts >= part.bin.low) & (counts <= part.bin.high))
+        own = xmceval.score(truth[:, inside], csr_matrix(scores[:, inside]), metrics=COLUMNS)
+        assert {name: each.value for name, each in part.estimates.items()} == {
+            name: own[name] for name in ("macroAUC", "macroAP")
+        }
+
+
+def test_labels_from_2_to_the_31_on_are_kept_apart():
+    wide, low = 2**31 + 7, 7  # equal in 32 bits
+    rows = [{wide: 1.0}, {low: 1.0}, {}]
+    scores = [{wide: 0.9, low: 0.1}, {wide: 0.2, low: 0.8}, {wide: 0.5, low: 0.9}]
+
+    def csr(given_rows):
+        indptr = np.cumsum([0, *map(len, given_rows)])
+        labels = np.array([label for row in given_rows for label in sorted(row)])
+        values = np.array([row[label] for row in given_rows for label in sorted(row)])
+        return csr_matrix((values, labels, indptr), shape=(3, 2**31 + 8))
+
+    result = xmceval.score(csr(rows), csr(scores), metrics=COLUMNS)
+    assert result["macroAUC"] == pytest.approx((1 + 0.5) / 2)
+    assert result["microAUC"] == pytest.approx(1.0, abs=1e-8)
+
+
+# Recommended labels
+
+
+@given(case=cases(), data=st.data())
+def test_coverage_of_recommended_labels_is_the_judges(case, data):
+    k = data.draw(st.integers(1, case.n_labels))
+    sets = naive_labels.at_cut(case.truth, case.scores, k)
+    overs = {"truth": {label for row in case.truth for label in row}, "all": set(range(case.n_labels))}
+    for over, labels in overs.items():
+        name = f"coverage(of=recommended,over={over})@{k}"
+        result = score(case.truth, case.scores, case.n_labels, name)
+        assert result[name] == (judge.recommended(sets, labels) or 0.0)
+
+
+def test_other_tools_names_of_coverage():
+    for alias in ("item_coverage@5", "catalog_coverage@5", "ItemCoverage@5"):
+        assert str(parse(alias)[0]) == "coverage(of=recommended,over=all)@5"
+
+
+# Laws
+
+NAMES = ["ECE@1", "ECE(bins=4)@5", "Brier@5", "Judged@5", "coverage(of=recommended)@5", *COLUMNS]
+
+
+@pytest.fixture(scope="module")
+def made():
+    rng = np.random.default_rng(29)
+    truth = csr_matrix((rng.random((400, 60)) < 0.05).astype(float))
+    truth.data[rng.random(truth.nnz) < 0.3] = 0  # stored zeros
+    scores = csr_matrix(np.round(rng.random((400, 60)), 2) * (rng.random((400, 60)) < rng.random((400, 1))))
+    weights = rng.random(400) * (rng.random(400) < 0.9)
+    return truth, scores, weights
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_blocks_and_threads_give_the_same_bits(made, monkeypatch, weighted):
+    truth, scores, weights = made
+    found = []
+    for entries, threads in itertools.product((1, 300, 1 << 30), (1, 3)):
+        monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
+        options = {"threads": threads, "empty_rows": "drop", "sample_weight": weights if weighted else None}
+        result = xmceval.score(truth, scores, metrics=NAMES, **options)
+        found.append((result.estimates, result.counts, result.notes))
+    assert all(each == found[0] for each in found)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_order_of_rows_is_irrelevant_to_the_last_bit(made, rng, weighted):
+    truth, scores, weights = made
+    order = rng.permutation(truth.shape[0])
+    one, other = (
+        xmceval.score(truth[rows], scores[rows], metrics=NAMES, sample_weight=weights[rows] if weighted else None)
+        for rows in (np.arange(order.size), order)
+    )
+    assert one.estimates == other.estimates
+
+
+def test_shards_merge_to_the_same_bits(made):
+    truth, scores, _ = made
+    program = compile_program(parse(NAMES))
+    terms = Terms(width=Width(60, "y_true has"), propensities=from_counts(np.arange(60.0), 99, "made", 0.55, 1.5))
+
+    def part(i, j):
+        return evaluate(as_truth(truth[i:j]), [System(as_scores(scores[i:j]), terms)], program)[0]
+
+    whole = finish_totals(program, part(0, 400), terms).figures
+    for ends in ((0, 150, 400), (0, 1, 399, 400)):
+        merged = totals.empty(program, terms)
+        for i, j in reversed(list(itertools.pairwise(ends))):
+            merged = totals.merge(program, merged, part(i, j))
+        assert finish_totals(program, merged, terms).figures == whole
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_values_of_the_further_families_lie_within_their_bounds(name, made):
+    metric = METRICS[name]
+    if metric.family not in {"calibration", "judged", "column"}:
+        return
+    low, high = metric.bounds
+    result = xmceval.score(*made[:2], k=[1, 5], metrics=name)
+    assert result
+    assert all(low <= value <= high for value in result.values())
+
+
+@pytest.mark.parametrize("name", ["ECE@1", "Brier@1", "Judged@1"])
+@pytest.mark.parametrize("ties", ["expected", "best", "worst"])
+def test_other_orders_of_ties_are_refused(name, ties, made):
+    with pytest.raises(UsageError, match=f"ties={ties} .* not available for {name}"):
+        xmceval.score(*made[:2], metrics=name, ties=ties)
+
+
+def test_metrics_that_cannot_be_merged_are_refused_by_name():
+    growing = [name for name, metric in METRICS.items() if not metric.mergeable]
+    assert growing == list(COLUMNS)
+    compile_program(parse(["P", "ECE", "macroF1"])).check_mergeable("Evaluator")
+    with pytest.raises(UsageError, match="macroAUC, macroAP: not available for shards, because all cells"):
+        compile_program(parse(["P", "macroAUC", "macroAP"])).check_mergeable("shards")
+
+
+def test_no_truth_and_no_predictions_are_no_trouble():
+    for truth, scores in (([{}] * 2, [{0: 0.5}] * 2), ([{0: 1.0}] * 2, [{}] * 2), ([{}], [{}])):
+        for empty_rows in ("zero", "drop"):
+            result = score(truth, scores, 5, NAMES, empty_rows=empty_rows)
+            assert all(np.isfinite(value) for value in result.values())

@@ -1,0 +1,164 @@
+"""Compare saved values of rows: those of ``--save-rows``, or the per-query files of other tools."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xmceval.api.compare import find_pairs
+from xmceval.api.pairtests import PairTests, adjust
+from xmceval.errors import DataError, UsageError, counted, listed, warn
+from xmceval.files.rowvalues import RowTable, read_row_values
+from xmceval.metrics.entry import Metric, Norm
+from xmceval.metrics.measure import Measure
+from xmceval.metrics.names import parse
+from xmceval.report.comparison import Comparison
+from xmceval.report.result import Result
+from xmceval.rows.threads import default_threads
+from xmceval.scoring.estimates import estimate
+from xmceval.scoring.finish import Counts, Figure
+from xmceval.scoring.paired import Output, outputs_of_rows
+from xmceval.scoring.testing import Adjust, AdjustOver, Test, Testing
+
+
+def compare_rows(
+    files: Sequence[str | Path],
+    *,
+    names: Sequence[str] = (),
+    against: str | None = None,
+    test: Test = "t",
+    adjust: Adjust = "holm",
+    adjust_over: AdjustOver = "metric",
+    resamples: int = 10_000,
+    seed: int = 0,
+    threads: int | None = None,
+) -> Comparison:
+    """Compare systems by their saved values of rows.
+
+    Parameters
+    ----------
+    files : sequence of path
+        Files of `score` or `compare` with ``save_rows``, each with one system or more; or per-query files of other
+        tools: three columns of query, measure and value (ir_measures), measure, query and value (``trec_eval -q``),
+        or one column per measure below a header.
+    names : sequence of str
+        Names of the systems, in the order of the files; default those in the files.
+    against, test, adjust, adjust_over, resamples, seed
+        As in `compare`.
+    threads : int, optional
+        Default: one per processor.
+
+    Returns
+    -------
+    Comparison
+        With the same digits as `compare` on the files that were scored.
+
+    Raises
+    ------
+    DataError
+        Files of other rows, other metrics or another truth, or that lack values, with the place.
+    UsageError
+        Fewer than two systems, or an argument that is wrong.
+    """
+    testing = Testing.of(locals())
+    comparison = compare_tables([read_row_values(path) for path in files], names, testing, threads)
+    warn(comparison.warnings)
+    return comparison
+
+
+def compare_tables(
+    tables: Sequence[RowTable], names: Sequence[str], testing: Testing, threads: int | None = None
+) -> Comparison:
+    """Compare the systems of tables of values of rows."""
+    first = tables[0]
+    for table in tables[1:]:
+        _check_together(first, table)
+    own = [system for table in tables for system in table.systems]
+    if len(names) > len(own):
+        raise UsageError(f"{counted(len(names), 'name')} for {counted(len(own), 'system')}")
+    called = _distinct([*names, *own[len(names) :]], tables)
+    pairs = find_pairs(called, testing)
+    values = np.concatenate([_aligned(first, table) for table in tables], axis=1)
+    measures = [_measure(name, values[:, :, i, 0]) for i, name in enumerate(first.metrics)]
+    left_out = np.isnan(values[:, :, :, 0]).sum(axis=0)
+    values[np.isnan(values[:, :, :, 0])] = 0.0
+    weights = first.weights if (first.weights != 1).any() else np.empty(0)
+    outputs = outputs_of_rows(measures, values, weights, pairs, left_out)
+    tests = PairTests(called, pairs, testing, threads or default_threads())
+    results = tuple(_result(name, s, outputs, tables, len(first.rows)) for s, name in enumerate(called))
+    differences = adjust([*tests.differences(outputs)], testing)
+    source = f"{counted(len(first.rows), 'row')} from saved values"
+    return Comparison(results, tuple(differences), testing, tuple(_warnings(tables)), source=source)
+
+
+def _check_together(first: RowTable, other: RowTable) -> None:
+    """Refuse tables that are not of the same rows, metrics and truth."""
+    if set(first.metrics) != set(other.metrics):
+        alone = listed(sorted(set(first.metrics) ^ set(other.metrics)))
+        raise DataError(f"{first.name} and {other.name} have different metrics: only one of them has {alone}")
+    digests = first.meta.get("truth"), other.meta.get("truth")
+    if None not in digests and digests[0] != digests[1]:
+        raise DataError(f"{first.name} and {other.name} are of different truths, by their digests")
+    missing = [row for row in first.rows if row not in set(other.rows)]
+    extra = [row for row in other.rows if row not in set(first.rows)]
+    for name, rows in ((other.name, missing), (first.name, extra)):
+        if rows:
+            raise DataError(f"{name} lacks {counted(len(rows), 'row')} that the other has; the first is row {rows[0]}")
+    if not np.array_equal(first.weights, _in_rows_of(first, other, other.weights)):
+        raise DataError(f"{first.name} and {other.name} have different sample weights")
+
+
+def _in_rows_of(first: RowTable, table: RowTable, array: NDArray[Any]) -> NDArray[Any]:
+    if table.rows == first.rows:
+        return array
+    places = {row: i for i, row in enumerate(table.rows)}
+    return array[[places[row] for row in first.rows]]
+
+
+def _aligned(first: RowTable, table: RowTable) -> NDArray[np.float64]:
+    """Return values in the rows and metrics of the first table."""
+    order = [table.metrics.index(name) for name in first.metrics]
+    return _in_rows_of(first, table, table.values)[:, :, order]
+
+
+def _distinct(names: Sequence[str], tables: Sequence[RowTable]) -> list[str]:
+    """Add the file to names that several systems have."""
+    files = [Path(table.name).name for table in tables for _ in table.systems]
+    return [f"{name} ({file})" if names.count(name) > 1 else name for name, file in zip(names, files, strict=True)]
+
+
+def _measure(name: str, values: NDArray[np.float64]) -> Measure:
+    """Return the measure of a name, or one of its own where another tool's name is not known."""
+    try:
+        measures = parse(name)
+    except UsageError:
+        measures = []
+    if len(measures) == 1:
+        return measures[0]
+    is_share = bool(((values >= 0) & (values <= 1)).all())
+    norms = {"mean": Norm("1", "mean", "the mean of the values in the file")}
+    return Measure(Metric(name, name, norms, "", cutoff="none", unit="share" if is_share else "count"), None)
+
+
+def _result(name: str, system: int, outputs: Sequence[Output], tables: Sequence[RowTable], n_rows: int) -> Result:
+    """Make the result of a system from its values of rows."""
+    figures = tuple(
+        Figure(each.measure, estimate(each.sums[system], each.n_rows[system]).without_ceiling().without_tie_bounds())
+        for each in outputs
+    )
+    saved = [counts for table in tables for counts in table.meta.get("counts", [None] * len(table.systems))]
+    if saved[system] is None:
+        return Result(name, figures, Counts(n_rows, 0, 0, 0, 0, 0, 0, short_rows={}, tied_rows={}))
+    counts = dict(saved[system])
+    for key in ("short_rows", "tied_rows"):
+        counts[key] = {int(k): rows for k, rows in counts[key].items()}
+    return Result(name, figures, Counts(**counts))
+
+
+def _warnings(tables: Sequence[RowTable]) -> list[str]:
+    unknown = [table.name for table in tables if "truth" not in table.meta]
+    return [f"{listed(unknown)}: nothing shows that the rows are of the same truth"] if unknown else []

@@ -1,0 +1,59 @@
+"""Saving the values of rows while systems are scored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from xmceval.api.setup import Opened, Setup
+from xmceval.errors import UsageError
+from xmceval.files.writing.rowvalues import RowHead, RowWriter, open_row_writer
+from xmceval.report.result import Result
+from xmceval.scoring.observers import Observer
+from xmceval.scoring.savedrows import SavedRows, row_measures
+
+
+@dataclass(frozen=True)
+class Saving:
+    """Values of rows that are being written, or nothing."""
+
+    writer: RowWriter | None = None
+    rows: SavedRows | None = None
+
+    @property
+    def observers(self) -> tuple[Observer, ...]:
+        """What sees the rows."""
+        return () if self.rows is None else (self.rows,)
+
+    def finish(self, results: Sequence[Result]) -> None:
+        """Write what is known at the end: the digest of the truth, and the counts of each system."""
+        if self.writer is None or self.rows is None:
+            return
+        counts = [asdict(result.counts) for result in results]
+        self.writer.finish({"truth": str(self.rows.digest), "counts": counts})
+
+
+@contextmanager
+def saving_rows(
+    setup: Setup, opened: Sequence[Opened], path: str | Path | None, *, force: bool = False
+) -> Iterator[Saving]:
+    """Write the values of rows to a file, if one is named.
+
+    Raises
+    ------
+    UsageError
+        Another ending than .npz, .csv or .jsonl, a file that exists, or no metric that has values of rows.
+    """
+    if path is None:
+        yield Saving()
+        return
+    measures = row_measures(setup.program)
+    if not measures:
+        raise UsageError(f"{path}: none of the metrics has values of rows")
+    names = tuple(each.name for each in opened)
+    has_ideal = tuple(measure.norm.over in {"ratio", "micro", "cells"} for measure in measures)
+    head = RowHead(names, tuple(measure.name for measure in measures), has_ideal)
+    with open_row_writer(path, head, force=force) as writer:
+        yield Saving(writer, SavedRows(setup.program, writer, drop_empty=setup.terms.drop_empty))

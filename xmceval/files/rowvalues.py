@@ -1,0 +1,267 @@
+"""Values of rows: what ``--save-rows`` writes, and the per-query files of other tools, read back."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xmceval.errors import DataError, UsageError, counted, listed
+from xmceval.files.arrays.npz import Archive
+from xmceval.files.streams import read_all_bytes
+from xmceval.files.writing.rowvalues import SCHEMA
+from xmceval.metrics.names import parse
+
+IDEAL = "ideal of "
+ALL = "all"  # trec_eval's word for the mean over queries
+ROW_WORDS = ("row", "query_id", "query", "qid", "topic", "id")
+MEASURE_WORDS = ("measure", "metric")
+VALUE_WORDS = ("value", "score")
+
+
+@dataclass(frozen=True)
+class RowTable:
+    """Values of rows of one or more systems.
+
+    Attributes
+    ----------
+    name : str
+        The file.
+    systems, metrics : tuple of str
+    rows : tuple of str
+        Names of the rows.
+    values : float64 array [n_rows, n_systems, n_metrics, 2]
+        Numerator and denominator; the numerator is NaN where a row does not count.
+    weights : float64 array [n_rows]
+    has_ideal : tuple of bool
+        By metric: whether it is a ratio of sums.
+    meta : dict
+        What the writer knew: digest of the truth, counts, options; empty for other tools' files.
+    """
+
+    name: str
+    systems: tuple[str, ...]
+    metrics: tuple[str, ...]
+    rows: tuple[str, ...]
+    values: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    has_ideal: tuple[bool, ...]
+    meta: dict[str, Any] = field(default_factory=dict)
+
+
+def read_row_values(path: str | Path) -> RowTable:
+    """Read values of rows: .npz, .csv or .jsonl of this package, or a per-query file of another tool.
+
+    Other tools' files have three columns, query, measure and value in any order that a header names (ir_measures), or
+    measure, query and value (``trec_eval -q``), or one column per measure below a header.
+
+    Raises
+    ------
+    DataError
+        A file of another form, or one that lacks values, with the place.
+    """
+    path = Path(path)
+    content = read_all_bytes(path)
+    if content.startswith(b"PK"):
+        return _read_npz(path)
+    text = content.decode("utf-8", errors="replace")
+    if text.lstrip().startswith("{"):
+        return _read_jsonl(path, text)
+    return _read_table(path, text)
+
+
+def _read_npz(path: Path) -> RowTable:
+    archive = Archive(path)
+    with archive.open() as opened:
+        if "meta.npy" not in opened.namelist():
+            raise DataError(f"{path}: this npz file has no values of rows (hint: write it with --save-rows)")
+        meta = json.loads(archive.read_array(opened, "meta").tobytes())
+        _check_schema(path, meta)
+        rows, weights, values = (archive.read_array(opened, name) for name in ("rows", "weights", "values"))
+    n, shape = rows.size, (len(meta["systems"]), len(meta["metrics"]), 2)
+    if weights.shape != (n,) or values.size != n * int(np.prod(shape)):
+        raise DataError(f"{path}: its arrays do not fit together; is the file damaged?")
+    names = tuple(map(str, rows.tolist()))
+    return _table(path, meta, names, values.reshape(n, *shape), weights)
+
+
+def _check_schema(path: Path, meta: dict[str, Any]) -> None:
+    if meta.get("schema") != SCHEMA:
+        raise DataError(f"{path}: values of rows under the schema {meta.get('schema')!r}; expected {SCHEMA}")
+
+
+def _table(
+    path: Path, meta: dict[str, Any], rows: tuple[str, ...], values: NDArray[Any], weights: NDArray[Any]
+) -> RowTable:
+    heads = (tuple(meta["systems"]), tuple(meta["metrics"]))
+    return RowTable(str(path), *heads, rows, values, weights, tuple(map(bool, meta["has_ideal"])), meta)
+
+
+def _read_jsonl(path: Path, text: str) -> RowTable:
+    lines = []
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            lines.append(json.loads(line))
+        except ValueError as error:
+            raise DataError(f"{path}:{number}: expected a JSON object ({error})") from None
+    meta = lines.pop()["meta"] if lines and "meta" in lines[-1] else None
+    if meta is None:
+        raise DataError(f"{path}: its last line has no 'meta'; is the file truncated?")
+    _check_schema(path, meta)
+    cells: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    weights: dict[str, float] = {}
+    for line in lines:
+        row, ideals = str(line["row"]), line.get("ideals", {})
+        weights[row] = float(line["weight"])
+        values = ((name, line["values"][name]) for name in meta["metrics"])
+        cells[row, line["system"]] = [
+            (math.nan, 0.0) if value is None else (value, ideals.get(name, 1.0)) for name, value in values
+        ]
+    return _table(path, meta, tuple(weights), *_assemble(path, cells, meta["systems"], weights))
+
+
+def _read_table(path: Path, text: str) -> RowTable:
+    """Read lines of cells between commas, tabs or blanks."""
+    first = text.split("\n", 1)[0]
+    reader: Iterator[list[str]]
+    if "," in first:
+        reader = csv.reader(io.StringIO(text))
+    else:
+        reader = (line.split("\t") if "\t" in first else line.split() for line in text.splitlines())
+    lines = [[cell.strip() for cell in line] for line in reader if line and any(cell.strip() for cell in line)]
+    if not lines:
+        raise DataError(f"{path}: the file is empty")
+    head = [cell.lower() for cell in lines[0]]
+    if "row" in head and "system" in head and "weight" in head:
+        return _own_csv(path, lines)
+    if _is_long(lines):
+        return _long(path, lines)
+    return _wide(path, lines)
+
+
+def _own_csv(path: Path, lines: Sequence[Sequence[str]]) -> RowTable:
+    """Read the CSV of this package."""
+    head = list(lines[0])
+    ideals = {name.removeprefix(IDEAL): i for i, name in enumerate(head) if name.startswith(IDEAL)}
+    metrics = {name: i for i, name in enumerate(head) if i > 2 and not name.startswith(IDEAL)}
+    cells: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    weights: dict[str, float] = {}
+    for number, line in enumerate(lines[1:], 2):
+        if len(line) != len(head):
+            raise DataError(f"{path}:{number}: expected {counted(len(head), 'cell')}, got {len(line)}")
+        weights[line[0]] = _number(path, number, line[2])
+        cells[line[0], line[1]] = [
+            (_number(path, number, line[i]), _number(path, number, line[ideals[name]]) if name in ideals else 1.0)
+            if line[i]
+            else (math.nan, 0.0)
+            for name, i in metrics.items()
+        ]
+    systems = list(dict.fromkeys(system for _, system in cells))
+    meta = {"systems": systems, "metrics": list(metrics), "has_ideal": [name in ideals for name in metrics]}
+    table = _table(path, meta, tuple(weights), *_assemble(path, cells, systems, weights))
+    return RowTable(*(getattr(table, name) for name in table.__dataclass_fields__ if name != "meta"))
+
+
+def _is_long(lines: Sequence[Sequence[str]]) -> bool:
+    """Return whether lines are query, measure and value."""
+    return all(len(line) == 3 for line in lines) and (
+        any(word in MEASURE_WORDS for word in map(str.lower, lines[0])) or not _is_number(lines[-1][1])
+        or any(line[1] == ALL for line in lines)
+    )  # fmt: skip
+
+
+def _long(path: Path, lines: Sequence[Sequence[str]]) -> RowTable:
+    """Read three columns: query, measure and value."""
+    head = [cell.lower() for cell in lines[0]]
+    has_head = not _is_number(lines[0][2]) and head[2] in VALUE_WORDS
+    body = lines[1:] if has_head else lines
+    if has_head:
+        of_measure = next((i for i, word in enumerate(head) if word in MEASURE_WORDS), 1)
+        of_row = next((i for i, word in enumerate(head) if word in ROW_WORDS), 1 - of_measure)
+    else:
+        is_trec = any(line[1] == ALL for line in body) or _n_measures(body, 0) > _n_measures(body, 1)
+        of_measure, of_row = (0, 1) if is_trec else (1, 0)
+    values: dict[str, dict[str, float]] = {}
+    for number, line in enumerate(body, 2 if has_head else 1):
+        if line[of_row] != ALL and _is_number(line[2]):
+            values.setdefault(line[of_row], {})[line[of_measure]] = _number(path, number, line[2])
+    return _foreign(path, values)
+
+
+def _n_measures(lines: Sequence[Sequence[str]], column: int) -> int:
+    """Return how many of the distinct words of a column are names of metrics."""
+    return sum(_is_measure(word) for word in {line[column] for line in lines})
+
+
+def _is_measure(word: str) -> bool:
+    try:
+        return bool(parse(word))
+    except UsageError:
+        return False
+
+
+def _wide(path: Path, lines: Sequence[Sequence[str]]) -> RowTable:
+    """Read one column per measure, below a header; the first column names the row."""
+    head = list(lines[0])
+    if len(head) < 2 or all(_is_number(cell) for cell in head):
+        raise DataError(f"{path}: expected values of rows: a header, then a row name and one value per metric")
+    values: dict[str, dict[str, float]] = {}
+    for number, line in enumerate(lines[1:], 2):
+        if len(line) != len(head):
+            raise DataError(f"{path}:{number}: expected {counted(len(head), 'cell')}, got {len(line)}")
+        if line[0] in values:
+            raise DataError(f"{path}:{number}: row {line[0]!r} appears twice")
+        cells = zip(head[1:], line[1:], strict=True)
+        values[line[0]] = {name: _number(path, number, cell) for name, cell in cells}
+    return _foreign(path, values)
+
+
+def _foreign(path: Path, values: dict[str, dict[str, float]]) -> RowTable:
+    """Make the table of one system, named after its file."""
+    metrics = tuple(dict.fromkeys(name for of_row in values.values() for name in of_row))
+    for row, of_row in values.items():
+        missing = [name for name in metrics if name not in of_row]
+        if missing:
+            raise DataError(f"{path}: row {row!r} has no value of {listed(missing)}")
+    if not values:
+        raise DataError(f"{path}: no values of rows; expected query, measure and value")
+    array = np.ones((len(values), 1, len(metrics), 2))
+    array[:, 0, :, 0] = [[of_row[name] for name in metrics] for of_row in values.values()]
+    no_ideal = (False,) * len(metrics)
+    return RowTable(str(path), (path.name,), metrics, tuple(values), array, np.ones(len(values)), no_ideal)
+
+
+def _assemble(
+    path: Path,
+    cells: dict[tuple[str, str], list[tuple[float, float]]],
+    systems: Sequence[str],
+    weights: dict[str, float],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    for row in weights:
+        missing = [system for system in systems if (row, system) not in cells]
+        if missing:
+            raise DataError(f"{path}: row {row} has no values of {listed(missing)}")
+    values = np.array([[cells[row, system] for system in systems] for row in weights])
+    return values, np.array(list(weights.values()))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _number(path: Path, number: int, text: str) -> float:
+    if not _is_number(text):
+        raise DataError(f"{path}:{number}: expected a number, found {text!r}")
+    return float(text)

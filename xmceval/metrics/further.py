@@ -1,0 +1,118 @@
+"""Metrics of probabilities, of judgments and of whole columns: entries of families of their own."""
+
+from __future__ import annotations
+
+from xmceval.metrics.entry import Metric, Norm, Number
+
+COLUMN_NOTE = (
+    "a label that is true in no row or in all of them is left out, and -v reports how many are left; labels without a "
+    "score rank below all others, or with --unscored zero have score 0; label_roc_auc and label_average_precision "
+    "compute the same from matrices"
+)
+
+COLUMN_COST = (
+    "memory for each prediction and each true label without a score: 13 bytes while rows are read (17 from label 2^31 "
+    "on, 8 more with sample weights), up to 90 while they are sorted; sums of fixed size do not exist, so loops, saved "
+    "states and clusters refuse it"
+)
+
+PROBABILITY_NOTE = (
+    "scores must be probabilities: one below 0 or above 1 is an error, also beyond the cutoff; missing predictions are "
+    "not counted; all sums are over the k best labels of each row"
+)
+
+
+def _column(name: str, title: str, over: str, formula: str, fold: str, source: str, *, needs_labels: bool) -> Metric:
+    return Metric(
+        name,
+        title,
+        {over: Norm("", over, formula)},
+        source,
+        fold=fold,
+        family="column",
+        cutoff="none",
+        needs_labels=needs_labels,
+        mergeable=False,
+        cost=COLUMN_COST,
+        note=COLUMN_NOTE if over == "columns" else COLUMN_NOTE.partition("; ")[2],
+    )
+
+
+CALIBRATION_ENTRIES = (
+    Metric(
+        "ECE",
+        "expected calibration error of the k best labels",
+        {
+            "bins": Norm(
+                "predictions", "bins", "sum over bins of |sum of scores - hits| / predictions within the cutoff"
+            )
+        },
+        "Naeini, Cooper, Hauskrecht, AAAI 2015; Guo et al., ICML 2017",
+        fold="ECE",
+        family="calibration",
+        own_numbers={"bins": Number(15, 1, 1000, is_whole=True)},
+        higher_is_better=False,
+        note=f"bin i of `bins` has the scores from i / bins to below (i + 1) / bins, the last one also 1; "
+        f"{PROBABILITY_NOTE}",
+    ),
+    Metric(
+        "Brier",
+        "Brier score of the k best labels",
+        {
+            "ratio": Norm(
+                "predictions",
+                "ratio",
+                "sum over rows of (score - 1)^2 over hits and score^2 over misses / sum over rows of predictions",
+            )
+        },
+        "Brier, Monthly Weather Review 1950",
+        fold="Brier",
+        family="calibration",
+        higher_is_better=False,
+        note=PROBABILITY_NOTE,
+    ),
+)
+
+JUDGED_ENTRIES = (
+    Metric(
+        "Judged",
+        "share of the k best labels that were judged",
+        {"mean": Norm("predictions", "mean", "judged labels / predictions, within the cutoff; 0 without a prediction")},
+        "ir_measures",
+        gain="judgment",
+        fold="judged",
+        family="judged",
+        note="judged labels are the true ones and those stored in the truth with value 0, such as documents of grade 0 "
+        "in TREC qrels; a truth without stored zeros makes it the precision of the predictions",
+    ),
+)
+
+COLUMN_ENTRIES = (
+    _column(
+        "macroAUC",
+        "mean area under the ROC curve of labels",
+        "columns",
+        "(pairs of a row where the label is true scored above one where it is not + ties / 2) / pairs",
+        "AUC",
+        "Hanley, McNeil, Radiology 1982; scikit-learn",
+        needs_labels=False,
+    ),
+    _column(
+        "microAUC",
+        "area under the ROC curve of all cells",
+        "micro",
+        "(pairs of a true cell scored above a false one + ties / 2) / pairs",
+        "AUC",
+        "Hanley, McNeil, Radiology 1982; scikit-learn",
+        needs_labels=True,
+    ),
+    _column(
+        "macroAP",
+        "mean average precision of labels",
+        "columns",
+        "sum over distinct scores of precision times the step in recall, of the rows with at least that score",
+        "AP",
+        "scikit-learn",
+        needs_labels=False,
+    ),
+)

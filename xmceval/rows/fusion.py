@@ -1,0 +1,234 @@
+"""Fusion: the predictions of several systems as those of one, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import cast
+
+import numpy as np
+
+from xmceval.errors import UsageError, counted, listed
+from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch, Source
+from xmceval.rows.checks import validated_scores
+from xmceval.rows.lockstep import Lockstep
+from xmceval.rows.width import Width
+
+RANK_OFFSET = 60  # of reciprocal ranks
+
+
+@dataclass(frozen=True)
+class List:
+    """The entries of one system in some rows: for each its row, its score, and its rank from 1; and each row's length.
+
+    ``least`` is the lowest score of each row, 0 where it has none; ``greatest`` the highest.
+    """
+
+    rows: Int64
+    scores: Float64
+    ranks: Int64
+    lengths: Int64
+    least: Float64
+    greatest: Float64
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How the scores of several lists become one.
+
+    Attributes
+    ----------
+    worth : callable
+        What an entry of a list adds to its label.
+    missing : callable
+        What a list adds, by row, to a label that it lacks.
+    text : str
+        In words.
+    """
+
+    worth: Callable[[List], Float64]
+    missing: Callable[[List], Float64]
+    text: str
+
+
+def _normalized(entries: List) -> Float64:
+    span = (entries.greatest - entries.least)[entries.rows]
+    scaled = entries.scores - entries.least[entries.rows]
+    return np.divide(scaled, span, out=np.ones(scaled.size), where=span > 0)
+
+
+RULES: Mapping[str, Rule] = MappingProxyType(
+    {
+        "score": Rule(
+            lambda entries: entries.scores,
+            lambda entries: entries.least,
+            "weighted sum of scores; a label that a list lacks has the lowest score of that list in the row",
+        ),
+        "normalized": Rule(
+            _normalized,
+            lambda entries: np.zeros(entries.lengths.size),
+            "weighted sum of scores scaled to 0..1 within each row and list; a label that a list lacks has 0",
+        ),
+        "rank": Rule(
+            lambda entries: -entries.ranks.astype(np.float64),
+            lambda entries: -(entries.lengths + 1).astype(np.float64),
+            "weighted sum of ranks, the lowest first; a label that a list lacks has the rank below its last",
+        ),
+        "reciprocal-rank": Rule(
+            lambda entries: 1.0 / (RANK_OFFSET + entries.ranks),
+            lambda entries: np.zeros(entries.lengths.size),
+            f"weighted sum of 1 / ({RANK_OFFSET} + rank); a label that a list lacks has 0 "
+            "(Cormack, Clarke, Buettcher, SIGIR 2009)",
+        ),
+    }
+)
+
+
+@dataclass
+class FusedSource:
+    """The fused predictions of several sources of the same rows.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+        At least two.
+    by : str
+        A key of RULES.
+    weights : sequence of float
+        One per source.
+    name : str
+    """
+
+    sources: Sequence[Source]
+    by: str
+    weights: Sequence[float]
+    name: str
+    warnings: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.by not in RULES:
+            raise UsageError(f"by must be one of {listed(RULES)}, got {self.by!r}")
+        if len(self.sources) < 2:
+            raise UsageError("fusion needs at least two systems")
+        if len(self.weights) != len(self.sources):
+            raise UsageError(
+                f"got {counted(len(self.weights), 'weight')} for "
+                f"{counted(len(self.sources), 'system')}; expected one each"
+            )
+        if not all(np.isfinite(weight) and weight >= 0 for weight in self.weights) or not any(self.weights):
+            raise UsageError(f"weights must be at least 0 and not all 0, got {listed(self.weights)}")
+
+    @property
+    def n_rows(self) -> int | None:
+        """The number of rows, if a source declares it."""
+        return next((source.n_rows for source in self.sources if source.n_rows is not None), None)
+
+    @property
+    def width(self) -> Width:
+        """The number of labels that the sources declare for certain."""
+        width = Width()
+        for source in self.sources:
+            own = Width.of(source)
+            width = width.agree(own.n_labels, source.name, "column") if own.is_known else width
+        return width
+
+    @property
+    def n_labels(self) -> int | None:
+        """The number of labels, if a source declares it for certain."""
+        return self.width.or_none
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether that can only be the number of labels."""
+        return self.width.is_known
+
+    def blocks(self) -> Generator[Block, None, None]:
+        """Yield blocks of the sources in step."""
+        first, *others = self.sources
+        width = self.width
+        for blocks in Lockstep(first, others):
+            yield cast(Block, FusedBlock(self, blocks, width))
+
+
+class FusedBlock:
+    """Some rows of all sources, fused when they are parsed."""
+
+    def __init__(self, source: FusedSource, blocks: Sequence[Block], width: Width) -> None:
+        self._source, self._blocks, self._width = source, blocks, width
+        self._scratch = [Scratch() for _ in blocks]
+
+    @property
+    def first_row(self) -> int:
+        """The first row."""
+        return self._blocks[0].first_row
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self._blocks[0].n_rows
+
+    def take(self, n_rows: int) -> FusedBlock:
+        """Remove the first rows from this block and return them."""
+        return FusedBlock(self._source, [block.take(n_rows) for block in self._blocks], self._width)
+
+    def place(self, row: int) -> str:
+        """Return where a row of this block is, for a message."""
+        return f"{self._source.name}: {self._blocks[0].place(row)}"
+
+    def blank_from(self) -> int:
+        """Return the row from which on all rows of this block are blank lines."""
+        return max(block.blank_from() for block in self._blocks)
+
+    def rows(self, scratch: Scratch) -> Rows:
+        """Parse and fuse the rows."""
+        lists = [
+            validated_scores(block, own, self._width) for block, own in zip(self._blocks, self._scratch, strict=True)
+        ]
+        fused = fuse_rows(lists, RULES[self._source.by], self._source.weights)
+        rows = scratch.rows(self.n_rows, fused.indices.size)
+        for target, values in zip(rows, fused, strict=True):
+            target[:] = values
+        return rows
+
+
+def fuse_rows(lists: Sequence[Rows], rule: Rule, weights: Sequence[float]) -> Rows:
+    """Return the union of the labels of each row, with fused scores, in the order of the labels."""
+    n_rows = lists[0].indptr.size - 1
+    entries = [_entries(each) for each in lists]
+    used = [each.indices[: each.indptr[-1]] for each in lists]
+    labels, rows = np.concatenate(used), np.concatenate([each.rows for each in entries])
+    order = np.lexsort((labels, rows))
+    is_first = np.ones(order.size, dtype=np.bool_)
+    is_first[1:] = (np.diff(rows[order]) != 0) | (np.diff(labels[order]) != 0)
+    place = np.empty(order.size, dtype=np.int64)
+    place[order] = np.cumsum(is_first) - 1
+    kept = order[is_first]
+    fused_rows = rows[kept]
+    scores = np.zeros(kept.size)
+    start = 0
+    for each, weight in zip(entries, weights, strict=True):
+        worth = rule.missing(each)[fused_rows]
+        own = place[start : start + each.rows.size]
+        worth[own] = rule.worth(each)
+        scores += weight * worth if weight else 0.0
+        start += each.rows.size
+    indptr = np.zeros(n_rows + 1, dtype=np.int64)
+    np.cumsum(np.bincount(fused_rows, minlength=n_rows), out=indptr[1:])
+    return Rows(indptr, labels[kept], scores)
+
+
+def _entries(rows: Rows) -> List:
+    """Rank the entries of each row: by score, then by label."""
+    lengths = np.diff(rows.indptr)
+    of_row = np.repeat(np.arange(lengths.size), lengths)
+    n_entries = int(rows.indptr[-1])
+    labels, scores = rows.indices[:n_entries], rows.values[:n_entries]
+    order = np.lexsort((labels, -scores, of_row))
+    ranks = np.empty(n_entries, dtype=np.int64)
+    ranks[order] = np.arange(n_entries) - rows.indptr[of_row[order]] + 1
+    least, greatest = np.full(lengths.size, np.inf), np.full(lengths.size, -np.inf)
+    np.minimum.at(least, of_row, scores)
+    np.maximum.at(greatest, of_row, scores)
+    least[lengths == 0] = greatest[lengths == 0] = 0.0
+    return List(of_row, scores.copy(), ranks, lengths, least, greatest)

@@ -1,0 +1,92 @@
+"""Spec: how an option of scoring is shown on the command line, checked, and recorded in reports."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from xmceval.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Spec:
+    """How the command line shows an option.
+
+    Attributes
+    ----------
+    help : str
+    group : str
+        One of GROUPS.
+    flags : tuple of str
+        Default: the name with dashes.
+    metavar : str
+    kind : type
+        ``str``, ``int``, ``float``, ``bool`` (a flag), ``list`` (may be repeated).
+    choices : tuple of str
+    low, high : int, optional
+        Bounds of an int.
+    names : callable, optional
+        Returns the names from which values are made, which a shell completes.
+    shown : str
+        Where a table shows a value that is not the default: ``table`` (its rows and columns, the line above it),
+        ``propensities`` (the line on them), ``options`` (the line on all others), or ``nowhere``: it changes
+        no number.
+    """
+
+    help: str
+    group: str
+    flags: tuple[str, ...] = ()
+    metavar: str = ""
+    kind: type = str
+    choices: tuple[str, ...] = ()
+    low: int | None = None
+    high: int | None = None
+    names: Callable[[], Iterable[str]] | None = None
+    shown: str = "options"
+
+    @property
+    def is_file(self) -> bool:
+        """Whether a value may be the path of a file."""
+        return self.metavar == "FILE"
+
+    def check_whole(self, name: str, value: Any) -> None:
+        """Check the value of an int.
+
+        Raises
+        ------
+        UsageError
+            Anything but a whole number within the bounds.
+        """
+        try:
+            number = None if isinstance(value, bool) else operator.index(value)
+        except TypeError:
+            number = None
+        low, high = self.low, self.high
+        if number is None or (low is not None and number < low) or (high is not None and number > high):
+            bounds = "" if low is None else f" of at least {low}"
+            bounds += "" if high is None else f" and at most {high}"
+            raise UsageError(f"{name} must be a whole number{bounds}, got {value!r}")
+
+    def record(self, value: Any) -> Any:
+        """Return a value as reports record it: a file by its name, an array as ``array``, the rest as JSON has it."""
+        if self.is_file:
+            return input_name(value)
+        return bool(value) if self.kind is bool else _plain(value)
+
+
+def input_name(value: Any) -> str:
+    """Return how reports call an input: a file by its name, anything else ``array``."""
+    return Path(value).name if isinstance(value, (str, Path)) else "array"
+
+
+def _plain(value: Any) -> Any:
+    """Return numbers and strings as they are, and lists of them; anything else as text."""
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return [_plain(each) for each in value]
+    is_number = isinstance(value, (int, float)) and math.isfinite(value)
+    return value if is_number else str(value)

@@ -6,17 +6,12 @@ from hypothesis import given, strategies as st
 from judge import naive, naive_labels, naive_rows
 from support.intervals import check_interval
 from support.strategies import cases, few, random_case, random_weights, to_csr
+from support.wholerows import OPTIONS, name_of, with_rel
 
 import xmceval
 from xmceval.metrics.table import METRICS
 
-WHOLE = {
-    **{name: name for name in naive_rows.METRICS if name not in {"ERR", "RBP", "AUC@k"}},
-    "ERR(max=4)@{k}": "ERR",
-    "RBP(p=0.6)@{k}": "RBP",
-    "AUC@{k}": "AUC@k",
-}
-OPTIONS = {"ERR": {"max": 4}, "RBP": {"p": 0.6}}
+WITH_REL = {"LRAP", "AUC", "GAUC", "AP@all", "R@n"}
 
 
 @st.composite
@@ -42,13 +37,6 @@ def check(result, name, pairs):
     check_interval(result.interval(name), naive.interval_of(pairs), len(pairs), name)
 
 
-def with_rel(name, rel):
-    head, at, cutoff = name.partition("@")
-    if rel == 1 or "rel" not in METRICS[head.partition("(")[0] + (at + cutoff if cutoff == "n" else "")].numbers:
-        return None
-    return (f"{head[:-1]},rel={rel})" if head.endswith(")") else f"{head}(rel={rel})") + at + cutoff
-
-
 @few
 @given(problem=problems(), unscored=st.sampled_from(["bottom", "zero"]), rel=st.integers(2, 4))
 def test_whole_rows_have_the_judges_intervals(problem, unscored, rel):
@@ -65,11 +53,9 @@ def test_many_whole_rows_have_the_judges_intervals(weights, empty_rows, unscored
 def check_whole_rows(case, weights, empty_rows, unscored, rel):
     k = min(3, case.n_labels)
     asked = {}
-    for form, judges in WHOLE.items():
-        name = form.format(k=k)
-        asked |= {name: (judges, 1)} | (
-            {with_rel(name, rel): (judges, rel)} if judges in {"LRAP", "AUC", "GAUC", "AP@all", "R@n"} else {}
-        )
+    for judges in naive_rows.METRICS:
+        name = name_of(judges, k)
+        asked |= {name: (judges, 1)} | ({with_rel(name, rel): (judges, rel)} if judges in WITH_REL else {})
     result = score(case, weights, metrics=list(asked), unscored=unscored, empty_rows=empty_rows)
     for name, (judges, grade) in asked.items():
         rules = {"unscored": unscored, "empty_rows": empty_rows, "weights": weights, "k": k, "rel": grade}

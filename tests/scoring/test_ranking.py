@@ -9,6 +9,7 @@ from hypothesis import given, strategies as st
 from judge import naive, naive_rows
 from scipy.sparse import csr_matrix
 from support.strategies import cases, to_csr
+from support.wholerows import OPTIONS, name_of
 
 import xmceval
 from xmceval.errors import DataError, UsageError
@@ -16,19 +17,6 @@ from xmceval.metrics.names import parse
 from xmceval.rows import matrices
 
 SKLEARN = ("LRAP", "coverage_error", "ranking_loss", "AUC")
-CUTS = {
-    "ERR": "ERR(max=4)@{}",
-    "RBP": "RBP(p=0.6)@{}",
-    "ERR@all": "ERR(max=4)@all",
-    "RBP@all": "RBP(p=0.6)@all",
-    "AUC@k": "AUC@{}",
-    "AP(norm=hits)": "AP(norm=hits)@{}",
-}
-OPTIONS = {name: {"max": 4, "p": 0.6} for name in ("ERR", "RBP", "ERR@all", "RBP@all")}
-
-
-def name_of(name, k):
-    return CUTS.get(name, name).format(k)
 
 
 def random_rows(rng, n_rows, n_labels, scores, density=0.4):

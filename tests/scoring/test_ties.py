@@ -10,8 +10,9 @@ from hypothesis import given, strategies as st
 from judge import naive
 from scipy.sparse import csr_matrix
 from support import measures
+from support.judged import check_judged
 from support.measures import HEADS
-from support.strategies import Case, cases, to_csr
+from support.strategies import Case, cases, to_csr, to_rows
 
 import xmceval
 from xmceval.errors import UsageError
@@ -148,7 +149,10 @@ def tied_mean(y, s, k, discounted):
 def test_without_ties_every_choice_gives_the_same_bits(rng, ties):
     y_true = rng.random((50, 20)) < 0.2
     y_score = rng.permuted(np.arange(20.0) * np.ones((50, 1)), axis=1)
-    assert dict(xmceval.score(y_true, y_score, ties=ties)) == dict(xmceval.score(y_true, y_score))
+    result = xmceval.score(y_true, y_score, ties=ties)
+    assert dict(result) == dict(xmceval.score(y_true, y_score))
+    inverse = naive.inverse_propensities(naive.label_counts(to_rows(y_true), 20), 50, 0.55, 1.5)
+    check_judged(result, to_rows(y_true), [dict(enumerate(row)) for row in y_score.tolist()], inverse, least=12)
 
 
 def test_an_unknown_choice_is_refused():
@@ -194,10 +198,13 @@ def test_a_mean_over_orders_that_is_not_to_be_had_is_refused(metric):
 def test_best_and_worst_of_metrics_along_the_list_are_their_bounds():
     names = ["AP@all", "RR@all", "R@n", "microR@n", "ERR@2"]
     plain, best, worst = (xmceval.score(*TIED, metrics=names, ties=ties) for ties in ("label", "best", "worst"))
-    assert {name: (worst[name], best[name]) for name in names} == {name: plain.tie_bounds(name) for name in names}
-    assert best["AP@all"] == 1.0
+    by_hand = {"AP@all": (5 / 12, 1), "RR@all": (1 / 3, 1), "R@n": (0, 1), "microR@n": (0, 1), "ERR@2": (0, 5 / 8)}
+    for name in names:  # two of four tied labels are true
+        assert (worst[name], best[name]) == pytest.approx(by_hand[name])
+        assert plain.tie_bounds(name) == pytest.approx(by_hand[name])
 
 
 def test_what_settles_ties_itself_stands_and_what_has_no_bounds_says_so():
-    assert xmceval.score(*TIED, metrics="LRAP", ties="best") == xmceval.score(*TIED, metrics="LRAP")
+    best = xmceval.score(*TIED, metrics="LRAP", ties="best")
+    assert (best["LRAP"], best.tie_bounds("LRAP")) == (0.5, (0.5, 0.5))
     assert xmceval.score(*TIED, metrics="AUC@2").tie_bounds("AUC@2") is None

@@ -250,3 +250,12 @@ def test_names_of_systems_are_their_own(extra, capsys):
     with pytest.raises(SystemExit, match="2"):
         main(["compare", "t.txt", "p.txt", "q.txt", "-m", "P@1", *extra])
     assert "several systems are named" in capsys.readouterr().err
+
+
+def test_rows_under_other_rules_are_warned_of(made, tmp_path):
+    truth, scores, options = made
+    files = [tmp_path / "a.rows.npz", tmp_path / "b.rows.npz"]
+    for file, ties in zip(files, ("label", "best"), strict=True):
+        xmceval.score(truth, next(iter(scores.values())), save_rows=file, ties=ties, **options)
+    with pytest.warns(xmceval.XmcevalWarning, match="scored under different options: .*: the defaults; .*: ties=best"):
+        xmceval.compare_rows(files, names=["a", "b"])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -194,4 +195,13 @@ def _result(name: str, system: int, outputs: Sequence[Output], tables: Sequence[
 
 def _warnings(tables: Sequence[RowTable]) -> list[str]:
     unknown = [table.name for table in tables if "truth" not in table.meta]
-    return [f"{listed(unknown)}: nothing shows that the rows are of the same truth"] if unknown else []
+    warnings = [f"{listed(unknown)}: nothing shows that the rows are of the same truth"] if unknown else []
+    rules = {table.name: table.meta["rules"] for table in tables if "rules" in table.meta}
+    if len({json.dumps(each, sort_keys=True) for each in rules.values()}) > 1:
+        described = "; ".join(f"{name}: {_describe_rules(each)}" for name, each in rules.items())
+        warnings.append(f"the files were scored under different options: {described}")
+    return warnings
+
+
+def _describe_rules(rules: Mapping[str, Any]) -> str:
+    return listed(f"{name}={value}" for name, value in rules.items()) or "the defaults"

@@ -82,6 +82,7 @@ def test_files_with_other_metrics_or_rows_are_refused(made):
 TREC_EVAL = "map\t301\t0.5\nmap\t302\t0.25\nP_5\t301\t0.4\nP_5\t302\t0.2\nmap\tall\t0.375\nP_5\tall\t0.3\n"
 IR_MEASURES = "301\tAP\t0.5\n301\tP@5\t0.4\n302\tAP\t0.25\n302\tP@5\t0.2\n"
 LONG = "query_id,measure,value\n301,AP,0.5\n301,P@5,0.4\n302,AP,0.25\n302,P@5,0.2\n"
+META = '{"schema": "xmceval-rows/1", "systems": ["a"], "metrics": ["P@1"], "has_ideal": [0]}'
 WIDE = "query,AP,P@5\n301,0.5,0.4\n302,0.25,0.2\n"
 
 
@@ -108,12 +109,74 @@ def test_per_query_files_of_other_tools_are_read(text):
         ("1,2,3,4\n5,6,7,8\n", "expected values of rows: a header"),
         ('{"row": 0}\n', "its last line has no 'meta'"),
         ('{"row": 0\n', "a.txt:1: expected a JSON object"),
+        ('{"row": 0}\n3\n', "its last line has no 'meta'"),
+        ('{"row": 0}\n{"meta": [1]}\n', "its last line has no 'meta'"),
+        ('{"meta": {"schema": "xmceval-rows/1", "systems": ["a"]}}\n', "its 'meta' lacks metrics, has_ideal"),
+        (
+            '{"row": 0}\n{"meta": ' + META + "}\n",
+            "a.txt:1: expected an object with row, system, weight and a value of each metric",
+        ),
+        ("query,AP\n301,inf\n", "a.txt:2: expected a number, found 'inf'"),
+        ("row,system,weight,P@1\n0,a,1,inf\n", "a.txt:2: expected a number, found 'inf'"),
+        ("row,system,weight,P@1\n0,a,1,1\n0,a,1,0\n", "a.txt:3: row 0 of a appears twice"),
+        ("row,system,weight,P@1\n0,a,1,1\n0,b,2,0\n", "a.txt:3: row 0 has weight 2, and 1 in a line above"),
+        ("a,b\n1\r2,3\n", "cannot be read as CSV"),
+        ("query,AP\n" + "0" * 200_000 + ",1\n", "cannot be read as CSV"),
     ],
 )
 def test_broken_files_are_refused_with_their_place(text, message):
-    Path("a.txt").write_text(text)
+    Path("a.txt").write_bytes(text.encode())
     with pytest.raises(DataError, match=message):
         read_row_values("a.txt")
+
+
+def test_columns_of_saved_rows_may_be_in_any_order():
+    Path("a.rows.csv").write_text("P@1,row,weight,system\n0.5,0,1,a\n1,0,1,b\n")
+    table = read_row_values("a.rows.csv")
+    assert (table.systems, table.metrics, table.values[0, :, 0, 0].tolist()) == (("a", "b"), ("P@1",), [0.5, 1.0])
+
+
+@pytest.mark.parametrize("form", ["npz", "jsonl"])
+def test_rows_with_other_propensities_are_refused(made, form):
+    truth, scores, options = made
+    xmceval.score(truth, scores["a"], **options, save_rows=f"a.rows.{form}")
+    options["inverse_propensities"] = options["inverse_propensities"] + 1
+    xmceval.score(truth, scores["b"], **options, save_rows=f"b.rows.{form}")
+    with pytest.raises(DataError, match=r"were scored with different propensities, which PSP@3 depends on \(hint:"):
+        xmceval.compare_rows([f"a.rows.{form}", f"b.rows.{form}"])
+
+
+def test_equal_propensities_from_other_files_are_the_same(made):
+    truth, scores, _ = made
+    train = np.eye(12)[:7].repeat([3, 1, 4, 1, 5, 9, 2], axis=0)
+    xmceval.score(truth, scores["a"], metrics="PSP@3", train=train, save_rows="a.rows.npz")
+    counts = train.sum(axis=0).astype(int)
+    xmceval.score(truth, scores["b"], metrics="PSP@3", counts=counts, n_train=len(train), save_rows="b.rows.npz")
+    xmceval.compare_rows(["a.rows.npz", "b.rows.npz"])
+
+
+def test_the_same_file_twice_has_two_names(made):
+    truth, scores, _ = made
+    xmceval.score(truth, scores["a"], metrics="P@1", save_rows="a.rows.npz")
+    names = [result.name for result in xmceval.compare_rows(["a.rows.npz", "a.rows.npz"]).results]
+    assert len(set(names)) == 2
+
+
+@pytest.mark.parametrize("files", [[], "a.rows.npz"])
+def test_too_few_files_are_refused(files):
+    with pytest.raises(UsageError, match=r"at least two systems|must be a sequence of paths"):
+        xmceval.compare_rows(files)
+
+
+@pytest.mark.parametrize("systems", [np.eye(3), [np.eye(3), np.eye(3)]])
+def test_systems_without_names_are_refused(systems):
+    with pytest.raises(UsageError, match="systems must be a dict of scores by name"):
+        xmceval.compare(np.eye(3), systems)
+
+
+def test_a_path_is_not_a_sequence_of_systems():
+    with pytest.raises(UsageError, match="systems must be a sequence of at least two, got the path"):
+        xmceval.fuse("model.txt")
 
 
 def test_an_npz_of_something_else_is_refused(made):
@@ -151,3 +214,48 @@ def test_the_command_compares_rows(made, capsys):
         "AUC",
         "f1_score",
     }
+
+
+def test_strict_holds_for_saved_rows():
+    Path("a.rows.csv").write_text("row,system,weight,P@1\n0,a,1,1\n0,b,1,0\n1,a,1,1\n1,b,1,1\n")
+    with pytest.raises(SystemExit, match="1"):
+        main(["compare", "a.rows.csv", "--strict"])
+
+
+def test_what_a_csv_does_not_know_is_not_shown_as_zero(made):
+    truth, scores, _ = made
+    for name, form in (("a", "csv"), ("b", "npz")):
+        xmceval.score(truth, scores[name], metrics="P@1", save_rows=f"{name}.rows.{form}")
+    with pytest.warns(xmceval.XmcevalWarning, match="nothing shows"):
+        assert "predictions per instance" not in str(xmceval.compare_rows(["a.rows.csv", "b.rows.npz"]))
+
+
+def test_a_file_of_rows_that_exists_has_a_hint_that_works(made):
+    truth, scores, _ = made
+    Path("a.rows.npz").touch()
+    with pytest.raises(UsageError, match=r"a.rows.npz: already exists \(hint: remove it, or choose another name\)"):
+        xmceval.score(truth, scores["a"], metrics="P@1", save_rows="a.rows.npz")
+
+
+def test_tukey_is_named_beside_the_test_of_pairs():
+    y_true = np.eye(6)
+    comparison = xmceval.compare(y_true, {"a": np.eye(6), "b": np.eye(6)[::-1]}, k=1, metrics="P", adjust="tukey")
+    assert "paired t test; p (Tukey): randomized two-way test, 10,000 resamples, seed 0" in str(comparison)
+
+
+@pytest.mark.parametrize("extra", [["--fuse", "p.txt=p.txt,q.txt"], ["--runs", "p.txt=p.txt,q.txt"]])
+def test_names_of_systems_are_their_own(extra, capsys):
+    for name, text in (("t.txt", "2 2\n0:1\n1:1\n"), ("p.txt", "2 2\n0:1\n1:1\n"), ("q.txt", "2 2\n1:1\n1:1\n")):
+        Path(name).write_text(text)
+    with pytest.raises(SystemExit, match="2"):
+        main(["compare", "t.txt", "p.txt", "q.txt", "-m", "P@1", *extra])
+    assert "several systems are named" in capsys.readouterr().err
+
+
+def test_rows_under_other_rules_are_warned_of(made, tmp_path):
+    truth, scores, options = made
+    files = [tmp_path / "a.rows.npz", tmp_path / "b.rows.npz"]
+    for file, ties in zip(files, ("label", "best"), strict=True):
+        xmceval.score(truth, next(iter(scores.values())), save_rows=file, ties=ties, **options)
+    with pytest.warns(xmceval.XmcevalWarning, match="scored under different options: .*: the defaults; .*: ties=best"):
+        xmceval.compare_rows(files, names=["a", "b"])

@@ -115,3 +115,11 @@ def test_systems_of_other_rows_or_labels_are_refused():
         xmceval.score(truth, xmceval.fuse([np.ones((3, 3)), np.ones((2, 3))]), k=1)
     with pytest.raises(DataError, match="has 4 columns, but y_score has 3 labels"):
         xmceval.score(truth, xmceval.fuse([np.ones((3, 3)), np.ones((3, 4))]), k=1)
+
+
+def test_a_declared_width_is_kept_as_in_convert(tmp_path):
+    for name, width in (("a", 5), ("b", 6)):
+        (tmp_path / f"{name}.txt").write_text(f"2 {width}\n0:0.9 1:0.8\n2:0.5 3:0.4\n")
+    fused = xmceval.fuse([tmp_path / "a.txt", tmp_path / "b.txt"])
+    written = fused.write(tmp_path / "f.txt")
+    assert ((tmp_path / "f.txt").read_text().splitlines()[0], written.warnings) == ("2 6", ())

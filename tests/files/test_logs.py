@@ -150,3 +150,9 @@ def test_columns_in_any_order_are_those_of_the_plain_file(tmp_path_factory, rows
     np.testing.assert_array_equal(found.groups, expected.groups)
     np.testing.assert_array_equal(found.labels, expected.labels)
     np.testing.assert_array_equal(found.scores, expected.scores)
+
+
+@pytest.mark.parametrize("line", ["a,b\r1,c", '"' + "x" * 200_000 + '",1'])
+def test_lines_that_are_no_csv_have_their_place(written, line):
+    with pytest.raises(DataError, match=":1: expected group,label,score, found 1 field"):
+        read_log(written(line + "\n"))

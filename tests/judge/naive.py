@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from scipy.stats import t as student
@@ -297,6 +297,12 @@ def interval(
     return interval_of(row_values(name, k, options, truth, scores, inverse, n_labels, empty_rows), confidence)
 
 
+@cache
+def quantile(degrees: int, confidence: float = 0.95) -> float:
+    """Return the two-sided quantile of Student's t distribution."""
+    return float(student.ppf((1 + confidence) / 2, degrees))
+
+
 def interval_of(pairs: Sequence[Pair], confidence: float = 0.95) -> tuple[float, float] | None:
     """Return R -+ t SE, SE = sqrt(sum e^2 / (n(n-1))) / mean(den), e = num - R den: s/sqrt(n) where each den is 1."""
     n = len(pairs)
@@ -305,7 +311,7 @@ def interval_of(pairs: Sequence[Pair], confidence: float = 0.95) -> tuple[float,
         return None
     value = ratio(pairs)
     squares = math.fsum((num - value * den) ** 2 for num, den in pairs)
-    half = float(student.ppf((1 + confidence) / 2, n - 1)) * math.sqrt(squares / (n * (n - 1))) / (below / n)
+    half = quantile(n - 1, confidence) * math.sqrt(squares / (n * (n - 1))) / (below / n)
     return value - half, value + half
 
 

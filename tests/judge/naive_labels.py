@@ -163,6 +163,28 @@ def evaluate(
     return mean([values[label] for label in chosen])
 
 
+def decision_pairs(
+    rate: str, average: str, sets: Sets, n_labels: int, *, beta: float = 1.0, zero: str = "0"
+) -> list[tuple[float, float]]:
+    """Return (numerator, denominator) of each row: of its own rate (samples), or of its part of all cells (micro)."""
+    rows = [of_row(true, predicted, n_labels) for true, predicted in sets]
+    if average == "samples":
+        values = [RATES[rate](row, beta, zero) for row in rows]
+        return [(0.0, 0.0) if value is None else (value, 1.0) for value in values]
+    b = beta**2
+    parts: dict[str, Callable[[float, float, float, float], tuple[float, float]]] = {
+        "precision": lambda tp, fp, fn, tn: (tp, tp + fp),
+        "recall": lambda tp, fp, fn, tn: (tp, tp + fn),
+        "F": lambda tp, fp, fn, tn: ((1 + b) * tp, (1 + b) * tp + b * fn + fp),
+        "Jaccard": lambda tp, fp, fn, tn: (tp, tp + fp + fn),
+        "specificity": lambda tp, fp, fn, tn: (tn, tn + fp),
+        "fall-out": lambda tp, fp, fn, tn: (fp, tn + fp),
+        "accuracy": lambda tp, fp, fn, tn: (tp + tn, tp + fp + fn + tn),
+        "hamming": lambda tp, fp, fn, tn: (fp + fn, tp + fp + fn + tn),
+    }
+    return [parts[rate](*row) for row in rows]
+
+
 def coverage(sets: Sets, over: str, n_labels: int, ideal: Sets | None = None) -> float | None:
     """Return the share of labels that have a hit in some row."""
     hit = {label for true, predicted in sets for label in true & predicted}

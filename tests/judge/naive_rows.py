@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from judge.naive import Pair, Row, ranked, ratio
 
@@ -187,7 +188,7 @@ def places(scores: Row, n_labels: int, unscored: str) -> list[Place]:
     return [(1, scores[label]) if label in scores else missing for label in range(n_labels)]
 
 
-def evaluate(
+def row_pairs(
     name: str,
     truth: Sequence[Row],
     scores: Sequence[Row],
@@ -199,12 +200,17 @@ def evaluate(
     rel: float = 1,
     weights: Sequence[float] | None = None,
     options: Mapping[str, float] | None = None,
-) -> float:
-    """Return a metric over all rows."""
+) -> list[Pair]:
+    """Return the weighted (numerator, denominator) of each row that has a value; rows of weight 0 have none."""
     pairs = []
     for y, s, weight in zip(truth, scores, weights or [1] * len(truth), strict=True):
         true = {label: grade for label, grade in y.items() if grade >= rel}
         pair = METRICS[name](Whole(true, s, places(s, n_labels, unscored), k, options or {}))
-        if pair is not None and (true or empty_rows == "zero"):
+        if pair is not None and weight and (true or empty_rows == "zero"):
             pairs.append((weight * pair[0], weight * pair[1]))
-    return ratio(pairs)
+    return pairs
+
+
+def evaluate(name: str, truth: Sequence[Row], scores: Sequence[Row], n_labels: int, **rules: Any) -> float:
+    """Return a metric over all rows; `rules` are those of `row_pairs`."""
+    return ratio(row_pairs(name, truth, scores, n_labels, **rules))

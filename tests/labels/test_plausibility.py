@@ -145,3 +145,14 @@ def test_the_command_exits_with_1_where_something_is_impossible(tmp_path, capsys
     with pytest.raises(SystemExit, match="0"):
         main(["check-table", str(tmp_path / "t.tsv"), "-o", "json"])
     assert json.loads(capsys.readouterr().out)["is_possible"] is True
+
+
+def test_blocks_of_columns_with_the_same_metrics_are_all_checked(tmp_path):
+    path = tmp_path / "two.csv"
+    path.write_text("method,P@1,P@3,P@1,P@3\nA,80,20,50,40\nB,50,40,90,10\n")
+    check = xmceval.check_table(path)
+    assert [(each.row, each.text) for each in check.findings] == [
+        ("line 2: A (1)", "3 x P@3 20 is less than 1 x P@1 80"),
+        ("line 3: B (2)", "3 x P@3 10 is less than 1 x P@1 90"),
+    ]
+    assert (check.n_rows, check.n_values) == (2, 8)

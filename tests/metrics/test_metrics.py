@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given, strategies as st
 from judge import naive
 from support import measures
+from support.judged import check_judged
 from support.measures import HEADS
 from support.strategies import Case, cases, to_csr
 
@@ -117,6 +118,7 @@ def test_a_whole_sample_weight_is_so_many_rows(problem, weights):
     repeated = measures.score(Case(truth, scores, case.n_labels, case.inverse), k=cutoffs, empty_rows=empty_rows)
     weighted = measures.score(case, k=cutoffs, empty_rows=empty_rows, sample_weight=weights)
     assert dict(weighted) == pytest.approx(dict(repeated), rel=1e-12, abs=1e-12)
+    check_judged(weighted, case.truth, case.scores, case.inverse, weights, empty_rows, least=len(HEADS))
 
 
 @given(problem=problems(graded=True), head=st.sampled_from(sorted(HEADS)))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from scipy.sparse import csr_matrix
+from support.judged import check_judged
 from support.strategies import cases, to_csr
 
 import xmceval
@@ -43,6 +44,7 @@ def test_filtered_scores_are_those_of_files_without_the_pairs(case, pairs, filte
         **options,
     )
     assert dict(got) == dict(expected)
+    check_judged(got, true, kept, case.inverse, least=2)
     assert got.filtered.pairs == len(set(pairs))
     assert got.filtered.removed == sum(len(a) - len(b) for a, b in zip(case.scores, kept, strict=True))
     assert got.filtered.in_truth == sum(x in case.truth[i] for i, x in set(pairs))

@@ -4,7 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from judge import naive
 from scipy.sparse import csr_matrix, random, save_npz
+from support.judged import check_judged
+from support.strategies import to_rows
 
 from xmceval.api.score import score_systems
 from xmceval.api.setup import Named, Setup
@@ -26,6 +29,10 @@ def score(truth, scores, threads=2, **options):
     return score_systems(setup, [Named(each, str(i)) for i, each in enumerate(scores)])
 
 
+def without(rows, pairs):
+    return [{label: value for label, value in row.items() if (i, label) not in pairs} for i, row in enumerate(rows)]
+
+
 @pytest.mark.parametrize("entries", [50, 1 << 17])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_systems_together_score_as_each_alone(systems, monkeypatch, entries, threads, rng):
@@ -39,7 +46,11 @@ def test_systems_together_score_as_each_alone(systems, monkeypatch, entries, thr
     alone = [score(truth, [each], 1, **options)[0] for each in scores]
     monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
     together = score(truth, scores, threads, **options)
-    for one, other in zip(alone, together, strict=True):
+    removed = {tuple(pair) for pair in options["filter"].tolist()}
+    left = [without(to_rows(each), removed) for each in (truth, *scores)]
+    inverse = naive.inverse_propensities(naive.label_counts(to_rows(truth), 30), 200, 0.55, 1.5)
+    for one, other, rows in zip(alone, together, left[1:], strict=True):
+        check_judged(one, left[0], rows, inverse, options["sample_weight"], least=6)
         assert one.estimates == other.estimates
         assert one.counts == other.counts
         assert one.filtered == other.filtered

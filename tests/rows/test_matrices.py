@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from judge import naive
+from support.strategies import to_rows
 
 import xmceval
 from xmceval.errors import DataError, UsageError
@@ -25,6 +27,17 @@ def scores(rng):
 
 def estimates(truth, scores):
     return xmceval.score(truth, scores, k=[1, K], metrics=METRICS).estimates
+
+
+def judged(truth, scores):
+    """Return the same of dense arrays, compared with the judge."""
+    found, rows = estimates(truth, scores), (to_rows(truth), to_rows(scores))
+    inverse = naive.inverse_propensities(naive.label_counts(rows[0], N_LABELS), N_ROWS, 0.55, 1.5)
+    for name, estimate in found.items():
+        metric, _, k = name.partition("@")
+        expected = naive.evaluate(metric, int(k), {}, *rows, inverse)
+        assert estimate.value == pytest.approx(expected, rel=1e-12), name
+    return found
 
 
 def unsorted(matrix):
@@ -94,12 +107,12 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_truth_gives_the_same_bits(truth, scores, kind):
-    assert estimates(KINDS[kind](truth), scores) == estimates(truth, scores)
+    assert estimates(KINDS[kind](truth), scores) == judged(truth, scores)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_scores_gives_the_same_bits(truth, scores, kind):
-    assert estimates(truth, KINDS[kind](scores)) == estimates(truth, scores)
+    assert estimates(truth, KINDS[kind](scores)) == judged(truth, scores)
 
 
 DTYPES = ["f2", "f4", "f8", "g", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"]
@@ -111,14 +124,17 @@ def test_every_dtype_gives_the_same_bits(truth, scores, dtype, sparse):
     if sparse and dtype == "f2":
         pytest.skip("scipy has no sparse float16")
     make = sp.csr_matrix if sparse else np.asarray
-    expected = estimates(truth, scores)
+    expected = judged(truth, scores)
     assert estimates(truth, make(scores.astype(dtype))) == expected
     assert estimates(make(truth.astype(dtype)), scores) == expected
 
 
 def test_boolean_truth_and_scores_are_numbers(truth, scores):
-    assert estimates(truth > 0, scores) == estimates((truth > 0).astype(int), scores)
-    assert estimates(truth, scores > 20) == estimates(truth, (scores > 20).astype(float))
+    assert estimates(truth > 0, scores) == judged((truth > 0).astype(int), scores)
+    stored = (scores > 20).astype(float)
+    assert estimates(truth, scores > 20) == estimates(truth, stored)
+    hits = np.take_along_axis(truth > 0, np.argsort(-stored, axis=1, kind="stable")[:, :K], axis=1)
+    assert estimates(truth, scores > 20)[f"P@{K}"].value == pytest.approx(hits.mean())
 
 
 @pytest.mark.parametrize("block_entries", [1, 1 << 17])
@@ -131,7 +147,9 @@ def test_scores_that_float64_would_round_keep_their_order(monkeypatch, dtype, bl
     steps = np.array([[0, 1, 2], [2, 1, 0], [1, 2, 0]], dtype=dtype)
     wide, truth = top + steps, np.eye(3, dtype=int)
     for make in (np.asarray, sp.csr_matrix) if dtype != "g" else (np.asarray,):
-        assert estimates(truth, make(wide)) == estimates(truth, steps.astype(float) + 1)
+        found = estimates(truth, make(wide))
+        assert found == estimates(truth, steps.astype(float) + 1)
+        assert (found["P@1"].value, found["P@3"].value) == pytest.approx((0.0, 1 / 3))
         assert not any(xmceval.score(truth, make(wide), k=1, metrics="P").counts.tied_rows.values())
     if dtype == "i8":
         assert estimates(truth, -wide) == estimates(truth, -steps.astype(float))
@@ -149,15 +167,15 @@ def as_pairs(scores, width):
 @pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8"])
 def test_pairs_give_the_same_bits(truth, scores, dtype, width):
     labels, values = as_pairs(scores, width)
-    assert estimates(truth, (labels.astype(dtype), values)) == estimates(truth, scores)
-    assert estimates(truth, (np.asfortranarray(labels, dtype), DLPack(values.copy()))) == estimates(truth, scores)
+    assert estimates(truth, (labels.astype(dtype), values)) == judged(truth, scores)
+    assert estimates(truth, (np.asfortranarray(labels, dtype), DLPack(values.copy()))) == judged(truth, scores)
 
 
 def test_padding_may_be_anywhere_and_unsigned_labels_have_none(truth, scores):
     labels, values = as_pairs(scores, N_LABELS + 1)
     shifted = tuple(np.roll(each, 4, axis=1) for each in (labels, values))
-    assert estimates(truth, shifted) == estimates(truth, scores)
-    assert estimates(truth, (labels[:, :-1].astype("u8"), values[:, :-1])) == estimates(truth, scores)
+    assert estimates(truth, shifted) == judged(truth, scores)
+    assert estimates(truth, (labels[:, :-1].astype("u8"), values[:, :-1])) == judged(truth, scores)
 
 
 def test_stored_zeros_are_predictions_and_minus_infinity_in_a_dense_row_is_none(truth, scores):

@@ -10,6 +10,7 @@ from judge import naive
 from numba import config
 from scipy.sparse import csr_matrix
 from support import measures
+from support.judged import check_judged
 from support.measures import names_of
 from support.strategies import Case, cases
 
@@ -62,7 +63,9 @@ def graded(metric):
 
 
 def score(case, metric, **options):
-    return measures.score(case, names_of(metric, K), **options)
+    result = measures.score(case, names_of(metric, K), **options)
+    check_judged(result, case.truth, case.scores, case.inverse, least=0, **options)
+    return result
 
 
 def worth(metric, case, label, row):
@@ -210,7 +213,9 @@ NAMES = [name for m in BY_ROW.values() for name in names_of(m, 5) if m.gain != "
 @pytest.fixture(scope="module")
 def whole(made):
     truth, scores, inverse = made
-    return xmceval.score(truth, scores, metrics=NAMES, inverse_propensities=inverse, threads=1)
+    result = xmceval.score(truth, scores, metrics=NAMES, inverse_propensities=inverse, threads=1)
+    check_judged(result, truth, scores, inverse, least=30)
+    return result
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
@@ -241,11 +246,13 @@ def same(left, right):
 
 
 @pytest.fixture(scope="module")
-def sharded(made):
+def sharded(made, whole):
     truth, scores, inverse = made
     program = compile_program(parse(NAMES))
-    whole, terms = totals_of(program, *made)
-    return program, terms, whole, lambda i, j: totals_of(program, truth[i:j], scores[i:j], inverse)[0]
+    found, terms = totals_of(program, *made)
+    figures = {figure.name: figure.estimate for figure in finish_totals(program, found, terms).figures}
+    assert figures == whole.estimates
+    return program, terms, found, lambda i, j: totals_of(program, truth[i:j], scores[i:j], inverse)[0]
 
 
 @pytest.mark.parametrize("seed", range(3))

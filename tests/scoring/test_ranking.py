@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, strategies as st
 from judge import naive, naive_rows
 from scipy.sparse import csr_matrix
-from support.strategies import cases, to_csr
+from support.judged import check_judged
+from support.strategies import cases, to_csr, to_rows
+from support.wholerows import OPTIONS, name_of
 
 import xmceval
 from xmceval.errors import DataError, UsageError
@@ -18,19 +20,6 @@ from xmceval.report.forms import render
 from xmceval.rows import matrices
 
 SKLEARN = ("LRAP", "coverage_error", "ranking_loss", "AUC")
-CUTS = {
-    "ERR": "ERR(max=4)@{}",
-    "RBP": "RBP(p=0.6)@{}",
-    "ERR@all": "ERR(max=4)@all",
-    "RBP@all": "RBP(p=0.6)@all",
-    "AUC@k": "AUC@{}",
-    "AP(norm=hits)": "AP(norm=hits)@{}",
-}
-OPTIONS = {name: {"max": 4, "p": 0.6} for name in ("ERR", "RBP", "ERR@all", "RBP@all")}
-
-
-def name_of(name, k):
-    return CUTS.get(name, name).format(k)
 
 
 def random_rows(rng, n_rows, n_labels, scores, density=0.4):
@@ -172,6 +161,7 @@ def test_a_label_is_true_from_the_grade_rel_on(case, rel, name):
     given_ = {"k": 1, "inverse_propensities": case.inverse}
     got = xmceval.score(matrices_of[0], matrices_of[2], metrics=[name, f"{name}(rel={rel})"], **given_)
     plain = xmceval.score(matrices_of[1], matrices_of[2], metrics=name, **given_)
+    check_judged(plain, truth, case.scores, case.inverse)
     shown = f"{name}@1" if rel == 1 else f"{name}(rel={rel})@1"
     assert got[shown] == plain[f"{name}@1"]
     assert got.interval(shown) == plain.interval(f"{name}@1")
@@ -273,6 +263,7 @@ def test_weight_2_repeats_a_row_and_weight_0_removes_it(case, data):
     weighted = xmceval.score(truth, scores, sample_weight=weights, **given_)
     repeated = xmceval.score(truth[rows], scores[rows], **given_)
     assert dict(weighted) == pytest.approx(dict(repeated), rel=1e-12, abs=1e-12)
+    check_judged(weighted, case.truth, case.scores, case.inverse, weights)
     removed = xmceval.score(truth[np.flatnonzero(weights)], scores[np.flatnonzero(weights)], **given_)
     assert weighted.counts == removed.counts
     for name in weighted:
@@ -284,6 +275,7 @@ def test_the_unit_of_weights_is_irrelevant_to_the_bit(rng):
     weights = rng.random(50)
     results = [xmceval.score(truth, sparse, metrics=EVERY[2:], sample_weight=weights * unit) for unit in (1, 2.0**-90)]
     assert results[0].estimates == results[1].estimates
+    check_judged(results[0], to_rows(truth), sparse, weights=weights, least=6)
 
 
 def test_equal_weights_leave_intervals_alone(rng):
@@ -291,6 +283,7 @@ def test_equal_weights_leave_intervals_alone(rng):
     plain, weighted = (
         xmceval.score(truth, sparse, metrics=EVERY[2:], sample_weight=w) for w in (None, np.full(50, 3.0))
     )
+    check_judged(plain, to_rows(truth), sparse, least=6)
     for name in plain:
         assert weighted.interval(name) == pytest.approx(plain.interval(name), rel=1e-9)
 
@@ -342,6 +335,7 @@ def test_bits_are_the_same_for_any_blocks_and_threads(rng, monkeypatch):
                 csr_matrix(truth * 2), sparse, metrics=names,
                 sample_weight=weight, threads=threads,
             )  # fmt: skip
+            check_judged(result, to_rows(truth * 2), sparse, weights=weight, least=4)
             estimates.append((weight is None, result.estimates, result.counts))
     for unweighted in (True, False):
         assert len({str(each[1:]) for each in estimates if each[0] == unweighted}) == 1
@@ -351,7 +345,9 @@ def test_dense_and_sparse_input_agree(rng):
     truth, sparse, stored = random_rows(rng, 200, 9, [-1.0, -0.5, 0.0, 0.5, 1.0])
     dense = np.where(stored, sparse.toarray(), -np.inf)
     names = ["LRAP", "coverage_error", "AUC", "GAUC", "AP@all", "RR@all", "R@n"]
-    assert dict(xmceval.score(truth, sparse, metrics=names)) == dict(xmceval.score(truth, dense, metrics=names))
+    result = xmceval.score(truth, sparse, metrics=names)
+    assert dict(result) == dict(xmceval.score(truth, dense, metrics=names))
+    check_judged(result, to_rows(truth), sparse, least=7)
 
 
 def test_long_rows_are_scikit_learns(rng):

@@ -5,7 +5,8 @@ import pytest
 import scipy.sparse
 from hypothesis import given, strategies as st
 from judge import naive
-from support.strategies import cases, to_csr
+from support.judged import check_judged
+from support.strategies import cases, to_csr, to_rows
 
 import xmceval
 from xmceval.errors import DataError, UsageError
@@ -36,6 +37,8 @@ def test_the_default_numbers_do_not_change(zipf):
     train, y_true, y_score = zipf
     plain = xmceval.score(y_true, y_score, train=train)
     assert dict(plain) == dict(xmceval.score(y_true, y_score, train=train, by_frequency=3, ceiling=True))
+    inverse = naive.inverse_propensities(np.asarray(train.sum(axis=0)).tolist(), 400, 0.55, 1.5)
+    check_judged(plain, to_rows(y_true), to_rows(y_score), inverse, least=12)
     assert plain.slices == ()
 
 

@@ -1,14 +1,18 @@
 """Ties: the mean, the best and the worst over all orders of equally scored labels, against the judge."""
 
+import itertools
 import json
+import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, strategies as st
 from judge import naive
+from scipy.sparse import csr_matrix
 from support import measures
+from support.judged import check_judged
 from support.measures import HEADS
-from support.strategies import cases
+from support.strategies import Case, cases, to_csr, to_rows
 
 import xmceval
 from xmceval.errors import UsageError
@@ -31,22 +35,124 @@ def test_expected_is_the_mean_over_all_orders_of_ties(case):
             assert result[f"{head}@{k}"] == pytest.approx(mean, rel=1e-12, abs=1e-12), f"{head}@{k}"
 
 
-@given(cases(graded=True))
-def test_best_and_worst_are_the_bounds_of_the_default(case):
+@given(cases(graded=True, max_rows=4, max_labels=6), st.sampled_from(["zero", "drop"]))
+def test_best_is_the_judges_best_and_worst_its_worst(case, empty_rows):
     cutoffs = [k for k in CUTS if k <= case.n_labels]
-    plain, best, worst = (measures.score(case, k=cutoffs, ties=ties) for ties in ("label", "best", "worst"))
-    for name in plain:
-        low, high = plain.tie_bounds(name)
-        ends = sorted([best[name], worst[name]])
-        assert ends == pytest.approx([low, high], rel=1e-12, abs=1e-12), name
-        assert best.tie_bounds(name) == pytest.approx((low, high), rel=1e-12, abs=1e-12), name
+    best, worst = (measures.score(case, k=cutoffs, ties=ties, empty_rows=empty_rows) for ties in ("best", "worst"))
+    for head in HEADS:
+        for k in cutoffs:
+            name, bounds = (
+                f"{head}@{k}",
+                naive.tie_bounds(*arguments(head, k, case), empty_rows=empty_rows, most_orders=6),
+            )
+            assert (worst[name], best[name]) == pytest.approx(bounds, rel=1e-12, abs=1e-12), name
+            for result in (worst, best):
+                assert result.tie_bounds(name) == pytest.approx(sorted(bounds), rel=1e-12, abs=1e-12), name
+
+
+# Large groups by hand. Ranks 1 and 2 are labels 30 (true) and 31; labels 0-11 tie, of which 4 are true, up to rank 14.
+GROUP, TRUE = 12, (1, 4, 7, 9)
+LARGE = Case([dict.fromkeys((30, *TRUE), 1.0)], [{30: 9.0, 31: 8.0} | dict.fromkeys(range(GROUP), 5.0)], 32, [2.0] * 32)
+WITHIN_AND_BEYOND = (3, 5, 9, 13, 14, 16)
+
+
+def orders_of_hits(k):
+    """Yield every ranking of the large group that differs in the ranks of its hits."""
+    misses = [label for label in range(GROUP) if label not in TRUE]
+    for places in itertools.combinations(range(GROUP), len(TRUE)):
+        hits, others = iter(TRUE), iter(misses)
+        yield [30, 31, *(next(hits) if place in places else next(others) for place in range(GROUP))][:k]
+
+
+@pytest.mark.parametrize("k", WITHIN_AND_BEYOND)
+def test_a_large_group_has_the_mean_of_the_best_and_the_worst_of_all_its_orders(k):
+    found = {ties: measures.score(LARGE, k=k, ties=ties) for ties in ("label", "expected", "best", "worst")}
+    rankings = list(orders_of_hits(k))
+    for head, (name, options) in HEADS.items():
+        rows = (naive.seen(LARGE.truth[0], top, k, options, LARGE.inverse, 32) for top in rankings)
+        values = [num / den for num, den in (naive.METRICS[name](row) for row in rows)]
+        ends = sorted([min(values), max(values)], reverse=name in naive.LOWER_IS_BETTER)
+        named = f"{head}@{k}"
+        assert found["expected"][named] == pytest.approx(math.fsum(values) / len(values), rel=1e-12), named
+        assert [found["worst"][named], found["best"][named]] == pytest.approx(ends, rel=1e-12), named
+        assert found["label"].tie_bounds(named) == pytest.approx(sorted(ends), rel=1e-12), named
+
+
+def test_groups_of_40_have_the_values_of_the_hypergeometric_distribution():
+    # 40 tied labels, 7 of them true, from rank 1 on; k = 10.
+    case = Case([dict.fromkeys(range(0, 35, 5), 1.0)], [dict.fromkeys(range(40), -1.0)], 40, [3.0] * 40)
+    result = measures.score(case, ["P", "R", "Hit", "Abandonment", "RR"], [10], ties="expected")
+    none = [math.comb(33, t) / math.comb(40, t) for t in range(11)]
+    expected = {
+        "P@10": 7 / 40,
+        "R@10": 10 * 7 / 40 / 7,
+        "Hit@10": 1 - none[10],
+        "Abandonment@10": none[10],
+        "RR@10": math.fsum((none[t - 1] - none[t]) / t for t in range(1, 11)),
+    }
+    assert dict(result) == pytest.approx(expected, rel=1e-12)
+    assert result.tie_bounds("P@10") == pytest.approx((0.0, 0.7))
+    assert result.tie_bounds("Abandonment@10") == pytest.approx((0.0, 1.0))
+
+
+def test_grades_of_a_large_group_are_gathered_from_beyond_the_cutoff():
+    # The group has 30 labels; its grades 4, 2, 1 belong to labels that the order by label puts beyond rank 5.
+    case = Case(
+        [{20: 4.0, 25: 2.0, 29: 1.0}], [dict.fromkeys(range(30), 0.5)], 30, [1.0 + label for label in range(30)]
+    )
+    of = {
+        ties: measures.score(case, ["DCG", "PSP(norm=none)", "P"], [5], ties=ties)
+        for ties in ("expected", "best", "worst")
+    }
+    d = [1 / math.log2(rank + 1) for rank in range(1, 6)]
+    best = {"DCG@5": 4 * d[0] + 2 * d[1] + d[2], "PSP(norm=none)@5": (21 + 26 + 30) / 5, "P@5": 3 / 5}
+    mean = {"DCG@5": 7 / 30 * math.fsum(d), "PSP(norm=none)@5": 77 / 30, "P@5": 3 / 30}
+    assert dict(of["best"]) == pytest.approx(best)
+    assert dict(of["expected"]) == pytest.approx(mean)
+    assert set(of["worst"].values()) == {0.0}
+
+
+@pytest.mark.parametrize("k", [1, 3, 5])
+def test_rows_stored_in_any_order_tie_as_sorted_ones(rng, k):
+    n_rows, n_labels = 30, 12
+    truth = [{int(x): 1.0 for x in rng.choice(n_labels, 4, replace=False)} for _ in range(n_rows)]
+    scores = [{int(x): float(rng.integers(0, 3)) for x in rng.permutation(n_labels)[:9]} for _ in range(n_rows)]
+    case = Case(truth, scores, n_labels, [1.0 + label for label in range(n_labels)])
+    indptr = np.arange(0, 9 * n_rows + 1, 9)
+    stored = csr_matrix(
+        ([v for s in scores for v in s.values()], [x for s in scores for x in s], indptr), (n_rows, n_labels)
+    )
+    assert not stored.has_sorted_indices
+    for ties in ("label", "best", "worst"):
+        result = xmceval.score(
+            to_csr(truth, n_labels), stored, k=k, metrics=tuple(HEADS), inverse_propensities=case.inverse, ties=ties
+        )
+        for head in HEADS:
+            worst, best = naive.tie_bounds(*arguments(head, k, case), most_orders=0)
+            expected = {"label": naive.evaluate(*arguments(head, k, case)), "best": best, "worst": worst}[ties]
+            assert result[f"{head}@{k}"] == pytest.approx(expected, rel=1e-12, abs=1e-12), (head, ties)
+            assert result.tie_bounds(f"{head}@{k}") == pytest.approx(sorted([worst, best]), rel=1e-12, abs=1e-12)
+    expected = xmceval.score(to_csr(truth, n_labels), stored, k=k, metrics=["P", "DCG"], ties="expected")
+    for name in ("P", "DCG"):
+        means = [tied_mean(y, s, k, discounted=name == "DCG") for y, s in zip(truth, scores, strict=True)]
+        divisor = n_rows * (k if name == "P" else 1)
+        assert expected[f"{name}@{k}"] == pytest.approx(math.fsum(means) / divisor, rel=1e-12)
+
+
+def tied_mean(y, s, k, discounted):
+    """Return the expected (discounted) hits within k: each rank has the share of hits of its group."""
+    shares = [sum(label in y for label in group) / len(group) for group in naive.tied_groups(s) for _ in group]
+    return math.fsum(share / math.log2(rank + 1) if discounted else share for rank, share in enumerate(shares[:k], 1))
 
 
 @pytest.mark.parametrize("ties", ["expected", "best", "worst"])
 def test_without_ties_every_choice_gives_the_same_bits(rng, ties):
     y_true = rng.random((50, 20)) < 0.2
     y_score = rng.permuted(np.arange(20.0) * np.ones((50, 1)), axis=1)
-    assert dict(xmceval.score(y_true, y_score, ties=ties)) == dict(xmceval.score(y_true, y_score))
+    result = xmceval.score(y_true, y_score, ties=ties)
+    assert dict(result) == dict(xmceval.score(y_true, y_score))
+    inverse = naive.inverse_propensities(naive.label_counts(to_rows(y_true), 20), 50, 0.55, 1.5)
+    check_judged(result, to_rows(y_true), [dict(enumerate(row)) for row in y_score.tolist()], inverse, least=12)
 
 
 def test_an_unknown_choice_is_refused():
@@ -92,10 +198,13 @@ def test_a_mean_over_orders_that_is_not_to_be_had_is_refused(metric):
 def test_best_and_worst_of_metrics_along_the_list_are_their_bounds():
     names = ["AP@all", "RR@all", "R@n", "microR@n", "ERR@2"]
     plain, best, worst = (xmceval.score(*TIED, metrics=names, ties=ties) for ties in ("label", "best", "worst"))
-    assert {name: (worst[name], best[name]) for name in names} == {name: plain.tie_bounds(name) for name in names}
-    assert best["AP@all"] == 1.0
+    by_hand = {"AP@all": (5 / 12, 1), "RR@all": (1 / 3, 1), "R@n": (0, 1), "microR@n": (0, 1), "ERR@2": (0, 5 / 8)}
+    for name in names:  # two of four tied labels are true
+        assert (worst[name], best[name]) == pytest.approx(by_hand[name])
+        assert plain.tie_bounds(name) == pytest.approx(by_hand[name])
 
 
 def test_what_settles_ties_itself_stands_and_what_has_no_bounds_says_so():
-    assert xmceval.score(*TIED, metrics="LRAP", ties="best") == xmceval.score(*TIED, metrics="LRAP")
+    best = xmceval.score(*TIED, metrics="LRAP", ties="best")
+    assert (best["LRAP"], best.tie_bounds("LRAP")) == (0.5, (0.5, 0.5))
     assert xmceval.score(*TIED, metrics="AUC@2").tie_bounds("AUC@2") is None

@@ -21,7 +21,7 @@ def shares():
 @pytest.mark.parametrize("metric", ["P@1", "P@3", "PSP@3"])
 @pytest.mark.parametrize("test", ["t", "randomization", "bootstrap"])
 def test_a_test_errs_in_one_of_twenty_samples(shares, test, metric):
-    """Errors within 3.3 standard errors of 0.05: half the variance would give 0.17."""
+    """Within 3.3 standard errors of 0.05; half of the variance would give a level of 0.17."""
     assert shares["level", test, metric] == pytest.approx(0.05, abs=0.08)
 
 

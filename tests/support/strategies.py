@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from hypothesis import strategies as st
+from hypothesis import settings, strategies as st
 from judge import naive
+from numba import config
 from scipy.sparse import csr_matrix
 
+few = settings(max_examples=5 if config.DISABLE_JIT else 20)  # for tests that also have many rows made from a seed
 K = st.integers(1, 7)  # often above the number of labels predicted, and of labels
 COARSE = st.sampled_from([-1.0, -0.0, 0.0, 0.5, 1.0])
 FINE = st.floats(-8, 8, width=32)
@@ -43,6 +45,25 @@ def cases(draw: st.DrawFn, max_rows: int = 6, max_labels: int = 9, graded: bool 
     return Case(truth, scores, n_labels, inverse)
 
 
+def random_case(seed: int, n_rows: int = 40, n_labels: int = 12) -> Case:
+    """Return a case with grades, ties, short lists, rows without truth and rows without predictions."""
+    rng = np.random.default_rng(seed)
+
+    def row(low: int, high: int, scale: float) -> dict[int, float]:
+        labels = rng.choice(n_labels, rng.integers(0, n_labels * 2 // 3), replace=False)
+        return {int(label): float(rng.integers(low, high)) * scale for label in labels}
+
+    truth = [row(1, 5, 1.0) if rng.random() < 0.85 else {} for _ in range(n_rows)]
+    scores = [row(-3, 4, 0.5) if rng.random() < 0.95 else {} for _ in range(n_rows)]
+    inverse = naive.inverse_propensities(rng.integers(0, 30, n_labels).tolist(), 50, 0.55, 1.5)
+    return Case(truth, scores, n_labels, inverse)
+
+
+def random_weights(seed: int, n_rows: int = 40) -> list[float]:
+    """Return sample weights, some of them 0."""
+    return np.random.default_rng(seed).choice([0.0, 0.25, 1.0, 3.0], n_rows).tolist()
+
+
 def score_rows(n_labels: int, ties: bool) -> st.SearchStrategy[dict[int, float]]:
     """Return rows of scores: coarse ones tie, fine ones seldom do."""
     if ties:
@@ -62,6 +83,13 @@ def to_csr(rows: list[dict[int, float]], n_labels: int, dtype: type = np.float32
     indices = [label for row in rows for label in sorted(row)]
     data = [row[label] for row in rows for label in sorted(row)]
     return csr_matrix((np.array(data, dtype), np.array(indices, np.int32), indptr), shape=(len(rows), n_labels))
+
+
+def to_rows(matrix: Any) -> list[dict[int, float]]:
+    """Return a matrix as rows {label: value}: what is stored of a sparse one, what is not 0 of a dense one."""
+    csr = csr_matrix(matrix)
+    ends = zip(csr.indptr[:-1], csr.indptr[1:], strict=True)
+    return [dict(zip(csr.indices[i:j].tolist(), csr.data[i:j].tolist(), strict=True)) for i, j in ends]
 
 
 def to_text(rows: list[dict[int, float]], n_labels: int) -> str:

@@ -85,7 +85,7 @@ def check_table(path: str | Path, *, dataset: str | None = None) -> TableCheck:
         for finding in check_row(name, values, _ceilings(row, values, dataset))
     ]
     findings.extend(find_copies(printed))
-    return TableCheck(str(path), len(rows), sum(len(row.values) for row in rows), tuple(findings))
+    return TableCheck(str(path), len({row.line for row in rows}), sum(len(row.values) for row in rows), tuple(findings))
 
 
 def _printed(row: TableRow, scale: float) -> Mapping[str, Printed]:

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from xmceval.api.details import DetailWatch
 from xmceval.api.pairtests import PairTests, Watch, adjust
 from xmceval.api.runs import Lineup
 from xmceval.api.saving import saving_rows
 from xmceval.api.setup import Named, Setup
 from xmceval.errors import UsageError, listed, warn
+from xmceval.files.presence import check_files
 from xmceval.report.comparison import Comparison, Difference
 from xmceval.report.result import Result
 from xmceval.rows.threads import Progress, default_threads
@@ -20,7 +22,9 @@ from xmceval.scoring.observers import Observer
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.paired import Pairs, all_pairs, collect_outputs
 from xmceval.scoring.runs import MeanOutput, pairs_of_runs
-from xmceval.scoring.testing import Adjust, AdjustOver, Test, Testing
+from xmceval.scoring.testing import Adjust, AdjustOver, Details, Test, Testing
+
+NO_DETAILS = Details()
 
 
 def compare(
@@ -33,6 +37,9 @@ def compare(
     adjust_over: AdjustOver = "metric",
     resamples: int = 10_000,
     seed: int = 0,
+    overlap: bool = False,
+    examples: int | None = None,
+    texts: Any = None,
     save_rows: str | Path | None = None,
     progress: Progress | None = None,
     **options: Any,
@@ -58,6 +65,15 @@ def compare(
         Holm over the pairs within each metric, or over all differences.
     resamples, seed : int
         Of the randomization, bootstrap and tukey: the digits depend on the seed alone.
+    overlap : bool
+        Add `overlaps`: per pair and cutoff, how far the two lists agree, whose hits they are, and what both find
+        together. Equal scores are ordered by label; any grade counts as true. Of systems with several runs, the mean
+        over the pairs of runs.
+    examples : int, optional
+        Add `examples`: per pair, so many rows that the system loses most and wins most on the first metric that has
+        values of rows; for a ratio of sums these are the rows' own ratios.
+    texts : path or sequence of str, optional
+        The text of each row, for the examples; a file has one per line.
     save_rows : path, optional
         Write the values of every row there: .npz, .csv or .jsonl.
     progress : callable, optional
@@ -96,12 +112,19 @@ def compare(
     >>> found["P@1", "b", "a"].difference, found["P@1", "b", "a"].wins
     (1.0, 6)
     """
+    arguments = locals()
     unknown = set(options) - set(specs())
     if unknown:
         raise TypeError(f"compare() got an unexpected option {listed(sorted(unknown))}")
+    if not isinstance(systems, Mapping):
+        raise UsageError(
+            f"systems must be a dict of scores by name, such as {{'a': ..., 'b': ...}}, got {type(systems).__name__}"
+        )
     named = [Named(y_score, name) for name, y_score in systems.items()]
     setup = Setup.of(y_true, Options.of(options), named)
-    comparison = compare_systems(setup, named, Testing.of(locals()), progress=progress, save_rows=save_rows)
+    comparison = compare_systems(
+        setup, named, Testing.of(arguments), Details.of(arguments), progress=progress, save_rows=save_rows
+    )
     warn(dict.fromkeys([*comparison.warnings, *(line for each in comparison.results for line in each.warnings)]))
     return comparison
 
@@ -110,12 +133,14 @@ def compare_systems(
     setup: Setup,
     systems: Sequence[Named],
     testing: Testing,
+    details: Details = NO_DETAILS,
     *,
     progress: Progress | None = None,
     save_rows: str | Path | None = None,
     watch: Watch | None = None,
 ) -> Comparison:
     """Compare systems on an opened truth; `watch` shows the cost of resampling, and how much of it is done."""
+    check_files([details.texts])
     lineup = Lineup.of(systems)
     pairs = find_pairs(lineup.names, testing)
     opened = setup.open_systems(lineup.runs)
@@ -124,7 +149,8 @@ def compare_systems(
     by_rows = [pair for pair in pairs if pair not in by_runs]
     paired = Pairs(setup.program, opened[0].terms.n_bins, pairs_of_runs(lineup.groups, by_rows))
     held = HeldRows() if testing.holds_rows else None
-    observers: list[Observer] = [paired] if held is None else [paired, held]
+    shown = DetailWatch.of(details, setup, lineup, pairs)
+    observers: list[Observer] = [paired, *([] if held is None else [held]), *shown.observers]
     with saving_rows(setup, opened, save_rows) as saved:
         totals = setup.evaluate(opened, [*observers, *saved.observers], progress)
         results = setup.results(opened, totals)
@@ -140,6 +166,8 @@ def compare_systems(
         testing,
         tuple(_warnings(lineup.runs, differences, testing)),
         tuple(lineup.spreads(results)),
+        overlaps=shown.finish_overlaps(),
+        examples=shown.finish_examples(),
     )
 
 

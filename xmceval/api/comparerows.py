@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,10 @@ def compare_rows(
         Fewer than two systems, or an argument that is wrong.
     """
     testing = Testing.of(locals())
+    if isinstance(files, (str, Path)):
+        raise UsageError(
+            f"files must be a sequence of paths, got the path {str(files)!r} (hint: pass [{str(files)!r}])"
+        )
     comparison = compare_tables([read_row_values(path) for path in files], names, testing, threads)
     warn(comparison.warnings)
     return comparison
@@ -79,6 +84,8 @@ def compare_tables(
     watch: Watch | None = None,
 ) -> Comparison:
     """Compare the systems of tables of values of rows."""
+    if sum(len(table.systems) for table in tables) < 2:
+        raise UsageError("a comparison needs at least two systems")
     first = tables[0]
     for table in tables[1:]:
         _check_together(first, table)
@@ -112,6 +119,13 @@ def _check_together(first: RowTable, other: RowTable) -> None:
     digests = first.meta.get("truth"), other.meta.get("truth")
     if None not in digests and digests[0] != digests[1]:
         raise DataError(f"{first.name} and {other.name} are of different truths, by their digests")
+    weighed = [name for name in first.metrics if any(each.needs_propensities for each in _parsed(name))]
+    digests = first.meta.get("propensities"), other.meta.get("propensities")
+    if weighed and None not in digests and digests[0] != digests[1]:
+        raise DataError(
+            f"{first.name} and {other.name} were scored with different propensities, which {listed(weighed)} "
+            f"{'depends' if len(weighed) == 1 else 'depend'} on (hint: score both with the same --train, -A and -B)"
+        )
     for lacks, has in ((other, first), (first, other)):
         known = set(lacks.rows)
         rows = [row for row in has.rows if row not in known]
@@ -136,22 +150,31 @@ def _aligned(first: RowTable, table: RowTable) -> NDArray[np.float64]:
 
 
 def _distinct(names: Sequence[str], tables: Sequence[RowTable]) -> list[str]:
-    """Add the file to names that several systems have."""
+    """Add the file to names that several systems have, and a number where that is not enough."""
     files = [Path(table.name).name for table in tables for _ in table.systems]
-    return [f"{name} ({file})" if names.count(name) > 1 else name for name, file in zip(names, files, strict=True)]
+    called = [f"{name} ({file})" if names.count(name) > 1 else name for name, file in zip(names, files, strict=True)]
+    numbers = [called[: i + 1].count(name) for i, name in enumerate(called)]
+    return [
+        f"{name} ({number})" if called.count(name) > 1 else name for name, number in zip(called, numbers, strict=True)
+    ]
 
 
 def _measure(name: str, values: NDArray[np.float64]) -> Measure:
     """Return the measure of a name, or one of its own where another tool's name is not known."""
-    try:
-        measures = parse(name)
-    except UsageError:
-        measures = []
+    measures = _parsed(name)
     if len(measures) == 1:
         return measures[0]
     is_share = bool(((values >= 0) & (values <= 1)).all())
     norms = {"mean": Norm("1", "mean", "the mean of the values in the file")}
     return Measure(Metric(name, name, norms, "", cutoff="none", unit="share" if is_share else "count"), None)
+
+
+def _parsed(name: str) -> list[Measure]:
+    """Return the measures of a name, none where it is not known."""
+    try:
+        return parse(name)
+    except UsageError:
+        return []
 
 
 def _result(name: str, system: int, outputs: Sequence[Output], tables: Sequence[RowTable], n_rows: int) -> Result:
@@ -161,7 +184,7 @@ def _result(name: str, system: int, outputs: Sequence[Output], tables: Sequence[
         for each in outputs
     )
     saved = [counts for table in tables for counts in table.meta.get("counts", [None] * len(table.systems))]
-    if saved[system] is None:
+    if None in saved:  # beside counts of other systems, zeros would be read as counts
         return Result(name, figures, Counts(n_rows, 0, 0, 0, 0, 0, 0, short_rows={}, tied_rows={}))
     counts = dict(saved[system])
     for key in ("short_rows", "tied_rows"):
@@ -172,4 +195,13 @@ def _result(name: str, system: int, outputs: Sequence[Output], tables: Sequence[
 
 def _warnings(tables: Sequence[RowTable]) -> list[str]:
     unknown = [table.name for table in tables if "truth" not in table.meta]
-    return [f"{listed(unknown)}: nothing shows that the rows are of the same truth"] if unknown else []
+    warnings = [f"{listed(unknown)}: nothing shows that the rows are of the same truth"] if unknown else []
+    rules = {table.name: table.meta["rules"] for table in tables if "rules" in table.meta}
+    if len({json.dumps(each, sort_keys=True) for each in rules.values()}) > 1:
+        described = "; ".join(f"{name}: {_describe_rules(each)}" for name, each in rules.items())
+        warnings.append(f"the files were scored under different options: {described}")
+    return warnings
+
+
+def _describe_rules(rules: Mapping[str, Any]) -> str:
+    return listed(f"{name}={value}" for name, value in rules.items()) or "the defaults"

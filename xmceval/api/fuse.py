@@ -100,6 +100,8 @@ def fuse(systems: Sequence[Any], *, by: str = "score", weights: Sequence[float] 
     """
     if by not in RULES:
         raise UsageError(f"by must be one of {listed(RULES)}, got {by!r}")
+    if isinstance(systems, (str, Path)):
+        raise UsageError(f"systems must be a sequence of at least two, got the path {str(systems)!r}")
     fused = Fused(tuple(systems), by, tuple(weights or ()))
     fused.source([as_scores([[0.0]])] * len(fused.systems))  # checks their number and the weights
     return fused

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from xmceval.api.setup import Named
+from xmceval.errors import UsageError
 from xmceval.report.comparison import Difference, RunsOf, Spread
 from xmceval.report.result import Result
 from xmceval.statistics.paired import welch
@@ -49,7 +50,11 @@ class Lineup:
             else:
                 runs.append(each)
             groups.append(tuple(range(first, len(runs))))
-        return cls(tuple(str(each.name) for each in systems), tuple(groups), tuple(runs))
+        names = [str(each.name) for each in systems]
+        repeated = [name for i, name in enumerate(names) if name in names[:i]]
+        if repeated:
+            raise UsageError(f"several systems are named {repeated[0]!r}; expected a name of its own for each")
+        return cls(tuple(names), tuple(groups), tuple(runs))
 
     @property
     def has_runs(self) -> bool:

@@ -14,6 +14,9 @@ from xmceval.report.result import Result
 from xmceval.scoring.observers import Observer
 from xmceval.scoring.savedrows import SavedRows, row_measures
 
+# Options that change the values of rows, and that a digest of truth or propensities does not cover.
+RULES = frozenset({"empty_rows", "unscored", "ties", "threshold", "filter", "filter_truth"})
+
 
 @dataclass(frozen=True)
 class Saving:
@@ -28,11 +31,14 @@ class Saving:
         return () if self.rows is None else (self.rows,)
 
     def finish(self, results: Sequence[Result]) -> None:
-        """Write what is known at the end: the digest of the truth, and the counts of each system."""
+        """Write what is known at the end: digests of truth and propensities, rules, and the counts of each system."""
         if self.writer is None or self.rows is None:
             return
         counts = [asdict(result.counts) for result in results]
-        self.writer.finish({"truth": str(self.rows.digest), "counts": counts})
+        propensities = results[0].propensities
+        rules = {name: value for name, value in results[0].options.items() if name in RULES}
+        meta = {"truth": str(self.rows.digest), "rules": rules, "counts": counts}
+        self.writer.finish(meta if propensities is None else meta | {"propensities": propensities.digest})
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from xmceval.cli import options, shared
 from xmceval.errors import UsageError, listed
 from xmceval.report.forms import render_comparison
 from xmceval.scoring.options import Options, specs
-from xmceval.scoring.testing import Testing
+from xmceval.scoring.testing import Details, Testing
 
 if TYPE_CHECKING:
     from xmceval.api.setup import Named
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 @click.argument("truth", type=options.FILE)
 @click.argument("preds", nargs=-1, type=options.FILE)
 @lambda function: options.derived(function, Testing)
+@lambda function: options.derived(function, Details)
 @options.scoring
 @options.fused
 @options.runs
@@ -71,6 +72,8 @@ def command(
         raise UsageError(f"{names_of_rows}: values of rows are compared without TRUTH (hint: leave out {truth})")
     elif not preds and not fused and not runs:
         raise UsageError("a comparison needs at least two systems after TRUTH, got none")
+    elif form == "csv" and Details.of(arguments).needs_lists:
+        raise UsageError("csv has differences only, neither overlap nor examples (hint: pass -o json)")
     else:
         systems = shared.system_names(preds, names)
         shared.start(quiet, ahead=True)
@@ -89,10 +92,12 @@ def _compare_systems(
     from xmceval.api.compare import compare_systems
     from xmceval.api.setup import Setup
 
-    testing = Testing.of(arguments)
+    testing, details = Testing.of(arguments), Details.of(arguments)
     setup = Setup.of(truth, Options.of(arguments), systems)
     with shared.progress(f"{len(systems)} systems", quiet) as report:
-        return compare_systems(setup, systems, testing, progress=report, save_rows=save_rows, watch=shared.watch(quiet))
+        return compare_systems(
+            *(setup, systems, testing, details), progress=report, save_rows=save_rows, watch=shared.watch(quiet)
+        )
 
 
 def _compare_rows(
@@ -100,6 +105,10 @@ def _compare_rows(
 ) -> Comparison:
     """Compare saved values of rows."""
     _refuse_scoring()
+    if Details.of(arguments).needs_lists:
+        raise UsageError(
+            "overlap and examples need lists of labels, which values of rows do not have (hint: pass TRUTH and PREDS)"
+        )
     shared.start(quiet)
     from xmceval.api.comparerows import compare_tables
     from xmceval.files.rowvalues import read_row_values

@@ -85,7 +85,10 @@ class Selection:
 def split_fields(line: bytes) -> list[str]:
     """Split a line of a CSV into its fields."""
     text = line.rstrip(b"\r\n").decode("utf-8", "surrogateescape")
-    return next(csv.reader([text]), [])
+    try:
+        return next(csv.reader([text]), [])
+    except csv.Error:  # a lone carriage return, or a field of more than 131,072 characters
+        return [text]
 
 
 def quote_line(line: bytes) -> str:

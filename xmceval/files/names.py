@@ -59,6 +59,13 @@ class Names:
     def __len__(self) -> int:
         return self.offsets.size - 1
 
+    def name_of(self, label: int) -> str | None:
+        """Return the name of a label, None where it has none."""
+        if label >= len(self):
+            return None
+        start, stop = self.offsets[label : label + 2]
+        return self.blob[start:stop].tobytes().decode(errors="surrogateescape")
+
     @cached_property
     def labels(self) -> dict[str, int]:
         """The label of each name, for readers that have strings."""

@@ -22,6 +22,7 @@ from xmceval.metrics.names import parse
 
 IDEAL = "ideal of "
 ALL = "all"  # trec_eval's word for the mean over queries
+OWN_WORDS = ("row", "system", "weight")
 ROW_WORDS = ("row", "query_id", "query", "qid", "topic", "id")
 MEASURE_WORDS = ("measure", "metric")
 VALUE_WORDS = ("value", "score")
@@ -96,12 +97,17 @@ def _read_npz(path: Path) -> RowTable:
 def _check_schema(path: Path, meta: dict[str, Any]) -> None:
     if meta.get("schema") != SCHEMA:
         raise DataError(f"{path}: values of rows under the schema {meta.get('schema')!r}; expected {SCHEMA}")
+    missing = [key for key in ("systems", "metrics", "has_ideal") if key not in meta]
+    if missing:
+        raise DataError(f"{path}: its 'meta' lacks {listed(missing)}; is the file damaged?")
 
 
 def _table(
     path: Path, meta: dict[str, Any], rows: tuple[str, ...], values: NDArray[Any], weights: NDArray[Any]
 ) -> RowTable:
     heads = (tuple(meta["systems"]), tuple(meta["metrics"]))
+    if np.isinf(values).any() or np.isnan(values[..., 1]).any() or not np.isfinite(weights).all():
+        raise DataError(f"{path}: some values are infinite or missing; is the file damaged?")
     return RowTable(str(path), *heads, rows, values, weights, tuple(map(bool, meta["has_ideal"])), meta)
 
 
@@ -112,19 +118,25 @@ def _read_jsonl(path: Path, text: str) -> RowTable:
             lines.append(json.loads(line))
         except ValueError as error:
             raise DataError(f"{path}:{number}: expected a JSON object ({error})") from None
-    meta = lines.pop()["meta"] if lines and "meta" in lines[-1] else None
-    if meta is None:
+    meta = lines.pop().get("meta") if lines and isinstance(lines[-1], dict) else None
+    if not isinstance(meta, dict):
         raise DataError(f"{path}: its last line has no 'meta'; is the file truncated?")
     _check_schema(path, meta)
     cells: dict[tuple[str, str], list[tuple[float, float]]] = {}
     weights: dict[str, float] = {}
-    for line in lines:
-        row, ideals = str(line["row"]), line.get("ideals", {})
-        weights[row] = float(line["weight"])
-        values = ((name, line["values"][name]) for name in meta["metrics"])
-        cells[row, line["system"]] = [
-            (math.nan, 0.0) if value is None else (value, ideals.get(name, 1.0)) for name, value in values
-        ]
+    for number, line in enumerate(lines, 1):
+        try:
+            row, ideals = str(line["row"]), line.get("ideals", {})
+            values = [(name, line["values"][name]) for name in meta["metrics"]]
+            weights[row] = float(line["weight"])
+            cells[row, line["system"]] = [
+                (math.nan, 0.0) if value is None else (float(value), float(ideals.get(name, 1.0)))
+                for name, value in values
+            ]
+        except (KeyError, TypeError, AttributeError, ValueError):
+            raise DataError(
+                f"{path}:{number}: expected an object with row, system, weight and a value of each metric"
+            ) from None
     return _table(path, meta, tuple(weights), *_assemble(path, cells, meta["systems"], weights))
 
 
@@ -136,11 +148,13 @@ def _read_table(path: Path, text: str) -> RowTable:
         reader = csv.reader(io.StringIO(text))
     else:
         reader = (line.split("\t") if "\t" in first else line.split() for line in text.splitlines())
-    lines = [[cell.strip() for cell in line] for line in reader if line and any(cell.strip() for cell in line)]
+    try:
+        lines = [[cell.strip() for cell in line] for line in reader if line and any(cell.strip() for cell in line)]
+    except csv.Error as error:
+        raise DataError(f"{path}: cannot be read as CSV ({error}); expected values of rows") from None
     if not lines:
         raise DataError(f"{path}: the file is empty")
-    head = [cell.lower() for cell in lines[0]]
-    if "row" in head and "system" in head and "weight" in head:
+    if set(OWN_WORDS) <= set(lines[0]):
         return _own_csv(path, lines)
     if _is_long(lines):
         return _long(path, lines)
@@ -151,14 +165,19 @@ def _own_csv(path: Path, lines: Sequence[Sequence[str]]) -> RowTable:
     """Read the CSV of this package."""
     head = list(lines[0])
     ideals = {name.removeprefix(IDEAL): i for i, name in enumerate(head) if name.startswith(IDEAL)}
-    metrics = {name: i for i, name in enumerate(head) if i > 2 and not name.startswith(IDEAL)}
+    of_row, of_system, of_weight = (head.index(name) for name in OWN_WORDS)
+    metrics = {name: i for i, name in enumerate(head) if name not in OWN_WORDS and not name.startswith(IDEAL)}
     cells: dict[tuple[str, str], list[tuple[float, float]]] = {}
     weights: dict[str, float] = {}
     for number, line in enumerate(lines[1:], 2):
         if len(line) != len(head):
             raise DataError(f"{path}:{number}: expected {counted(len(head), 'cell')}, got {len(line)}")
-        weights[line[0]] = _number(path, number, line[2])
-        cells[line[0], line[1]] = [
+        row, system, weight = line[of_row], line[of_system], _number(path, number, line[of_weight])
+        if (row, system) in cells:
+            raise DataError(f"{path}:{number}: row {row} of {system} appears twice")
+        if weights.setdefault(row, weight) != weight:
+            raise DataError(f"{path}:{number}: row {row} has weight {weight:g}, and {weights[row]:g} in a line above")
+        cells[row, system] = [
             (_number(path, number, line[i]), _number(path, number, line[ideals[name]]) if name in ideals else 1.0)
             if line[i]
             else (math.nan, 0.0)
@@ -262,6 +281,6 @@ def _is_number(text: str) -> bool:
 
 
 def _number(path: Path, number: int, text: str) -> float:
-    if not _is_number(text):
+    if not _is_number(text) or not math.isfinite(float(text)):
         raise DataError(f"{path}:{number}: expected a number, found {text!r}")
     return float(text)

@@ -59,13 +59,22 @@ def read_table(path: str | Path) -> list[TableRow]:
             if len(cells) > 1 and any(_number(cell) for cell in cells):
                 raise DataError(f"{path}:{line}: expected {len(head)} cells as in the header, got {len(cells)}")
             continue
-        values = _values(head, cells)
-        if values:
-            first = next(i for i, name in enumerate(head) if name)
-            rows.append(TableRow(line, " ".join(cell for cell in cells[:first] if cell), values))
+        first = next(i for i, name in enumerate(head) if name)
+        name = " ".join(cell for cell in cells[:first] if cell)
+        for number, block in enumerate(blocks := _blocks(head), 1):
+            values = _values(block, cells)
+            if values:
+                rows.append(TableRow(line, f"{name} ({number})" if len(blocks) > 1 else name, values))
     if not rows:
         raise DataError(f"{path}: no table of results: expected a header with names such as P@1, nDCG@3, PSP@5")
     return rows
+
+
+def _blocks(head: Sequence[str]) -> list[list[str]]:
+    """Return the header of each block of columns, such as those of several data sets: a metric repeats in the next."""
+    numbers = [head[:i].count(name) for i, name in enumerate(head)]
+    n_blocks = 1 + max(number for name, number in zip(head, numbers, strict=True) if name)
+    return [[name if own == b else "" for name, own in zip(head, numbers, strict=True)] for b in range(n_blocks)]
 
 
 def _values(head: Sequence[str | None], cells: Sequence[str]) -> dict[str, tuple[float, int]]:
@@ -103,8 +112,15 @@ def _split_plain(text: str) -> Iterator[tuple[int, list[str]]]:
         elif line.count("|") > 1:
             cells = line.strip().strip("|").split("|")
         else:
-            cells = next(csv.reader([line]))
+            cells = _split_commas(line)
         yield number, [cell.strip().strip("*_`").strip() for cell in cells]
+
+
+def _split_commas(line: str) -> list[str]:
+    try:
+        return next(csv.reader([line]))
+    except csv.Error:  # a field of more than 131,072 characters
+        return [line]
 
 
 def _split_tex(text: str) -> Iterator[tuple[int, list[str]]]:

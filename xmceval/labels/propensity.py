@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -66,6 +68,15 @@ class Propensities:
     def from_training(self) -> bool:
         """Whether they come from training labels, so that the labels with a training row are known."""
         return self.n is not None and not self.from_truth
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of the inverse propensities: equal ones have the same, whatever file they come from."""
+        used = self.inverse[self.codes]
+        labels = self.ids if self.ids.size else np.arange(used.size)
+        differs = used != self.inverse[0]  # the others are as labels beyond the table
+        parts = (self.inverse[:1], labels[differs], used[differs])
+        return hashlib.blake2b(b"".join(part.tobytes() for part in parts), digest_size=16).hexdigest()
 
     def codes_of(self, labels: Int64) -> Int64:
         """Return the code of each label; 0 for labels beyond the table."""

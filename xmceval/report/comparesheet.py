@@ -8,6 +8,7 @@ from dataclasses import replace
 from xmceval.errors import counted
 from xmceval.report.comparison import Comparison, Difference, RunsOf
 from xmceval.report.forms import PLACES
+from xmceval.report.lists import list_examples, list_overlap
 from xmceval.report.sheet import Listing, Sheet, build_sheet, format_value
 from xmceval.report.verdicts import format_p, write_verdicts
 
@@ -23,7 +24,12 @@ def build_comparison_sheet(comparison: Comparison, places: int = PLACES) -> Shee
         for system, baseline in comparison.pairs
         for bin_ in _bins(comparison, system, baseline)
     ]
-    listings = [*(_list_runs(each, places) for each in comparison.runs), *listings]
+    listings = [
+        *(_list_runs(each, places) for each in comparison.runs),
+        *listings,
+        *(list_overlap(each, places) for each in comparison.overlaps),
+        *list_examples(comparison.examples, places),
+    ]
     below = (*sheet.below, _describe_test(comparison))
     above = (comparison.source,) if comparison.source else sheet.above
     return replace(
@@ -92,6 +98,8 @@ def _describe_test(comparison: Comparison) -> str:
     if units == {"run"}:
         return "differences: Welch's t test of runs · runs vary, instances do not"
     words = [f"differences: {TESTS[testing.test]}"]
+    if testing.adjust == "tukey":
+        words[0] += "; p (Tukey): randomized two-way test"
     if testing.test != "t" or testing.adjust == "tukey":
         words[0] += f", {testing.resamples:,} resamples, seed {testing.seed}"
     words.append("instances vary, training seeds do not" if "run" not in units else "of runs: Welch's t test")

@@ -13,6 +13,8 @@ from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse
 from xmceval.report.forms import render_comparison
 from xmceval.report.result import Result
+from xmceval.scoring.examples import Example
+from xmceval.scoring.overlap import Overlap
 from xmceval.scoring.testing import Testing
 
 LEVEL = 0.05
@@ -137,6 +139,10 @@ class Comparison(Mapping[Key, Difference]):
         The systems with several runs, each of which has a result of its own.
     source : str
         Where the values come from, if not from scoring.
+    overlaps : tuple of Overlap
+        One per pair, where they were asked for.
+    examples : tuple of Example
+        Where they were asked for: pair by pair the rows that the system loses most, then those that it wins most.
     """
 
     results: tuple[Result, ...]
@@ -145,6 +151,8 @@ class Comparison(Mapping[Key, Difference]):
     warnings: tuple[str, ...] = ()
     runs: tuple[RunsOf, ...] = ()
     source: str = ""
+    overlaps: tuple[Overlap, ...] = ()
+    examples: tuple[Example, ...] = ()
 
     @cached_property
     def by_key(self) -> dict[Key, Difference]:

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from typing import Any
 
 from xmceval.report.comparison import DIFFERENCE_NUMBERS, Comparison, Difference, RunsOf
+from xmceval.report.lists import make_example, make_overlap
 from xmceval.report.result import Result
 from xmceval.report.verdicts import write_verdicts
 from xmceval.scoring.finish import Figure, Slice
@@ -36,6 +37,8 @@ def make_comparison_document(comparison: Comparison) -> dict[str, Any]:
         **asdict(comparison.testing),
         "comparisons": [_make_difference(each) for each in comparison.differences],
         "verdicts": write_verdicts(comparison),
+        "overlaps": [make_overlap(each) for each in comparison.overlaps],
+        "examples": [make_example(each) for each in comparison.examples],
         "runs": [_make_runs(each) for each in comparison.runs],
         "warnings": list(comparison.warnings),
     }

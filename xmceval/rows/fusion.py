@@ -136,8 +136,9 @@ class FusedSource:
 
     @property
     def n_labels(self) -> int | None:
-        """The number of labels, if a source declares it for certain."""
-        return self.width.or_none
+        """The number of labels that the sources declare for certain, else the largest that one declares."""
+        declared = [source.n_labels for source in self.sources if source.n_labels is not None]
+        return self.width.n_labels if self.width.is_known else max(declared, default=None)
 
     @property
     def is_exact(self) -> bool:

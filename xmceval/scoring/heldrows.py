@@ -7,10 +7,10 @@ import threading
 import numpy as np
 
 from xmceval.rows.block import Float64
-from xmceval.scoring.observers import BlockValues
+from xmceval.scoring.observers import BlockValues, Observer
 
 
-class HeldRows:
+class HeldRows(Observer):
     """An observer that keeps the values of every row: 16 bytes per row, metric and system."""
 
     def __init__(self) -> None:

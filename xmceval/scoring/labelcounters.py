@@ -60,7 +60,8 @@ class LabelCounters:
         low = totals.ids < DENSE_IDS
         if low.any():  # compact totals hold them by ids; they are counted in the array
             ids, n = totals.ids[low], max(int(totals.ids[low].max()) + 1, len(totals.dense))
-            merged._dense = np.zeros((n, self._slots), dtype=np.int64 if self._bits else totals.dense.dtype)
+            is_wide = self._bits > 0 or totals.rows > MOST_ROWS
+            merged._dense = np.zeros((n, self._slots), dtype=np.int64 if is_wide else np.int32)
             merged._dense[: len(totals.dense)] = totals.dense
             merged._dense[ids] += totals.sparse[low].astype(merged._dense.dtype)
             merged._high = IdCounts(totals.ids[~low], totals.sparse[~low])

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.rows.block import Float64, Rows
+from xmceval.scoring.batch import Ranking
 from xmceval.scoring.task import RowValues
 
 FRACTION = 2  # of a row's values: numerator and denominator
@@ -33,6 +34,8 @@ class BlockValues:
         By system and task: numerator and denominator.
     shares : the same [n_kept, n_measures * n_bins, 2]
         Those of bins of labels, where there are any.
+    rankings : sequence of Ranking
+        By system, one label deeper than the deepest cutoff; empty unless an observer needs them.
     """
 
     first_row: int
@@ -42,10 +45,19 @@ class BlockValues:
     truth: Rows
     values: Sequence[Sequence[Float64]]
     shares: Sequence[Sequence[Float64]]
+    rankings: Sequence[Ranking] = ()
 
 
 class Observer(Protocol):
-    """Sees each block once, in any order and from any thread."""
+    """Sees each block once, in any order and from any thread.
+
+    Attributes
+    ----------
+    needs_rankings : bool
+        Whether it looks at the rankings, which are copied for it.
+    """
+
+    needs_rankings: bool = False
 
     def add(self, block: BlockValues) -> None:
         """Take the values of a block."""
@@ -54,3 +66,8 @@ class Observer(Protocol):
 def copy_fractions(rows: RowValues) -> tuple[Float64, Float64]:
     """Copy the numerators and denominators of some rows, and those of their shares."""
     return rows.values[:, :, :FRACTION].copy(), rows.shares[:, :, :FRACTION].copy()
+
+
+def copy_ranking(ranking: Ranking) -> Ranking:
+    """Copy the best labels of some rows."""
+    return Ranking(ranking.labels.copy(), ranking.scores.copy(), ranking.n_ranked.copy())

@@ -18,7 +18,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.estimates import exact
 from xmceval.scoring.heldrows import HeldRows
-from xmceval.scoring.observers import BlockValues
+from xmceval.scoring.observers import BlockValues, Observer
 from xmceval.scoring.program import Program
 from xmceval.scoring.sums import OUT_OF_RANGE, Sums, add_words
 from xmceval.scoring.task import RowTask
@@ -50,7 +50,7 @@ class PairSums:
             self.counts += own.counts
 
 
-class Pairs:
+class Pairs(Observer):
     """An observer of pairs of systems: one PairSums per pair and task, and one for the shares of bins.
 
     Parameters

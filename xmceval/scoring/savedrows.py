@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, Rows
-from xmceval.scoring.observers import BlockValues
+from xmceval.scoring.observers import BlockValues, Observer
 from xmceval.scoring.paired import row_tasks
 from xmceval.scoring.program import Program
 
@@ -31,7 +31,7 @@ def row_measures(program: Program) -> list[Measure]:
     return [measure for measure in program.measures if measure.name in computed]
 
 
-class SavedRows:
+class SavedRows(Observer):
     """An observer that writes the values of rows in order; blocks that come early wait.
 
     Attributes

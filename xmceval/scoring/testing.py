@@ -1,4 +1,4 @@
-"""Testing: how differences are tested: every option of a comparison, once."""
+"""Testing and Details: every option of a comparison, once: how differences are tested, and what is shown beside."""
 
 # ruff: noqa: RUF009 - every default is a dataclasses.field
 
@@ -66,3 +66,38 @@ class Testing:
     def holds_rows(self) -> bool:
         """Whether the values of rows have to be held in memory."""
         return self.test != "t" or self.adjust == "tukey"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Details:
+    """What a comparison shows beside the differences; `xmceval.compare` documents the options.
+
+    Raises
+    ------
+    UsageError
+        A value that is wrong, or texts without examples.
+    """
+
+    overlap: bool = option(
+        False, "Breakdown", "Add how far the lists of each pair agree, and what both find together.", kind=bool
+    )
+    examples: int | None = option(
+        None, "Breakdown", "Add N rows each that a system loses and wins most.", kind=int, low=1, metavar="N"
+    )
+    texts: Any = option(None, "Breakdown", "The text of each row, one per line, for --examples.", metavar="FILE")
+
+    def __post_init__(self) -> None:
+        if self.examples is not None:
+            specs(type(self))["examples"].check_whole("examples", self.examples)
+        if self.texts is not None and self.examples is None:
+            raise UsageError("texts have no effect without examples (hint: pass --examples N)")
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any]) -> Details:
+        """Take the options of details from among a function's arguments."""
+        return cls(**{name: arguments[name] for name in specs(cls) if name in arguments})
+
+    @property
+    def needs_lists(self) -> bool:
+        """Whether the lists of labels are looked at, which values of rows alone do not have."""
+        return self.overlap or self.examples is not None

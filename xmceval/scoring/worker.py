@@ -11,8 +11,8 @@ import numpy as np
 from xmceval.rows.block import Block, Float64, Rows, Scratch
 from xmceval.rows.checks import stored_zeros, validated_scores, validated_truth
 from xmceval.rows.width import Width
-from xmceval.scoring.batch import NO_WEIGHTS, Batch, Terms, check_lengths, rank, rows_where
-from xmceval.scoring.observers import BlockValues, Observer, copy_fractions
+from xmceval.scoring.batch import NO_WEIGHTS, Batch, Ranking, Terms, check_lengths, rank, rows_where
+from xmceval.scoring.observers import BlockValues, Observer, copy_fractions, copy_ranking
 from xmceval.scoring.program import Program
 from xmceval.scoring.totals import Filtered, Totals, largest_label
 
@@ -39,6 +39,7 @@ class Worker:
 
     def __init__(self, program: Program, runs: Sequence[Run], observers: Sequence[Observer] = ()) -> None:
         self._program, self._runs, self._observers = program, runs, observers
+        self._copies_rankings = any(each.needs_rankings for each in observers)
         self._truth, self._scores = Scratch(), Scratch()
         self._kept_truth, self._kept_scores = Scratch(), Scratch()
         self._zeros, self._kept_zeros = Scratch(), Scratch()
@@ -63,6 +64,7 @@ class Worker:
             truth, weights = rows_where(truth, kept, self._kept_truth), weights[kept]
             zeros = None if zeros is None else rows_where(zeros, kept, self._kept_zeros)
         fractions: list[list[tuple[Float64, Float64]]] = []
+        rankings: list[Ranking] = []
         for run, other in zip(self._runs, others, strict=True):
             scores, filtered, largest = self._checked_scores(run.terms, other, in_truth)
             if kept is not None:
@@ -73,6 +75,8 @@ class Worker:
             )
             run.totals.tally.add(batch, self._program.cutoffs, explicit_zeros, filtered, max(seen, largest))
             fractions.append([])
+            if self._copies_rankings:
+                rankings.append(copy_ranking(batch.ranking))
             for task, space, part in zip(self._program.tasks, self._spaces, run.totals.parts, strict=True):
                 rows = task.add(batch, space, part)
                 if self._observers and rows is not None:
@@ -81,7 +85,7 @@ class Worker:
             values, shares = ([[each[i] for each in of] for of in fractions] for i in (0, 1))
             where = None if kept is None else np.flatnonzero(kept)
             for observer in self._observers:
-                observer.add(BlockValues(block.first_row, n_rows, where, weights, truth, values, shares))
+                observer.add(BlockValues(block.first_row, n_rows, where, weights, truth, values, shares, rankings))
 
     def _checked_scores(self, terms: Terms, block: Block, in_truth: int) -> tuple[Rows, Filtered, int]:
         """Parse and filter the scores of a system; also return what the filter did, and the largest label."""

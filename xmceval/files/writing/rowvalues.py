@@ -69,6 +69,8 @@ def open_row_writer(path: str | Path, head: RowHead, *, force: bool = False) -> 
     path = Path(path)
     if path.suffix not in WRITERS:
         raise UsageError(f"{path}: values of rows are written as {listed(WRITERS)}")
+    if path.is_file() and not force:
+        raise UsageError(f"{path}: already exists (hint: remove it, or choose another name)")
     with open_targets([path], force=force) as [file]:
         writer = WRITERS[path.suffix](file, head)
         try:

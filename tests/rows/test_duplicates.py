@@ -1,0 +1,86 @@
+"""Duplicates: with duplicates=max the largest value of a label counts, wherever it is stored; else they are refused."""
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from judge import naive
+from scipy.sparse import csr_matrix
+
+import xmceval
+from xmceval.errors import DataError
+from xmceval.kernels.repairs import merge_duplicates
+from xmceval.rows import matrices
+
+N_LABELS = 7
+ROW = st.lists(st.tuples(st.integers(0, N_LABELS - 1), st.integers(1, 4).map(float)), max_size=12)
+
+
+def to_matrix(rows):
+    """Return rows of (label, value) pairs as CSR; scipy never sees that labels repeat."""
+    matrix = csr_matrix((len(rows), N_LABELS))
+    matrix.indptr = np.cumsum([0, *map(len, rows)])
+    matrix.indices = np.array([label for row in rows for label, _ in row], dtype=np.int64)
+    matrix.data = np.array([value for row in rows for _, value in row])
+    return matrix
+
+
+def largest(row):
+    """Return a row as a dict with the largest value of each label."""
+    return {label: max(value for other, value in row if other == label) for label, _ in row}
+
+
+@given(rows=st.lists(st.tuples(ROW, ROW), min_size=1, max_size=6), entries=st.sampled_from([1, 20, 1 << 17]))
+def test_values_with_duplicates_are_the_judges_of_the_largest(rows, entries):
+    truth, scores = ([row[part] for row in rows] for part in (0, 1))
+    names = ["P", "R", "DCG", "nDCG", "RR"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(matrices, "BLOCK_ENTRIES", entries)
+        result = xmceval.score(to_matrix(truth), to_matrix(scores), k=2, metrics=names, duplicates="max", threads=1)
+    merged = [[largest(row) for row in part] for part in (truth, scores)]
+    for name in names:
+        assert result[f"{name}@2"] == pytest.approx(naive.evaluate(name, 2, {}, *merged), rel=1e-12, abs=1e-12)
+    assert result.counts.n_true == sum(map(len, merged[0]))
+    assert result.counts.n_predictions == sum(map(len, merged[1]))
+    for name, part, whole in zip(("y_true", "y_score"), merged, (truth, scores), strict=True):
+        n = sum(map(len, whole)) - sum(map(len, part))
+        reported = f"{name}: dropped {n:,} duplicate {'entry' if n == 1 else 'entries'}; the largest value of a label"
+        assert any(warning.startswith(reported) for warning in result.warnings) == (n > 0)
+
+
+@pytest.mark.parametrize("values", [(1.0, 2.0), (2.0, 1.0), (-2.0, -1.0), (1.0, 3.0, 2.0), (-np.inf, 0.0), (1.0, 1.0)])
+def test_the_largest_of_a_label_is_kept_in_its_first_place(values):
+    indptr, indices = np.array([0, 1, len(values) + 2]), np.array([4, 3, *[5] * len(values)])
+    kept = np.array([9.0, 8.0, *values])
+    assert merge_duplicates(indptr, indices, kept, np.full(64, -1)) == len(values) - 1
+    assert (indptr.tolist(), indices[:3].tolist()) == ([0, 1, 3], [4, 3, 5])
+    assert kept[:3].tolist() == [9.0, 8.0, max(values)]
+
+
+@pytest.mark.parametrize("values", [(np.nan, 1.0), (1.0, np.nan), (np.nan, 1.0, 2.0)])
+def test_a_nan_is_kept_so_that_it_is_refused(values):
+    indptr, indices, kept = np.array([0, len(values)]), np.full(len(values), 5), np.array(values)
+    merge_duplicates(indptr, indices, kept, np.full(64, -1))
+    assert np.isnan(kept[0])
+
+
+def test_long_rows_of_labels_that_share_their_slots_are_merged(rng):
+    labels = rng.permutation(np.repeat(np.arange(400) << 20, 3))
+    values = rng.normal(size=labels.size)
+    indptr, indices, kept = np.array([0, 0, labels.size]), labels.copy(), values.copy()
+    table = np.full(4 * labels.size, -1)
+    assert merge_duplicates(indptr, indices, kept, table) == 800
+    assert indptr.tolist() == [0, 0, 400]
+    expected = {label: values[labels == label].max() for label in set(labels.tolist())}
+    assert dict(zip(indices[:400].tolist(), kept[:400].tolist(), strict=True)) == expected
+    assert (table == -1).all()
+
+
+@pytest.mark.parametrize("where", [(0, 1), (0, 11), (5, 6), (10, 11)])
+def test_duplicates_are_found_wherever_they_are(where):
+    labels = [(5 * i) % 12 for i in range(12)]
+    labels[where[1]] = labels[where[0]]
+    matrix = csr_matrix((1, 12))
+    matrix.indptr, matrix.indices, matrix.data = np.array([0, 12]), np.array(labels), np.arange(1.0, 13.0)
+    for given_, name in (((matrix, np.ones((1, 12))), "y_true"), ((np.ones((1, 12)), matrix), "y_score")):
+        with pytest.raises(DataError, match=f"{name} row 0: label {labels[where[0]]} appears twice in this row"):
+            xmceval.score(*given_, k=1, metrics="P")

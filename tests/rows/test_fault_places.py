@@ -1,0 +1,147 @@
+"""Places of faults: the row and the label that a message names, in any block and thread, and where rows are skipped."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+import xmceval
+from xmceval.errors import DataError
+from xmceval.rows import matrices
+
+N_ROWS, N_LABELS = 9, 6
+every_cut = pytest.mark.parametrize(("entries", "threads"), [(1, 1), (7, 1), (7, 2), (1 << 17, 1)])
+
+
+def stored(n_entries=4):
+    """Return rows of labels and values, every second one unsorted, with a stored zero in front."""
+    rows = []
+    for row in range(N_ROWS):
+        labels = [(row + i) % N_LABELS for i in range(n_entries)]
+        rows.append(([*sorted(labels)] if row % 2 else labels, [0.0, *[1.0] * (n_entries - 1)]))
+    return rows
+
+
+def to_matrix(rows):
+    """Return rows as CSR, unseen by scipy's own checks."""
+    matrix = csr_matrix((len(rows), N_LABELS))
+    matrix.indptr = np.cumsum([0, *(len(labels) for labels, _ in rows)])
+    matrix.indices = np.array([label for labels, _ in rows for label in labels])
+    matrix.data = np.array([value for _, values in rows for value in values])
+    return matrix
+
+
+def with_value(rows, row, entry, value):
+    rows[row][1][entry] = value
+    return rows[row][0][entry]
+
+
+def with_label(rows, row, entry, label):
+    rows[row][0][entry] = label
+    return label
+
+
+TRUTH = {
+    "a NaN": (lambda r, i, e: with_value(r, i, e, np.nan), "the truth value of label {} is NaN"),
+    "a fraction": (lambda r, i, e: with_value(r, i, e, 2.5), "the truth value of label {} is 2.5, a fraction"),
+    "a negative": (lambda r, i, e: with_value(r, i, e, -2.0), "the truth value of label {} is -2, negative"),
+    "too large": (lambda r, i, e: with_value(r, i, e, 2.0**41), "the truth value of label {} is 2.19902e+12"),
+    "outside": (lambda r, i, e: with_label(r, i, e, 6), "label {} is outside 0..5"),
+    "below 0": (lambda r, i, e: with_label(r, i, e, -1), "label {} is negative"),
+    "twice": (lambda r, i, e: with_label(r, i, e, r[i][0][1 if e != 1 else 2]), "label {} appears twice in this row"),
+}
+SCORES = {name: TRUTH[name] for name in ("outside", "below 0", "twice")}
+SCORES["a NaN"] = TRUTH["a NaN"][0], "the score value of label {} is NaN"
+
+
+def lines_of(threads, **which):
+    arguments = {"y_true": to_matrix(stored()), "y_score": to_matrix(stored())} | which
+    with pytest.raises(DataError) as error:
+        xmceval.score(**arguments, k=1, metrics="P", threads=threads)
+    return str(error.value).splitlines()
+
+
+@every_cut
+@pytest.mark.parametrize("row", [0, 4, 8])
+@pytest.mark.parametrize("entry", [1, 3])
+@pytest.mark.parametrize("fault", TRUTH)
+def test_a_fault_of_the_truth_names_its_row_and_label(monkeypatch, entries, threads, row, entry, fault):
+    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
+    rows, (make, message) = stored(), TRUTH[fault]
+    label = make(rows, row, entry)
+    [line] = lines_of(threads, y_true=to_matrix(rows))
+    assert line.startswith(f"y_true row {row}: {message.format(label)}")
+
+
+@every_cut
+@pytest.mark.parametrize("row", [0, 4, 8])
+@pytest.mark.parametrize("entry", [0, 3])
+@pytest.mark.parametrize("fault", SCORES)
+def test_a_fault_of_the_scores_names_its_row_and_label(monkeypatch, entries, threads, row, entry, fault):
+    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
+    rows, (make, message) = stored(), SCORES[fault]
+    label = make(rows, row, entry)
+    [line] = lines_of(threads, y_score=to_matrix(rows))
+    assert line.startswith(f"y_score row {row}: {message.format(label)}")
+
+
+@every_cut
+def test_every_faulty_row_is_named_once_in_order(monkeypatch, entries, threads):
+    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
+    truth, scores = stored(), stored()
+    for row in (2, 3, 7):
+        with_value(truth, row, 2, 0.5)
+    for row in (0, 8):
+        with_value(scores, row, 2, np.nan)
+    lines = lines_of(threads, y_true=to_matrix(truth), y_score=to_matrix(scores))
+    places = ["y_score row 0", "y_true row 2", "y_true row 3", "y_true row 7", "y_score row 8"]
+    assert [line.partition(":")[0] for line in lines] == places
+
+
+@pytest.mark.parametrize("n_wrong", [10, 11])
+def test_ten_faulty_rows_are_named_and_more_are_counted(n_wrong):
+    y_true = np.eye(15)
+    y_true[15 - n_wrong :, 0] = 0.5
+    with pytest.raises(DataError) as error:
+        xmceval.score(y_true, np.ones((15, 15)), k=1, metrics="P", threads=1)
+    lines = str(error.value).splitlines()
+    assert [line.partition(":")[0] for line in lines[:10]] == [f"y_true row {15 - n_wrong + i}" for i in range(10)]
+    assert lines[10:] == ["11 rows are wrong; these are the first 10"][: n_wrong - 10]
+
+
+@every_cut
+@pytest.mark.parametrize("row", [1, 5, 8])
+def test_a_grade_above_the_scale_names_its_row_where_others_have_weight_0(monkeypatch, entries, threads, row):
+    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
+    rows = stored()
+    with_value(rows, row, 3, 3.0)
+    weights = [0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0]
+    with pytest.raises(DataError) as error:
+        xmceval.score(to_matrix(rows), to_matrix(stored()), metrics="ERR@1", sample_weight=weights, threads=threads)
+    assert str(error.value).startswith(f"y_true row {row}: a grade is above the greatest of ERR")
+
+
+@pytest.mark.parametrize("row", [0, 2, 3])
+def test_a_row_longer_than_the_header_declares_is_named(tmp_path, row):
+    truth, scores = tmp_path / "t.txt", tmp_path / "p.txt"
+    truth.write_text("4 9\n" + "0:1\n" * 4)
+    lines = ["0:1 1:1"] * 4
+    lines[row] = "0:1 1:1 2:1"
+    scores.write_text("4 2\n" + "\n".join(lines) + "\n")
+    with pytest.raises(DataError) as error:
+        xmceval.score(truth, scores, k=1, metrics="P")
+    reported = f"{scores}:{row + 2}: {scores} declares 2 columns, {truth} 9, and this row has 3 predictions"
+    assert str(error.value).startswith(reported)
+    lines[row] = "0:1 1:1"
+    scores.write_text("4 2\n" + "\n".join(lines) + "\n")
+    assert xmceval.score(truth, scores, k=1, metrics="P")["P@1"] == 1.0
+
+
+@every_cut
+def test_stored_zeros_of_all_blocks_are_counted_and_are_no_labels(monkeypatch, entries, threads):
+    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
+    rows = stored()
+    for row in (1, 6):
+        with_value(rows, row, 3, 0.0)
+    result = xmceval.score(to_matrix(rows), to_matrix(stored()), k=1, metrics=["P", "R@all"], threads=threads)
+    assert (result.counts.explicit_zeros, result.counts.n_true) == (N_ROWS + 2, 3 * N_ROWS - 2)
+    assert result["R@all"] == 1.0

@@ -1,0 +1,99 @@
+"""Lists of labels in a comparison: how far those of two systems overlap, and examples of rows."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from itertools import groupby
+from typing import Any
+
+from xmceval.report.sheet import Listing, format_value
+from xmceval.scoring.examples import LOSS, Example
+from xmceval.scoring.overlap import PERSISTENCE, Overlap
+
+MINUS, HIT = "\N{MINUS SIGN}", "*"
+MOST_TRUE = 20  # true labels that a table shows
+LONGEST_TEXT = 100  # that a table shows
+
+
+def list_overlap(overlap: Overlap, places: int) -> Listing:
+    """List how far the lists of a pair overlap, in percent; one line per cutoff."""
+    hits = ("hits of both", f"only {overlap.system}", f"only {overlap.baseline}")
+    head = ("", "Jaccard", *hits, "union P", "union R", "oracle P")
+    rows = (
+        (f"@{k}", *(f"{100 * value:.{places}f}" for value in asdict(each).values()))
+        for k, each in overlap.cutoffs.items()
+    )
+    value = f"{100 * overlap.rank_biased:.{places}f}"
+    line = f"rank-biased overlap of the best {overlap.depth} (p={PERSISTENCE}, extrapolated): {value}"
+    title = f"{overlap.system} {MINUS} {overlap.baseline} · overlap of the k best labels · percent"
+    return Listing(title, (head, *rows), frozenset(range(1, len(head))), (line,))
+
+
+def list_examples(examples: Sequence[Example], places: int) -> Iterator[Listing]:
+    """List the examples of each pair: losses, then wins."""
+    for (system, baseline, kind), group in groupby(examples, lambda each: (each.system, each.baseline, each.kind)):
+        own = list(group)
+        does = "loses" if kind == LOSS else "wins"
+        title = (
+            f"{system} {MINUS} {baseline} · rows that {system} {does} most on {own[0].measure.name}, counted from 0 · "
+            f"{HIT} marks hits"
+        )
+        yield Listing(title, tuple(row for each in own for row in _example_rows(each, places)), frozenset())
+
+
+def _example_rows(example: Example, places: int) -> Iterator[tuple[str, str, str]]:
+    """Write an example as lines of a table: its values, its text, its true labels and both lists."""
+    value, other = (format_value(example.measure, each, places) for each in (example.value, example.baseline_value))
+    yield f"row {example.row}", example.measure.name, f"{value} against {other}"
+    if example.text is not None:
+        yield "", "text", textwrap.shorten(example.text, LONGEST_TEXT, placeholder=" ...")
+    more = len(example.true) - MOST_TRUE
+    rest = [f"and {more} more"] if more > 0 else []
+    yield "", "true", _join([*(_called(example, label) for label in example.true[:MOST_TRUE]), *rest])
+    for name, labels in ((example.system, example.ranked), (example.baseline, example.baseline_ranked)):
+        yield "", name, _join([f"{HIT * (label in example.true)}{_called(example, label)}" for label in labels])
+
+
+def _join(labels: Sequence[str]) -> str:
+    return ", ".join(labels) or "none"
+
+
+def _called(example: Example, label: int) -> str:
+    return example.names.get(label, str(label))
+
+
+def make_overlap(overlap: Overlap) -> dict[str, Any]:
+    """Make the JSON of the overlap of a pair."""
+    return {
+        "system": overlap.system,
+        "baseline": overlap.baseline,
+        "cutoffs": [{"k": k, **asdict(each)} for k, each in overlap.cutoffs.items()],
+        "rank_biased": {"value": overlap.rank_biased, "p": PERSISTENCE, "depth": overlap.depth},
+    }
+
+
+def make_example(example: Example) -> dict[str, Any]:
+    """Make the JSON of an example."""
+    return {
+        "system": example.system,
+        "baseline": example.baseline,
+        "kind": example.kind,
+        "metric": example.measure.name,
+        "row": example.row,
+        "value": example.value,
+        "baseline_value": example.baseline_value,
+        "text": example.text,
+        "true": [_make_label(example, label) for label in example.true],
+        "ranked": [_make_ranked(example, label) for label in example.ranked],
+        "baseline_ranked": [_make_ranked(example, label) for label in example.baseline_ranked],
+    }
+
+
+def _make_label(example: Example, label: int) -> dict[str, Any]:
+    return {"label": label, "name": example.names.get(label)}
+
+
+def _make_ranked(example: Example, label: int) -> dict[str, Any]:
+    return {**_make_label(example, label), "hit": label in example.true}

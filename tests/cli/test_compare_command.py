@@ -131,7 +131,6 @@ FROM_ROWS = """\
 model_a.txt
 P   68.60 ±4.08
 R                 46.71 ±2.55
-ties across a cutoff: 1 instance @3 · ties inside the cutoffs only: 2
 model_b.txt
 P   55.00 ±4.38
 R                 47.30 ±2.69

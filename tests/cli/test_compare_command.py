@@ -120,7 +120,6 @@ differences: paired t test · instances vary, training seeds do not
 model_a.txt (2) \N{MINUS SIGN} model_a.txt (1) · paired over 500 rows · points
        difference  95% interval        p  p (Holm)  wins/ties/losses
   P@1       +0.00  +0.00 .. +0.00  1.000     1.000  0/500/0
-  detected with 80% power: P@1 0.00 or more
 
 no difference between model_a.txt (2) and model_a.txt (1) was detected on P@1
 """

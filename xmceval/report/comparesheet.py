@@ -48,7 +48,8 @@ def _list_pair(comparison: Comparison, differences: Sequence[Difference], places
     points = "points" if all(each.measure.metric.unit == "share" for each in differences) else "points or units"
     pair = f"{first.system} \N{MINUS SIGN} {first.baseline}"
     how = "Welch's t test of" if first.unit == "run" else "paired over"
-    title = f"{pair} · {how} {counted(_most_rows(differences), first.unit)} · {points}"
+    n = max(each.n for each in differences)  # 0 where nothing was tested
+    title = " · ".join([pair, *([f"{how} {counted(n, first.unit)}"] if n else []), points])
     if first.bin:
         title += f" · {first.bin}"
     adjust = {"holm": "p (Holm)", "tukey": "p (Tukey)"}.get(comparison.testing.adjust)
@@ -71,10 +72,6 @@ def _list_runs(runs: RunsOf, places: int) -> Listing:
     )
     title = f"{runs.name} · {counted(len(runs.results), 'run')}"
     return Listing(title, (head, *rows), frozenset({1, 2, 3, 4}))
-
-
-def _most_rows(differences: Sequence[Difference]) -> int:
-    return max(each.n for each in differences)
 
 
 def _row(each: Difference, places: int, *, is_adjusted: bool) -> tuple[str, ...]:
@@ -111,7 +108,7 @@ def _describe_power(differences: Sequence[Difference], places: int) -> Iterator[
     sizes = [
         f"{each.measure.name} {format_value(each.measure, each.detectable, places)}"
         for each in differences
-        if each.detectable is not None
+        if each.detectable
     ]
     if sizes:
         yield f"detected with 80% power: {', '.join(sizes)} or more"

@@ -61,7 +61,7 @@ def mismatches(truth, scores, dense, **options):
 
 def test_rows_are_scikit_learns_on_dense_copies(rng):
     for scores in ([-1.0, -0.5, 0.0, 0.5, 1.0], rng.normal(size=200)):
-        truth, sparse, _ = random_rows(rng, 1500, 9, scores)
+        truth, sparse, _ = random_rows(rng, 500, 9, scores)
         assert mismatches(truth, sparse, sparse.toarray(), unscored="zero") == []
 
 

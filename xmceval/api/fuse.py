@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-from xmceval.api.convert import Conversion
 from xmceval.errors import UsageError, counted, listed
 from xmceval.files.limits import MAX_LINE
 from xmceval.files.names import Names, read_names
 from xmceval.files.opening import open_scores
-from xmceval.files.writing.convert import convert as write_rows
 from xmceval.rows.block import Source
 from xmceval.rows.fusion import RULES, FusedSource
 from xmceval.rows.matrices import as_scores
+
+if TYPE_CHECKING:
+    from xmceval.api.convert import Conversion
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,10 @@ class Fused:
         threads: int | None = None,
     ) -> Conversion:
         """Write the fused predictions, best label first; the options are those of `convert`."""
+        # Loaded where it is used: scoring needs Fused, but nothing that writes.
+        from xmceval.api.convert import Conversion
+        from xmceval.files.writing.convert import convert as write_rows
+
         names = None if labels is None else read_names(labels)
         n_labels = len(names) if n_labels is None and names is not None else n_labels
         source = self.source([_open(each, names, n_labels, max_line) for each in self.systems])

@@ -132,7 +132,7 @@ def inspect_file(
     """
     opened = open_either(path, kind, names=names, max_line=max_line)
     source = opened.fit_width(n_labels)
-    tally = tally_rows(source, declared_width(source, n_labels), threads)
+    tally = tally_rows(source, Width.of(source, n_labels), threads)
     are_scores = opened.role == "scores"
     are_ranks = are_scores and opened.is_ranked
     kind, why = (kind, "as requested") if kind is not None else _detect_kind(tally, are_scores, are_ranks)
@@ -183,14 +183,6 @@ def _check_n_labels(source: Source, kind: str, tally: Tally, n_labels: int | Non
             f"{source.name} declares {counted(columns or 0, 'column')}, {name} is {n_labels:,}, and a row has "
             f"{counted(tally.longest, 'prediction')}"
         )
-
-
-def declared_width(source: Source, n_labels: int | None = None) -> Width:
-    """Return the number of labels that the caller or the file declares, if one of them does for certain."""
-    if n_labels is not None:
-        return Width(n_labels, "n_labels is")
-    is_declared = source.is_exact and source.n_labels is not None
-    return Width(source.n_labels or 0, f"{source.name} has") if is_declared else Width()
 
 
 def _header_labels(source: Source, tally: Tally) -> int | None:

@@ -29,8 +29,10 @@ class Width:
     declared_by: str = ""
 
     @classmethod
-    def of(cls, source: Source) -> Width:
-        """Return the width of a source whose number of columns can only be the number of labels."""
+    def of(cls, source: Source, n_labels: int | None = None) -> Width:
+        """Return the width that the caller passes, or that of a source whose columns can only be the labels."""
+        if n_labels is not None:
+            return cls(n_labels, "n_labels is")
         is_certain = source.is_exact and source.n_labels is not None
         return cls(source.n_labels or 0, f"{source.name} has") if is_certain else cls()
 

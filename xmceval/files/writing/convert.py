@@ -167,7 +167,7 @@ class _Totals:
 def _write_rows(job: Job, sink: Sink) -> Written:
     """Write all rows: blocks are parsed and formatted in threads, and written in order."""
     totals = _Totals()
-    width = _find_width(job)
+    width = Width.of(job.source, job.n_labels)
 
     def prepare(scratch: Scratch, block: Block) -> tuple[int, int, int, object]:
         if job.are_scores:
@@ -199,15 +199,6 @@ def _write_rows(job: Job, sink: Sink) -> Written:
         )
     sink.finish(totals.n_rows, n_labels)
     return Written(totals.n_rows, n_labels, totals.n_entries, tuple(notes))
-
-
-def _find_width(job: Job) -> Width:
-    """Return the number of labels that is certain before any row is read."""
-    source = job.source
-    if job.n_labels is not None:
-        return Width(job.n_labels, "n_labels is")
-    exact = source.is_exact and source.n_labels is not None
-    return Width(source.n_labels or 0, f"{source.name} has") if exact else Width()
 
 
 def _order_rows(rows: Rows, top: int | None, order: str | None) -> None:

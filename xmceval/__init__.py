@@ -76,6 +76,7 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
     from xmceval.metrics.table import METRICS as METRICS
     from xmceval.report.comparison import Comparison as Comparison
     from xmceval.report.result import Result as Result
+    from xmceval.rows.shards import Shards as Shards
 
 # Public names and where they live: loaded when first used, so that importing the package costs nothing.
 _HOME = {
@@ -122,6 +123,7 @@ _HOME = {
     "auc": "api.grouped",
     "inspect": "api.inspect",
     "check_table": "api.checktable",
+    "Shards": "rows.shards",
     "fuse": "api.fuse",
     "Fused": "api.fuse",
     "convert": "api.convert",

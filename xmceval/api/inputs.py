@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from xmceval.api.fuse import Fused
+from xmceval.api.shards import (
+    Input,
+    check_threshold,
+    fused_shards,
+    open_lean,
+    open_shards,
+    refuse_judgments,
+)
 from xmceval.errors import DataError, counted
 from xmceval.files.columns import read_numbers
 from xmceval.files.filters import read_filter
 from xmceval.files.judgments import Judgments
 from xmceval.files.names import Names, read_names
 from xmceval.files.opening import open_scores, open_truth
+from xmceval.files.shards import find_shards
 from xmceval.labels.catalogue import find_dataset
 from xmceval.labels.counts import count_labels
 from xmceval.labels.propensity import Propensities, constants, from_counts, from_label_counts, from_values
@@ -22,35 +32,13 @@ from xmceval.rows.block import Float64, Source
 from xmceval.rows.filters import Filter, as_filter
 from xmceval.rows.matrices import as_scores, as_truth
 from xmceval.rows.repairs import merge_duplicate_labels
+from xmceval.rows.shards import Shards
 from xmceval.rows.storage import is_wide
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import UNKNOWN_WIDTH
 from xmceval.scoring.options import Options
 
 LEAST_WEIGHT = 2.0**-30  # of the largest; below, few digits are left of a weight
-
-
-@dataclass(frozen=True)
-class Input:
-    """A source, and how its file was read.
-
-    Attributes
-    ----------
-    source : Source
-    note : str
-        The format that was detected, or nothing for arrays.
-    judgments : Judgments or None
-        The queries and documents of a truth, to which predictions are joined.
-    """
-
-    source: Source
-    note: str = ""
-    judgments: Judgments | None = None
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The note, if there is one."""
-        return (self.note,) if self.note else ()
 
 
 @dataclass(frozen=True)
@@ -65,33 +53,72 @@ class Opener:
         """Read the names of the labels, if they are passed."""
         return cls(options, None if options.labels is None else read_names(options.labels))
 
-    def truth(self, matrix: Any, name: str, width: Width = UNKNOWN_WIDTH) -> Input:
+    def truth(self, matrix: Any, name: str, width: Width = UNKNOWN_WIDTH, *, is_shard: bool = False) -> Input:
         """Open a truth, or training labels."""
+        matrix = find_shards(matrix)
+        if isinstance(matrix, Shards):
+
+            def open_part(part: Any, number: int) -> Input:
+                return self.truth(part, f"{name}[{number}]", width, is_shard=True)
+
+            return open_shards(matrix, open_part, are_scores=False)
         if not isinstance(matrix, (str, Path)):
             return Input(self._repaired(as_truth(matrix, name)))
         n_labels = width.or_none or self.options.n_labels or (None if self.names is None else len(self.names))
-        opened = open_truth(matrix, names=self.names, n_labels=n_labels, max_line=self.options.max_line)
+        open_file = partial(open_truth, matrix, names=self.names, n_labels=n_labels, max_line=self.options.max_line)
+        opened = open_lean(matrix, open_file, is_shard=is_shard)
         if name == "train" and opened.judgments is not None:
             check_common_labels(opened.judgments, opened.judgments.name)
         return Input(self._repaired(opened.source), f"{matrix}: {opened.description}", opened.judgments)
 
     def scores(self, matrix: Any, truth: Input, width: Width) -> Input:
         """Open predictions."""
+        matrix = fused_shards(matrix) if isinstance(matrix, Fused) else find_shards(matrix)
+        if not isinstance(matrix, Shards):
+            return self._scores(matrix, truth, truth.source.n_rows, width)
+        refuse_judgments(truth.judgments, matrix)
+        # Beside one file of truth, nobody knows how many rows a shard should have.
+        is_paired = len(truth.parts) == len(matrix)
+        n_rows = [part.source.n_rows for part in truth.parts] if is_paired else [None] * len(matrix)
+
+        def open_part(part: Any, number: int) -> Input:
+            return self._scores(part, truth, n_rows[number], width, f"y_score[{number}]", is_shard=True)
+
+        opened = open_shards(matrix, open_part, are_scores=True)
+        check_threshold(self.options.threshold, opened)
+        return opened
+
+    def _scores(
+        self,
+        matrix: Any,
+        truth: Input,
+        n_rows: int | None,
+        width: Width,
+        name: str = "y_score",
+        *,
+        is_shard: bool = False,
+    ) -> Input:
+        """Open one file or matrix of predictions, or the fused predictions of several."""
         if isinstance(matrix, Fused):
-            opened_systems = [self.scores(each, truth, width) for each in matrix.systems]
-            notes = "; ".join(each.note for each in opened_systems if each.note)
-            return Input(matrix.source([each.source for each in opened_systems]), notes)
+            systems = [
+                self._scores(each, truth, n_rows, width, is_shard=is_shard) if is_shard else self.scores(each, truth, width)
+                for each in matrix.systems
+            ]
+            notes = "; ".join(each.note for each in systems if each.note)
+            return Input(matrix.source([each.source for each in systems]), notes)
         if not isinstance(matrix, (str, Path)):
-            return Input(self._repaired(as_scores(matrix)))
-        opened = open_scores(
+            return Input(self._repaired(as_scores(matrix, name)))
+        open_file = partial(
+            open_scores,
             matrix,
             names=self.names,
-            n_rows=truth.source.n_rows,
+            n_rows=n_rows,
             n_labels=width.or_none,
             judgments=truth.judgments,
             max_line=self.options.max_line,
             ties=self.options.ties,
         )
+        opened = open_lean(matrix, open_file, is_shard=is_shard)
         return Input(self._repaired(opened.fit_width(width.or_none)), f"{matrix}: {opened.description}")
 
     def _repaired(self, source: Source) -> Source:
@@ -139,7 +166,7 @@ class Weighing:
     warnings: tuple[str, ...] = ()
 
 
-def find_propensities(opener: Opener, truth: Source, width: Width) -> Weighing:
+def find_propensities(opener: Opener, truth: Input, width: Width) -> Weighing:
     """Find inverse propensities in the one source that the options name, or else estimate them from the truth."""
     options = opener.options
     a, b = constants(None if options.dataset is None else find_dataset(options.dataset), options.a, options.b)
@@ -152,22 +179,22 @@ def find_propensities(opener: Opener, truth: Source, width: Width) -> Weighing:
     return _estimate_propensities(opener, truth, width, a, b)
 
 
-def _estimate_propensities(opener: Opener, truth: Source, width: Width, a: float, b: float) -> Weighing:
+def _estimate_propensities(opener: Opener, truth: Input, width: Width, a: float, b: float) -> Weighing:
     """Estimate from the frequencies of the training labels, or of the truth where there are none."""
     train, warnings = opener.options.train, list[str]()
-    training = Input(truth) if train is None else opener.truth(train, "train", width)
+    training = truth if train is None else opener.truth(train, "train", width)
     source = training.source
     if train is not None and source.n_labels is not None:
         width = width.agree(source.n_labels, source.name)
-    is_truth = train is None or (isinstance(train, (str, Path)) and _is_same(train, truth.name))
+    is_truth = train is None or _are_same(training, truth)
     if train is None:
         warnings.append(
-            f"no training labels were passed: propensities come from the label frequencies of {truth.name} itself, "
+            f"no training labels were passed: propensities come from the label frequencies of {truth.source.name} itself, "
             "and such values are not comparable with published ones (hint: pass --train FILE)"
         )
     elif is_truth:
         warnings.append(
-            f"the training labels are {truth.name} itself: such values are not comparable with published ones"
+            f"the training labels are {truth.source.name} itself: such values are not comparable with published ones"
         )
     counts = count_labels(source, width=width, threads=opener.options.threads)
     if train is not None:
@@ -182,8 +209,11 @@ def _estimate_propensities(opener: Opener, truth: Source, width: Width, a: float
     return Weighing(width, propensities, training.notes, tuple(warnings))
 
 
-def _is_same(first: str | Path, second: str) -> bool:
-    return Path(second).exists() and Path(first).exists() and Path(first).samefile(second)
+def _are_same(first: Input, second: Input) -> bool:
+    """Return whether two inputs are the same files."""
+    pairs = [(Path(one), Path(other)) for one, other in zip(first.names, second.names, strict=False)]
+    is_same = (one.exists() and other.exists() and one.samefile(other) for one, other in pairs)
+    return len(first.names) == len(second.names) and all(is_same)
 
 
 def numbers(values: Any, name: str, per: str = "label") -> tuple[Float64, str]:

@@ -10,6 +10,7 @@ from xmceval.api.saving import saving_rows
 from xmceval.api.setup import Named, Setup
 from xmceval.errors import warn
 from xmceval.files.limits import MAX_LINE
+from xmceval.files.shards import find_shards
 from xmceval.metrics.table import DEFAULT_CUTOFFS
 from xmceval.report.result import Result
 from xmceval.rows.threads import Progress
@@ -138,7 +139,7 @@ def score(
     >>> result["P@1"], result["R@1"]
     (1.0, 0.75)
     """
-    systems = [Named(y_score)]
+    systems = [Named(find_shards(y_score))]
     setup = Setup.of(y_true, Options.of(locals()), systems)
     [result] = score_systems(setup, systems, progress=progress, save_rows=save_rows)
     warn(result.warnings)

@@ -20,13 +20,14 @@ from xmceval.api.inputs import (
     find_propensities,
     read_weights,
 )
+from xmceval.api.shards import check_inputs
 from xmceval.errors import DataError, UsageError, listed
-from xmceval.files.presence import check_files
 from xmceval.labels.bins import make_bins
 from xmceval.labels.catalogue import Sizes, find_dataset, hint_at_dataset
 from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.report.result import Result, make_result
 from xmceval.rows.block import Source
+from xmceval.rows.shards import parts_of
 from xmceval.rows.storage import rounded
 from xmceval.rows.threads import Progress
 from xmceval.scoring.batch import Terms
@@ -88,7 +89,7 @@ class Setup:
     @classmethod
     def of(cls, y_true: Any, options: Options, systems: Sequence[Named] = ()) -> Setup:
         """Open a truth, and find propensities, weights and filters; first check that all files exist."""
-        check_files([y_true, *(path for each in systems for path in _inputs(each.y_score)), *options.files])
+        check_inputs(y_true, [each for system in systems for each in _inputs(system.y_score)], options.files)
         program = compile_program(options.measures)
         program.check_ties(options.ties)
         opener = Opener.of(options)
@@ -98,7 +99,7 @@ class Setup:
         )
         weighing = Weighing(opener.width(truth.source), None)
         if program.needs_propensities or options.by_frequency is not None:
-            weighing = find_propensities(opener, truth.source, weighing.width)
+            weighing = find_propensities(opener, truth, weighing.width)
         program = _fitting(program, weighing)
         weighing.width.check_cutoff(program.deepest)
         weights = read_weights(options.sample_weight, truth.source)
@@ -154,8 +155,9 @@ class Setup:
                 f"{listed(self.program.needing_labels)}: no input declares the number of labels, which is needed "
                 "(hint: pass n_labels, --n-labels)"
             )
-        if self.options.threshold is not None and not isinstance(y_score, (str, Path)):
-            check_narrow(y_score)
+        for part in parts_of(y_score) if self.options.threshold is not None else ():
+            if not isinstance(part, (str, Path)):
+                check_narrow(part)
         bins = None
         if self.options.by_frequency is not None:
             if not width.is_known:

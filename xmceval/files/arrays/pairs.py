@@ -86,6 +86,12 @@ def has_pair(path: Path) -> bool:
     return any(file.is_file() for file in _find_pair(path))
 
 
+def pair_of(path: Path) -> str:
+    """Return the common part of the names of a pair that a path is one of, or the path itself."""
+    stem, is_part = _stem(path)
+    return stem if is_part else str(path)
+
+
 def describe_missing(path: Path) -> str:
     """Describe a file that is missing; where its name is that of a pair, with the names of both."""
     labels, scores = _find_pair(path)

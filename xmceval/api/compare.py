@@ -9,7 +9,7 @@ from typing import Any
 
 from xmceval.api.details import DetailWatch
 from xmceval.api.pairtests import PairTests, Watch, adjust
-from xmceval.api.runs import Lineup
+from xmceval.api.runs import Lineup, check_lists
 from xmceval.api.saving import saving_rows
 from xmceval.api.setup import Named, Setup
 from xmceval.errors import UsageError, listed, warn
@@ -48,12 +48,13 @@ def compare(
 
     Parameters
     ----------
-    y_true : sparse matrix, array or path [n_rows, n_labels]
+    y_true : sparse matrix, array, path or shards [n_rows, n_labels]
         As in `score`.
-    systems : mapping of str to matrix or path
-        The scores of at least two systems by name, each as in `score`. A list of matrices or paths is one system
-        that was trained several times: its values are means over its runs, and where both systems of a pair have at
-        least three, the run is the unit of the test (Welch's t test), else the row.
+    systems : mapping of str to matrix, path or shards
+        The scores of at least two systems by name, each as in `score`, but a list of shards as ``Shards([...])``. A
+        list of matrices or paths is one system that was trained several times: its values are means over its runs, and
+        where both systems of a pair have at least three, the run is the unit of the test (Welch's t test), else the
+        row.
     against : str, optional
         Compare with this system only; without it every pair is compared, the earlier system being the baseline.
     test : {"t", "randomization", "bootstrap"}
@@ -121,6 +122,7 @@ def compare(
             f"systems must be a dict of scores by name, such as {{'a': ..., 'b': ...}}, got {type(systems).__name__}"
         )
     named = [Named(y_score, name) for name, y_score in systems.items()]
+    check_lists(y_true, named)
     setup = Setup.of(y_true, Options.of(options), named)
     comparison = compare_systems(
         setup, named, Testing.of(arguments), Details.of(arguments), progress=progress, save_rows=save_rows

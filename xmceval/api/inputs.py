@@ -75,14 +75,14 @@ class Opener:
         """Open predictions."""
         matrix = fused_shards(matrix) if isinstance(matrix, Fused) else find_shards(matrix)
         if not isinstance(matrix, Shards):
-            return self._scores(matrix, truth, truth.source.n_rows, width)
+            return self._scores(matrix, truth, width, truth.source.n_rows)
         refuse_judgments(truth.judgments, matrix)
         # Beside one file of truth, nobody knows how many rows a shard should have.
         is_paired = len(truth.parts) == len(matrix)
         n_rows = [part.source.n_rows for part in truth.parts] if is_paired else [None] * len(matrix)
 
         def open_part(part: Any, number: int) -> Input:
-            return self._scores(part, truth, n_rows[number], width, f"y_score[{number}]", is_shard=True)
+            return self._scores(part, truth, width, n_rows[number], f"y_score[{number}]", is_shard=True)
 
         opened = open_shards(matrix, open_part, are_scores=True)
         check_threshold(self.options.threshold, opened)
@@ -92,18 +92,16 @@ class Opener:
         self,
         matrix: Any,
         truth: Input,
-        n_rows: int | None,
         width: Width,
+        n_rows: int | None,
         name: str = "y_score",
         *,
         is_shard: bool = False,
     ) -> Input:
         """Open one file or matrix of predictions, or the fused predictions of several."""
         if isinstance(matrix, Fused):
-            systems = [
-                self._scores(each, truth, n_rows, width, is_shard=is_shard) if is_shard else self.scores(each, truth, width)
-                for each in matrix.systems
-            ]
+            open_one = partial(self._scores, n_rows=n_rows, is_shard=True) if is_shard else self.scores
+            systems = [open_one(each, truth=truth, width=width) for each in matrix.systems]
             notes = "; ".join(each.note for each in systems if each.note)
             return Input(matrix.source([each.source for each in systems]), notes)
         if not isinstance(matrix, (str, Path)):
@@ -189,8 +187,9 @@ def _estimate_propensities(opener: Opener, truth: Input, width: Width, a: float,
     is_truth = train is None or _are_same(training, truth)
     if train is None:
         warnings.append(
-            f"no training labels were passed: propensities come from the label frequencies of {truth.source.name} itself, "
-            "and such values are not comparable with published ones (hint: pass --train FILE)"
+            "no training labels were passed: propensities come from the label frequencies of "
+            f"{truth.source.name} itself, and such values are not comparable with published ones "
+            "(hint: pass --train FILE)"
         )
     elif is_truth:
         warnings.append(

@@ -13,8 +13,10 @@ from scipy import sparse
 
 from xmceval.api.setup import Named
 from xmceval.errors import UsageError
+from xmceval.files.shards import find_shards
 from xmceval.report.comparison import Difference, RunsOf, Spread
 from xmceval.report.result import Result
+from xmceval.rows.shards import Shards, parts_of
 from xmceval.statistics.paired import welch
 
 FEWEST = 3  # runs of both systems from which on the run is the unit of a test
@@ -101,13 +103,33 @@ class Lineup:
         return [results[run].figures[figure].estimate.value for run in self.groups[system]]
 
 
+def check_lists(y_true: Any, systems: Sequence[Named]) -> None:
+    """Refuse a list that could be the runs of a system as well as its shards.
+
+    Raises
+    ------
+    UsageError
+        As many single files or matrices as the truth has shards.
+    """
+    n_shards = len(parts_of(find_shards(y_true)))
+    for each in systems if n_shards > 1 else ():
+        is_list = are_runs(each.y_score) and len(each.y_score) == n_shards
+        if is_list and all(len(parts_of(find_shards(run))) == 1 for run in each.y_score):
+            raise UsageError(
+                f"{each.name}: beside a truth of {n_shards} shards, a list of {n_shards} may be shards or runs "
+                "(hint: pass xmceval.Shards([...]) for shards, and for runs a list of such)"
+            )
+
+
 def are_runs(y_score: Any) -> bool:
     """Return whether scores are a list of matrices or paths: the runs of one system."""
     return (
         isinstance(y_score, (list, tuple))
         and len(y_score) > 0
         and all(
-            isinstance(each, (str, Path)) or sparse.issparse(each) or (isinstance(each, np.ndarray) and each.ndim == 2)
+            isinstance(each, (str, Path, Shards))
+            or sparse.issparse(each)
+            or (isinstance(each, np.ndarray) and each.ndim == 2)
             for each in y_score
         )
     )

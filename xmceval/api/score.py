@@ -51,12 +51,14 @@ def score(
 
     Parameters
     ----------
-    y_true : sparse matrix, array or path [n_rows, n_labels]
+    y_true : sparse matrix, array, path or list of these [n_rows, n_labels]
         Non-zero entries are the true labels; whole values above 1 are grades. Any scipy.sparse format, a dense
-        indicator, or a file of truth in any form that the command reads.
-    y_score : sparse matrix, array, pair of arrays or path [n_rows, n_labels]
+        indicator, or a file of truth in any form that the command reads. A list, or a pattern such as
+        ``"truth-*.npz"``, which is read in natural order, are shards: their rows continue from one to the next.
+    y_score : sparse matrix, array, pair of arrays, path or list of these [n_rows, n_labels]
         The stored entries of a sparse matrix are the predictions; in a dense array -inf means not predicted;
-        ``(labels, scores)`` are two arrays [n_rows, any width], padded with label -1. Or a file of predictions.
+        ``(labels, scores)`` are two arrays [n_rows, any width], padded with label -1. Or a file of predictions. As many
+        shards as the truth has, each with as many rows as its partner; or one file or matrix for all.
     k : int, str or iterable of int
         Cutoffs of metrics that name none; as text such as ``"1,3,5"`` or ``"1-5"``.
     metrics : str or iterable of str

@@ -11,7 +11,6 @@ import numpy as np
 
 from xmceval.api.fuse import Fused
 from xmceval.api.inputs import (
-    Input,
     Opener,
     Weighing,
     check_common_labels,
@@ -20,7 +19,7 @@ from xmceval.api.inputs import (
     find_propensities,
     read_weights,
 )
-from xmceval.api.shards import check_inputs
+from xmceval.api.shards import Input, check_inputs
 from xmceval.errors import DataError, UsageError, listed
 from xmceval.labels.bins import make_bins
 from xmceval.labels.catalogue import Sizes, find_dataset, hint_at_dataset

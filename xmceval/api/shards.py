@@ -18,6 +18,8 @@ from xmceval.rows.block import Source
 from xmceval.rows.shards import ReopenedSource, ShardedSource, Shards, parts_of
 from xmceval.rows.storage import rounded
 
+DIRECTORY_HINT = " (hint: pass --shards to take its files as shards)"
+
 MOST_FORMATS = 3  # of shards, in a note
 
 
@@ -56,7 +58,7 @@ def check_inputs(y_true: Any, y_scores: Iterable[Any], files: Iterable[Any]) -> 
     """Check that all files exist, and that shards of truth and of predictions belong together."""
     truth, *scores = map(find_shards, (y_true, *y_scores))
     others = map(find_shards, files)
-    check_files(part for each in (truth, *scores, *others) for part in parts_of(each))
+    check_files((part for each in (truth, *scores, *others) for part in parts_of(each)), DIRECTORY_HINT)
     for each in scores:
         check_pairing(truth, each)
 
@@ -131,6 +133,8 @@ def _describe(shards: Shards, parts: tuple[Input, ...]) -> str:
             files.setdefault(part.note.removeprefix(f"{part.source.name}: "), []).append(Path(part.source.name).name)
     if not files:
         return ""
-    formats = [f"{names[0]}{f' and {len(names) - 1:,} more' * (len(names) > 1)}: {form}" for form, names in files.items()]
+    formats = [
+        f"{names[0]}{f' and {len(names) - 1:,} more' * (len(names) > 1)}: {form}" for form, names in files.items()
+    ]
     more = [f"{counted(len(formats) - MOST_FORMATS, 'other format')}"] if len(formats) > MOST_FORMATS else []
     return f"{shards.name}: {counted(len(parts), 'shard')}; {'; '.join([*formats[:MOST_FORMATS], *more])}"

@@ -146,6 +146,12 @@ fused = option(
     metavar="NAME=A,B",
     help="Add a system that fuses others, by score or NAME=RULE:A,B; see xmceval fuse.",
 )
+shards = option(
+    "--shards",
+    is_flag=True,
+    group="Input",
+    help="A directory stands for its files, as a quoted pattern does.",
+)
 strict = option("--strict", is_flag=True, group="Output", help="Warnings are errors.")
 force = option("--force", is_flag=True, help="Overwrite DST.")
 max_line = scoring_option("max_line")

@@ -23,6 +23,7 @@ from xmceval.report.forms import render
     group="Output",
     help="Show where these values would rank in the table of --dataset.",
 )
+@options.shards
 @options.save_rows
 @options.strict
 @options.quiet
@@ -35,6 +36,7 @@ def command(
     places: int,
     fused: tuple[str, ...],
     published: bool,
+    shards: bool,
     save_rows: str | None,
     strict: bool,
     quiet: bool,
@@ -48,9 +50,14 @@ def command(
     TREC run, or a pair NAME-labels.npy and NAME-scores.npy. All may be compressed (gz, xz, bz2, zst), one may be -,
     standard input. The format is detected by content.
 
+    Shards are scored as one: a quoted pattern stands for the files that match, in natural order, and @LIST for the
+    files that it lists, one path per line. Each shard of TRUTH needs a shard of PREDS with as many rows, or one file
+    for all; formats may differ.
+
     \b
-    Example:
+    Examples:
       xmceval score tst_X_Y.txt score_mat.txt --train trn_X_Y.txt -k 1,3,5
+      xmceval score 'truth-*.npz' 'preds-*.txt.gz'
     """
     if published and form == "csv":
         raise UsageError("published values are not part of the CSV (hint: pass -o table or -o json)")
@@ -62,10 +69,10 @@ def command(
     from xmceval.report.result import with_standings
     from xmceval.scoring.options import Options
 
-    chosen = Options.of(arguments)
+    chosen = Options.of(arguments | {"train": shared.shards_of(arguments["train"], shards)})
     entry = require_dataset(chosen.dataset) if published else None
-    named = shared.named_systems(preds, systems, fused)
-    setup = Setup.of(truth, chosen, named)
+    named = shared.named_systems(preds, systems, fused, shards=shards)
+    setup = Setup.of(shared.shards_of(truth, shards), chosen, named)
     with shared.progress(systems[0] if len(systems) == 1 else f"{len(systems)} systems", quiet) as report:
         results = score_systems(setup, named, progress=report, save_rows=save_rows)
     results = results if entry is None else [with_standings(result, entry) for result in results]

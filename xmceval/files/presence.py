@@ -12,8 +12,14 @@ from xmceval.files.arrays.pairs import describe_missing, has_pair
 from xmceval.files.pipes import STDIN
 
 
-def check_files(inputs: Iterable[Any]) -> None:
+def check_files(inputs: Iterable[Any], directory_hint: str = "") -> None:
     """Check that the paths in `inputs` are files that can be read; anything else is skipped.
+
+    Parameters
+    ----------
+    inputs : iterable
+    directory_hint : str
+        What to do with a directory, for the message.
 
     Raises
     ------
@@ -25,12 +31,12 @@ def check_files(inputs: Iterable[Any]) -> None:
     paths = [Path(each) for each in inputs if isinstance(each, (str, Path))]
     if paths.count(STDIN) > 1:
         raise UsageError("standard input, -, can be only one of the files")
-    faults = dict.fromkeys(fault for path in paths for fault in _find_faults(path))
+    faults = dict.fromkeys(fault for path in paths for fault in _find_faults(path, directory_hint))
     if faults:
         raise DataError("\n".join(faults))
 
 
-def _find_faults(path: Path) -> Iterator[str]:
+def _find_faults(path: Path, directory_hint: str) -> Iterator[str]:
     """Yield what is wrong with a path."""
     if path == STDIN:
         return
@@ -42,6 +48,6 @@ def _find_faults(path: Path) -> Iterator[str]:
     if is_missing:
         yield describe_missing(path)
     elif path.is_dir() and not has_pair(path):
-        yield f"{path}: is a directory; expected a file"
+        yield f"{path}: is a directory; expected a file{directory_hint}"
     elif path.exists() and not os.access(path, os.R_OK):
         yield f"{path}: Permission denied"

@@ -170,4 +170,3 @@ def _differ_by_constant(own: Sequence[Any], other: Sequence[Any]) -> bool:
     if not all(isinstance(each, tuple) and len(each) == len(own[0]) for each in (*own, *other)):
         return False
     return len({tuple(a - b for a, b in zip(one, two, strict=True)) for one, two in zip(own, other, strict=True)}) == 1
-

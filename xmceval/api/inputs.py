@@ -210,13 +210,24 @@ class Weights:
     def warnings(self) -> tuple[str, ...]:
         """A warning where weights differ so much that the small ones leave the range of exact sums."""
         used = np.empty(0) if self.values is None else self.values[self.values > 0]
-        if used.size == 0 or used.min() >= LEAST_WEIGHT * used.max():
-            return ()
-        warning = (
-            f"the smallest weight is {used.min() / used.max():.1g} of the largest: sums are exact to 2^-60 of the "
-            "largest (counts by label to 2^-40), which leaves few digits of small weights, and too narrow an interval"
-        )
-        return (warning,)
+        return doubt_small_weights(used.min(initial=np.inf), used.max(initial=0.0))
+
+
+def doubt_small_weights(least: float, greatest: float) -> tuple[str, ...]:
+    """Warn where the least weight above 0 leaves the range of exact sums; infinity where there is none."""
+    if least >= LEAST_WEIGHT * greatest:
+        return ()
+    warning = (
+        f"the smallest weight is {least / greatest:.1g} of the largest: sums are exact to 2^-60 of the "
+        "largest (counts by label to 2^-40), which leaves few digits of small weights, and too narrow an interval"
+    )
+    return (warning,)
+
+
+def check_any_weight(name: str, greatest: float, n_rows: int) -> None:
+    """Refuse rows of which none has a weight above 0."""
+    if n_rows and not greatest:
+        raise DataError(f"{name}: every weight is 0, no row is left")
 
 
 def read_weights(values: Any, truth: Source) -> Weights:
@@ -241,8 +252,7 @@ def read_weights(values: Any, truth: Source) -> Weights:
         raise DataError(
             f"{name}:{row + 1}: the weight of row {row} is {weights[row]:g}; expected a number of at least 0"
         )
-    if weights.size and not weights.any():
-        raise DataError(f"{name}: every weight is 0, no row is left")
+    check_any_weight(name, float(weights.max(initial=0.0)), weights.size)
     exponent = int(np.frexp(np.max(weights, initial=1.0 if not weights.size else 0.0))[1]) - 1
     return Weights(np.ldexp(weights, -exponent), float(np.ldexp(1.0, exponent)))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import version
 from typing import Any
@@ -14,15 +14,12 @@ from typing import Any
 import numpy as np
 
 from xmceval.errors import DataError, UsageError, listed
-from xmceval.labels.bins import Bin, Bins
-from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
+from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.rows.block import Int64
-from xmceval.rows.filters import Filter, Largest
-from xmceval.rows.width import Width
-from xmceval.scoring.batch import NO_WEIGHTS, Terms
+from xmceval.scoring.batch import Terms
 from xmceval.scoring.limbs import MOST_STATES, first_mark, join, last_mark, mark, split, split_like
 from xmceval.scoring.options import Options
-from xmceval.scoring.program import Program, compile_program
+from xmceval.scoring.program import Program
 from xmceval.scoring.totals import Totals, empty, merge as merge_totals
 
 WHAT = "a state"
@@ -181,55 +178,6 @@ class State:
             if same is not None:
                 raise DataError(f"{same.name or self.name} and {part.name or other.name} are of the same rows")
 
-    def as_document(self, *, whole: bool = True) -> tuple[dict[str, Any], dict[str, Int64]]:
-        """Return the state as JSON and arrays.
-
-        Parameters
-        ----------
-        whole : bool
-            Include propensities and filter, so that more rows can be scored; otherwise they are included only where
-            finishing needs them.
-
-        Raises
-        ------
-        UsageError
-            Metrics whose totals grow with the rows.
-        """
-        self.program.check_mergeable(WHAT)
-        terms, width = self.terms, self.terms.width
-        whole = self.is_whole and (whole or self._finishing_needs_tables)
-        document = {
-            "version": self.version,
-            "name": self.name,
-            "metrics": self.configuration["metrics"],
-            "options": self.options.changed(),
-            "n_labels": width.or_none,
-            "declared_by": width.declared_by,
-            "propensities": _describe_propensities(terms.propensities),
-            "bins": None if terms.bins is None else [asdict(each) for each in terms.bins.bins],
-            "filter": None if terms.filter is None else _describe_filter(terms.filter),
-            "threshold": float(terms.threshold).hex(),
-            "weight_unit": None if terms.weights is None else float(terms.weight_unit).hex(),
-            "weight_range": [float(each).hex() for each in self.weight_range],
-            "removed": list(self.removed),
-            "parts": [asdict(part) for part in self.parts],
-            "warnings": list(self.warnings),
-            "notes": list(self.notes),
-            "is_whole": whole,
-        }
-        arrays = {f"tally.{name}": each for name, each in self.totals.tally.arrays().items()}
-        for number, part in enumerate(self.totals.parts):
-            arrays |= {f"{number}.{name}": each for name, each in part.arrays().items()}
-        if terms.filter is not None:
-            arrays |= {"filter.rows": terms.filter.rows, "filter.labels": terms.filter.labels}
-        return document, arrays | (dict(_tables(terms)) if whole else {})
-
-    @property
-    def _finishing_needs_tables(self) -> bool:
-        """Whether values depend on which labels have which propensity, beyond the sums over rows."""
-        measures = self.program.measures
-        return self.terms.bins is not None or any(measure.option("over") == "train" for measure in measures)
-
     def vector(self) -> Int64:
         """Return the totals as numbers that may be added element by element over 2^20 states.
 
@@ -306,125 +254,6 @@ class State:
         text = json.dumps(self.configuration, sort_keys=True).encode()
         number = int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big") >> 1
         return np.array([number], dtype=np.int64)
-
-
-def restore(document: Mapping[str, Any], arrays: Mapping[str, Int64], name: str) -> State:
-    """Return the state that a document and arrays describe.
-
-    Raises
-    ------
-    DataError
-        A document that lacks something, or arrays of other sizes than its metrics have.
-    """
-    try:
-        return _restore(document, arrays, name)
-    except (KeyError, TypeError, ValueError, OverflowError, LookupError) as error:
-        raise DataError(f"{name}: the state is not one of xmceval {document.get('version')} ({error})") from None
-
-
-def _restore(document: Mapping[str, Any], arrays: Mapping[str, Int64], name: str) -> State:
-    recorded = dict(document["options"])
-    if "threshold" in recorded:
-        recorded["threshold"] = float(recorded["threshold"])
-    options = Options(**recorded)
-    measures = {str(measure): measure for measure in options.measures}
-    program = compile_program([measures[each] for each in document["metrics"]])
-    program.check_mergeable(WHAT)
-    terms = _restore_terms(document, arrays, options)
-    totals = empty(program, terms)
-    for prefix, part in (("tally", totals.tally), *((str(i), part) for i, part in enumerate(totals.parts))):
-        part.fill({each[len(prefix) + 1 :]: array for each, array in arrays.items() if each.startswith(f"{prefix}.")})
-    least, greatest = map(float.fromhex, document["weight_range"])
-    from_truth, from_scores = map(int, document["removed"])
-    return State(
-        name,
-        options,
-        program,
-        terms,
-        totals,
-        parts=tuple(Part(**{**each, "shard": each["shard"] and tuple(each["shard"])}) for each in document["parts"]),
-        warnings=tuple(map(str, document["warnings"])),
-        notes=tuple(map(str, document["notes"])),
-        weight_range=(least, greatest),
-        removed=(from_truth, from_scores),
-        version=str(document["version"]),
-        is_whole=bool(document["is_whole"]),
-    )
-
-
-def _restore_terms(document: Mapping[str, Any], arrays: Mapping[str, Int64], options: Options) -> Terms:
-    n_labels, unit = document["n_labels"], document["weight_unit"]
-    bins = document["bins"]
-    if bins is not None:
-        bins = Bins(tuple(Bin(**each) for each in bins), arrays["bins.by_code"])
-    return Terms(
-        width=Width() if n_labels is None else Width(int(n_labels), str(document["declared_by"])),
-        propensities=_restore_propensities(document["propensities"], arrays),
-        weights=None if unit is None else NO_WEIGHTS,
-        weight_unit=1.0 if unit is None else float.fromhex(unit),
-        filter=_restore_filter(document["filter"], arrays),
-        filter_truth=options.filter_truth,
-        drop_empty=options.empty_rows == "drop",
-        zero_unscored=options.unscored == "zero",
-        threshold=float.fromhex(document["threshold"]),
-        ties=options.ties,
-        bins=bins,
-    )
-
-
-PROPENSITY_TABLES = ("inverse", "codes", "ids", "table_counts")
-MODEL = ("source", "a", "b", "n", "from_truth")
-
-
-def _describe_propensities(propensities: Propensities) -> dict[str, Any] | None:
-    if propensities is NO_PROPENSITIES:
-        return None
-    return {"digest": propensities.digest, **{name: getattr(propensities, name) for name in MODEL}}
-
-
-def _tables(terms: Terms) -> Iterator[tuple[str, Int64]]:
-    """Yield the tables of propensities and bins as int64 arrays."""
-    if terms.propensities is not NO_PROPENSITIES:
-        for name in PROPENSITY_TABLES:
-            table = getattr(terms.propensities, name)
-            if table is not None:
-                yield f"propensities.{name}", table.view(np.int64) if table.dtype.kind == "f" else table
-    if terms.bins is not None:
-        yield "bins.by_code", terms.bins.by_code
-
-
-def _restore_propensities(described: Mapping[str, Any] | None, arrays: Mapping[str, Int64]) -> Propensities:
-    if described is None:
-        return NO_PROPENSITIES
-    inverse, codes, ids, counts = (arrays.get(f"propensities.{name}") for name in PROPENSITY_TABLES)
-    model = {name: described[name] for name in MODEL}
-    no_ids = np.empty(0, dtype=np.int64)
-    propensities = Propensities(
-        np.ones(1) if inverse is None else inverse.view(np.float64),
-        np.empty(0, dtype=np.int32) if codes is None else codes.astype(np.int32),
-        ids=no_ids if ids is None else ids,
-        table_counts=counts,
-        **model,
-    )
-    propensities.__dict__["digest"] = str(described["digest"])  # what the cached property returns
-    return propensities
-
-
-def _describe_filter(pairs: Filter) -> dict[str, Any]:
-    return {
-        "name": pairs.name,
-        "repeated": pairs.repeated,
-        "last_row": asdict(pairs.last_row),
-        "last_label": asdict(pairs.last_label),
-    }
-
-
-def _restore_filter(described: Mapping[str, Any] | None, arrays: Mapping[str, Int64]) -> Filter | None:
-    if described is None:
-        return None
-    last = (Largest(**described[each]) for each in ("last_row", "last_label"))
-    rows, labels = arrays["filter.rows"], arrays["filter.labels"]
-    return Filter(str(described["name"]), rows, labels, int(described["repeated"]), *last)
 
 
 def _join(*parts: Sequence[Part]) -> tuple[Part, ...]:

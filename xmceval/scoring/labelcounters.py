@@ -182,6 +182,11 @@ class LabelCounters:
         if self._rows > MOST_ROWS and self._dense.dtype == np.int32:
             self._dense = self._dense.astype(np.int64)
 
+    def check_room(self, weights: Float64) -> None:
+        """Refuse rows of such weights, where they would sum to more than counters hold; adding rows checks it too."""
+        if self._bits:
+            self._check_weight(self._rows + int(self._units(weights).sum()))
+
     def _check_weight(self, rows: int) -> None:
         """Refuse rows of more weight than counters hold."""
         if self._bits and rows >> self._bits >= MOST_WEIGHT:

@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import version
 from typing import Any
 
@@ -32,6 +32,12 @@ NAMES = {"version": "version of xmceval", "n_labels": "number of labels", "weigh
 WEIGHT_PLACES = 64  # powers of two of weights
 COUNTS = 6  # limbs of the rows, and of the entries that were dropped
 HEAD = 3  # numbers before the limbs: how many states were added, and the limbs of a fingerprint
+
+
+@cache
+def own_version() -> str:
+    """Return the version of this package."""
+    return version("xmceval")
 
 
 @dataclass(frozen=True)
@@ -85,6 +91,8 @@ class State:
         The least and the greatest sample weight above 0; infinity and 0 without any.
     removed : pair of int
         The entries of truth and of scores that were dropped because their label appeared twice in a row.
+    max_weight : float, optional
+        The largest sample weight that may come.
     version : str
         Of xmceval.
     is_whole : bool
@@ -101,7 +109,8 @@ class State:
     notes: tuple[str, ...] = ()
     weight_range: tuple[float, float] = (np.inf, 0.0)
     removed: tuple[int, int] = (0, 0)
-    version: str = field(default_factory=lambda: version("xmceval"))
+    max_weight: float | None = None
+    version: str = field(default_factory=own_version)
     is_whole: bool = True
 
     @property
@@ -139,7 +148,7 @@ class State:
             name=self.name,
             terms=replace((self if self.is_whole else other).terms, width=width),
             totals=merge_totals(self.program, self.totals, other.totals),
-            parts=_join(self.parts, other.parts),
+            parts=join_parts(self.parts, other.parts),
             warnings=_each_once(self.warnings, other.warnings),
             notes=_each_once(self.notes, other.notes),
             weight_range=(min(first[0], second[0]), max(first[1], second[1])),
@@ -256,7 +265,7 @@ class State:
         return np.array([number], dtype=np.int64)
 
 
-def _join(*parts: Sequence[Part]) -> tuple[Part, ...]:
+def join_parts(*parts: Sequence[Part]) -> tuple[Part, ...]:
     """Put parts in their order; those of which nothing is known but the rows become one."""
     known = [part for each in parts for part in each if _identity(part) is not None or part.shard is not None]
     others: dict[Part, int] = {}

@@ -52,6 +52,7 @@ def as_document(state: State, *, whole: bool = True) -> tuple[dict[str, Any], di
         "threshold": float(terms.threshold).hex(),
         "weight_unit": None if terms.weights is None else float(terms.weight_unit).hex(),
         "weight_range": [float(each).hex() for each in state.weight_range],
+        "max_weight": None if state.max_weight is None else float(state.max_weight).hex(),
         "removed": list(state.removed),
         "parts": [asdict(part) for part in state.parts],
         "warnings": list(state.warnings),
@@ -80,11 +81,14 @@ def restore(document: Mapping[str, Any], arrays: Mapping[str, Int64], name: str)
         raise DataError(f"{name}: the state is not one of xmceval {document.get('version')} ({error})") from None
 
 
+def recorded_options(changed: Mapping[str, Any]) -> Options:
+    """Return the options that were recorded so: with the names of files and arrays in their place."""
+    numbers = {"threshold": float(changed["threshold"])} if "threshold" in changed else {}
+    return Options(**{**changed, **numbers})
+
+
 def _restore(document: Mapping[str, Any], arrays: Mapping[str, Int64], name: str) -> State:
-    recorded = dict(document["options"])
-    if "threshold" in recorded:
-        recorded["threshold"] = float(recorded["threshold"])
-    options = Options(**recorded)
+    options = recorded_options(document["options"])
     measures = {str(measure): measure for measure in options.measures}
     program = compile_program([measures[each] for each in document["metrics"]])
     program.check_mergeable(WHAT)
@@ -104,6 +108,7 @@ def _restore(document: Mapping[str, Any], arrays: Mapping[str, Int64], name: str
         warnings=tuple(map(str, document["warnings"])),
         notes=tuple(map(str, document["notes"])),
         weight_range=(least, greatest),
+        max_weight=None if document["max_weight"] is None else float.fromhex(document["max_weight"]),
         removed=(from_truth, from_scores),
         version=str(document["version"]),
         is_whole=bool(document["is_whole"]),

@@ -97,6 +97,29 @@ class Sums:
         self._lock = threading.Lock()
 
 
+class Pending:
+    """Sums of one batch that are added to others in the end, or not at all."""
+
+    def __init__(self, to: Sums) -> None:
+        self._to = to
+        self._merged = to.sums, to.shares
+        self._counts: tuple[Any, int, int] = 0, 0, 0
+
+    def add(self, sums: Int64, shares: Int64, left_out: Int64, unscored_true: int = 0, n_true: int = 0) -> None:
+        """Compute what the sums become; called once."""
+        own = self._to
+        self._merged = add_words(own.sums, sums), add_words(own.shares, shares) if shares.size else own.shares
+        self._counts = left_out, unscored_true, n_true
+
+    def commit(self) -> None:
+        """Make it so."""
+        own, (left_out, unscored_true, n_true) = self._to, self._counts
+        own.sums, own.shares = self._merged
+        own.left_out += left_out
+        own.unscored_true += unscored_true
+        own.n_true += n_true
+
+
 def add_words(left: Int64, right: Int64) -> Int64:
     """Add exact sums, and carry what is above 60 bits into the next word.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -32,7 +33,7 @@ from xmceval.rows.block import Float64, Source
 from xmceval.rows.filters import Filter, as_filter
 from xmceval.rows.matrices import as_scores, as_truth
 from xmceval.rows.repairs import merge_duplicate_labels
-from xmceval.rows.shards import Shards
+from xmceval.rows.shards import Shards, names_of
 from xmceval.rows.storage import is_wide
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import UNKNOWN_WIDTH
@@ -164,7 +165,7 @@ class Weighing:
     warnings: tuple[str, ...] = ()
 
 
-def find_propensities(opener: Opener, truth: Input, width: Width) -> Weighing:
+def find_propensities(opener: Opener, truth: Source, width: Width) -> Weighing:
     """Find inverse propensities in the one source that the options name, or else estimate them from the truth."""
     options = opener.options
     a, b = constants(None if options.dataset is None else find_dataset(options.dataset), options.a, options.b)
@@ -177,23 +178,23 @@ def find_propensities(opener: Opener, truth: Input, width: Width) -> Weighing:
     return _estimate_propensities(opener, truth, width, a, b)
 
 
-def _estimate_propensities(opener: Opener, truth: Input, width: Width, a: float, b: float) -> Weighing:
+def _estimate_propensities(opener: Opener, truth: Source, width: Width, a: float, b: float) -> Weighing:
     """Estimate from the frequencies of the training labels, or of the truth where there are none."""
     train, warnings = opener.options.train, list[str]()
-    training = truth if train is None else opener.truth(train, "train", width)
+    training = Input(truth) if train is None else opener.truth(train, "train", width)
     source = training.source
     if train is not None and source.n_labels is not None:
         width = width.agree(source.n_labels, source.name)
-    is_truth = train is None or _are_same(training, truth)
+    is_truth = train is None or _are_same(names_of(source), names_of(truth))
     if train is None:
         warnings.append(
             "no training labels were passed: propensities come from the label frequencies of "
-            f"{truth.source.name} itself, and such values are not comparable with published ones "
+            f"{truth.name} itself, and such values are not comparable with published ones "
             "(hint: pass --train FILE)"
         )
     elif is_truth:
         warnings.append(
-            f"the training labels are {truth.source.name} itself: such values are not comparable with published ones"
+            f"the training labels are {truth.name} itself: such values are not comparable with published ones"
         )
     counts = count_labels(source, width=width, threads=opener.options.threads)
     if train is not None:
@@ -208,11 +209,11 @@ def _estimate_propensities(opener: Opener, truth: Input, width: Width, a: float,
     return Weighing(width, propensities, training.notes, tuple(warnings))
 
 
-def _are_same(first: Input, second: Input) -> bool:
-    """Return whether two inputs are the same files."""
-    pairs = [(Path(one), Path(other)) for one, other in zip(first.names, second.names, strict=False)]
+def _are_same(first: Sequence[str], second: Sequence[str]) -> bool:
+    """Return whether two lists of names are of the same files."""
+    pairs = [(Path(one), Path(other)) for one, other in zip(first, second, strict=False)]
     is_same = (one.exists() and other.exists() and one.samefile(other) for one, other in pairs)
-    return len(first.names) == len(second.names) and all(is_same)
+    return len(first) == len(second) and all(is_same)
 
 
 def numbers(values: Any, name: str, per: str = "label") -> tuple[Float64, str]:
@@ -239,13 +240,24 @@ class Weights:
     def warnings(self) -> tuple[str, ...]:
         """A warning where weights differ so much that the small ones leave the range of exact sums."""
         used = np.empty(0) if self.values is None else self.values[self.values > 0]
-        if used.size == 0 or used.min() >= LEAST_WEIGHT * used.max():
-            return ()
-        warning = (
-            f"the smallest weight is {used.min() / used.max():.1g} of the largest: sums are exact to 2^-60 of the "
-            "largest (counts by label to 2^-40), which leaves few digits of small weights, and too narrow an interval"
-        )
-        return (warning,)
+        return doubt_small_weights(used.min(initial=np.inf), used.max(initial=0.0))
+
+
+def doubt_small_weights(least: float, greatest: float) -> tuple[str, ...]:
+    """Warn where the least weight above 0 leaves the range of exact sums; infinity where there is none."""
+    if least >= LEAST_WEIGHT * greatest:
+        return ()
+    warning = (
+        f"the smallest weight is {least / greatest:.1g} of the largest: sums are exact to 2^-60 of the "
+        "largest (counts by label to 2^-40), which leaves few digits of small weights, and too narrow an interval"
+    )
+    return (warning,)
+
+
+def check_any_weight(name: str, greatest: float, n_rows: int) -> None:
+    """Refuse rows of which none has a weight above 0."""
+    if n_rows and not greatest:
+        raise DataError(f"{name}: every weight is 0, no row is left")
 
 
 def read_weights(values: Any, truth: Source) -> Weights:
@@ -270,8 +282,7 @@ def read_weights(values: Any, truth: Source) -> Weights:
         raise DataError(
             f"{name}:{row + 1}: the weight of row {row} is {weights[row]:g}; expected a number of at least 0"
         )
-    if weights.size and not weights.any():
-        raise DataError(f"{name}: every weight is 0, no row is left")
+    check_any_weight(name, float(weights.max(initial=0.0)), weights.size)
     exponent = int(np.frexp(np.max(weights, initial=1.0 if not weights.size else 0.0))[1]) - 1
     return Weights(np.ldexp(weights, -exponent), float(np.ldexp(1.0, exponent)))
 

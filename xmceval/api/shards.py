@@ -48,11 +48,6 @@ class Input:
         """The note, if there is one."""
         return (self.note,) if self.note else ()
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the files."""
-        return tuple(part.source.name for part in self.parts) or (self.source.name,)
-
 
 def check_inputs(y_true: Any, y_scores: Iterable[Any], files: Iterable[Any]) -> None:
     """Check that all files exist, and that shards of truth and of predictions belong together."""

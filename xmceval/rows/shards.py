@@ -222,6 +222,11 @@ class ReopenedSource:
         self.warnings = list(source.warnings)
 
 
+def names_of(source: Source) -> tuple[str, ...]:
+    """Return the names of the shards of a source, or its own."""
+    return tuple(each.name for each in getattr(source, "shards", (source,)))
+
+
 def n_shared(truth: Source, systems: Iterable[Source]) -> int:
     """Return the number of shards that the truth and a system share, which are read side by side; 1 for none."""
     number = len(getattr(truth, "shards", ()))

@@ -68,7 +68,7 @@ def evaluate(
         runs.append(Run(terms, empty(program, terms)))
     first = systems[0].terms
     n_weights = None if first.weights is None else first.weights.size
-    steps = Lockstep(truth, [each.scores for each in systems], n_weights, most_rows=_rows_at_once(program, runs))
+    steps = Lockstep(truth, [each.scores for each in systems], n_weights, most_rows=rows_at_once(program, runs))
 
     def work(worker: Worker, blocks: tuple[Block, ...]) -> None:
         n_rows = blocks[0].n_rows
@@ -82,7 +82,7 @@ def evaluate(
     return [run.totals for run in runs]
 
 
-def _rows_at_once(program: Program, runs: Sequence[Run]) -> int:
+def rows_at_once(program: Program, runs: Sequence[Run]) -> int:
     """Return how many rows make MOST_NUMBERS numbers: those of a ranking, and those of the task with the most."""
     most = max(task.numbers_per_row(run.terms) for run in runs for task in program.tasks)
     return max(MOST_NUMBERS // (2 * (program.deepest + 1) + most), 1)

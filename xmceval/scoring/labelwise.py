@@ -36,6 +36,8 @@ class Labelwise(Task):
     cutoffs: Int64
     in_ideal: bool = False
 
+    counts_in_place = True
+
     @staticmethod
     def takes(measure: Measure) -> bool:
         """Whether a measure comes from counts by label."""

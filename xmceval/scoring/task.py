@@ -41,6 +41,7 @@ class Task(ABC):
     measures: tuple[Measure, ...]
     rel: int
     has_rows = False  # whether the measures come from values of rows
+    counts_in_place = False  # whether a part is too large to be copied for each batch of a loop
 
     @staticmethod
     @abstractmethod

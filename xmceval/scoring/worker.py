@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,14 @@ class Run:
     totals: Totals
 
 
+class Counted(NamedTuple):
+    """What the tally counts of a batch beside its rows."""
+
+    explicit_zeros: int
+    filtered: Filtered
+    largest_label: int
+
+
 class Worker:
     """One thread's working space.
 
@@ -35,57 +43,68 @@ class Worker:
         One per system, scored on the same truth: with the same weights and filter.
     observers : sequence of Observer
         See the values of rows.
+
+    Attributes
+    ----------
+    runs : sequence of Run
+        May be replaced by others of the same width.
+    spaces : list
+        The working space of each task.
     """
 
     def __init__(self, program: Program, runs: Sequence[Run], observers: Sequence[Observer] = ()) -> None:
-        self._program, self._runs, self._observers = program, runs, observers
+        self._program, self.runs, self._observers = program, runs, observers
         self._copies_rankings = any(each.needs_rankings for each in observers)
         self._truth, self._scores = Scratch(), Scratch()
         self._kept_truth, self._kept_scores = Scratch(), Scratch()
         self._zeros, self._kept_zeros = Scratch(), Scratch()
-        self._spaces: list[Any] = [task.workspace() for task in program.tasks]
+        self.spaces: list[Any] = [task.workspace() for task in program.tasks]
         # The narrowest width: a label outside it is an error for one system, and so for all.
         self._width = min((run.terms.width for run in runs), key=lambda width: width.n_labels, default=Width())
 
     def add(self, blocks: tuple[Block, ...]) -> None:
         """Add the rows of a block of truth, and of one block of scores per system."""
+        fractions: list[list[tuple[Float64, Float64]]] = []
+        rankings: list[Ranking] = []
+        batch = None
+        for run, batch, counted in self.batches(blocks):
+            run.totals.tally.add(batch, self._program.cutoffs, *counted)
+            fractions.append([])
+            if self._copies_rankings:
+                rankings.append(copy_ranking(batch.ranking))
+            for task, space, part in zip(self._program.tasks, self.spaces, run.totals.parts, strict=True):
+                rows = task.add(batch, space, part)
+                if self._observers and rows is not None:
+                    fractions[-1].append(copy_fractions(rows))
+        if self._observers and batch is not None:
+            values, shares = ([[each[i] for each in of] for of in fractions] for i in (0, 1))
+            block, rest = blocks[0], (batch.kept, batch.weights, batch.truth, values, shares, rankings)
+            for observer in self._observers:
+                observer.add(BlockValues(block.first_row, block.n_rows, *rest))
+
+    def batches(self, blocks: tuple[Block, ...]) -> Iterator[tuple[Run, Batch, Counted]]:
+        """Yield the batch of each system, valid until the next, with what the tally counts of it beside its rows."""
         block, *others = blocks
-        n_rows = block.n_rows
-        terms = self._runs[0].terms
+        terms = self.runs[0].terms
         truth, explicit_zeros = validated_truth(block, self._truth, self._width, self._program.largest_grade)
         zeros = stored_zeros(block, self._zeros) if self._program.needs_zeros else None
         seen = -1 if self._width.is_known else largest_label(truth)
         in_truth = 0
         if terms.filter is not None:
             in_truth = terms.filter.apply(block.first_row, truth, remove=terms.filter_truth)[0]
-        weights = NO_WEIGHTS if terms.weights is None else terms.weights[block.first_row :][: truth.indptr.size - 1]
-        kept = weights > 0 if weights.size and not weights.all() else None
-        if kept is not None:
-            truth, weights = rows_where(truth, kept, self._kept_truth), weights[kept]
-            zeros = None if zeros is None else rows_where(zeros, kept, self._kept_zeros)
-        fractions: list[list[tuple[Float64, Float64]]] = []
-        rankings: list[Ranking] = []
-        for run, other in zip(self._runs, others, strict=True):
+        weights = NO_WEIGHTS if terms.weights is None else terms.weights_of(block.first_row, block.n_rows)
+        is_kept = weights > 0 if weights.size and not weights.all() else None
+        kept = None if is_kept is None else np.flatnonzero(is_kept)
+        if is_kept is not None:
+            truth, weights = rows_where(truth, is_kept, self._kept_truth), weights[is_kept]
+            zeros = None if zeros is None else rows_where(zeros, is_kept, self._kept_zeros)
+        for run, other in zip(self.runs, others, strict=True):
             scores, filtered, largest = self._checked_scores(run.terms, other, in_truth)
-            if kept is not None:
-                scores = rows_where(scores, kept, self._kept_scores)
-            batch = Batch(
-                *(run.terms, block, truth, scores, rank(scores, self._program.deepest + 1, self._scores), weights),
-                *(None if kept is None else np.flatnonzero(kept), self._scores, zeros, other),
-            )
-            run.totals.tally.add(batch, self._program.cutoffs, explicit_zeros, filtered, max(seen, largest))
-            fractions.append([])
-            if self._copies_rankings:
-                rankings.append(copy_ranking(batch.ranking))
-            for task, space, part in zip(self._program.tasks, self._spaces, run.totals.parts, strict=True):
-                rows = task.add(batch, space, part)
-                if self._observers and rows is not None:
-                    fractions[-1].append(copy_fractions(rows))
-        if self._observers:
-            values, shares = ([[each[i] for each in of] for of in fractions] for i in (0, 1))
-            where = None if kept is None else np.flatnonzero(kept)
-            for observer in self._observers:
-                observer.add(BlockValues(block.first_row, n_rows, where, weights, truth, values, shares, rankings))
+            if is_kept is not None:
+                scores = rows_where(scores, is_kept, self._kept_scores)
+            ranking = rank(scores, self._program.deepest + 1, self._scores)
+            batch = Batch(run.terms, block, truth, scores, ranking, weights, kept, self._scores, zeros, other)
+            yield run, batch, Counted(explicit_zeros, filtered, max(seen, largest))
 
     def _checked_scores(self, terms: Terms, block: Block, in_truth: int) -> tuple[Rows, Filtered, int]:
         """Parse and filter the scores of a system; also return what the filter did, and the largest label."""

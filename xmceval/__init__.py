@@ -77,7 +77,7 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
     from xmceval.metrics.table import METRICS as METRICS
     from xmceval.report.comparison import Comparison as Comparison
     from xmceval.report.result import Result as Result
-    from xmceval.rows.shards import Shards as Shards
+    from xmceval.rows.parts import Shards as Shards
 
 # Public names and where they live: loaded when first used, so that importing the package costs nothing.
 _HOME = {
@@ -125,7 +125,7 @@ _HOME = {
     "Evaluator": "api.evaluator",
     "inspect": "api.inspect",
     "check_table": "api.checktable",
-    "Shards": "rows.shards",
+    "Shards": "rows.parts",
     "fuse": "api.fuse",
     "Fused": "api.fuse",
     "convert": "api.convert",

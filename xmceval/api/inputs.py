@@ -32,8 +32,9 @@ from xmceval.labels.propensity import Propensities, constants, from_counts, from
 from xmceval.rows.block import Float64, Source
 from xmceval.rows.filters import Filter, as_filter
 from xmceval.rows.matrices import as_scores, as_truth
+from xmceval.rows.parts import Shards
 from xmceval.rows.repairs import merge_duplicate_labels
-from xmceval.rows.shards import Shards, names_of
+from xmceval.rows.shards import names_of
 from xmceval.rows.storage import is_wide
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import UNKNOWN_WIDTH

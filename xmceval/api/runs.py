@@ -16,7 +16,7 @@ from xmceval.errors import UsageError
 from xmceval.files.shards import find_shards
 from xmceval.report.comparison import Difference, RunsOf, Spread
 from xmceval.report.result import Result
-from xmceval.rows.shards import Shards, parts_of
+from xmceval.rows.parts import Shards, parts_of
 from xmceval.statistics.paired import welch
 
 FEWEST = 3  # runs of both systems from which on the run is the unit of a test

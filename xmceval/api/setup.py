@@ -26,7 +26,7 @@ from xmceval.labels.bins import make_bins
 from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.report.result import Result, make_result
 from xmceval.rows.block import Source
-from xmceval.rows.shards import parts_of
+from xmceval.rows.parts import parts_of
 from xmceval.rows.storage import rounded
 from xmceval.rows.threads import Progress
 from xmceval.scoring.batch import Terms

@@ -15,7 +15,8 @@ from xmceval.files.pipes import find_pipe
 from xmceval.files.presence import check_files
 from xmceval.files.shards import check_pairing, find_shards
 from xmceval.rows.block import Source
-from xmceval.rows.shards import ReopenedSource, ShardedSource, Shards, parts_of
+from xmceval.rows.parts import Shards, parts_of
+from xmceval.rows.shards import ReopenedSource, ShardedSource
 from xmceval.rows.storage import rounded
 
 DIRECTORY_HINT = " (hint: pass --shards to take its files as shards)"

@@ -11,7 +11,7 @@ from typing import Any
 from xmceval.errors import DataError, counted
 from xmceval.files.arrays.pairs import pair_of
 from xmceval.files.streams import read_all_bytes
-from xmceval.rows.shards import Shards, parts_of
+from xmceval.rows.parts import Shards, parts_of
 
 COMPRESSED = (".gz", ".xz", ".bz2", ".zst")
 

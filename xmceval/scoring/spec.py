@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.errors import UsageError
-from xmceval.rows.shards import Shards
+from xmceval.rows.parts import Shards
 
 
 @dataclass(frozen=True)

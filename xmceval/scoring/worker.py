@@ -54,6 +54,7 @@ class Worker:
 
     def __init__(self, program: Program, runs: Sequence[Run], observers: Sequence[Observer] = ()) -> None:
         self._program, self.runs, self._observers = program, runs, observers
+        self._largest_grade, self._needs_zeros = program.largest_grade, program.needs_zeros
         self._copies_rankings = any(each.needs_rankings for each in observers)
         self._truth, self._scores = Scratch(), Scratch()
         self._kept_truth, self._kept_scores = Scratch(), Scratch()
@@ -86,8 +87,8 @@ class Worker:
         """Yield the batch of each system, valid until the next, with what the tally counts of it beside its rows."""
         block, *others = blocks
         terms = self.runs[0].terms
-        truth, explicit_zeros = validated_truth(block, self._truth, self._width, self._program.largest_grade)
-        zeros = stored_zeros(block, self._zeros) if self._program.needs_zeros else None
+        truth, explicit_zeros = validated_truth(block, self._truth, self._width, self._largest_grade)
+        zeros = stored_zeros(block, self._zeros) if self._needs_zeros else None
         seen = -1 if self._width.is_known else largest_label(truth)
         in_truth = 0
         if terms.filter is not None:

@@ -65,6 +65,7 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
         label_roc_auc as label_roc_auc,
         label_roc_curve as label_roc_curve,
     )
+    from xmceval.api.merge import merge as merge
     from xmceval.api.propensity import write_inverse_propensities as write_inverse_propensities
     from xmceval.api.score import score as score
     from xmceval.errors import (
@@ -126,6 +127,7 @@ _HOME = {
     "inspect": "api.inspect",
     "check_table": "api.checktable",
     "Shards": "rows.parts",
+    "merge": "api.merge",
     "fuse": "api.fuse",
     "Fused": "api.fuse",
     "convert": "api.convert",

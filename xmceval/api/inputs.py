@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -19,7 +20,7 @@ from xmceval.api.shards import (
     open_shards,
     refuse_judgments,
 )
-from xmceval.errors import DataError, counted
+from xmceval.errors import DataError, UsageError, counted
 from xmceval.files.columns import read_numbers
 from xmceval.files.filters import read_filter
 from xmceval.files.judgments import Judgments
@@ -261,15 +262,20 @@ def check_any_weight(name: str, greatest: float, n_rows: int) -> None:
         raise DataError(f"{name}: every weight is 0, no row is left")
 
 
-def read_weights(values: Any, truth: Source) -> Weights:
-    """Take sample weights, one per row of the truth.
+def read_weights(values: Any, truth: Source, max_weight: float | None = None) -> Weights:
+    """Take sample weights, one per row of the truth; their scale is that of `max_weight`, or of the largest.
 
     Raises
     ------
+    UsageError
+        A `max_weight` without weights, or that is not a number above 0.
     DataError
         Another number of weights than rows, a negative or infinite weight, or only zeros.
     """
+    unit = None if max_weight is None else unit_of(max_weight)
     if values is None:
+        if unit is not None:
+            raise UsageError("max_weight (--max-weight) has no effect without sample_weight (--weights)")
         return Weights()
     weights, name = numbers(values, "sample_weight", "row")
     if truth.n_rows is not None and weights.size != truth.n_rows:
@@ -283,9 +289,27 @@ def read_weights(values: Any, truth: Source) -> Weights:
         raise DataError(
             f"{name}:{row + 1}: the weight of row {row} is {weights[row]:g}; expected a number of at least 0"
         )
-    check_any_weight(name, float(weights.max(initial=0.0)), weights.size)
-    exponent = int(np.frexp(np.max(weights, initial=1.0 if not weights.size else 0.0))[1]) - 1
-    return Weights(np.ldexp(weights, -exponent), float(np.ldexp(1.0, exponent)))
+    greatest = float(weights.max(initial=0.0))
+    check_any_weight(name, greatest, weights.size)
+    if max_weight is not None and greatest > max_weight:
+        row = int(np.argmax(weights))
+        raise DataError(f"{name}:{row + 1}: the weight of row {row} is {greatest:g}, above max_weight, {max_weight:g}")
+    unit = unit or unit_of(greatest or 1.0)
+    return Weights(weights / unit, unit)
+
+
+def unit_of(max_weight: Any) -> float:
+    """Return the power of two below the largest weight that may come.
+
+    Raises
+    ------
+    UsageError
+        Anything but a number above 0.
+    """
+    is_number = isinstance(max_weight, (int, float, np.number)) and not isinstance(max_weight, bool)
+    if not is_number or not 0 < max_weight < math.inf:
+        raise UsageError(f"max_weight must be a number above 0, got {max_weight!r}")
+    return math.ldexp(1.0, math.frexp(float(max_weight))[1] - 1)
 
 
 def find_filter(pairs: Any, truth: Source, width: Width) -> Filter | None:

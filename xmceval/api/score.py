@@ -8,6 +8,7 @@ from typing import Any
 
 from xmceval.api.saving import saving_rows
 from xmceval.api.setup import Named, Setup
+from xmceval.api.states import Shard, check_saving, parse_shard, saving_state
 from xmceval.errors import warn
 from xmceval.files.limits import MAX_LINE
 from xmceval.files.shards import find_shards
@@ -45,6 +46,9 @@ def score(
     filter_truth: bool = False,
     threads: int | None = None,
     save_rows: str | Path | None = None,
+    save_state: str | Path | None = None,
+    shard: str | tuple[int, int] | None = None,
+    max_weight: float | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Score predictions against the truth.
@@ -112,6 +116,13 @@ def score(
         Default: one per processor. The values are the same bits for any number.
     save_rows : path, optional
         Write the values of every row there: .npz, .csv or .jsonl; `compare_rows` compares such files.
+    save_state : path, optional
+        Write the totals there, which `merge` adds to those of other shards.
+    shard : str or pair of int, optional
+        With `save_state`: which shard this is, such as ``"2/3"`` or ``(2, 3)``; then `merge` finds missing ones.
+    max_weight : float, optional
+        The largest sample weight of all shards, which is the scale of exact sums: totals with weights can only be added
+        if they have the same. Default: that of `sample_weight`.
     progress : callable, optional
         Called with a number of rows each time that many more are done.
 
@@ -142,8 +153,10 @@ def score(
     (1.0, 0.75)
     """
     systems = [Named(find_shards(y_score))]
-    setup = Setup.of(y_true, Options.of(locals()), systems)
-    [result] = score_systems(setup, systems, progress=progress, save_rows=save_rows)
+    options, place = Options.of(locals()), parse_shard(shard)
+    check_saving(options, systems, place, save_state)
+    setup = Setup.of(y_true, options, systems, max_weight=max_weight)
+    [result] = score_systems(setup, systems, progress=progress, save_rows=save_rows, save_state=save_state, shard=place)
     warn(result.warnings)
     return result
 
@@ -154,10 +167,14 @@ def score_systems(
     *,
     progress: Progress | None = None,
     save_rows: str | Path | None = None,
+    save_state: str | Path | None = None,
+    shard: Shard | None = None,
 ) -> list[Result]:
     """Score systems on an opened truth, which is read once."""
     opened = setup.open_systems(systems)
-    with saving_rows(setup, opened, save_rows) as saved:
-        results = setup.results(opened, setup.evaluate(opened, saved.observers, progress))
+    with saving_rows(setup, opened, save_rows) as saved, saving_state(setup, save_state) as state:
+        totals = setup.evaluate(opened, [*saved.observers, *state.observers], progress)
+        results = setup.results(opened, totals)
         saved.finish(results)
+        state.finish(setup, opened[0], totals[0], str(save_state), shard)
     return results

@@ -86,7 +86,9 @@ class Setup:
     warnings: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, y_true: Any, options: Options, systems: Sequence[Named] = ()) -> Setup:
+    def of(
+        cls, y_true: Any, options: Options, systems: Sequence[Named] = (), *, max_weight: float | None = None
+    ) -> Setup:
         """Open a truth, and find propensities, weights and filters; first check that all files exist."""
         check_inputs(y_true, [each for system in systems for each in _inputs(system.y_score)], options.files)
         program = compile_program(options.measures)
@@ -101,7 +103,7 @@ class Setup:
             weighing = find_propensities(opener, truth.source, weighing.width)
         program = fit_program(program, weighing)
         weighing.width.check_cutoff(program.deepest)
-        weights = read_weights(options.sample_weight, truth.source)
+        weights = read_weights(options.sample_weight, truth.source, max_weight)
         terms = Terms(
             width=weighing.width,
             propensities=weighing.propensities or NO_PROPENSITIES,

@@ -146,6 +146,12 @@ fused = option(
     metavar="NAME=A,B",
     help="Add a system that fuses others, by score or NAME=RULE:A,B; see xmceval fuse.",
 )
+published = option(
+    "--published",
+    is_flag=True,
+    group="Output",
+    help="Show where these values would rank in the table of --dataset.",
+)
 shards = option(
     "--shards",
     is_flag=True,

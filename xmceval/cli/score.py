@@ -17,14 +17,26 @@ from xmceval.report.forms import render
 @options.report_form
 @options.names
 @options.places
-@options.option(
-    "--published",
-    is_flag=True,
-    group="Output",
-    help="Show where these values would rank in the table of --dataset.",
-)
+@options.published
 @options.shards
 @options.save_rows
+@options.option(
+    "--save-state",
+    type=options.FILE,
+    group="Output",
+    metavar="FILE",
+    help="Write the totals of one system, for xmceval merge.",
+)
+@options.option(
+    "--shard", group="Output", metavar="I/N", help="With --save-state: this is shard I of N, so that merge finds gaps."
+)
+@options.option(
+    "--max-weight",
+    type=float,
+    group="Input",
+    metavar="W",
+    help="The largest sample weight of all shards, where --save-state saves them one by one.",
+)
 @options.strict
 @options.quiet
 @options.verbose
@@ -38,6 +50,9 @@ def command(
     published: bool,
     shards: bool,
     save_rows: str | None,
+    save_state: str | None,
+    shard: str | None,
+    max_weight: float | None,
     strict: bool,
     quiet: bool,
     verbose: bool,
@@ -65,6 +80,7 @@ def command(
     shared.start(quiet, ahead=True)
     from xmceval.api.score import score_systems
     from xmceval.api.setup import Setup
+    from xmceval.api.states import check_saving, parse_shard
     from xmceval.labels.standings import require_dataset
     from xmceval.report.result import with_standings
     from xmceval.scoring.options import Options
@@ -72,9 +88,11 @@ def command(
     chosen = Options.of(arguments | {"train": shared.shards_of(arguments["train"], shards)})
     entry = require_dataset(chosen.dataset) if published else None
     named = shared.named_systems(preds, systems, fused, shards=shards)
-    setup = Setup.of(shared.shards_of(truth, shards), chosen, named)
+    place = parse_shard(shard)
+    check_saving(chosen, named, place, save_state)
+    setup = Setup.of(shared.shards_of(truth, shards), chosen, named, max_weight=max_weight)
     with shared.progress(systems[0] if len(systems) == 1 else f"{len(systems)} systems", quiet) as report:
-        results = score_systems(setup, named, progress=report, save_rows=save_rows)
+        results = score_systems(setup, named, progress=report, save_rows=save_rows, save_state=save_state, shard=place)
     results = results if entry is None else [with_standings(result, entry) for result in results]
     if strict:
         shared.refuse_warnings(results)

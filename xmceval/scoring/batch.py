@@ -178,7 +178,7 @@ def rank(scores: Rows, depth: int, scratch: Scratch) -> Ranking:
 
 def longest(rows: Rows) -> int:
     """Return the entries of the longest row, at least 1."""
-    return int(np.max(np.diff(rows.indptr), initial=1))
+    return int((rows.indptr[1:] - rows.indptr[:-1]).max(initial=1))
 
 
 def rows_where(rows: Rows, kept: NDArray[np.bool_], scratch: Scratch) -> Rows:

@@ -46,6 +46,11 @@ class Sums:
         """Return `n` sums of nothing."""
         return np.zeros((n, MOMENTS, WORDS), dtype=np.int64)
 
+    def begin(self, sums: Int64) -> Int64:
+        """Prepare working space for sums of some rows, and return sums of no shares."""
+        sums.fill(0)
+        return self.zeros(len(self.shares))
+
     def add(self, sums: Int64, shares: Int64, left_out: Int64, unscored_true: int = 0, n_true: int = 0) -> None:
         """Add other sums in place."""
         with self._lock:
@@ -98,23 +103,25 @@ class Sums:
 
 
 class Pending:
-    """Sums of one batch that are added to others in the end, or not at all."""
+    """Sums to which one batch is added in the end, or not at all; a kernel goes on from the sums so far."""
 
     def __init__(self, to: Sums) -> None:
         self._to = to
-        self._merged = to.sums, to.shares
-        self._counts: tuple[Any, int, int] = 0, 0, 0
+        self._added: tuple[Any, ...] = ()
+
+    def begin(self, sums: Int64) -> Int64:
+        """Copy the sums so far, and return a copy of the shares."""
+        sums[:] = self._to.sums
+        return self._to.shares.copy()
 
     def add(self, sums: Int64, shares: Int64, left_out: Int64, unscored_true: int = 0, n_true: int = 0) -> None:
-        """Compute what the sums become; called once."""
-        own = self._to
-        self._merged = add_words(own.sums, sums), add_words(own.shares, shares) if shares.size else own.shares
-        self._counts = left_out, unscored_true, n_true
+        """Keep what the sums become; called once."""
+        self._added = sums.copy(), shares, left_out, unscored_true, n_true
 
     def commit(self) -> None:
         """Make it so."""
-        own, (left_out, unscored_true, n_true) = self._to, self._counts
-        own.sums, own.shares = self._merged
+        own = self._to
+        own.sums, own.shares, left_out, unscored_true, n_true = self._added
         own.left_out += left_out
         own.unscored_true += unscored_true
         own.n_true += n_true

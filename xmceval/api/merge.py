@@ -11,10 +11,13 @@ from typing import Any
 
 from xmceval.api.evaluator import Evaluator
 from xmceval.api.finishing import finish_state
+from xmceval.api.states import check_new
 from xmceval.errors import DataError, UsageError, counted, listed, warn
 from xmceval.files.presence import check_files
+from xmceval.files.shards import natural_key
 from xmceval.files.states import read_state, to_bytes, write_state
 from xmceval.report.result import Result
+from xmceval.scoring.joinedfilters import join_filters
 from xmceval.scoring.state import Part, State
 from xmceval.scoring.statedocument import as_document, restore
 
@@ -74,13 +77,15 @@ def merge_states(states: Sequence[Any], *, name: str | None = None, save_state: 
     if not states:
         raise UsageError("there is nothing to merge: expected at least one state")
     check_files(states)
-    opened = [_open(each, f"state {number}") for number, each in enumerate(states, 1)]
+    if save_state is not None:
+        check_new(save_state)
+    opened = sorted((_open(each, f"state {number}") for number, each in enumerate(states, 1)), key=_order)
     parts = [part for state in opened for part in state.parts]
     missing = check_shards(parts)
     if missing and save_state is None:
         raise DataError(f"{missing} (hint: merge all of them, or pass --save-state FILE to merge the rest later)")
+    merged = _add(opened)
     _check_truths(parts)
-    merged = reduce(State.merge, opened)
     if save_state is not None:
         write_state(save_state, to_bytes(*as_document(replace(merged, name=str(save_state)), whole=False)))
         merged = replace(merged, warnings=(*merged.warnings, *([missing] if missing else [])))
@@ -99,6 +104,23 @@ def _open(state: Any, place: str) -> State:
     is_one = len(opened.parts) == 1
     parts = (replace(part, name=name if is_one else f"{name} ({part.name or 'unnamed'})") for part in opened.parts)
     return replace(opened, name=name, parts=tuple(parts))
+
+
+def _order(state: State) -> tuple[Any, ...]:
+    """Return a key that orders states by their shards, or their names."""
+    return min((part.shard or (0, 0), natural_key(Path(part.name))) for part in (*state.parts, Part(state.name)))
+
+
+def _add(states: Sequence[State]) -> State:
+    """Add states, in their order.
+
+    The rows that a filter refers to are counted within the rows of a job, so filters are joined apart.
+    """
+    if len(states) == 1 or any(state.is_whole for state in states):
+        return reduce(State.merge, states)
+    joined = join_filters(states)
+    merged = reduce(State.merge, [replace(state, terms=replace(state.terms, filter=None)) for state in states])
+    return replace(merged, terms=replace(merged.terms, filter=joined))
 
 
 def check_shards(parts: Sequence[Part]) -> str:
@@ -142,16 +164,13 @@ def _shard_of(part: Part) -> tuple[int, int]:
 
 
 def _check_truths(parts: Sequence[Part]) -> None:
-    """Refuse two states of the same rows of truth: one given twice, or predictions of two systems."""
+    """Refuse predictions of two systems for the same rows of truth; one state given twice was refused before."""
     seen: dict[str, Part] = {}
     for part in parts:
         other = seen.get(part.truth_digest) if part.truth_digest else None
         if other is not None:
-            both = f"{other.name} and {part.name}"
-            if other.scores_digest == part.scores_digest:
-                raise DataError(f"{both} are of the same rows, {counted(part.n_rows, 'row')} of {part.truth}")
             raise DataError(
-                f"{both} are of the same truth, {counted(part.n_rows, 'row')} of {part.truth}, with other predictions: "
-                f"{other.scores} and {part.scores}; expected the shards of one system"
+                f"{other.name} and {part.name} are of the same truth, {counted(part.n_rows, 'row')} of {part.truth}, "
+                f"with other predictions: {other.scores} and {part.scores}; expected the shards of one system"
             )
         seen[part.truth_digest] = part

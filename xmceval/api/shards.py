@@ -19,8 +19,6 @@ from xmceval.rows.parts import Shards, parts_of
 from xmceval.rows.shards import ReopenedSource, ShardedSource
 from xmceval.rows.storage import rounded
 
-DIRECTORY_HINT = " (hint: pass --shards to take its files as shards)"
-
 MOST_FORMATS = 3  # of shards, in a note
 
 
@@ -54,7 +52,8 @@ def check_inputs(y_true: Any, y_scores: Iterable[Any], files: Iterable[Any]) -> 
     """Check that all files exist, and that shards of truth and of predictions belong together."""
     truth, *scores = map(find_shards, (y_true, *y_scores))
     others = map(find_shards, files)
-    check_files((part for each in (truth, *scores, *others) for part in parts_of(each)), DIRECTORY_HINT)
+    may_have_shards = {Path(each) for each in (truth, *scores) if isinstance(each, (str, Path))}
+    check_files((part for each in (truth, *scores, *others) for part in parts_of(each)), may_have_shards)
     for each in scores:
         check_pairing(truth, each)
 

@@ -64,6 +64,7 @@ def check_saving(options: Options, systems: Sequence[Named], shard: Shard | None
         if shard is not None:
             raise UsageError("shard (--shard) has no effect without save_state (--save-state)")
         return
+    check_new(path)
     if len(systems) != 1:
         raise UsageError(f"{path}: holds the totals of one system, got {len(systems)} (hint: score each by itself)")
     compile_program(options.measures).check_mergeable("states")
@@ -74,6 +75,12 @@ def check_saving(options: Options, systems: Sequence[Named], shard: Shard | None
             f"{names} propensities, which are never estimated from the rows of one shard (hint: pass --train FILE with "
             "all training labels, or other metrics, such as -m P,nDCG)"
         )
+
+
+def check_new(path: str | Path) -> None:
+    """Refuse the name of a state that exists: another job may have taken hours for it."""
+    if Path(path).exists():
+        raise UsageError(f"{path}: already exists (hint: remove it, or choose another name)")
 
 
 class StateSaving:

@@ -44,8 +44,8 @@ def command(
 
     \b
     Example:
-      xmceval score truth-1.npz preds-1.npz -m P,nDCG --save-state 1.state --shard 1/2
-      xmceval score truth-2.npz preds-2.npz -m P,nDCG --save-state 2.state --shard 2/2
+      xmceval score t1.npz p1.npz -m P --save-state 1.state --shard 1/2
+      xmceval score t2.npz p2.npz -m P --save-state 2.state --shard 2/2
       xmceval merge 1.state 2.state -o json
     """
     if published and form == "csv":

@@ -106,7 +106,7 @@ def check_pairing(truth: Any, scores: Any) -> None:
     if len(truth) != len(scores):
         missing = _find_missing(truth, scores)
         raise DataError(
-            f"{truth.name} has {counted(len(truth), 'shard')}, {scores.name} has {counted(len(scores), 'shard')}"
+            f"{truth.name}: {counted(len(truth), 'shard')}, {scores.name}: {counted(len(scores), 'shard')}"
             f"{missing}; expected a shard of predictions for each of the truth, or one file"
         )
     pairs = [(first, second) for first, second in zip(truth.parts, scores.parts, strict=True)]

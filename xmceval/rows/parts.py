@@ -58,7 +58,7 @@ class Shards:
     def _describe(self) -> str:
         """Return a name made of the first and the last file."""
         if not all(isinstance(part, (str, Path)) for part in self.parts):
-            return "array" if len(self.parts) == 1 else f"{len(self.parts)} shards"
+            return "array"
         first, last = (Path(self.parts[i]).name for i in (0, -1))
         return first if len(self.parts) == 1 else f"{first} to {last}"
 

@@ -29,7 +29,8 @@ DEFAULT = """\
 letters after a value: significantly better than these systems, p (Holm) < 0.05
 propensities: A=0.55 B=1.5, N=1,000 from trn_X_Y.txt
 model_a.txt: ties across a cutoff: 1 instance @3 · ties inside the cutoffs only: 2
-model_b.txt: ties across a cutoff: 1 instance @1, 4 @3 · ties inside the cutoffs only: 1 · P@1 55.00..55.20, P@3 47.40..47.60
+model_b.txt: ties across a cutoff: 1 instance @1, 4 @3 · ties inside the cutoffs only: 1 · \
+P@1 55.00..55.20, P@3 47.40..47.60
 differences: paired t test · instances vary, training seeds do not
 
 model_b.txt \N{MINUS SIGN} model_a.txt · paired over 500 rows · points

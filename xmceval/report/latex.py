@@ -170,7 +170,8 @@ def _draw_rows(listing: Listing, block: Sequence[int], *, is_first: bool) -> Ite
     for i, row in enumerate(listing.rows):
         if i == 1 and listing.has_head:
             yield r"\midrule"
-        yield _join([_draw_text(row[each]) for each in (0, *block)])
+        if any(row[each].strip() for each in block):
+            yield _join([_draw_text(row[each]) for each in (0, *block)])
 
 
 def _draw_text(text: str) -> str:

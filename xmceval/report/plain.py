@@ -119,7 +119,8 @@ def _align_listing(listing: Listing, width: int) -> Iterator[str]:
     blocks = split_columns(list(range(1, len(widths))), widths[1:], width - widths[0] + GAP)
     for block in blocks:
         numeric = {i for i, column in enumerate((0, *block)) if column in listing.numeric}
-        yield from align_columns([tuple(row[i] for i in (0, *block)) for row in rows], right=numeric)
+        own = [tuple(row[i] for i in (0, *block)) for row in rows]
+        yield from align_columns([row for row in own if any(each.strip() for each in row[1:])], right=numeric)
 
 
 def _wrap(lines: Sequence[str], layout: Layout, indent: int = 0) -> Iterator[str]:

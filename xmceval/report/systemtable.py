@@ -148,10 +148,10 @@ def _ceilings(lines: Sequence[Line], figures: Sequence[Mapping[str, Figure]], la
         }
         for own in figures
     ]
-    if all(row == rows[0] for row in rows):
-        yield from [Row(CEILING, rows[0])] if rows and rows[0] else []
-        return
-    yield from (Row(f"{line.name} {CEILING}", row) for line, row in zip(lines, rows, strict=True) if row)
+    named = [(f"{line.name} {CEILING}", row) for line, row in zip(lines, rows, strict=True) if row]
+    if all(row == named[0][1] for _, row in named):
+        named = [(CEILING, row) for _, row in named[:1]]
+    yield from (Row(head, row) for head, row in named)
 
 
 def _join_letters(letters: Sequence[str]) -> str:

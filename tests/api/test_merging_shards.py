@@ -4,6 +4,7 @@ import json
 import shutil
 import zlib
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -73,14 +74,14 @@ def test_any_shards_give_the_bits_of_one_run(seed):
     assert len(expected) > 100
     bounds = cut(rng, N_ROWS, 4)
     bounds = sorted({*bounds, 7})  # an empty text file is refused, and weights of no rows too
-    parts = [part_of(case, start, stop) for start, stop in zip(bounds[:-1], bounds[1:], strict=True)]
+    parts = [part_of(case, start, stop) for start, stop in pairwise(bounds)]
     truth = [save(part.truth, N_LABELS, f"t{i}", rng.choice(TRUTH_FORMS)) for i, part in enumerate(parts)]
     scores = [save(part.scores, N_LABELS, f"p{i}", rng.choice(SCORE_FORMS)) for i, part in enumerate(parts)]
     same(xmceval.score(truth, scores, **options), expected)
     same(xmceval.score(whole[0], scores, **options), expected)
 
     names = []
-    for i, (start, stop) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
+    for i, (start, stop) in enumerate(pairwise(bounds)):
         own = dict(options)
         if "sample_weight" in own:
             own["sample_weight"] = own["sample_weight"][start:stop]
@@ -193,18 +194,18 @@ def test_what_cannot_be_saved_is_refused_before_anything_is_read():
     ):
         with pytest.raises(UsageError, match=message):
             xmceval.score("missing.txt", "missing.txt", **options)
-    with pytest.raises(UsageError, match="max_weight .--max-weight. has no effect without sample_weight"):
+    with pytest.raises(UsageError, match=r"max_weight .--max-weight. has no effect without sample_weight"):
         xmceval.score(np.eye(2), np.eye(2), metrics="P", k=1, max_weight=2)
     with pytest.raises(DataError, match="sample_weight:2: the weight of row 1 is 3, above max_weight, 2"):
         xmceval.score(np.eye(2), np.eye(2), metrics="P", k=1, sample_weight=[1, 3], max_weight=2)
     Path("a.state").write_text("x")
-    with pytest.raises(UsageError, match="a.state: already exists"):
+    with pytest.raises(UsageError, match=r"a.state: already exists"):
         xmceval.score("missing.txt", "missing.txt", **save)
     with open("q.txt", "w") as file:
         file.write("q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 1\n")
     with open("r.txt", "w") as file:
         file.write("q1 Q0 d1 1 0.5 tag\nq2 Q0 d1 1 0.5 tag\n")
-    with pytest.raises(DataError, match="q.txt: its documents are only numbered by their places in it"):
+    with pytest.raises(DataError, match=r"q.txt: its documents are only numbered by their places in it"):
         xmceval.score("q.txt", "r.txt", metrics="P", k=1, save_state="q.state")
 
 
@@ -249,6 +250,22 @@ def test_evaluators_and_files_merge():
     result = xmceval.merge([evaluator, "b.state"], name="both")
     assert result.estimates == expected.estimates
     assert result.name == "both"
+
+
+def test_warnings_on_weights_are_of_all_shards():
+    truth, scores = data()
+    weights = [[1.0] * 8, [2.0**-31] * 8]
+    for i in range(2):
+        own = {"sample_weight": weights[i], "max_weight": 1, "save_state": f"{i}.state"}
+        assert not xmceval.score(truth[i], scores[i], metrics="P", k=1, **own).warnings
+    with pytest.warns(xmceval.XmcevalWarning, match=r"^the smallest weight is 4.7e-10 of the largest") as caught:
+        xmceval.merge(["0.state", "1.state"])
+    assert len(caught) == 1
+    with pytest.warns(xmceval.XmcevalWarning, match="the smallest weight"):
+        xmceval.score(truth[0], scores[0], metrics="P", k=1, sample_weight=[*weights[0][1:], 2.0**-40], save_state="w")
+    with pytest.warns(xmceval.XmcevalWarning) as caught:
+        xmceval.merge(["w"])
+    assert len(caught) == 1
 
 
 def run(*arguments, code=0):

@@ -13,7 +13,7 @@ from xmceval.report.forms import render
 @click.argument("states", nargs=-1, required=True, type=options.FILE)
 @options.report_form
 @options.option("--name", group="Output", metavar="NAME", help="Name of the system.  [default: those it had]")
-@options.places
+@options.layout
 @options.published
 @options.option(
     "--save-state",
@@ -29,12 +29,12 @@ def command(
     states: tuple[str, ...],
     form: str,
     name: str | None,
-    places: int,
     published: bool,
     save_state: str | None,
     strict: bool,
     quiet: bool,
     verbose: bool,
+    **arguments: object,
 ) -> None:
     """Merge STATES, which `xmceval score --save-state` wrote, one for each shard of truth and predictions.
 
@@ -50,6 +50,7 @@ def command(
     """
     if published and form == "csv":
         raise UsageError("published values are not part of the CSV (hint: pass -o table or -o json)")
+    layout = options.take_layout(arguments, form)
     from xmceval.api.merge import merge_states
     from xmceval.files.shards import find_shards
     from xmceval.labels.standings import require_dataset
@@ -63,4 +64,4 @@ def command(
     if strict:
         shared.refuse_warnings([result])
     shared.report([result], quiet=quiet, verbose=verbose)
-    click.echo(render(form, [result], places), nl=False)
+    click.echo(render(form, [result], layout), nl=False)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @options.runs
 @options.report_form
 @options.names
-@options.places
+@options.layout
 @options.save_rows
 @options.option(
     "--rows", is_flag=True, group="Input", help="The files are values of rows, such as trec_eval -q writes."
@@ -42,7 +42,6 @@ def command(
     preds: tuple[str, ...],
     form: str,
     names: tuple[str, ...],
-    places: int,
     fused: tuple[str, ...],
     runs: tuple[str, ...],
     save_rows: str | None,
@@ -65,6 +64,7 @@ def command(
       xmceval compare tst_X_Y.txt old.txt new.txt --train trn_X_Y.txt -k 1,3,5
       xmceval compare old.rows.npz new.rows.npz
     """
+    layout = options.take_layout(arguments, form)
     if rows or is_row_file(truth):
         comparison = _compare_rows((truth, *preds), names, arguments, quiet)
     elif any(is_row_file(each) for each in preds):
@@ -82,7 +82,7 @@ def command(
     if strict:
         shared.refuse_warnings(comparison.results, comparison.warnings)
     shared.report(comparison.results, quiet=quiet, verbose=verbose, warnings=comparison.warnings)
-    click.echo(render_comparison(form, comparison, places), nl=False)
+    click.echo(render_comparison(form, comparison, layout), nl=False)
 
 
 def _compare_systems(

@@ -16,7 +16,7 @@ from xmceval.report.forms import render
 @options.fused
 @options.report_form
 @options.names
-@options.places
+@options.layout
 @options.option(
     "--published",
     is_flag=True,
@@ -32,7 +32,6 @@ def command(
     preds: tuple[str, ...],
     form: str,
     names: tuple[str, ...],
-    places: int,
     fused: tuple[str, ...],
     published: bool,
     save_rows: str | None,
@@ -54,6 +53,7 @@ def command(
     """
     if published and form == "csv":
         raise UsageError("published values are not part of the CSV (hint: pass -o table or -o json)")
+    layout = options.take_layout(arguments, form)
     systems = shared.system_names(preds, names)
     shared.start(quiet, ahead=True)
     from xmceval.api.score import score_systems
@@ -72,4 +72,4 @@ def command(
     if strict:
         shared.refuse_warnings(results)
     shared.report(results, quiet=quiet, verbose=verbose)
-    click.echo(render(form, results, places), nl=False)
+    click.echo(render(form, results, layout), nl=False)

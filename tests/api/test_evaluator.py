@@ -17,6 +17,7 @@ from xmceval.api import inputs
 from xmceval.errors import DataError, UsageError
 from xmceval.metrics.table import METRICS
 from xmceval.rows import matrices
+from xmceval.scoring import labelcounters
 from xmceval.scoring.labelwise import Labelwise
 from xmceval.scoring.state import own_version
 
@@ -166,7 +167,10 @@ def test_duplicates_are_counted_over_all_batches():
         evaluator.update(truth[i : i + 1], (labels[i : i + 1], scores[i : i + 1]))
     whole = xmceval.score(truth, (labels, scores), **options)
     assert any("3 duplicate entries" in warning for warning in whole.warnings)
-    assert [each.replace("y_score[0]", "y_score") for each in whole.warnings] == list(evaluator.result().warnings)
+    expected = [each.replace("y_score[0]", "y_score") for each in whole.warnings]
+    assert expected == list(evaluator.result().warnings)
+    other = xmceval.Evaluator(**options).merge(evaluator)
+    assert expected == list(pickle.loads(pickle.dumps(other)).result().warnings)
 
 
 def test_warnings_of_likely_mistakes_come_from_all_batches():
@@ -179,6 +183,22 @@ def test_warnings_of_likely_mistakes_come_from_all_batches():
     with pytest.warns(xmceval.XmcevalWarning, match="decreased by 1"):
         found = update_all(xmceval.Evaluator(**options), (truth, shifted), [0, 100, 399, 400]).result()
     assert found == whole
+    parts = [update_all(xmceval.Evaluator(**options), (truth, shifted), ends) for ends in ([0, 150], [150, 400])]
+    assert pickle.loads(pickle.dumps(parts[1])).merge(pickle.loads(pickle.dumps(parts[0]))).result() == whole
+
+
+def test_a_threshold_is_rounded_to_the_type_of_the_scores_in_every_batch():
+    case = np.eye(4), np.where(np.eye(4), 0.7, 0.5).astype(np.float32)
+    options = {"metrics": "precision_score,recall_score", "threshold": 0.7}
+    evaluator = pickle.loads(pickle.dumps(update_all(xmceval.Evaluator(**options), case, [0, 1])))
+    assert update_all(evaluator, case, [1, 4]).result() == xmceval.score(*case, **options)
+    assert (evaluator.result()["recall_score"], evaluator.result()["precision_score"]) == (1.0, 1.0)
+
+
+def test_lists_of_no_labels_are_rows_without_predictions():
+    evaluator = xmceval.Evaluator(metrics="P", k=1)
+    evaluator.update(np.eye(3), (np.empty((3, 0), dtype=np.int64), np.empty((3, 0))))
+    assert (evaluator.result()["P@1"], evaluator.result().counts.n_predictions) == (0.0, 0)
 
 
 def bad_batches():
@@ -196,7 +216,7 @@ def bad_batches():
         "columns": (truth, scores[:, :9], "y_score of batch 3 has 9 columns"),
         "fraction": (truth / 3, scores, "batch 3, y_true row .: the truth value of label"),
         "outside": (truth, (np.full((8, 2), 12), np.ones((8, 2))), r"batch 3, y_score\[0\] row 0: label 12 is outside"),
-        "lists": ([[1], [2, 3]], scores, "rows of different lengths"),
+        "shape": (np.ones((8, 2, 2)), scores, "y_true: expected a matrix"),
     }
 
 
@@ -234,6 +254,8 @@ def test_there_is_no_result_before_the_first_batch_and_one_of_an_empty_batch():
     evaluator.reset()
     with pytest.raises(UsageError, match="no rows were scored"):
         evaluator.compute()
+    with pytest.raises(DataError, match=r"batch 1, y_score row 0: .* is NaN"):
+        evaluator.update(np.eye(1, 4), np.full((1, 4), np.nan))
 
 
 @pytest.mark.parametrize(
@@ -271,13 +293,27 @@ def test_weights_that_are_wrong_are_refused(max_weight, weights, message):
         evaluator.update(np.eye(3), np.eye(3), weights)
 
 
+@pytest.mark.parametrize("block_entries", [1 << 17, 1])
+def test_weights_that_leave_the_range_of_counters_change_nothing(monkeypatch, block_entries):
+    monkeypatch.setattr(labelcounters, "MOST_WEIGHT", 8)
+    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", block_entries)
+    evaluator = xmceval.Evaluator(metrics="P,macroF1", k=1, max_weight=1.5, threads=1)
+    evaluator.update(np.eye(4), np.eye(4), np.full(4, 1.5))
+    before = content(evaluator)
+    with pytest.raises(DataError, match="the sample weights sum to more than 4 times the largest"):
+        evaluator.update(np.eye(2, 4), np.eye(2, 4), np.full(2, 1.5))
+    assert content(evaluator) == before
+
+
 def test_rows_of_no_weight_at_all_have_no_result():
     evaluator = xmceval.Evaluator(metrics="P", k=1, max_weight=1)
     evaluator.update(np.eye(3), np.eye(3), np.zeros(3))
     with pytest.raises(DataError, match="every weight is 0, no row is left"):
         evaluator.result()
     evaluator.update(np.eye(3), np.eye(3), np.array([0, 1, 1e-12]))
-    assert any("the smallest weight is 1e-12 of the largest" in each for each in evaluator.result().warnings)
+    merged = xmceval.Evaluator(metrics="P", k=1, max_weight=1, n_labels=3).merge(evaluator)
+    for each in (evaluator, merged, pickle.loads(pickle.dumps(merged))):
+        assert any("the smallest weight is 1e-12 of the largest" in warning for warning in each.result().warnings)
     summed = evaluator.from_state(evaluator.state()).result()
     assert any("the smallest weight is 9e-13 of the largest" in each for each in summed.warnings)
 
@@ -444,3 +480,16 @@ def test_what_an_evaluator_holds_does_not_grow_with_the_rows():
 
 def test_an_evaluator_says_what_it_is_of():
     assert repr(xmceval.Evaluator(metrics="P,R", k=1)) == "<Evaluator of P@1, R@1: 0 rows>"
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+@pytest.mark.parametrize("metrics", ["P,nDCG,macroF1", "P,LRAP"])
+def test_dense_scores_are_scored_as_by_score_and_their_faults_have_a_batch(dtype, metrics):
+    rng, options = np.random.default_rng(14), {"metrics": metrics, "k": [1, 3]}
+    case = (rng.random((20, 9)) < 0.3).astype(float), rng.integers(0, 6, (20, 9)).astype(dtype)
+    evaluator = update_all(xmceval.Evaluator(**options), case, [0, 7, 7, 20])
+    assert evaluator.result() == xmceval.score(*case, **options)
+    before = content(evaluator)
+    with pytest.raises(DataError, match="batch 4, y_score row 2: the score value of label 1 is NaN"):
+        evaluator.update(np.eye(3, 9), np.where(np.arange(27).reshape(3, 9) == 19, np.nan, 1.0))
+    assert content(evaluator) == before

@@ -112,12 +112,9 @@ def _order(state: State) -> tuple[Any, ...]:
 
 
 def _add(states: Sequence[State]) -> State:
-    """Add states, in their order.
-
-    The rows that a filter refers to are counted within the rows of a job, so filters are joined apart.
-    """
-    if len(states) == 1 or any(state.is_whole for state in states):
-        return reduce(State.merge, states)
+    """Add states, in their order; filters are joined apart, as the rows of each are counted within its state."""
+    if len(states) == 1:
+        return states[0]
     joined = join_filters(states)
     merged = reduce(State.merge, [replace(state, terms=replace(state.terms, filter=None)) for state in states])
     return replace(merged, terms=replace(merged.terms, filter=joined))

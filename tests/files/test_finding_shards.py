@@ -60,10 +60,10 @@ def test_a_directory_stands_for_its_files_where_that_is_asked_for():
 
 
 def test_anything_else_is_itself():
-    touch("a*", "@b")
+    touch("a*", "@b", "pair[1]-labels.npy")
     ids = [[1, 2], [3]]
     pair = (np.ones((2, 2)), np.ones((2, 2)))
-    for value in ("a*", "@b", "missing.txt", "-", None, pair, ids, pair[0], [], ["a*", 1]):
+    for value in ("a*", "@b", "pair[1]", "missing.txt", "-", None, pair, ids, pair[0], [], ["a*", 1]):
         assert find_shards(value) is value
     with pytest.raises(DataError, match=r"^x-\*: no file matches this pattern$"):
         find_shards("x-*")

@@ -170,6 +170,14 @@ def test_a_list_in_compare_is_runs_and_shards_have_their_name():
         xmceval.compare(truth, {"good": good, "bad": Shards(bad)}, metrics="P")
 
 
+def test_the_same_shards_twice_are_reported():
+    parts = truth_of(2, 2)
+    systems = {"a": Shards(parts), "b": Shards([parts[0], EYE[:2]]), "c": Shards(parts)}
+    with pytest.warns(xmceval.XmcevalWarning, match=r"^a and c are the same files: all of their rows tie$") as caught:
+        xmceval.compare(parts, systems, metrics="P", k=1)
+    assert len(caught) == 1
+
+
 def test_shards_are_a_list():
     for wrong, problem in (("p.txt", "got the path 'p.txt'"), ([], "got none")):
         with pytest.raises(UsageError, match=f"shards must be a list of paths or matrices, {problem}"):

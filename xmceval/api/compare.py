@@ -14,8 +14,10 @@ from xmceval.api.saving import saving_rows
 from xmceval.api.setup import Named, Setup
 from xmceval.errors import UsageError, listed, warn
 from xmceval.files.presence import check_files
+from xmceval.files.shards import find_shards
 from xmceval.report.comparison import Comparison, Difference
 from xmceval.report.result import Result
+from xmceval.rows.parts import parts_of
 from xmceval.rows.threads import Progress, default_threads
 from xmceval.scoring.heldrows import HeldRows
 from xmceval.scoring.observers import Observer
@@ -196,13 +198,15 @@ def _in_order(
 
 
 def _warnings(systems: Sequence[Named], differences: Sequence[Difference], testing: Testing) -> Iterator[str]:
-    seen: dict[Path, str] = {}
+    seen: dict[tuple[Path, ...], str] = {}
     for each in systems:
-        if isinstance(each.y_score, (str, Path)) and Path(each.y_score).exists():
-            path = Path(each.y_score).resolve()
-            if path in seen:
-                yield f"{seen[path]} and {each.name} are the same file: all of their rows tie"
-            seen[path] = str(each.name)
+        parts = parts_of(find_shards(each.y_score))
+        paths = tuple(Path(part).resolve() for part in parts if isinstance(part, (str, Path)) and Path(part).exists())
+        if len(paths) == len(parts):
+            if paths in seen:
+                same = "the same file" if len(paths) == 1 else "the same files"
+                yield f"{seen[paths]} and {each.name} are {same}: all of their rows tie"
+            seen[paths] = str(each.name)
     untested = list(dict.fromkeys(each.measure.name for each in differences if each.p is None and not each.bin))
     if untested:
         why = "they are not means over rows" if testing.test != "bootstrap" else "they are not resampled"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.errors import DataError, counted
-from xmceval.files.arrays.pairs import pair_of
+from xmceval.files.arrays.pairs import has_pair, pair_of
 from xmceval.files.streams import read_all_bytes
 from xmceval.rows.parts import Shards, parts_of
 
@@ -43,7 +43,7 @@ def find_shards(value: Any, *, directories: bool = False) -> Any:
     text, path = str(value), Path(value)
     if directories and path.is_dir():
         return _match(f"{glob.escape(text)}/*", text, "is a directory without files")
-    if _exists(path):
+    if _exists(path) or has_pair(path):
         return value
     if text.startswith("@") and len(text) > 1:
         return _read_list(text)

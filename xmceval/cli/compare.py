@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 @options.names
 @options.places
 @options.save_rows
+@options.save_labels
 @options.option(
     "--rows", is_flag=True, group="Input", help="The files are values of rows, such as trec_eval -q writes."
 )
@@ -46,6 +47,7 @@ def command(
     fused: tuple[str, ...],
     runs: tuple[str, ...],
     save_rows: str | None,
+    save_labels: str | None,
     rows: bool,
     strict: bool,
     quiet: bool,
@@ -78,15 +80,22 @@ def command(
         systems = shared.system_names(preds, names)
         shared.start(quiet, ahead=True)
         named = [*shared.named_systems(preds, systems, fused), *shared.systems_of_runs(runs)]
-        comparison = _compare_systems(truth, named, arguments, save_rows, quiet)
+        comparison = _compare_systems(truth, named, arguments, save_rows, save_labels, quiet)
     if strict:
         shared.refuse_warnings(comparison.results, comparison.warnings)
     shared.report(comparison.results, quiet=quiet, verbose=verbose, warnings=comparison.warnings)
+    for wins in () if quiet else comparison.label_wins:
+        click.echo(f"{save_labels}: {wins}", err=True)
     click.echo(render_comparison(form, comparison, places), nl=False)
 
 
 def _compare_systems(
-    truth: str, systems: list[Named], arguments: dict[str, object], save_rows: str | None, quiet: bool
+    truth: str,
+    systems: list[Named],
+    arguments: dict[str, object],
+    save_rows: str | None,
+    save_labels: str | None,
+    quiet: bool,
 ) -> Comparison:
     """Compare predictions on the truth."""
     from xmceval.api.compare import compare_systems
@@ -96,7 +105,11 @@ def _compare_systems(
     setup = Setup.of(truth, Options.of(arguments), systems)
     with shared.progress(f"{len(systems)} systems", quiet) as report:
         return compare_systems(
-            *(setup, systems, testing, details), progress=report, save_rows=save_rows, watch=shared.watch(quiet)
+            *(setup, systems, testing, details),
+            progress=report,
+            save_rows=save_rows,
+            save_labels=save_labels,
+            watch=shared.watch(quiet),
         )
 
 
@@ -129,7 +142,7 @@ def _refuse_scoring() -> None:
         All of them.
     """
     context = click.get_current_context()
-    of_scoring = {*specs(Options), "fused", "runs", "save_rows"} - {"threads"}
+    of_scoring = {*specs(Options), "fused", "runs", "save_rows", "save_labels"} - {"threads"}
     passed = [
         each.opts[0]
         for each in context.command.params

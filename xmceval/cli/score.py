@@ -24,6 +24,7 @@ from xmceval.report.forms import render
     help="Show where these values would rank in the table of --dataset.",
 )
 @options.save_rows
+@options.save_labels
 @options.strict
 @options.quiet
 @options.verbose
@@ -36,6 +37,7 @@ def command(
     fused: tuple[str, ...],
     published: bool,
     save_rows: str | None,
+    save_labels: str | None,
     strict: bool,
     quiet: bool,
     verbose: bool,
@@ -67,7 +69,7 @@ def command(
     named = shared.named_systems(preds, systems, fused)
     setup = Setup.of(truth, chosen, named)
     with shared.progress(systems[0] if len(systems) == 1 else f"{len(systems)} systems", quiet) as report:
-        results = score_systems(setup, named, progress=report, save_rows=save_rows)
+        results = score_systems(setup, named, progress=report, save_rows=save_rows, save_labels=save_labels)
     results = results if entry is None else [with_standings(result, entry) for result in results]
     if strict:
         shared.refuse_warnings(results)

@@ -201,10 +201,10 @@ def test_csv_has_one_line_per_difference(run):
     assert (code, err) == (0, "")
     head, line = csv.reader(out.splitlines())
     assert head[:8] == ["system", "baseline", "metric", "k", "bin", "difference", "low", "high"]
-    assert head[8:] == ["p", "p_adjusted", "effect", "detectable", "wins", "ties", "losses", "n"]
+    assert head[8:] == ["p", "p_adjusted", "effect", "detectable", "wins", "ties", "losses", "n", "unit"]
     found = dict(zip(head, line, strict=True))
     assert [found[name] for name in ("system", "baseline", "metric", "k", "bin")] == [MODEL_B, MODEL_A, "P", "3", ""]
-    assert [found[name] for name in ("wins", "ties", "losses", "n")] == ["123", "235", "142", "500"]
+    assert [found[name] for name in ("wins", "ties", "losses", "n", "unit")] == ["123", "235", "142", "500", "row"]
     assert float(found["difference"]) == pytest.approx(-25 / 1500)
     assert float(found["p"]) == pytest.approx(0.22995009563, abs=1e-10)
 

@@ -151,7 +151,9 @@ def compare_systems(
     """Compare systems on an opened truth; `watch` shows the cost of resampling, and how much of it is done."""
     check_files([details.texts])
     lineup = Lineup.of(systems)
-    pairs = find_pairs(lineup.names, testing)
+    pairs, overlapping = lineup.without_parts(find_pairs(lineup.names, testing))
+    if not pairs:
+        raise UsageError(f"no pair of systems is left to compare: {'; '.join(overlapping)}")
     setup = counting_labels(setup, save_labels)
     opened = setup.open_systems(lineup.runs)
     bins = opened[0].terms.bins
@@ -178,7 +180,7 @@ def compare_systems(
         tuple(results),
         tuple(differences),
         testing,
-        tuple(_warnings(lineup.runs, differences, testing)),
+        (*overlapping, *_warnings(lineup, differences, testing)),
         tuple(lineup.spreads(results)),
         overlaps=shown.finish_overlaps(),
         examples=shown.finish_examples(),
@@ -208,9 +210,9 @@ def _in_order(
             yield by_key.get(plain.key, plain)
 
 
-def _warnings(systems: Sequence[Named], differences: Sequence[Difference], testing: Testing) -> Iterator[str]:
+def _warnings(lineup: Lineup, differences: Sequence[Difference], testing: Testing) -> Iterator[str]:
     seen: dict[Path, str] = {}
-    for each in systems:
+    for each in (lineup.runs[group[0]] for group in lineup.groups if len(group) == 1):
         if isinstance(each.y_score, (str, Path)) and Path(each.y_score).exists():
             path = Path(each.y_score).resolve()
             if path in seen:

@@ -100,7 +100,7 @@ def make_bins(spec: int | str | Sequence[int | str], propensities: Propensities,
         n_bins = numbers[0] if numbers else len(words)
         if n_bins < 1:
             raise UsageError("by_frequency needs at least 1 bin")
-        names = [f"bin {i + 1}" for i in range(n_bins)] if numbers else words
+        names = [f"bin {i + 1}" for i in range(n_bins)] if numbers else _check_names(words, spec)
         mass = positives[::-1]
         before = (np.cumsum(mass) - mass)[::-1] / max(mass.sum(), 1.0)
         by_code = np.minimum((n_bins * before).astype(np.int64), n_bins - 1)
@@ -116,6 +116,24 @@ def _read_spec(spec: Any) -> tuple[list[str], bool]:
     if isinstance(spec, Iterable) and getattr(spec, "ndim", 1) > 0:
         return [str(word).strip() for word in spec], True
     return [] if isinstance(spec, bool) else [str(spec)], False
+
+
+def _check_names(words: list[str], spec: Any) -> list[str]:
+    """Refuse a single name, which would be one bin of all labels, and a name that appears twice.
+
+    Raises
+    ------
+    UsageError
+    """
+    if len(words) == 1:
+        raise UsageError(
+            f"by_frequency={spec!r} would be one bin with all labels; expected at least two names such as head,tail, "
+            "a number of bins such as 3, or ascending training counts such as 10,100"
+        )
+    repeated = [word for i, word in enumerate(words) if word in words[:i]]
+    if repeated:
+        raise UsageError(f"by_frequency names {repeated[0]!r} twice; expected a name of its own for each bin")
+    return words
 
 
 def _is_number(word: str) -> bool:

@@ -19,12 +19,15 @@ DENSE_IDS = 1 << 27  # labels below are counted in one array, of which only the 
 LONG_TABLE = 1 << 22  # labels; a longer table that is mostly zeros is given by ids
 
 
-def count_labels(truth: Source, *, width: Width, threads: int | None = None) -> LabelCounts:
-    """Count the rows of a truth and, for each label, those in which it is true."""
+def count_labels(truth: Source, *, width: Width, threads: int | None = None, may_merge: bool = False) -> LabelCounts:
+    """Count the rows of a truth and, for each label, those in which it is true.
+
+    `may_merge` says that an option merges duplicate labels.
+    """
     counts, lock = LabelCounts(), threading.Lock()
 
     def work(scratch: Scratch, block: Block) -> None:
-        rows, _ = validated_truth(block, scratch, width)
+        rows, _ = validated_truth(block, scratch, width, may_merge=may_merge)
         with lock:
             counts.add(block.n_rows, rows.indices[: rows.indptr[-1]])
 

@@ -46,9 +46,11 @@ def render_comparison(comparison: Comparison, places: int = 0) -> str:  # noqa: 
     """Write a comparison as CSV in long form, one line per difference."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["system", "baseline", "metric", "k", "bin", *DIFFERENCE_NUMBERS])
+    writer.writerow(["system", "baseline", "metric", "k", "bin", *DIFFERENCE_NUMBERS, "unit"])
     for each in comparison.differences:
         numbers = (getattr(each, name) for name in DIFFERENCE_NUMBERS)
         cells = ("" if number is None else repr(number) for number in numbers)
-        writer.writerow([each.system, each.baseline, each.measure.head, each.measure.cutoff, each.bin, *cells])
+        writer.writerow(
+            [each.system, each.baseline, each.measure.head, each.measure.cutoff, each.bin, *cells, each.unit]
+        )
     return text.getvalue()

@@ -90,7 +90,7 @@ def build_sheet(results: Sequence[Result], places: int = PLACES) -> Sheet:
     """Build the sheet of one or more systems that were scored on the same truth."""
     is_one = len(results) == 1
     predictions = [_mean_per_instance(result, result.counts.n_predictions, "prediction") for result in results]
-    is_known = all(result.counts.n_labels for result in results)  # saved rows of other tools have no counts
+    is_known = all(result.counts.are_known for result in results)
     is_common = len(set(predictions)) == 1 or not is_known
     truth = _mean_per_instance(results[0], results[0].counts.n_true, "true label")
     sections: list[Section] = []

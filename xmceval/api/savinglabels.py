@@ -55,7 +55,7 @@ class LabelSaving:
     setup: Setup
     opened: Sequence[Opened]
     file: BinaryIO | None = None
-    suffix: str = ""
+    path: Path = Path()
     propensities: Propensities = NO_PROPENSITIES
 
     def finish(
@@ -85,7 +85,7 @@ class LabelSaving:
             "propensities": self._model(),
             "wins": [vars(each) for each in wins],
         }
-        write_label_values(self.file, self.suffix, replace(table, meta=meta))
+        write_label_values(self.file, self.path, replace(table, meta=meta))
         return wins
 
     def _label_columns(self) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def saving_labels(setup: Setup, opened: Sequence[Opened], path: str | Path | Non
         propensities = weighing.propensities or NO_PROPENSITIES
     path = Path(path)
     with open_targets([path], force=False) as [file]:
-        yield LabelSaving(setup, opened, file, path.suffix, propensities)
+        yield LabelSaving(setup, opened, file, path, propensities)
 
 
 def _count_wins(table: LabelTable, column: str) -> tuple[LabelWins, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from xmceval.cli import options, shared
+from xmceval.cli import bars, options, shared
 from xmceval.errors import UsageError, listed
 from xmceval.report.forms import render_comparison
 from xmceval.scoring.options import Options, specs
@@ -102,11 +102,10 @@ def _compare_systems(
     from xmceval.api.setup import Setup
 
     testing, details = Testing.of(arguments), Details.of(arguments)
-    setup = Setup.of(truth, Options.of(arguments), systems)
-    with shared.progress(f"{len(systems)} systems", quiet) as report:
+    with bars.shown(quiet):
+        setup = Setup.of(truth, Options.of(arguments), systems)
         return compare_systems(
             *(setup, systems, testing, details),
-            progress=report,
             save_rows=save_rows,
             save_labels=save_labels,
             watch=shared.watch(quiet),
@@ -126,11 +125,12 @@ def _compare_rows(
     from xmceval.api.comparerows import compare_tables
     from xmceval.files.rowvalues import read_row_values
 
-    tables = [read_row_values(path) for path in files]
     threads = arguments["threads"]
-    return compare_tables(
-        tables, names, Testing.of(arguments), threads if isinstance(threads, int) else None, shared.watch(quiet)
-    )
+    with bars.shown(quiet):
+        tables = [read_row_values(path) for path in files]
+        return compare_tables(
+            tables, names, Testing.of(arguments), threads if isinstance(threads, int) else None, shared.watch(quiet)
+        )
 
 
 def _refuse_scoring() -> None:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from xmceval.files.writing.sinks import write_member
 from xmceval.files.writing.targets import check_new_file
+from xmceval.rows.progress import phase
 
 SCHEMA = "xmceval-labels/1"
 AT_ONCE = 1 << 14  # labels
@@ -91,37 +92,37 @@ def check_label_file(path: str | Path) -> Path:
     return check_new_file(path, WRITERS, "values of labels")
 
 
-def write_label_values(file: BinaryIO, suffix: str, table: LabelTable) -> None:
-    """Write values of labels in the form of an ending."""
-    WRITERS[suffix](file, table)
+def write_label_values(file: BinaryIO, path: Path, table: LabelTable) -> None:
+    """Write values of labels in the form of the ending of a path."""
+    WRITERS[path.suffix](file, path, table)
 
 
 HEAD = ("label", "name", "n_train", "inverse_propensity", "bin", "system", "baseline")
 
 
-def _write_csv(file: BinaryIO, table: LabelTable) -> None:
+def _write_csv(file: BinaryIO, path: Path, table: LabelTable) -> None:
     """Write one line per label and system, then those of differences, with empty cells where there is no value."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*HEAD, *table.values])
-    for lines in _lines(table):
+    for lines in _lines(path, table):
         writer.writerows(lines)
         file.write(text.getvalue().encode(errors="surrogateescape"))
         text.seek(0)
         text.truncate()
 
 
-def _write_jsonl(file: BinaryIO, table: LabelTable) -> None:
+def _write_jsonl(file: BinaryIO, path: Path, table: LabelTable) -> None:
     """Write one object per label and system, with null where there is no value; the last line has `meta`."""
     names = [*HEAD, *table.values]
-    for lines in _lines(table):
+    for lines in _lines(path, table):
         for line in lines:
             text = json.dumps(dict(zip(names, line, strict=True)), ensure_ascii=False)
             file.write(text.encode(errors="replace") + b"\n")
     file.write(json.dumps({"meta": table.described}).encode() + b"\n")
 
 
-def _write_npz(file: BinaryIO, table: LabelTable) -> None:
+def _write_npz(file: BinaryIO, path: Path, table: LabelTable) -> None:  # noqa: ARG001 - writers share one signature
     """Write arrays: of labels [n_labels], of values [n_labels, n_systems], and text as bytes, one name per line."""
     n, n_systems = table.labels.size, len(table.systems)
     meta = np.frombuffer(json.dumps(table.described).encode(), dtype=np.uint8)
@@ -152,20 +153,25 @@ def _name_lines(table: LabelTable) -> Iterator[NDArray[np.uint8]]:
         yield np.frombuffer(text.encode(errors="surrogateescape"), dtype=np.uint8)
 
 
-def _lines(table: LabelTable) -> Iterator[Iterator[tuple[Any, ...]]]:
+def _lines(path: Path, table: LabelTable) -> Iterator[Iterator[tuple[Any, ...]]]:
     """Yield the lines of some labels at a time: for each label those of systems, then those of pairs."""
-    for labels in table.pieces:
-        of_label = [labels.tolist(), *_label_columns(table, labels)]
-        values = {name: read(labels) for name, read in table.values.items()}
-        by_system = [
-            _zipped(of_label, name, None, [each[:, s] for each in values.values()])
-            for s, name in enumerate(table.systems)
-        ]
-        by_pair = [
-            _zipped(of_label, pair.system, pair.baseline, [_difference(*each, pair) for each in values.items()])
-            for pair in table.pairs
-        ]
-        yield (line for lines in zip(*by_system, *by_pair, strict=True) for line in lines)
+    with phase(str(path), table.labels.size, "labels") as add:
+        for labels in table.pieces:
+            yield _lines_of(labels, table)
+            add(labels.size)
+
+
+def _lines_of(labels: Array, table: LabelTable) -> Iterator[tuple[Any, ...]]:
+    of_label = [labels.tolist(), *_label_columns(table, labels)]
+    values = {name: read(labels) for name, read in table.values.items()}
+    by_system = [
+        _zipped(of_label, name, None, [each[:, s] for each in values.values()]) for s, name in enumerate(table.systems)
+    ]
+    by_pair = [
+        _zipped(of_label, pair.system, pair.baseline, [_difference(*each, pair) for each in values.items()])
+        for pair in table.pairs
+    ]
+    return (line for lines in zip(*by_system, *by_pair, strict=True) for line in lines)
 
 
 def _label_columns(table: LabelTable, labels: Array) -> Iterator[Sequence[Any]]:
@@ -202,6 +208,6 @@ def _difference(name: str, values: Array, pair: LabelPair) -> Array:
     return difference
 
 
-WRITERS: Mapping[str, Callable[[BinaryIO, LabelTable], None]] = MappingProxyType(
+WRITERS: Mapping[str, Callable[[BinaryIO, Path, LabelTable], None]] = MappingProxyType(
     {".npz": _write_npz, ".csv": _write_csv, ".jsonl": _write_jsonl}
 )

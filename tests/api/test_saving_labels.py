@@ -110,14 +110,19 @@ def test_values_of_labels_add_up_to_the_report_which_does_not_change(empty_rows,
 
 def test_decisions_and_areas_have_values_of_labels(rng):
     truth, scores = rng.random((50, 6)) < 0.4, rng.random((50, 6))
-    metrics = ["f1_score(average=macro)", "balanced_accuracy(average=macro)", "tp", "fp", "fn", "macroAUC"]
+    metrics = ["P@2", "f1_score(average=macro)", "balanced_accuracy(average=macro)", "tp", "fp", "fn", "macroAUC"]
     result = xmceval.score(truth, scores, metrics=metrics, threshold=0.6, save_labels="a.npz")
     found = only("a.npz")
     assert [result[name] for name in ("tp", "fp", "fn")] == [found[name].sum() for name in ("tp", "fp", "fn")]
-    for name, column in zip(metrics, ("F1", "balanced_accuracy", "", "", "", "AUC"), strict=True):
+    for name, column in zip(metrics, ("", "F1", "balanced_accuracy", "", "", "", "AUC"), strict=True):
         assert not column or result[name] == pytest.approx(found[column].mean())
     counts = ["n_true", "tp", "fp", "fn"]
-    assert list(found) == ["label", *counts, "precision", "recall", "F1", "balanced_accuracy", "AUC"]
+    assert [name for name in found if "@" not in name] == [
+        *("label", *counts, "precision", "recall", "F1", "balanced_accuracy", "AUC"),
+    ]
+    assert [name for name in found if "@" in name] == [
+        *("hits@2", "predicted@2", "precision@2", "recall@2", "F1@2"),
+    ]
 
 
 def test_labels_are_counted_once():

@@ -127,12 +127,12 @@ def test_a_bar_waits_for_a_second_and_vanishes(monkeypatch):
 
 def test_an_error_leaves_no_bar(files, monkeypatch):
     """Reading a filter is no phase: the bar is that of the file."""
-    (files / "filter.txt").write_text("0 1\n" * 5000 + "0 x\n")
+    (files / "filter.txt").write_text("0 1\n" * 2000 + "0 x\n" + "0 1\n" * 9000)
     with terminal(monkeypatch) as seen, pytest.raises(SystemExit):
         main(["score", "truth.txt", "preds.txt", "-m", "P", "--filter", "filter.txt"])
     frames = "".join(seen).split("\r")
     assert any(frame.startswith("filter.txt  [#") for frame in frames)
-    assert frames[-1].startswith("\x1b[KError: filter.txt:5001: ")
+    assert frames[-2].startswith("\x1b[KError: filter.txt:2001: ")
 
 
 @pytest.mark.parametrize(

@@ -207,6 +207,8 @@ def test_the_commands_save_names_of_labels_and_report_who_wins(tmp_path, capsys)
     with open("l.csv", encoding="utf-8") as file:
         names = [line["name"] for line in csv.DictReader(file)]
     assert names[::3] == ["a", '"b"', "c", "d\u00e9"]
+    xmceval.score("truth.txt", "x.txt", labels="names.txt", metrics="P@1", save_labels="l.npz")
+    assert np.load("l.npz")["names"].tobytes() == (tmp_path / "names.txt").read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -215,6 +217,7 @@ def test_the_commands_save_names_of_labels_and_report_who_wins(tmp_path, capsys)
         ({"metrics": "RR@all"}, "a.csv", r"a.csv: none of the metrics counts labels \(hint: add a metric at a cutoff"),
         ({"ties": "best"}, "a.csv", "a.csv: counts by label follow the order by label, not ties=best"),
         ({}, "a.txt", "a.txt: values of labels are written as .npz, .csv, .jsonl"),
+        ({"save_rows": "./a.csv"}, "a.csv", "a.csv: cannot be the file of both rows and labels"),
         ({}, "old.csv", "old.csv: already exists"),
     ],
 )

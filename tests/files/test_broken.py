@@ -165,7 +165,10 @@ def test_an_npz_of_another_kind_is_reported():
 def test_coo_duplicates_are_not_added_up():
     write("t.txt", TRUTH)
     np.savez("m.npz", shape=[4, 5], data=[0.5, 0.5], row=[1, 1], col=[2, 2], format=b"coo")
-    fails_with("m.npz row 1: label 2 appears twice in this row; a label has one score (hint: pass --duplicates max to count its largest value)", preds="m.npz")
+    fails_with(
+        "m.npz row 1: label 2 appears twice in this row; a label has one score (hint: pass --duplicates max to count its largest value)",
+        preds="m.npz",
+    )
     np.savez("m.npz", shape=[4, 5], data=[0.5, 0.5], row=[1, 4], col=[2, 2], format=b"coo")
     fails_with("m.npz: has an entry in row 4, but its shape has 4 rows", preds="m.npz")
 

@@ -154,7 +154,7 @@ def compare_systems(
     pairs, overlapping = lineup.without_parts(find_pairs(lineup.names, testing))
     if not pairs:
         raise UsageError(f"no pair of systems is left to compare: {'; '.join(overlapping)}")
-    setup = counting_labels(setup, save_labels)
+    setup = counting_labels(setup, save_labels, save_rows)
     opened = setup.open_systems(lineup.runs)
     bins = opened[0].terms.bins
     by_runs = lineup.by_runs(pairs)

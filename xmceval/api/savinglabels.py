@@ -25,18 +25,20 @@ from xmceval.scoring.totals import Totals
 NO_PAIRS: tuple[LabelPair, ...] = ()
 
 
-def counting_labels(setup: Setup, path: str | Path | None) -> Setup:
-    """Return a setup that counts every label, if a file for values of labels is named.
+def counting_labels(setup: Setup, path: str | Path | None, rows: str | Path | None = None) -> Setup:
+    """Return a setup that counts every label, if a file for values of labels is named; `rows` is that of rows.
 
     Raises
     ------
     UsageError
         Another ending than .npz, .csv or .jsonl, a file that exists, metrics of which none has a cutoff or decisions,
-        or another treatment of ties than by label.
+        another treatment of ties than by label, or the same file for rows.
     """
     if path is None:
         return setup
     check_label_file(path)
+    if rows is not None and Path(rows).resolve() == Path(path).resolve():
+        raise UsageError(f"{path}: cannot be the file of both rows and labels")
     program = setup.program.counting_labels()
     if not any(measure.k is not None or measure.metric.family in COUNTED for measure in program.measures):
         raise UsageError(f"{path}: none of the metrics counts labels (hint: add a metric at a cutoff, such as P@5)")

@@ -160,7 +160,7 @@ def score_systems(
     save_labels: str | Path | None = None,
 ) -> list[Result]:
     """Score systems on an opened truth, which is read once."""
-    setup = counting_labels(setup, save_labels)
+    setup = counting_labels(setup, save_labels, save_rows)
     opened = setup.open_systems(systems)
     with (
         saving_rows(setup, opened, save_rows) as saved_rows,

@@ -92,7 +92,7 @@ def test_commands_show_how_far_they_are(args, names, has_rows, files, monkeypatc
         own = [frame for frame in frames if frame.startswith(f"{name}  ")]
         assert any(" left" in frame and "[#" in frame for frame in own)
         assert any("100%" in frame for frame in own)
-        assert not has_rows or any(f"  {N_ROWS} rows  " in frame and "per second" in frame for frame in own)
+        assert not has_rows or any(f"  {N_ROWS} rows  " in frame and "/s" in frame for frame in own)
     assert frames.count("\x1b[K") >= len(names)  # each bar is removed
     out, _ = capsys.readouterr()
     assert "\x1b" not in out
@@ -118,9 +118,9 @@ def test_a_bar_waits_for_a_second_and_vanishes(monkeypatch):
         for _ in range(4):
             add(1000)
     assert "".join(seen) == (
-        "\rpreds.txt  [#######-----------------------]   25%  0:04 left  2,000 rows  1,333 per second\x1b[K"[:1]
-        + "preds.txt  [####---------------]   25%  0:04 left  2,000 rows  1,333 per second\x1b[K"
-        + "\rpreds.txt  [#########----------]   50%  0:02 left  4,000 rows  2,000 per second\x1b[K"
+        "\rpreds.txt  [#######-----------------------]   25%  0:04 left  2,000 rows  1,333/s\x1b[K"[:1]
+        + "preds.txt  [#######---------------------]   25%  0:04 left  2,000 rows  1,333/s\x1b[K"
+        + "\rpreds.txt  [##############--------------]   50%  0:02 left  4,000 rows  2,000/s\x1b[K"
         "\r\x1b[K\0"
     )
 
@@ -138,8 +138,8 @@ def test_an_error_leaves_no_bar(files, monkeypatch):
 @pytest.mark.parametrize(
     ("width", "line"),
     [
-        (99, "a.txt  [###############---------------]   50%  1:01:05 left  1,234,567 rows  337 per second"),
-        (50, "a.txt  [##---]   50%  1:01:05 left  1,234,567 rows"),
+        (99, "a.txt  [###############---------------]   50%  1:01:05 left  1,234,567 rows  337/s"),
+        (50, "a.txt   50%  1:01:05 left  1,234,567 rows  337/s"),
         (40, "a.txt  [#####------]   50%  1:01:05 left"),
         (12, "a.txt   50%"),
         (3, "a.t"),
@@ -183,4 +183,4 @@ def test_resamples_have_a_bar(monkeypatch):
     cost = Cost("bootstrap", 3, 10_000, 500, 48_000)
     with terminal(monkeypatch) as seen, watched_by(Bar()), shared.watch(quiet=False)(cost) as add:
         add(6_400)
-    assert "  21%  0:07 left  6,400 resamples  3,200 per second" in "".join(seen)
+    assert "  21%  0:07 left  6,400 resamples  3,200/s" in "".join(seen)

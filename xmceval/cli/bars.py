@@ -118,7 +118,7 @@ class Bar:
 
 
 def describe(name: str, share: float | None, done: tuple[int, str], seconds: float, width: int) -> str:
-    """Return the line of a bar: name, bar, share, time left, units done and their rate, as far as they fit."""
+    """Return the line of a bar: name, bar, share, time left, units done, their rate; those that fit into the width."""
     number, unit = done
     facts = [_shorten(name)]
     if share is not None:
@@ -126,7 +126,7 @@ def describe(name: str, share: float | None, done: tuple[int, str], seconds: flo
     if share:
         facts.append(f"{_clock(seconds * (1 - share) / share)} left")
     if number:
-        facts += [f"{number:,} {unit}", f"{number / seconds:,.0f} per second"]
+        facts += [f"{number:,} {unit}", f"{number / seconds:,.0f}/s"]
     while len(facts) > 1 and len("  ".join(facts)) > width:
         facts.pop()
     room = min(width - len("  ".join(facts)) - len("  []"), BAR)

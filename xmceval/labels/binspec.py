@@ -14,7 +14,7 @@ MOST_BINS = 1000
 
 @dataclass(frozen=True)
 class AskedBins:
-    """Names of the bins that were asked for, the most frequent labels first; `edges` are training counts at which bins begin, if passed."""
+    """Names of bins, the most frequent labels first; `edges` are the training counts at which they begin, if passed."""
 
     names: tuple[str, ...]
     edges: tuple[int, ...] = ()

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, overload
 
 from xmceval.files.writing.text import save_text
-from xmceval.report.layout import Layout
+from xmceval.report.layout import DEFAULT, WIDTH, Layout
 
-WIDTH = 80  # of a line of a repr, for a terminal as a newcomer has it
 LONGEST_NAME = 24  # of a system, in a repr
 
 
@@ -32,14 +31,14 @@ class Shown:
         """Return the three lines of the repr: what it is, its main numbers, how to see more."""
 
     def __str__(self) -> str:
-        return self._render("table", Layout())
+        return self._render("table", DEFAULT)
 
     def __repr__(self) -> str:
         return "<{}\n {}\n {}>".format(*self._describe())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON document as dicts and lists; ``xmceval schema`` describes its fields."""
-        document: dict[str, Any] = json.loads(self._render("json", Layout()))
+        document: dict[str, Any] = json.loads(self._render("json", DEFAULT))
         return document
 
     @overload
@@ -54,7 +53,7 @@ class Shown:
         path : path, optional
             A file to write instead, which is replaced if it exists.
         """
-        return _put(self._render("json", Layout()), path)
+        return _put(self._render("json", DEFAULT), path)
 
     @overload
     def to_csv(self, path: None = None) -> str: ...
@@ -68,13 +67,13 @@ class Shown:
         path : path, optional
             A file to write instead, which is replaced if it exists.
         """
-        return _put(self._render("csv", Layout()), path)
+        return _put(self._render("csv", DEFAULT), path)
 
     @overload
     def to_markdown(self, path: None = None, **layout: Any) -> str: ...
     @overload
     def to_markdown(self, path: str | Path, **layout: Any) -> None: ...
-    def to_markdown(
+    def to_markdown(  # type: ignore[misc] # the overloads name no options of the layout
         self,
         path: str | Path | None = None,
         *,
@@ -105,7 +104,7 @@ class Shown:
     def to_latex(self, path: None = None, **layout: Any) -> str: ...
     @overload
     def to_latex(self, path: str | Path, **layout: Any) -> None: ...
-    def to_latex(
+    def to_latex(  # type: ignore[misc] # the overloads name no options of the layout
         self,
         path: str | Path | None = None,
         *,
@@ -157,17 +156,13 @@ def fit_line(items: Iterable[str], total: int, separator: str = ", ") -> str:
     return line + (f"{separator}and {total - n:,} more" if n < total else "")
 
 
-def shorten(name: str) -> str:
-    """Shorten the name of a system for a repr, without what would break its line."""
+def shorten(name: str, longest: int = LONGEST_NAME) -> str:
+    """Shorten the name of a system for a repr to its end, without what would break the line."""
     plain = "".join(letter if letter.isprintable() else "?" for letter in name)
-    return plain if len(plain) <= LONGEST_NAME else f"{plain[: LONGEST_NAME - 3]}..."
+    return plain if len(plain) <= longest else f"...{plain[3 - longest :]}"
 
 
-def join_facts(*facts: str) -> str:
-    """Join the facts of the first line of a repr, without empty ones."""
-    return ", ".join(fact for fact in facts if fact)
-
-
-def deepest(names: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Yield the last name of each metric, from pairs of its head and its name: that of its deepest cutoff."""
-    yield from dict(names).values()
+def join_facts(what: str, facts: Iterable[str], name: str = "{}") -> str:
+    """Join what a report is of and the facts on it to the first line of a repr; a name fills the room that is left."""
+    rest = f"{what}: {', '.join(fact for fact in facts if fact)}"
+    return rest.replace("{}", shorten(name, max(LONGEST_NAME, WIDTH - len(rest) + 1)))

@@ -56,7 +56,9 @@ def _difference() -> Schema:
         **PAIR,
         metric=text("The canonical name of the metric."),
         bin=maybe(text("The bin of labels that it is of."), "for all labels"),
-        difference=number("Value of the system minus that of the baseline; fractions of 1 where the metric is a share."),
+        difference=number(
+            "Value of the system minus that of the baseline; fractions of 1 where the metric is a share."
+        ),
         low=maybe(number("Lower end of its 95% interval."), untested),
         high=maybe(number("Upper end of its 95% interval."), untested),
         p=maybe(share("Two-sided p value."), untested),

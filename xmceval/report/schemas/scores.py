@@ -24,9 +24,12 @@ NAME = "xmceval/1"
 
 # The types of options that their Spec does not tell.
 OPTION_TYPES: dict[str, Schema] = {
-    "k": {"type": "array", "items": {"type": "integer"}},
-    "metrics": {"type": "array", "items": {"type": "string"}},
-    "by_frequency": {"type": ["integer", "string", "array"], "items": {"type": ["integer", "string"]}},
+    "k": many("", whole("A cutoff.", minimum=1)),
+    "metrics": many("", text("A canonical name.")),
+    "by_frequency": {
+        "type": ["integer", "string", "array"],
+        "items": {"type": ["integer", "string"], "description": "A bin: its name, or the count at which it begins."},
+    },
 }
 TYPES = {bool: "boolean", int: "integer", float: ["number", "string"]}  # an infinite number is a string
 

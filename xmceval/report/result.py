@@ -139,9 +139,8 @@ class Result(Shown, Mapping[str, float]):
     def to_frame(self, *, bins: bool = False) -> Any:
         """Return the values as a pandas DataFrame, one line per value, indexed by metric, k and system.
 
-        So ``frame.loc["P", 5]`` are the lines of P@5, and with those of several systems one below the other,
-        ``frame["value"].unstack(["metric", "k"])`` is the table of papers: a line per system, a column per metric and
-        cutoff.
+        So ``frame.loc["P", 5]`` are the lines of P@5, and ``frame["value"].unstack(["metric", "k"])`` is the table of
+        papers: a line per system, a column per metric and cutoff. Metrics keep their order.
 
         Parameters
         ----------

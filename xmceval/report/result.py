@@ -66,7 +66,7 @@ class Result(Shown, Mapping[str, float]):
     >>> import xmceval
     >>> result = xmceval.score(np.eye(4), np.eye(4), k=(1, 3), metrics=["P", "nDCG"])
     >>> result
-    <Result of y_score: 4 values, 4 instances, 4 labels, 1 warning
+    <Result of y_score: 4 values, 4 instances, 4 labels
      P@3 0.3333, nDCG@3 1.0000, and 2 more
      print() shows the table, ["P@3"] one value, .to_frame() all>
     >>> result["P@1"], result.interval("P@1")

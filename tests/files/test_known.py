@@ -162,5 +162,8 @@ def test_markdown_has_a_line_per_format():
 def test_json_has_the_examples_as_they_are():
     (one,) = json.loads(run("scored", "-o", "json").stdout)["formats"]
     assert [each["content"] for each in one["samples"]] == [each.content for each in KNOWN["scored"].samples]
+    (one,) = json.loads(run("run", "-o", "json").stdout)["formats"]
+    assert (one["title"], one["samples"][0]["beside"]) == ("TREC run", "qrels")
     document = json.loads(run("-o", "json").stdout)
+    assert {each["title"] for each in document["formats"] if each["holds"] == ["--filter"]} == {None}
     assert [each["name"] for each in document["formats"]] == list(KNOWN)

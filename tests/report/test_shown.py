@@ -85,7 +85,7 @@ def test_the_lower_is_the_better_where_it_is_an_error(problem):
 
 def test_long_and_odd_names_and_many_values_stay_three_lines(problem, results):
     y_true, systems = problem
-    odd = {f"results/of/a/long/path/{i}\n<b>{{}}</b>\u202e": systems["old"] for i in range(9)}
+    odd = {f"results/of/a{'/very' * 20}/long/path/{i}\n<b>{{}}</b>\u202e": systems["old"] for i in range(9)}
     for shown in (
         xmceval.score_all(y_true, odd, k=1, metrics="P", threads=1),
         xmceval.compare(y_true, odd, k=1, metrics="P", threads=1),

@@ -226,6 +226,11 @@ def test_systems_must_be_a_dict(systems):
         xmceval.score_all(np.eye(3), systems)
 
 
+def test_score_refuses_several_systems_with_a_hint():
+    with pytest.raises(UsageError, match=r"must be the scores of one system, got a dict .*score_all takes several"):
+        xmceval.score(np.eye(3), {"a": np.eye(3)}, k=1)
+
+
 def test_an_unknown_option_is_a_type_error():
     with pytest.raises(TypeError, match=r"score_all\(\) got an unexpected option cutoffs"):
         xmceval.score_all(np.eye(3), {"a": np.eye(3)}, cutoffs=3)

@@ -65,6 +65,8 @@ class MatrixSource:
         Warnings from reading.
     dtype : numpy dtype, optional
         The type in which the values are stored.
+    is_dense : bool
+        Whether the pieces are dense scores.
     """
 
     name: str
@@ -74,6 +76,7 @@ class MatrixSource:
     is_exact: bool = True
     warnings: list[str] = field(default_factory=list)
     dtype: np.dtype[Any] | None = None
+    is_dense: bool = False
 
     def blocks(self) -> Generator[Block, None, None]:
         """Yield blocks of about BLOCK_ENTRIES entries, and of at most BLOCK_ROWS rows."""
@@ -118,7 +121,8 @@ def as_scores(y_score: Any, name: str = "y_score") -> MatrixSource:
     if isinstance(y_score, tuple) and len(y_score) == 2:
         return _wrap_padded_lists(y_score[0], y_score[1], f"{name}[0]", f"{name}[1]")
     values = _as_array(y_score, name)
-    return MatrixSource(name, values.shape[0], values.shape[1], [Dense(values, are_scores=True)], dtype=values.dtype)
+    pieces = [Dense(values, are_scores=True)]
+    return MatrixSource(name, values.shape[0], values.shape[1], pieces, dtype=values.dtype, is_dense=True)
 
 
 def csr_source(

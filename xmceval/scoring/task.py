@@ -42,6 +42,11 @@ class Task(ABC):
     rel: int
     has_rows = False  # whether the measures come from values of rows
 
+    @property
+    def needs_scores(self) -> bool:
+        """Whether the task looks at the scores of all labels, not only at the ranking and the ties at its end."""
+        return True
+
     @staticmethod
     @abstractmethod
     def takes(measure: Measure) -> bool:

@@ -4,17 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from xmceval.rows.block import Block, Float64, Rows, Scratch
+from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
 from xmceval.rows.checks import stored_zeros, validated_scores, validated_truth
+from xmceval.rows.dense import SelectingBlock
 from xmceval.rows.width import Width
-from xmceval.scoring.batch import NO_WEIGHTS, Batch, Ranking, Terms, check_lengths, rank, rows_where
+from xmceval.scoring.batch import NO_WEIGHTS, NONE_OMITTED, Batch, Ranking, Terms, check_lengths, rank, rows_where
 from xmceval.scoring.observers import BlockValues, Observer, copy_fractions, copy_ranking
 from xmceval.scoring.program import Program
 from xmceval.scoring.totals import Filtered, Totals, largest_label
+
+
+class CheckedScores(NamedTuple):
+    """The scores of some rows; see `Batch` for `ends` and `omitted`."""
+
+    rows: Rows
+    filtered: Filtered = Filtered()
+    largest_label: int = -1
+    ends: Int64 | None = None
+    omitted: Int64 = NONE_OMITTED
+
+    def where(self, kept: NDArray[np.bool_], scratch: Scratch) -> CheckedScores:
+        """Copy the rows that are kept."""
+        scores = self._replace(rows=rows_where(self.rows, kept, scratch))
+        if self.ends is None:
+            return scores
+        ends = np.concatenate([[0], np.cumsum(np.diff(self.ends)[kept])])
+        return scores._replace(ends=ends, omitted=self.omitted[kept])
 
 
 @dataclass(frozen=True)
@@ -60,20 +80,24 @@ class Worker:
             in_truth = terms.filter.apply(block.first_row, truth, remove=terms.filter_truth)[0]
         weights = NO_WEIGHTS if terms.weights is None else terms.weights[block.first_row :][: truth.indptr.size - 1]
         kept = weights > 0 if weights.size and not weights.all() else None
+        all_truth = truth
         if kept is not None:
             truth, weights = rows_where(truth, kept, self._kept_truth), weights[kept]
             zeros = None if zeros is None else rows_where(zeros, kept, self._kept_zeros)
         fractions: list[list[tuple[Float64, Float64]]] = []
         rankings: list[Ranking] = []
         for run, other in zip(self._runs, others, strict=True):
-            scores, filtered, largest = self._checked_scores(run.terms, other, in_truth)
+            scores = self._checked_scores(run.terms, other, all_truth, in_truth)
             if kept is not None:
-                scores = rows_where(scores, kept, self._kept_scores)
+                scores = scores.where(kept, self._kept_scores)
+            ranking = rank(scores.rows, self._program.deepest + 1, self._scores)
             batch = Batch(
-                *(run.terms, block, truth, scores, rank(scores, self._program.deepest + 1, self._scores), weights),
+                *(run.terms, block, truth, scores.rows, ranking, weights),
                 *(None if kept is None else np.flatnonzero(kept), self._scores, zeros, other),
+                *(scores.ends, scores.omitted),
             )
-            run.totals.tally.add(batch, self._program.cutoffs, explicit_zeros, filtered, max(seen, largest))
+            largest = max(seen, scores.largest_label)
+            run.totals.tally.add(batch, self._program.cutoffs, explicit_zeros, scores.filtered, largest)
             fractions.append([])
             if self._copies_rankings:
                 rankings.append(copy_ranking(batch.ranking))
@@ -87,12 +111,15 @@ class Worker:
             for observer in self._observers:
                 observer.add(BlockValues(block.first_row, n_rows, where, weights, truth, values, shares, rankings))
 
-    def _checked_scores(self, terms: Terms, block: Block, in_truth: int) -> tuple[Rows, Filtered, int]:
-        """Parse and filter the scores of a system; also return what the filter did, and the largest label."""
+    def _checked_scores(self, terms: Terms, block: Block, truth: Rows, in_truth: int) -> CheckedScores:
+        """Parse and filter the scores of a system, or select those that count; `in_truth` pairs of it are true."""
+        if isinstance(block, SelectingBlock):
+            selected = block.select(truth, self._scores)
+            return CheckedScores(selected.rows, ends=selected.ends, omitted=selected.omitted)
         scores = validated_scores(block, self._scores, terms.width)
         check_lengths(block, scores, terms)
         largest = -1 if terms.width.is_known else largest_label(scores)
         if terms.filter is None:
-            return scores, Filtered(), largest
+            return CheckedScores(scores, largest_label=largest)
         removed, rows_changed = terms.filter.apply(block.first_row, scores)
-        return scores, Filtered(removed, rows_changed, in_truth), largest
+        return CheckedScores(scores, Filtered(removed, rows_changed, in_truth), largest)

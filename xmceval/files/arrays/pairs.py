@@ -72,7 +72,8 @@ def open_dense(path: Path, request: Request) -> Opened:
         Another shape or dtype.
     """
     shape, _, dtype = _check_matrix(NpyFile(path), "biuf")
-    source = MatrixSource(str(path), shape[0], shape[1], _DensePieces(path, request.are_scores), dtype=dtype)
+    pieces = _DensePieces(path, request.are_scores)
+    source = MatrixSource(str(path), shape[0], shape[1], pieces, dtype=dtype, is_dense=request.are_scores)
     return Opened(source, f"npy, dense {dtype} matrix [{shape[0]:,} rows, {shape[1]:,} labels]", request.role)
 
 

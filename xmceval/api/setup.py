@@ -27,6 +27,7 @@ from xmceval.labels.catalogue import Sizes, find_dataset, hint_at_dataset
 from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.report.result import Result, make_result
 from xmceval.rows.block import Source
+from xmceval.rows.repairs import RepairedSource
 from xmceval.rows.storage import rounded
 from xmceval.rows.threads import Progress
 from xmceval.scoring.batch import Terms
@@ -154,8 +155,8 @@ class Setup:
                 f"{listed(self.program.needing_labels)}: no input declares the number of labels, which is needed "
                 "(hint: pass n_labels, --n-labels)"
             )
-        if self.options.threshold is not None and not isinstance(y_score, (str, Path)):
-            check_narrow(y_score)
+        if self.options.threshold is not None:
+            check_narrow(scores.source if isinstance(scores, RepairedSource) else scores)
         bins = None
         if self.options.by_frequency is not None:
             if not width.is_known:

@@ -4,39 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import Fault
-from xmceval.rows.block import Block, Int64, Rows, Scratch, Source
+from xmceval.rows.block import Block, Int64, Rows, Scratch, Selected, Source
 from xmceval.rows.matrices import BLOCK_ENTRIES, BLOCK_ROWS, MatrixBlock, MatrixSource
 from xmceval.rows.storage import BFloat16Matrix, Dense, comparable
+from xmceval.rows.tensors import DEVICE_ENTRIES
 
 SELECT_ENTRIES = 1 << 24  # per block, of scores that are not copied: enough for the work to outweigh its preparation
 SPARE = 64  # candidates beyond twice the labels that are wanted
 
 FLOAT16_INFINITY, BFLOAT16_INFINITY = 0x7C00, 0x7F80  # as bits
-
-
-class Selected(NamedTuple):
-    """What the metrics at cutoffs need of the scores of some rows.
-
-    Attributes
-    ----------
-    rows : Rows
-        The best labels of each row, best first. Where the last two of them tie, all further true labels with the same
-        score follow.
-    ends : int64 array [n_rows + 1]
-        0, and the running sum of the numbers of labels that have a score.
-    omitted : int64 array [n_rows]
-        Where the last two tie, how many labels with the same score are not in `rows`; none of them is true.
-    """
-
-    rows: Rows
-    ends: Int64
-    omitted: Int64
 
 
 @dataclass
@@ -87,7 +69,7 @@ class SelectingSource:
         first_row = 0
         for piece in self.source.pieces:
             values = cast(Dense, piece).values
-            n_entries = SELECT_ENTRIES if _is_ready(values) else BLOCK_ENTRIES
+            n_entries = _entries_at_once(values)
             n = min(max(n_entries // max(values.shape[1], 1), 1), BLOCK_ROWS)
             for start in range(0, piece.n_rows, n):
                 n_rows = min(n, piece.n_rows - start)
@@ -102,11 +84,13 @@ def selecting(source: Source, depth: int) -> Source:
     return source
 
 
-def _is_ready(values: Any) -> bool:
-    """Return whether kernels can read the memory of a matrix as it is."""
-    if not isinstance(values, np.ndarray):
-        return not isinstance(values, BFloat16Matrix) or _has_rows(values.bits)
-    return values.dtype in {np.dtype("f2"), np.dtype("f4"), np.dtype("f8")} and _has_rows(values)
+def _entries_at_once(values: Any) -> int:
+    """Return how many entries make a block: most where kernels can read the memory of the matrix as it is."""
+    memory = values.bits if isinstance(values, BFloat16Matrix) else values
+    if not isinstance(memory, np.ndarray):
+        return DEVICE_ENTRIES
+    is_known = memory is not values or memory.dtype in {np.dtype("f2"), np.dtype("f4"), np.dtype("f8")}
+    return SELECT_ENTRIES if is_known and _has_rows(memory) else BLOCK_ENTRIES
 
 
 def _has_rows(values: NDArray[Any]) -> bool:

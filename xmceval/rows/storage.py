@@ -131,7 +131,7 @@ class PaddedLists:
     """Labels and their scores as two arrays [n_rows, any width]; label -1 is padding."""
 
     labels: AnyArray
-    scores: AnyArray
+    scores: Values
 
     @property
     def n_rows(self) -> int:

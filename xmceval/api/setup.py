@@ -124,7 +124,7 @@ class Setup:
         opened = []
         for system in systems:
             scores = self.opener.scores(system.y_score, self.truth, self.terms.width)
-            terms = self._terms_of(system.y_score, scores.source)
+            terms = self._terms_of(scores.source)
             opened.append(Opened(system.name or scores.source.name, _scores_name(system.y_score), scores, terms))
         return opened
 
@@ -145,7 +145,7 @@ class Setup:
         """Finish the totals of systems."""
         return [self._result(each, its_totals) for each, its_totals in zip(opened, totals, strict=True)]
 
-    def _terms_of(self, y_score: Any, scores: Source) -> Terms:
+    def _terms_of(self, scores: Source) -> Terms:
         """Return the terms on which a system is scored: its own number of labels where the truth declares none."""
         width = self.terms.width
         if scores.is_exact and scores.n_labels is not None:

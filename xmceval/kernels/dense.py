@@ -10,7 +10,7 @@ from xmceval.kernels.cache import cached
 kernel = cached(numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True))
 
 # The wrappers that Python and C would call take longer to compile than a small function.
-helper = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True)
+helper = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True)
 
 BLOCK = 256  # scores that are compared with the bound at once, in vector registers
 PART = 32  # scores of a block that holds a better one, likewise

@@ -48,12 +48,15 @@ def find_pair(values: Any, name: str) -> Pair | None:
     if hasattr(values, "values") and hasattr(values, "indices"):
         return Pair(values.indices, values.values, f"{name}.indices", f"{name}.values")
     first, second = (_is_integer(each) for each in values)
-    if isinstance(values, list) and (first == second or not _have_same_shape(*values)):
+    are_plain = all(isinstance(each, (np.ndarray, list, tuple)) for each in values)
+    if isinstance(values, list) and not _have_same_shape(*values):
+        return None
+    if isinstance(values, list) and (not (first or second) or (first and second and are_plain)):
         return None
     names = f"{name}[0]", f"{name}[1]"
     if second and not first:
         return Pair(values[1], values[0], names[1], names[0])
-    if first and second and not all(isinstance(each, (np.ndarray, list, tuple)) for each in values):
+    if first and second and not are_plain:
         raise DataError(
             f"{name}: both arrays of the pair have integers, so which one has the labels is not known "
             "(hint: pass (labels, scores) with scores as floats, or what topk returned as it is)"

@@ -244,9 +244,7 @@ def _key(bits, highest):
 
 
 @kernel
-def select_best_halves(
-    values, step, n_labels, depth, truth, limits, space, chunk, rows, lengths, omitted, found
-):
+def select_best_halves(values, step, n_labels, depth, truth, limits, space, chunk, rows, lengths, omitted, found):
     """Do the same for the bits of float16 or bfloat16 as int16; the scores written are their keys (see `_key`).
 
     `chunk` is working space of CHUNK int16.

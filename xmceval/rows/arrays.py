@@ -87,7 +87,9 @@ def _from_device(values: Any, name: str) -> AnyArray | BFloat16Matrix:
     """Take an array of another library, or what numpy makes an array of."""
     if isinstance(values, np.ndarray):
         return _with_known_dtype(values)
-    if isinstance(values, (list, tuple)) and any(tensors.is_tensor(row) or hasattr(row, "__dlpack__") for row in values):
+    if isinstance(values, (list, tuple)) and any(
+        tensors.is_tensor(row) or hasattr(row, "__dlpack__") for row in values
+    ):
         values = [as_array(row, f"{name}[{i}]") for i, row in enumerate(values)]
     elif _is_remote(values):
         return _with_known_dtype(_copied(values, name))

@@ -66,7 +66,10 @@ class Tally:
         count_rows(truth.indptr, ends, tuple(batch.ranking), cutoffs, batch.terms.drop_empty, counts)
         grades = truth.values[: truth.indptr[-1]]
         self._add(counts, explicit_zeros, filtered, largest_label)
-        self._extend((float(grades.min(initial=np.inf)), float(grades.max(initial=-np.inf))), int(np.max(np.diff(ends), initial=1)))
+        self._extend(
+            (float(grades.min(initial=np.inf)), float(grades.max(initial=-np.inf))),
+            int(np.max(np.diff(ends), initial=1)),
+        )
         self.sample.add(batch)
 
     def _extend(self, grades: tuple[float, float], longest_row: int) -> None:

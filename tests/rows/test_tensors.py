@@ -1,4 +1,4 @@
-"""Tensors of PyTorch, and arrays of JAX, give the same bits as arrays of numpy; these tests run where they are installed."""
+"""Tensors of PyTorch give the same bits as arrays of numpy; these tests run where torch is installed."""
 
 import subprocess
 import sys
@@ -138,7 +138,7 @@ def test_tensors_at_a_threshold(scores):
         decisions = (tensor >= tensor[3, 3]).numpy().astype(float)
         found = xmceval.score(truth, tensor, threshold=scores[3, 3] / 40, metrics="precision_score")
         assert dict(found) == dict(xmceval.score(truth, decisions, threshold=0.5, metrics="precision_score")), dtype
-    with pytest.raises(DataError, match="values that float64 would round .int64."):
+    with pytest.raises(DataError, match=r"values that float64 would round .int64."):
         xmceval.score(truth, torch.full((N_ROWS, N_LABELS), 2**60), threshold=1.0)
 
 
@@ -205,7 +205,7 @@ def test_a_device_that_is_gone_is_an_error_of_the_input(monkeypatch, truth, scor
 
 def test_nan_on_another_device_has_its_place(monkeypatch, truth, scores):
     monkeypatch.setattr(tensors, "is_in_memory", lambda _: False)
-    with pytest.raises(DataError, match="^y_score row 7: the score value of label 2 is NaN; expected a number$"):
+    with pytest.raises(DataError, match=r"^y_score row 7: the score value of label 2 is NaN; expected a number$"):
         xmceval.score(truth, with_nan(scores, "bfloat16", 7, 2), metrics="P", k=1)
 
 

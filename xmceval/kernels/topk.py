@@ -305,8 +305,8 @@ def compute_rows(
                 for g in range(N_GAINS if order > BY_LABEL else 0):
                     if used[g] > 0:
                         _order_ties(
-                            row, g, sign, first, last, truth_indices, grades, pred_indptr, pred_indices, scores, omitted,
-                            ranked, ranked_scores, n_ranked, ids, codes, inverse, gains,
+                            row, g, sign, first, last, truth_indices, grades, pred_indptr, pred_indices, scores,
+                            omitted, ranked, ranked_scores, n_ranked, ids, codes, inverse, gains,
                         )  # fmt: skip
                 _run(curves, discounts, gains, count, running, order)
 

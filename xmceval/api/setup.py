@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from xmceval.labels.bins import make_bins
 from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.report.result import Result, make_result
 from xmceval.rows.block import Source
+from xmceval.rows.repairs import RepairedSource
 from xmceval.rows.storage import rounded
 from xmceval.rows.threads import Progress
 from xmceval.scoring.batch import Terms
@@ -123,7 +123,7 @@ class Setup:
         opened = []
         for system in systems:
             scores = self.opener.scores(system.y_score, self.truth, self.terms.width)
-            terms = self._terms_of(system.y_score, scores.source)
+            terms = self._terms_of(scores.source)
             opened.append(Opened(system.name or scores.source.name, _scores_name(system.y_score), scores, terms))
         return opened
 
@@ -144,7 +144,7 @@ class Setup:
         """Finish the totals of systems."""
         return [self._result(each, its_totals) for each, its_totals in zip(opened, totals, strict=True)]
 
-    def _terms_of(self, y_score: Any, scores: Source) -> Terms:
+    def _terms_of(self, scores: Source) -> Terms:
         """Return the terms on which a system is scored: its own number of labels where the truth declares none."""
         width = self.terms.width
         if scores.is_exact and scores.n_labels is not None:
@@ -154,8 +154,8 @@ class Setup:
                 f"{listed(self.program.needing_labels)}: no input declares the number of labels, which is needed "
                 "(hint: pass n_labels, --n-labels)"
             )
-        if self.options.threshold is not None and not isinstance(y_score, (str, Path)):
-            check_narrow(y_score)
+        if self.options.threshold is not None:
+            check_narrow(scores.source if isinstance(scores, RepairedSource) else scores)
         bins = None
         if self.options.by_frequency is not None:
             if not width.is_known:

@@ -65,6 +65,11 @@ class Labelwise(Task):
         ]
 
     @property
+    def needs_scores(self) -> bool:
+        """Whether decisions are counted, and not the labels at cutoffs."""
+        return not self.cutoffs.size
+
+    @property
     def n_spans(self) -> int:
         """Spans of ranks in which predictions are counted."""
         return max(self.cutoffs.size, 1)

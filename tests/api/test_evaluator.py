@@ -188,11 +188,11 @@ def test_warnings_of_likely_mistakes_come_from_all_batches():
 
 
 def test_a_threshold_is_rounded_to_the_type_of_the_scores_in_every_batch():
-    case = np.eye(4), np.full((4, 4), 0.7, dtype=np.float32)
+    case = np.eye(4), np.where(np.eye(4), 0.7, 0.5).astype(np.float32)
     options = {"metrics": "precision_score,recall_score", "threshold": 0.7}
     evaluator = pickle.loads(pickle.dumps(update_all(xmceval.Evaluator(**options), case, [0, 1])))
     assert update_all(evaluator, case, [1, 4]).result() == xmceval.score(*case, **options)
-    assert evaluator.result()["recall_score"] == 1.0
+    assert (evaluator.result()["recall_score"], evaluator.result()["precision_score"]) == (1.0, 1.0)
 
 
 def test_lists_of_no_labels_are_rows_without_predictions():
@@ -216,7 +216,7 @@ def bad_batches():
         "columns": (truth, scores[:, :9], "y_score of batch 3 has 9 columns"),
         "fraction": (truth / 3, scores, "batch 3, y_true row .: the truth value of label"),
         "outside": (truth, (np.full((8, 2), 12), np.ones((8, 2))), r"batch 3, y_score\[0\] row 0: label 12 is outside"),
-        "lists": ([[1], [2, 3]], scores, "rows of different lengths"),
+        "shape": (np.ones((8, 2, 2)), scores, "y_true: expected a matrix"),
     }
 
 

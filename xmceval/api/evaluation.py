@@ -120,8 +120,9 @@ class Evaluation:
         for name, matrix in (("y_true", y_true), ("y_score", y_score)):
             if isinstance(matrix, (str, Path)):
                 raise UsageError(f"{name} is a path; an {WHAT} takes matrices (hint: xmceval.score takes files)")
-        opened = self._opener.truth(y_true, "y_true")
-        scores = self._opener.scores(y_score, opened, self._terms.width).source
+        width = self._terms.width
+        opened = self._opener.truth(y_true, "y_true", width)
+        scores = self._opener.scores(y_score, opened, width).source
         number, first_row = self._n_batches + 1, self._base.n_rows + self._n_new
         truth, predictions = (BatchSource(source, first_row, number) for source in (opened.source, scores))
         weights = self._read_weights(sample_weight, truth)

@@ -480,3 +480,16 @@ def test_what_an_evaluator_holds_does_not_grow_with_the_rows():
 
 def test_an_evaluator_says_what_it_is_of():
     assert repr(xmceval.Evaluator(metrics="P,R", k=1)) == "<Evaluator of P@1, R@1: 0 rows>"
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+@pytest.mark.parametrize("metrics", ["P,nDCG,macroF1", "P,LRAP"])
+def test_dense_scores_are_scored_as_by_score_and_their_faults_have_a_batch(dtype, metrics):
+    rng, options = np.random.default_rng(14), {"metrics": metrics, "k": [1, 3]}
+    case = (rng.random((20, 9)) < 0.3).astype(float), rng.integers(0, 6, (20, 9)).astype(dtype)
+    evaluator = update_all(xmceval.Evaluator(**options), case, [0, 7, 7, 20])
+    assert evaluator.result() == xmceval.score(*case, **options)
+    before = content(evaluator)
+    with pytest.raises(DataError, match="batch 4, y_score row 2: the score value of label 1 is NaN"):
+        evaluator.update(np.eye(3, 9), np.where(np.arange(27).reshape(3, 9) == 19, np.nan, 1.0))
+    assert content(evaluator) == before

@@ -87,7 +87,7 @@ class Worker:
         """Yield the batch of each system, valid until the next, with what the tally counts of it beside its rows."""
         block, *others = blocks
         terms = self.runs[0].terms
-        truth, explicit_zeros = validated_truth(block, self._truth, self._width, self._largest_grade)
+        truth, explicit_zeros = validated_truth(block, self._truth, self._width, self._largest_grade, may_merge=True)
         zeros = stored_zeros(block, self._zeros) if self._needs_zeros else None
         seen = -1 if self._width.is_known else largest_label(truth)
         in_truth = 0
@@ -109,7 +109,7 @@ class Worker:
 
     def _checked_scores(self, terms: Terms, block: Block, in_truth: int) -> tuple[Rows, Filtered, int]:
         """Parse and filter the scores of a system; also return what the filter did, and the largest label."""
-        scores = validated_scores(block, self._scores, terms.width)
+        scores = validated_scores(block, self._scores, terms.width, may_merge=True)
         check_lengths(block, scores, terms)
         largest = -1 if terms.width.is_known else largest_label(scores)
         if terms.filter is None:

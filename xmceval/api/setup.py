@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from xmceval.api.inputs import (
     check_narrow,
     find_filter,
     find_propensities,
+    is_same,
     read_weights,
 )
 from xmceval.errors import DataError, UsageError, listed
@@ -54,6 +56,7 @@ class Opened:
     file: str
     scores: Input
     terms: Terms
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -124,7 +127,8 @@ class Setup:
         for system in systems:
             scores = self.opener.scores(system.y_score, self.truth, self.terms.width)
             terms = self._terms_of(scores.source)
-            opened.append(Opened(system.name or scores.source.name, _scores_name(system.y_score), scores, terms))
+            name, file = system.name or scores.source.name, _scores_name(system.y_score)
+            opened.append(Opened(name, file, scores, terms, tuple(self._warn_of_truth(system.y_score))))
         return opened
 
     def evaluate(
@@ -143,6 +147,11 @@ class Setup:
     def results(self, opened: Sequence[Opened], totals: Sequence[Totals]) -> list[Result]:
         """Finish the totals of systems."""
         return [self._result(each, its_totals) for each, its_totals in zip(opened, totals, strict=True)]
+
+    def _warn_of_truth(self, y_score: Any) -> Iterator[str]:
+        """Warn of predictions that are the file of the truth."""
+        if any(isinstance(each, (str, Path)) and is_same(each, self.truth.source.name) for each in _inputs(y_score)):
+            yield f"the predictions are {self.truth_name} itself: the values are those of a perfect model"
 
     def _terms_of(self, scores: Source) -> Terms:
         """Return the terms on which a system is scored: its own number of labels where the truth declares none."""
@@ -184,6 +193,7 @@ class Setup:
             scores=opened.file,
             warnings=(
                 *self.warnings,
+                *opened.warnings,
                 *check_dataset(self.options, sizes, is_filtered=terms.filter is not None),
                 *doubts,
                 *self.truth.source.warnings,

@@ -108,7 +108,7 @@ class Worker:
         """Yield the batch of each system, valid until the next, with what the tally counts of it beside its rows."""
         block, *others = blocks
         terms = self.runs[0].terms
-        truth, explicit_zeros = validated_truth(block, self._truth, self._width, self._largest_grade)
+        truth, explicit_zeros = validated_truth(block, self._truth, self._width, self._largest_grade, may_merge=True)
         zeros = stored_zeros(block, self._zeros) if self._needs_zeros else None
         seen = -1 if self._width.is_known else largest_label(truth)
         in_truth = 0
@@ -137,7 +137,7 @@ class Worker:
         if isinstance(block, (SelectingBlock, SelectingBatchBlock)):
             selected = block.select(truth, self._scores)
             return CheckedScores(selected.rows, ends=selected.ends, omitted=selected.omitted)
-        scores = validated_scores(block, self._scores, terms.width)
+        scores = validated_scores(block, self._scores, terms.width, may_merge=True)
         check_lengths(block, scores, terms)
         largest = -1 if terms.width.is_known else largest_label(scores)
         if terms.filter is None:

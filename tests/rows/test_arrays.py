@@ -121,6 +121,17 @@ def test_pairs_are_read_in_either_order(truth, scores):
         estimates(truth, (Exporter(labels), Exporter(values.astype(int))))
 
 
+def test_a_pair_is_one_system_of_a_comparison_and_two_matrices_are_two_runs(truth, scores):
+    labels = np.argsort(-scores, axis=1, kind="stable")
+    values = np.take_along_axis(scores, labels, axis=1)
+    for pair in ((labels, values), (values, labels), [values, labels]):
+        compared = xmceval.compare(truth, {"A": pair, "B": scores}, k=1, metrics="P")
+        assert [system.name for system in compared.results] == ["A", "B"]
+        assert compared.results[0]["P@1"] == compared.results[1]["P@1"]
+    compared = xmceval.compare(truth, {"A": [scores, -scores], "B": scores}, k=1, metrics="P")
+    assert [system.name for system in compared.results] == ["A (1)", "A (2)", "B"]
+
+
 # Lists
 
 

@@ -72,6 +72,7 @@ def test_options_that_act_on_rows_give_the_same_bits(rng, whole):
     common = {"k": [1, 3], "metrics": METRICS}
     for options in (
         {"sample_weight": rng.integers(0, 3, 40)},
+        {"sample_weight": rng.integers(0, 3, 40), "ties": "expected"},
         {"by_frequency": 3, "ceiling": True, "empty_rows": "drop"},
         {"filter": np.argwhere(rng.random((40, 30)) < 0.1)},
         {"filter": np.argwhere(rng.random((40, 30)) < 0.1), "filter_truth": True},
@@ -84,6 +85,16 @@ def test_options_that_act_on_rows_give_the_same_bits(rng, whole):
         assert content(xmceval.score(truth, scores, **{**common, **options})) == whole(
             truth, scores, **{**common, **options}
         )
+
+
+def test_labels_omitted_at_the_last_cutoff_are_not_in_an_earlier_tie(whole):
+    scores = np.array([[5.0, 5, 5, *[3] * 40]])
+    truth = np.array([[2, 2, 2, *[0] * 40]])
+    for ties in ("label", "expected", "worst"):
+        options = {"k": 5, "metrics": ["P", "P(rel=2)@1"], "ties": ties}
+        found = xmceval.score(truth, scores, **options)
+        assert content(found) == whole(truth, scores, **options)
+        assert found.tie_bounds("P(rel=2)@1") == (1.0, 1.0)
 
 
 LAYOUTS = {
@@ -130,11 +141,11 @@ def test_a_dense_file_is_read_by_the_same_kernel(rng, tmp_path, whole):
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "bfloat16"])
+@pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("label", [0, 3, 255, 256, 4200, 4999])
-def test_nan_has_its_place(rng, stored_as, dtype, label):
+def test_nan_has_its_place(rng, stored_as, dtype, label, sign):
     scores = levels(rng, (5, 5000), 100)
-    scores[3, [label, 4999]] = np.nan
-    scores[3, label] *= -1
+    scores[3, [label, 4999]] = np.copysign(np.nan, sign)
     with pytest.raises(
         DataError, match=rf"^y_score row 3: the score value of label {label} is NaN; expected a number$"
     ):
@@ -171,7 +182,7 @@ def test_no_order_of_scores_is_slow(order):
     }[order]
     best = np.lexsort((np.arange(n_labels), -scores))[:depth]
     size = 2 * depth
-    space = np.empty(size), np.empty(size, np.int64), np.empty(size), np.empty(2)
+    space = np.empty(size), np.empty(size, np.int64), np.empty(size), np.empty(2), np.empty(2 * depth)
     rows = np.empty(2, np.int64), np.empty(depth, np.int64), np.empty(depth)
     lengths, omitted, found = np.empty(1, np.int64), np.empty(1, np.int64), np.full(2, -1)
     truth, limits = (np.zeros(2, np.int64), np.empty(0, np.int64)), np.array([-np.inf, np.inf])

@@ -14,6 +14,8 @@ helper = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_c
 
 BLOCK = 256  # scores that are compared with the bound at once, in vector registers
 PART = 32  # scores of a block that holds a better one, likewise
+RUN = 16  # consecutive scores of a sample
+SAMPLED = 16  # rows with more labels than so many samples get a first bound from one: rising scores are no worse
 CHUNK = 4096  # half-precision scores whose keys are made at once, in the processor's cache
 
 # Slots of `state`: candidates, labels that tie with the bound and were dropped, labels without a score, and the label
@@ -48,6 +50,17 @@ def _select(work, count, depth):
         else:
             break
     return work[target]
+
+
+@helper
+def _first_bound(sample, depth, lowest):
+    """Return a value below at least `depth` scores of a sample, or the lowest one; `sample` is reordered."""
+    last = _select(sample, sample.size, depth)
+    bound = lowest
+    for i in range(sample.size):
+        if bound < sample[i] < last:
+            bound = sample[i]
+    return bound
 
 
 @helper
@@ -194,8 +207,9 @@ def select_best(values, step, n_labels, depth, truth, limits, space, rows, lengt
         The true labels, ascending within a row.
     limits : the type of `values` [2]
         The value that stands for no score, and the largest that is a number.
-    space : scores, labels, work, bounds
-        Working space: the first three of one size above `depth`, better twice as large; bounds has 2 elements.
+    space : scores, labels, work, bounds, sample
+        Working space: the first three of one size above `depth`, better twice as large; bounds has 2 elements; sample
+        has more than `depth`.
     rows : indptr, indices, scores
         Written: the best labels. Where the last two of them tie, further true labels with that score follow.
     lengths : int64 [n_rows]
@@ -206,14 +220,20 @@ def select_best(values, step, n_labels, depth, truth, limits, space, rows, lengt
         Written where a score is NaN: its row and label.
     """
     truth_indptr, truth_indices = truth
-    scores, labels, work, bounds = space
+    scores, labels, work, bounds, sample = space
     indptr, indices, best = rows
     state = np.zeros(4, dtype=np.int64)
     indptr[0] = 0
+    gap = (n_labels - RUN) // ((sample.size - 1) // RUN)  # the last run ends where the row does
     for row in range(truth_indptr.size - 1):
         state[COUNT], state[TIED], state[MISSING], state[WRONG] = 0, 0, 0, -1
         bounds[0], bounds[1] = limits[0], limits[0]
         start = row * step
+        if n_labels > SAMPLED * sample.size:
+            for i in range(sample.size):
+                value = values[start + i // RUN * gap + i % RUN]
+                sample[i] = value if value <= limits[1] else limits[0]
+            bounds[0] = _first_bound(sample, depth, limits[0])
         _scan(values, start, start + n_labels, np.int64(0), limits[1], depth, scores, labels, work, bounds, state)
         if state[WRONG] >= 0:
             found[ROW], found[LABEL] = row, state[WRONG]
@@ -250,15 +270,21 @@ def select_best_halves(values, step, n_labels, depth, truth, limits, space, chun
     `chunk` is working space of CHUNK int16.
     """
     truth_indptr, truth_indices = truth
-    scores, labels, work, bounds = space
+    scores, labels, work, bounds, sample = space
     indptr, indices, best = rows
     state = np.zeros(4, dtype=np.int64)
     highest = limits[1]
     indptr[0] = 0
+    gap = (n_labels - RUN) // ((sample.size - 1) // RUN)  # the last run ends where the row does
     for row in range(truth_indptr.size - 1):
         state[COUNT], state[TIED], state[MISSING], state[WRONG] = 0, 0, 0, -1
         bounds[0], bounds[1] = limits[0], limits[0]
         start = row * step
+        if n_labels > SAMPLED * sample.size:
+            for i in range(sample.size):
+                key = _key(values[start + i // RUN * gap + i % RUN], highest)
+                sample[i] = key if key <= highest else limits[0]
+            bounds[0] = _first_bound(sample, depth, limits[0])
         for first in range(0, n_labels, CHUNK):
             size = CHUNK if first + CHUNK < n_labels else n_labels - first
             here = np.uint64(start + first)

@@ -64,6 +64,12 @@ def find_pair(values: Any, name: str) -> Pair | None:
     return Pair(values[0], values[1], *names)
 
 
+def is_pair(values: Any, name: str) -> bool:
+    """Return whether values are labels and their scores, and not two matrices of scores."""
+    are_arrays = isinstance(values, (tuple, list)) and all(len(getattr(each, "shape", ())) == 2 for each in values)
+    return are_arrays and find_pair(values, name) is not None and any(_is_integer(each) for each in values)
+
+
 def find_lists(rows: Any, name: str, n_labels: int | None) -> LabelLists | None:
     """Take lists of labels, one per row, if the rows are such lists: sets, arrays or tensors too.
 

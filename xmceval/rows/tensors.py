@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-import scipy.sparse as sp
 
 from xmceval.errors import DataError
 from xmceval.rows.block import Int64, Rows, Selected
@@ -62,6 +61,8 @@ def as_scipy(tensor: Any, name: str) -> tuple[Any, np.dtype[Any]]:
     DataError
         Not a matrix of numbers.
     """
+    import scipy.sparse as sp
+
     torch = sys.modules["torch"]
     tensor = _plain(tensor, name)
     if tensor.dim() != 2 or (tensor.layout == torch.sparse_coo and tensor.dense_dim()):

@@ -276,6 +276,12 @@ def test_arguments_that_are_wrong_are_refused_at_once(arguments, message):
         xmceval.Evaluator(**arguments)
 
 
+@pytest.mark.parametrize("name", ["labels", "max_line", "sample_weight", "shout"])
+def test_options_of_files_and_unknown_ones_are_refused(name):
+    with pytest.raises(TypeError, match=rf"Evaluator\(\) got an unexpected option {name}"):
+        xmceval.Evaluator(metrics="P", **{name: None})
+
+
 @pytest.mark.parametrize(
     ("max_weight", "weights", "message"),
     [

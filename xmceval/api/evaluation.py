@@ -23,6 +23,7 @@ from xmceval.rows.storage import rounded
 from xmceval.rows.width import Width
 from xmceval.scoring.accumulator import Accumulator
 from xmceval.scoring.batch import NO_WEIGHTS, Terms
+from xmceval.scoring.evaluate import select_scores
 from xmceval.scoring.options import SOURCES, Options
 from xmceval.scoring.program import Program, compile_program
 from xmceval.scoring.state import Part, State, join_parts, own_version
@@ -125,10 +126,11 @@ class Evaluation:
         truth, predictions = (BatchSource(source, first_row, number) for source in (opened.source, scores))
         weights = self._read_weights(sample_weight, truth)
         if self._base.options.threshold is not None:
-            check_narrow(y_score)
+            check_narrow(scores.source if isinstance(scores, RepairedSource) else scores)
         before = self._terms, self._accumulator
         try:
             self._agree(truth, predictions)
+            predictions.source = select_scores(self._base.program, self._terms, scores)
             self._accumulator.add(truth, predictions, self._terms_of(scores, weights, first_row))
         except BaseException:
             self._terms, self._accumulator = before

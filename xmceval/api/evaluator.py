@@ -16,13 +16,15 @@ from numpy.typing import NDArray
 
 from xmceval.api.evaluation import NAME, Evaluation
 from xmceval.api.finishing import finish_state
-from xmceval.errors import UsageError, warn
+from xmceval.errors import UsageError, listed, warn
 from xmceval.files.states import from_bytes, read_state, to_bytes, write_state
 from xmceval.metrics.table import DEFAULT_CUTOFFS
 from xmceval.report.result import Result
-from xmceval.scoring.options import BinSpec, Duplicates, EmptyRows, Options, Ties, Unscored
+from xmceval.scoring.options import Options, specs
 from xmceval.scoring.state import State
 from xmceval.scoring.statedocument import as_document, restore
+
+OF_FILES = frozenset({"labels", "max_line", "sample_weight"})  # options that a loop over matrices does not have
 
 
 class Evaluator:
@@ -46,27 +48,22 @@ class Evaluator:
         Instead of `train`: the training rows in which each label is true, and the number of training rows.
     inverse_propensities : array of float or path, optional
         Instead of `train`: 1/p of each label.
-    dataset : str, optional
-        The name of a public data set: sets A and B, and warns where the sizes are not those of the catalogue.
-    a, b : float, optional
-        Constants of the propensity model; default 0.55 and 1.5.
-    duplicates, empty_rows, unscored, ties, by_frequency, ceiling, threshold
-        As in `score`.
-    filter : array of int [n_pairs, 2] or path, optional
-        Pairs of row and label that are removed from the predictions; rows are counted over all batches, from 0 on.
-        Totals with a filter cannot be merged.
-    filter_truth : bool
-        Remove those pairs from the truth too.
     max_weight : float, optional
         The largest sample weight that may come, which is the scale of exact sums; every batch then has weights. The
-        bits are those of `score` where the largest weight that comes is more than half of it.
+        bits are those of `score` where the largest weight that comes lies between the same powers of two.
     threads : int, optional
         For batches of more than some 130,000 entries; default one per processor.
+    **options
+        Any other option of `score`, but for those that only files or whole matrices have: labels, max_line,
+        sample_weight. The rows of a filter are counted over all batches, from 0 on, and totals with a filter cannot be
+        merged.
 
     Raises
     ------
     UsageError
         An argument that is wrong, metrics that cannot be merged, or that need propensities without a source of them.
+    TypeError
+        An unknown option.
     DataError
         Training labels, counts or pairs that are wrong.
 
@@ -91,24 +88,17 @@ class Evaluator:
         counts: Any = None,
         n_train: int | None = None,
         inverse_propensities: Any = None,
-        dataset: str | None = None,
-        a: float | None = None,
-        b: float | None = None,
-        duplicates: Duplicates = "error",
-        empty_rows: EmptyRows = "zero",
-        unscored: Unscored = "bottom",
-        ties: Ties = "label",
-        by_frequency: BinSpec | None = None,
-        ceiling: bool = False,
-        threshold: float | None = None,
-        filter: Any = None,  # noqa: A002 - the field's word
-        filter_truth: bool = False,
         max_weight: float | None = None,
         threads: int | None = None,
+        **options: Any,
     ) -> None:
+        own = {name: value for name, value in locals().items() if name != "options"}
+        unknown = set(options) - set(specs()) | set(options) & OF_FILES
+        if unknown:
+            raise TypeError(f"Evaluator() got an unexpected option {listed(sorted(unknown))}")
         weights = None if max_weight is None else ()  # recorded as an array, as `score` does
-        options = Options.of({**locals(), "sample_weight": weights})
-        self._take(Evaluation.of(options, max_weight, threads), threads)
+        every = Options.of({**own, **options, "sample_weight": weights})
+        self._take(Evaluation.of(every, max_weight, threads), threads)
 
     @classmethod
     def _of(cls, evaluation: Evaluation, threads: int | None) -> Evaluator:

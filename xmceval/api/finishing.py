@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from xmceval.api.inputs import check_any_weight, doubt_small_weights
 from xmceval.errors import UsageError
@@ -12,8 +13,10 @@ from xmceval.report.result import Result, make_result
 from xmceval.rows.repairs import describe_duplicates
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.options import Options
-from xmceval.scoring.state import State
 from xmceval.scoring.totals import Totals
+
+if TYPE_CHECKING:  # a start of `score` does not need it
+    from xmceval.scoring.state import State
 
 
 def finish_state(state: State) -> Result:

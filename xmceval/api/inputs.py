@@ -30,13 +30,14 @@ from xmceval.files.shards import find_shards
 from xmceval.labels.catalogue import find_dataset
 from xmceval.labels.counts import count_labels
 from xmceval.labels.propensity import Propensities, constants, from_counts, from_label_counts, from_values
+from xmceval.rows.arrays import as_array
 from xmceval.rows.block import Float64, Source
 from xmceval.rows.filters import Filter, as_filter
-from xmceval.rows.matrices import as_scores, as_truth
+from xmceval.rows.matrices import MatrixSource, as_scores, as_truth
 from xmceval.rows.parts import Shards
-from xmceval.rows.repairs import merge_duplicate_labels
-from xmceval.rows.shards import names_of
-from xmceval.rows.storage import is_wide
+from xmceval.rows.repairs import RepairedSource, merge_duplicate_labels
+from xmceval.rows.shards import ShardedSource, names_of
+from xmceval.rows.storage import PaddedLists, is_wide
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import UNKNOWN_WIDTH
 from xmceval.scoring.options import Options
@@ -66,7 +67,8 @@ class Opener:
 
             return open_shards(matrix, open_part, are_scores=False)
         if not isinstance(matrix, (str, Path)):
-            return Input(self._repaired(as_truth(matrix, name)))
+            source = as_truth(matrix, name, width.or_none or self.options.n_labels)
+            return Input(self._repaired(source), _note(source))
         n_labels = width.or_none or self.options.n_labels or (None if self.names is None else len(self.names))
         open_file = partial(open_truth, matrix, names=self.names, n_labels=n_labels, max_line=self.options.max_line)
         opened = open_lean(matrix, open_file, is_shard=is_shard)
@@ -76,7 +78,7 @@ class Opener:
 
     def scores(self, matrix: Any, truth: Input, width: Width) -> Input:
         """Open predictions."""
-        matrix = fused_shards(matrix) if isinstance(matrix, Fused) else find_shards(matrix)
+        matrix = fused_shards(matrix) if isinstance(matrix, Fused) else find_shards(matrix, are_scores=True)
         if not isinstance(matrix, Shards):
             return self._scores(matrix, truth, width, truth.source.n_rows)
         refuse_judgments(truth.judgments, matrix)
@@ -108,7 +110,8 @@ class Opener:
             notes = "; ".join(each.note for each in systems if each.note)
             return Input(matrix.source([each.source for each in systems]), notes)
         if not isinstance(matrix, (str, Path)):
-            return Input(self._repaired(as_scores(matrix, name)))
+            matrix_source = as_scores(matrix, name, width.or_none)
+            return Input(self._repaired(matrix_source), _note(matrix_source))
         open_file = partial(
             open_scores,
             matrix,
@@ -134,6 +137,11 @@ class Opener:
             width = Width(truth.n_labels, f"{truth.name} has")
             width = width if n_labels is None else width.agree(n_labels, "n_labels (--n-labels)")
         return width if self.names is None else width.agree(len(self.names), self.names.source)
+
+
+def _note(source: MatrixSource) -> str:
+    """Return how a matrix was read, where it could have been something else."""
+    return f"{source.name}: {source.note}" if source.note else ""
 
 
 def check_common_labels(judgments: Judgments | None, *others: object) -> None:
@@ -198,7 +206,7 @@ def _estimate_propensities(opener: Opener, truth: Source, width: Width, a: float
         warnings.append(
             f"the training labels are {truth.name} itself: such values are not comparable with published ones"
         )
-    counts = count_labels(source, width=width, threads=opener.options.threads)
+    counts = count_labels(source, width=width, threads=opener.options.threads, may_merge=True)
     if train is not None:
         warnings.extend(source.warnings)
     if counts.n_rows < 3:
@@ -211,18 +219,21 @@ def _estimate_propensities(opener: Opener, truth: Source, width: Width, a: float
     return Weighing(width, propensities, training.notes, tuple(warnings))
 
 
+def is_same(first: str | Path, second: str) -> bool:
+    """Return whether two paths name the same file."""
+    return Path(second).exists() and Path(first).exists() and Path(first).samefile(second)
+
+
 def _are_same(first: Sequence[str], second: Sequence[str]) -> bool:
     """Return whether two lists of names are of the same files."""
-    pairs = [(Path(one), Path(other)) for one, other in zip(first, second, strict=False)]
-    is_same = (one.exists() and other.exists() and one.samefile(other) for one, other in pairs)
-    return len(first) == len(second) and all(is_same)
+    return len(first) == len(second) and all(map(is_same, first, second))
 
 
 def numbers(values: Any, name: str, per: str = "label") -> tuple[Float64, str]:
     """Take one number per label, or per row, from a file or an array; also return the name for messages."""
     if isinstance(values, (str, Path)):
         return read_numbers(values), Path(values).name
-    array = np.asarray(values)
+    array = as_array(values, name)
     if array.ndim != 1 or array.dtype.kind not in "iufb":
         raise DataError(f"{name}: expected one number per {per}, got shape {array.shape} of {array.dtype}")
     return array.astype(np.float64), name
@@ -323,12 +334,20 @@ def find_filter(pairs: Any, truth: Source, width: Width) -> Filter | None:
     return checked
 
 
-def check_narrow(y_score: Any) -> None:
+def _held_pieces(scores: Source) -> list[Any]:
+    """Return what is in memory of scores, or of their shards."""
+    if isinstance(scores, ShardedSource):
+        return [piece for shard in scores.shards for piece in _held_pieces(shard)]
+    source = scores.source if isinstance(scores, RepairedSource) else scores
+    return source.pieces if isinstance(source, MatrixSource) and isinstance(source.pieces, list) else []
+
+
+def check_narrow(scores: Source) -> None:
     """Refuse scores that cannot be compared with a threshold, because float64 would round them."""
-    values = getattr(y_score, "data", y_score) if hasattr(y_score, "tocsr") else y_score
-    values = y_score[1] if isinstance(y_score, tuple) else values
-    if isinstance(values, np.ndarray) and is_wide(values):
-        raise DataError(
-            f"y_score has values that float64 would round ({values.dtype}), so they cannot be compared with a "
-            "threshold (hint: scale them, or pass float64)"
-        )
+    for piece in _held_pieces(scores):
+        stored = piece.scores if isinstance(piece, PaddedLists) else piece.values
+        if stored.dtype.kind in "iuf" and stored.dtype.itemsize >= 8 and is_wide(stored[:]):
+            raise DataError(
+                f"y_score has values that float64 would round ({stored.dtype}), so they cannot be compared with a "
+                "threshold (hint: scale them, or pass float64)"
+            )

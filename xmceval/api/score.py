@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from scipy.sparse import issparse
+
 from xmceval.api.saving import saving_rows
+from xmceval.api.savinglabels import counting_labels, saving_labels
 from xmceval.api.setup import Named, Setup
 from xmceval.api.states import Shard, check_saving, parse_shard, saving_state
-from xmceval.errors import warn
+from xmceval.errors import UsageError, warn
 from xmceval.files.limits import MAX_LINE
 from xmceval.files.shards import find_shards
 from xmceval.metrics.table import DEFAULT_CUTOFFS
@@ -46,6 +49,7 @@ def score(
     filter_truth: bool = False,
     threads: int | None = None,
     save_rows: str | Path | None = None,
+    save_labels: str | Path | None = None,
     save_state: str | Path | None = None,
     shard: str | tuple[int, int] | None = None,
     max_weight: float | None = None,
@@ -55,14 +59,24 @@ def score(
 
     Parameters
     ----------
-    y_true : sparse matrix, array, path or list of these [n_rows, n_labels]
+    y_true : sparse matrix, array, lists, path or list of matrices [n_rows, n_labels]
         Non-zero entries are the true labels; whole values above 1 are grades. Any scipy.sparse format, a dense
-        indicator, or a file of truth in any form that the command reads. A list, or a pattern such as
-        ``"truth-*.npz"``, which is read in natural order, are shards: their rows continue from one to the next.
-    y_score : sparse matrix, array, pair of arrays, path or list of these [n_rows, n_labels]
+        indicator, or a file of truth in any form that the command reads. Or the ids of each row's labels: a list of
+        lists, sets, arrays or tensors of integers, with different lengths or another one than `n_labels`.
+
+        A list of paths or matrices, or a pattern such as ``"truth-*.npz"``, which is read in natural order, are shards:
+        their rows continue from one to the next.
+    y_score : sparse matrix, array, pair of arrays, lists, path or list of matrices [n_rows, n_labels]
         The stored entries of a sparse matrix are the predictions; in a dense array -inf means not predicted;
-        ``(labels, scores)`` are two arrays [n_rows, any width], padded with label -1. Or a file of predictions. As many
-        shards as the truth has, each with as many rows as its partner; or one file or matrix for all.
+        ``(labels, scores)``, or ``(values, indices)`` as topk returns them, are two arrays [n_rows, any width] of which
+        the one with integers has the labels, padded with label -1. Or labels alone, ranked with the best first: lists
+        of integers as in `y_true`, or an array that is not as wide as there are labels. Or a file of predictions.
+
+        All arrays may be PyTorch tensors, dense or sparse, on any device, also of bfloat16, or arrays of JAX, CuPy and
+        others that export DLPack. Of dense scores in memory nothing is copied for metrics at a cutoff; of tensors on
+        another device only the best labels are.
+
+        Beside shards of the truth, as many shards, each with as many rows as its partner; or one matrix or file.
     k : int, str or iterable of int
         Cutoffs of metrics that name none; as text such as ``"1,3,5"`` or ``"1-5"``.
     metrics : str or iterable of str
@@ -116,6 +130,10 @@ def score(
         Default: one per processor. The values are the same bits for any number.
     save_rows : path, optional
         Write the values of every row there: .npz, .csv or .jsonl; `compare_rows` compares such files.
+    save_labels : path, optional
+        Write counts and values of every label there: .npz, .csv or .jsonl. They are the rows in which it is true, and
+        at each cutoff that a metric has those that predict it and that hit it, with precision, recall and F1; for
+        metrics of decisions tp, fp and fn.
     save_state : path, optional
         Write the totals there, which `merge` adds to those of other shards.
     shard : str or pair of int, optional
@@ -152,11 +170,23 @@ def score(
     >>> result["P@1"], result["R@1"]
     (1.0, 0.75)
     """
-    systems = [Named(find_shards(y_score))]
+    if isinstance(y_score, Mapping) and not issparse(y_score):  # a matrix in dok form is a dict too
+        raise UsageError(
+            "y_score must be the scores of one system, got a dict (hint: score_all takes several systems by name; "
+            "a pair of labels and scores is a tuple)"
+        )
+    systems = [Named(find_shards(y_score, are_scores=True))]
     options, place = Options.of(locals()), parse_shard(shard)
     check_saving(options, systems, place, save_state)
     setup = Setup.of(y_true, options, systems, max_weight=max_weight)
-    [result] = score_systems(setup, systems, progress=progress, save_rows=save_rows, save_state=save_state, shard=place)
+    [result] = score_systems(
+        *(setup, systems),
+        progress=progress,
+        save_rows=save_rows,
+        save_labels=save_labels,
+        save_state=save_state,
+        shard=place,
+    )
     warn(result.warnings)
     return result
 
@@ -167,14 +197,21 @@ def score_systems(
     *,
     progress: Progress | None = None,
     save_rows: str | Path | None = None,
+    save_labels: str | Path | None = None,
     save_state: str | Path | None = None,
     shard: Shard | None = None,
 ) -> list[Result]:
     """Score systems on an opened truth, which is read once."""
+    setup = counting_labels(setup, save_labels, save_rows)
     opened = setup.open_systems(systems)
-    with saving_rows(setup, opened, save_rows) as saved, saving_state(setup, save_state) as state:
-        totals = setup.evaluate(opened, [*saved.observers, *state.observers], progress)
+    with (
+        saving_rows(setup, opened, save_rows) as saved_rows,
+        saving_labels(setup, opened, save_labels) as saved_labels,
+        saving_state(setup, save_state) as saved_state,
+    ):
+        totals = setup.evaluate(opened, [*saved_rows.observers, *saved_state.observers], progress)
         results = setup.results(opened, totals)
-        saved.finish(results)
-        state.finish(setup, opened[0], totals[0], str(save_state), shard)
+        saved_rows.finish(results)
+        saved_labels.finish(results, totals)
+        saved_state.finish(setup, opened[0], totals[0], str(save_state), shard)
     return results

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from xmceval.api.inputs import (
     check_narrow,
     find_filter,
     find_propensities,
+    is_same,
     read_weights,
 )
 from xmceval.api.shards import Input, check_inputs
@@ -26,7 +27,6 @@ from xmceval.labels.bins import make_bins
 from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.report.result import Result, make_result
 from xmceval.rows.block import Source
-from xmceval.rows.parts import parts_of
 from xmceval.rows.storage import rounded
 from xmceval.rows.threads import Progress
 from xmceval.scoring.batch import Terms
@@ -54,6 +54,7 @@ class Opened:
     file: str
     scores: Input
     terms: Terms
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -125,8 +126,9 @@ class Setup:
         opened = []
         for system in systems:
             scores = self.opener.scores(system.y_score, self.truth, self.terms.width)
-            terms = self._terms_of(system.y_score, scores.source)
-            opened.append(Opened(system.name or scores.source.name, _scores_name(system.y_score), scores, terms))
+            terms = self._terms_of(scores.source)
+            name, file = system.name or scores.source.name, _scores_name(system.y_score)
+            opened.append(Opened(name, file, scores, terms, tuple(self._warn_of_truth(system.y_score))))
         return opened
 
     def evaluate(
@@ -146,7 +148,12 @@ class Setup:
         """Finish the totals of systems."""
         return [self._result(each, its_totals) for each, its_totals in zip(opened, totals, strict=True)]
 
-    def _terms_of(self, y_score: Any, scores: Source) -> Terms:
+    def _warn_of_truth(self, y_score: Any) -> Iterator[str]:
+        """Warn of predictions that are the file of the truth."""
+        if any(isinstance(each, (str, Path)) and is_same(each, self.truth.source.name) for each in _inputs(y_score)):
+            yield f"the predictions are {self.truth_name} itself: the values are those of a perfect model"
+
+    def _terms_of(self, scores: Source) -> Terms:
         """Return the terms on which a system is scored: its own number of labels where the truth declares none."""
         width = self.terms.width
         if scores.is_exact and scores.n_labels is not None:
@@ -156,9 +163,8 @@ class Setup:
                 f"{listed(self.program.needing_labels)}: no input declares the number of labels, which is needed "
                 "(hint: pass n_labels, --n-labels)"
             )
-        for part in parts_of(y_score) if self.options.threshold is not None else ():
-            if not isinstance(part, (str, Path)):
-                check_narrow(part)
+        if self.options.threshold is not None:
+            check_narrow(scores)
         bins = None
         if self.options.by_frequency is not None:
             if not width.is_known:
@@ -187,6 +193,7 @@ class Setup:
             scores=opened.file,
             warnings=(
                 *self.warnings,
+                *opened.warnings,
                 *check_dataset(self.options, sizes, is_filtered=terms.filter is not None),
                 *doubts,
                 *self.truth.source.warnings,

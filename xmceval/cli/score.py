@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from xmceval.cli import options, shared
+from xmceval.cli import bars, options, shared
 from xmceval.errors import UsageError
 from xmceval.report.forms import render
 
@@ -20,6 +20,7 @@ from xmceval.report.forms import render
 @options.published
 @options.shards
 @options.save_rows
+@options.save_labels
 @options.option(
     "--save-state",
     type=options.FILE,
@@ -49,6 +50,7 @@ def command(
     published: bool,
     shards: bool,
     save_rows: str | None,
+    save_labels: str | None,
     save_state: str | None,
     shard: str | None,
     max_weight: float | None,
@@ -90,9 +92,11 @@ def command(
     named = shared.named_systems(preds, systems, fused, shards=shards)
     place = parse_shard(shard)
     check_saving(chosen, named, place, save_state)
-    setup = Setup.of(shared.shards_of(truth, shards), chosen, named, max_weight=max_weight)
-    with shared.progress(systems[0] if len(systems) == 1 else f"{len(systems)} systems", quiet) as report:
-        results = score_systems(setup, named, progress=report, save_rows=save_rows, save_state=save_state, shard=place)
+    with bars.shown(quiet):
+        setup = Setup.of(shared.shards_of(truth, shards), chosen, named, max_weight=max_weight)
+        results = score_systems(
+            *(setup, named), save_rows=save_rows, save_labels=save_labels, save_state=save_state, shard=place
+        )
     results = results if entry is None else [with_standings(result, entry) for result in results]
     if strict:
         shared.refuse_warnings(results)

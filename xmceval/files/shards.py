@@ -11,6 +11,7 @@ from typing import Any
 from xmceval.errors import DataError, counted
 from xmceval.files.arrays.pairs import has_pair, pair_of
 from xmceval.files.streams import read_all_bytes
+from xmceval.rows.lists import is_pair
 from xmceval.rows.parts import Shards, parts_of
 
 COMPRESSED = (".gz", ".xz", ".bz2", ".zst")
@@ -18,7 +19,7 @@ COMPRESSED = (".gz", ".xz", ".bz2", ".zst")
 _NUMBER = re.compile(r"([0-9]+)")
 
 
-def find_shards(value: Any, *, directories: bool = False) -> Any:
+def find_shards(value: Any, *, directories: bool = False, are_scores: bool = False) -> Any:
     """Return the shards that a pattern, ``@LIST`` or a list names; anything else as it is.
 
     The path of an existing file is that file, whatever its name looks like.
@@ -30,6 +31,8 @@ def find_shards(value: Any, *, directories: bool = False) -> Any:
         a file with one path per line, and a list has paths or matrices: their order is kept.
     directories : bool
         A directory stands for the files in it.
+    are_scores : bool
+        Labels and their scores in a list are a pair, and not two shards.
 
     Raises
     ------
@@ -37,7 +40,8 @@ def find_shards(value: Any, *, directories: bool = False) -> Any:
         A pattern that no file matches, a directory without files, or an empty list.
     """
     if isinstance(value, list):
-        return Shards(value) if value and all(map(is_matrix, value)) else value
+        are_shards = value and all(map(is_matrix, value)) and not (are_scores and is_pair(value, "y_score"))
+        return Shards(value) if are_shards else value
     if not isinstance(value, (str, Path)):
         return value
     text, path = str(value), Path(value)

@@ -25,7 +25,7 @@ def inspection_json(
         "schema": SCHEMA,
         "is_sound": all([each.is_sound for each in files] + [each.is_sound for each in pairs])
         and all(state.is_sound for state in states),
-        "files": [{**asdict(file), "is_sound": file.is_sound} for file in files],
+        "files": [{**asdict(file), "format": file.format, "is_sound": file.is_sound} for file in files],
         "together": [{**asdict(pair), "is_sound": pair.is_sound} for pair in pairs],
         "states": [state.as_dict() for state in states],
     }

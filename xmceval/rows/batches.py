@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from xmceval.rows.block import Block, Rows, Scratch, Source
+from xmceval.errors import Fault
+from xmceval.rows.block import Block, Rows, Scratch, Selected, Source
+from xmceval.rows.dense import SelectingBlock
 
 
 @dataclass
@@ -59,7 +61,8 @@ class BatchSource:
     def blocks(self) -> Generator[Block, None, None]:
         """Yield the blocks of the matrix, numbered as rows of the whole."""
         for block in self.source.blocks():
-            yield BatchBlock(block, self)
+            kind = SelectingBatchBlock if isinstance(block, SelectingBlock) else BatchBlock
+            yield kind(block, self)
 
 
 @dataclass
@@ -74,7 +77,7 @@ class BatchBlock:
 
     def take(self, n_rows: int) -> BatchBlock:
         """Split off and return the first rows."""
-        head = BatchBlock(self.block.take(n_rows), self.batch)
+        head = type(self)(self.block.take(n_rows), self.batch)
         self.__post_init__()
         return head
 
@@ -89,3 +92,20 @@ class BatchBlock:
     def blank_from(self) -> int:
         """Return the row from which on all rows of this block are blank lines."""
         return self.block.blank_from()
+
+
+class SelectingBatchBlock(BatchBlock):
+    """A block of dense scores of a batch, from which those that count are selected."""
+
+    def select(self, truth: Rows, scratch: Scratch) -> Selected:
+        """Select the best labels of each row, and the true labels that tie with the last.
+
+        Raises
+        ------
+        Fault
+            A score that is NaN.
+        """
+        try:
+            return cast(SelectingBlock, self.block).select(truth, scratch)
+        except Fault as fault:
+            raise Fault(fault.row + self.batch.first_row, f"batch {self.batch.number}, {fault.message}") from None

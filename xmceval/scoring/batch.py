@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from xmceval.scoring.options import Ties
 
 NO_WEIGHTS = np.empty(0)
+NONE_OMITTED = np.empty(0, dtype=np.int64)
 UNKNOWN_WIDTH = Width()
 
 
@@ -113,6 +114,10 @@ class Batch:
         The stored zeros of the truth, where the program needs them.
     score_block : Block, optional
         The block of the scores, for places.
+    ends : int64 array [n_rows + 1], optional
+        The running sum of the numbers of labels that have a score, where `scores` has only those that count.
+    omitted : int64 array [n_rows]
+        There, how many labels that tie with the last of the ranking are not in `scores`; none is true. Or empty.
     """
 
     terms: Terms
@@ -125,12 +130,24 @@ class Batch:
     scratch: Scratch
     zeros: Rows | None = None
     score_block: Block | None = None
+    ends: Int64 | None = None
+    omitted: Int64 = field(default_factory=lambda: NONE_OMITTED)
     _relevant: dict[int, tuple[Rows, int]] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
         """The number of rows."""
         return self.truth.indptr.size - 1
+
+    @property
+    def predictions(self) -> tuple[Int64, Int64, Float64, Int64]:
+        """The scores and what is omitted from them, as kernels take them."""
+        return (*self.scores, self.omitted)
+
+    @property
+    def score_ends(self) -> Int64:
+        """0, and the running sum of the numbers of labels that have a score."""
+        return self.scores.indptr if self.ends is None else self.ends
 
     def relevant(self, rel: int) -> tuple[Rows, int]:
         """Return the labels that are true from grade `rel` on, and how many rows are dropped because they have none."""

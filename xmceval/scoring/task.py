@@ -43,6 +43,11 @@ class Task(ABC):
     has_rows = False  # whether the measures come from values of rows
     counts_in_place = False  # whether a part is too large to be copied for each batch of a loop
 
+    @property
+    def needs_scores(self) -> bool:
+        """Whether the task looks at the scores of all labels, not only at the ranking and the ties at its end."""
+        return True
+
     @staticmethod
     @abstractmethod
     def takes(measure: Measure) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 
 from xmceval.kernels.topk import EMPTY_ROWS, FIRST_CUTOFF, ROWS, count_rows
 from xmceval.rows.block import Int64, Rows
-from xmceval.scoring.batch import Batch, Terms, longest
+from xmceval.scoring.batch import Batch, Terms
 from xmceval.scoring.limbs import first_mark, join, last_mark, mark, split, split_like
 from xmceval.scoring.program import Program
 from xmceval.scoring.sample import Sample
@@ -65,11 +65,14 @@ class Tally:
     def add(self, batch: Batch, cutoffs: Int64, explicit_zeros: int, filtered: Filtered, largest_label: int) -> None:
         """Count the rows of a batch."""
         counts = np.zeros_like(self.counts)
-        truth, scores = batch.truth, batch.scores
-        count_rows(truth.indptr, scores.indptr, tuple(batch.ranking), cutoffs, batch.terms.drop_empty, counts)
+        truth, ends = batch.truth, batch.score_ends
+        count_rows(truth.indptr, ends, tuple(batch.ranking), cutoffs, batch.terms.drop_empty, counts)
         grades = truth.values[: truth.indptr[-1]]
         self._add(counts, explicit_zeros, filtered, largest_label)
-        self._extend((float(grades.min(initial=np.inf)), float(grades.max(initial=-np.inf))), longest(scores))
+        self._extend(
+            (float(grades.min(initial=np.inf)), float(grades.max(initial=-np.inf))),
+            int(np.max(np.diff(ends), initial=1)),
+        )
         self.sample.add(batch)
 
     def _extend(self, grades: tuple[float, float], longest_row: int) -> None:

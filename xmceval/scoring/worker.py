@@ -7,14 +7,35 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from xmceval.rows.block import Block, Float64, Rows, Scratch
+from xmceval.rows.batches import SelectingBatchBlock
+from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
 from xmceval.rows.checks import stored_zeros, validated_scores, validated_truth
+from xmceval.rows.dense import SelectingBlock
 from xmceval.rows.width import Width
-from xmceval.scoring.batch import NO_WEIGHTS, Batch, Ranking, Terms, check_lengths, rank, rows_where
+from xmceval.scoring.batch import NO_WEIGHTS, NONE_OMITTED, Batch, Ranking, Terms, check_lengths, rank, rows_where
 from xmceval.scoring.observers import BlockValues, Observer, copy_fractions, copy_ranking
 from xmceval.scoring.program import Program
 from xmceval.scoring.totals import Filtered, Totals, largest_label
+
+
+class CheckedScores(NamedTuple):
+    """The scores of some rows; see `Batch` for `ends` and `omitted`."""
+
+    rows: Rows
+    filtered: Filtered = Filtered()
+    largest_label: int = -1
+    ends: Int64 | None = None
+    omitted: Int64 = NONE_OMITTED
+
+    def where(self, kept: NDArray[np.bool_], scratch: Scratch) -> CheckedScores:
+        """Copy the rows that are kept."""
+        scores = self._replace(rows=rows_where(self.rows, kept, scratch))
+        if self.ends is None:
+            return scores
+        ends = np.concatenate([[0], np.cumsum(np.diff(self.ends)[kept])])
+        return scores._replace(ends=ends, omitted=self.omitted[kept])
 
 
 @dataclass(frozen=True)
@@ -87,7 +108,7 @@ class Worker:
         """Yield the batch of each system, valid until the next, with what the tally counts of it beside its rows."""
         block, *others = blocks
         terms = self.runs[0].terms
-        truth, explicit_zeros = validated_truth(block, self._truth, self._width, self._largest_grade)
+        truth, explicit_zeros = validated_truth(block, self._truth, self._width, self._largest_grade, may_merge=True)
         zeros = stored_zeros(block, self._zeros) if self._needs_zeros else None
         seen = -1 if self._width.is_known else largest_label(truth)
         in_truth = 0
@@ -96,23 +117,30 @@ class Worker:
         weights = NO_WEIGHTS if terms.weights is None else terms.weights_of(block.first_row, block.n_rows)
         is_kept = weights > 0 if weights.size and not weights.all() else None
         kept = None if is_kept is None else np.flatnonzero(is_kept)
+        all_truth = truth
         if is_kept is not None:
             truth, weights = rows_where(truth, is_kept, self._kept_truth), weights[is_kept]
             zeros = None if zeros is None else rows_where(zeros, is_kept, self._kept_zeros)
         for run, other in zip(self.runs, others, strict=True):
-            scores, filtered, largest = self._checked_scores(run.terms, other, in_truth)
+            scores = self._checked_scores(run.terms, other, all_truth, in_truth)
             if is_kept is not None:
-                scores = rows_where(scores, is_kept, self._kept_scores)
-            ranking = rank(scores, self._program.deepest + 1, self._scores)
-            batch = Batch(run.terms, block, truth, scores, ranking, weights, kept, self._scores, zeros, other)
-            yield run, batch, Counted(explicit_zeros, filtered, max(seen, largest))
+                scores = scores.where(is_kept, self._kept_scores)
+            ranking = rank(scores.rows, self._program.deepest + 1, self._scores)
+            batch = Batch(
+                *(run.terms, block, truth, scores.rows, ranking, weights, kept, self._scores, zeros, other),
+                *(scores.ends, scores.omitted),
+            )
+            yield run, batch, Counted(explicit_zeros, scores.filtered, max(seen, scores.largest_label))
 
-    def _checked_scores(self, terms: Terms, block: Block, in_truth: int) -> tuple[Rows, Filtered, int]:
-        """Parse and filter the scores of a system; also return what the filter did, and the largest label."""
-        scores = validated_scores(block, self._scores, terms.width)
+    def _checked_scores(self, terms: Terms, block: Block, truth: Rows, in_truth: int) -> CheckedScores:
+        """Parse and filter the scores of a system, or select those that count; `in_truth` pairs of it are true."""
+        if isinstance(block, (SelectingBlock, SelectingBatchBlock)):
+            selected = block.select(truth, self._scores)
+            return CheckedScores(selected.rows, ends=selected.ends, omitted=selected.omitted)
+        scores = validated_scores(block, self._scores, terms.width, may_merge=True)
         check_lengths(block, scores, terms)
         largest = -1 if terms.width.is_known else largest_label(scores)
         if terms.filter is None:
-            return scores, Filtered(), largest
+            return CheckedScores(scores, largest_label=largest)
         removed, rows_changed = terms.filter.apply(block.first_row, scores)
-        return scores, Filtered(removed, rows_changed, in_truth), largest
+        return CheckedScores(scores, Filtered(removed, rows_changed, in_truth), largest)

@@ -1,0 +1,49 @@
+"""Digests: the sizes and SHA-256 of input files, for whoever wants to know that they are the same."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from xmceval.files.arrays.pairs import find_files
+from xmceval.files.pipes import find_pipe
+
+PIECE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Digest:
+    """A file as it is on the disk, compressed or not: its path, its bytes, and their SHA-256 in hexadecimal digits."""
+
+    path: str
+    n_bytes: int
+    sha256: str
+
+
+def digest_files(paths: Iterable[Path], threads: int) -> list[Digest]:
+    """Read files once more and return their digests; a path of a pair of npy files names both.
+
+    A pipe must have been copied to a temporary file.
+    """
+    files = [file for path in dict.fromkeys(paths) for file in find_files(path)]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(_digest, files))
+
+
+def _digest(path: Path) -> Digest:
+    digest, n_bytes = hashlib.sha256(), 0
+    for piece in _pieces(path):
+        digest.update(piece)
+        n_bytes += len(piece)
+    return Digest(str(path), n_bytes, digest.hexdigest())
+
+
+def _pieces(path: Path) -> Iterator[memoryview]:
+    pipe = find_pipe(path)
+    buffer = memoryview(bytearray(PIECE))
+    with path.open("rb", buffering=0) if pipe is None else pipe.open() as stream:
+        while n_read := stream.readinto(buffer):
+            yield buffer[:n_read]

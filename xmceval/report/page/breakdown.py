@@ -1,0 +1,131 @@
+"""Breakdown: values by bins of labels, how far ties could move values, and ceilings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xmceval.errors import listed
+from xmceval.labels.bins import Bin
+from xmceval.metrics.measure import Measure
+from xmceval.report.layout import Layout
+from xmceval.report.markup import Child, Markup, element, join, name
+from xmceval.report.page.parts import Column, Section, draw_lines, draw_plain_table, draw_table
+from xmceval.report.page.values import describe_units, draw_value, split
+from xmceval.report.result import Result
+from xmceval.scoring.finish import Figure
+
+
+def show_bins(results: Sequence[Result], layout: Layout) -> Section | None:
+    """Show the values within bins of labels: for each bin one line per system."""
+    if not results[0].slices:
+        return None
+    figures = results[0].slices[0].figures
+    measures = [figure.measure for figure in figures]
+    kinds = {kind: [each.measure.head for each in figures if each.kind_in_bin == kind] for kind in ("share", "average")}
+    lines = [[element("b", part.bin.name), f": {_describe(part.bin, results[0])}"] for part in results[0].slices]
+    if kinds["share"]:
+        lines.append([f"Shares that add up to the total: {listed(dict.fromkeys(kinds['share']))}."])
+    if kinds["average"]:
+        lines.append([f"Averages within the bin: {listed(dict.fromkeys(kinds['average']))}."])
+    blocks = [_draw_block(results, block, layout, i == 0) for i, block in enumerate(split(measures))]
+    return Section("bins", "By label frequency", join([draw_lines(lines), *blocks]))
+
+
+def _describe(bin_: Bin, result: Result) -> str:
+    propensities = result.propensities
+    source = propensities.source if propensities is not None and propensities.from_truth else ""
+    return bin_.describe(source).partition(": ")[2] + "."
+
+
+def _draw_block(results: Sequence[Result], measures: Sequence[Measure], layout: Layout, is_first: bool) -> Markup:
+    """Draw one body of rows per bin."""
+    columns = [Column("System" if len(results) > 1 else "Bin", numeric=False), *(Column(each.name) for each in measures)]
+    bodies = []
+    for i, part in enumerate(results[0].slices):
+        rows: list[Markup] = []
+        if len(results) > 1:
+            span = len(columns)
+            rows.append(element("tr", element("th", part.bin.name, scope="rowgroup", colspan=span)))
+        for result in results:
+            head: Child = name(result.name) if len(results) > 1 else part.bin.name
+            estimates = result.slices[i].estimates
+            cells = [
+                column.draw_cell(draw_value(each, estimates[each.name], layout) if each.name in estimates else None)
+                for column, each in zip(columns[1:], measures, strict=True)
+            ]
+            rows.append(element("tr", element("th", head, scope="row"), cells))
+        bodies.append(element("tbody", rows, class_="group"))
+    label = f"Values by label frequency, {measures[0]} to {measures[-1]}"
+    caption = describe_units(measures, layout, has_intervals=True) if is_first else None
+    return draw_table(caption, columns, bodies, label=label)
+
+
+def show_ties(results: Sequence[Result], layout: Layout) -> Section | None:
+    """Show the instances with ties that matter, and between which bounds values could be."""
+    cutoffs = [k for k in results[0].counts.tied_rows if any(each.counts.tied_rows.get(k) for each in results)]
+    has_inside = any(each.counts.inside_ties for each in results)
+    if not cutoffs and not has_inside:
+        return None
+    heads = ["System", *(f"across @{k}" for k in cutoffs), *(["inside the cutoffs only"] if has_inside else [])]
+    rows = []
+    for result in results:
+        counts = result.counts
+        inside = [f"{counts.inside_ties:,}"] if has_inside else []
+        rows.append([name(result.name), *(f"{counts.tied_rows.get(k, 0):,}" for k in cutoffs), *inside])
+    tied = draw_plain_table(
+        "Instances in which labels of equal score lie on both sides of a cutoff, or inside the cutoffs only.",
+        heads,
+        rows,
+        label="Instances with ties",
+        numeric=range(1, len(heads)),
+    )
+    moved = [row for result in results for row in _list_moves(result, layout)]
+    rule = results[0].options.get("ties", "label")
+    how = {"label": "by label id", "expected": "by the mean over all orders", "best": "in the best order"}
+    line = f"Here ties are ordered {how.get(rule, 'in the worst order')} (ties={rule})."
+    bounds = draw_plain_table(
+        "Values that another order of equal scores would change.",
+        ["System", "metric", "value", "lowest", "highest"],
+        moved,
+        label="Bounds of values over orders of ties",
+        numeric=(2, 3, 4),
+    )
+    return Section("ties", "Ties", join([draw_lines([line]), tied, bounds if moved else None]))
+
+
+def _list_moves(result: Result, layout: Layout) -> list[list[Child]]:
+    rows = []
+    for figure in result.figures:
+        estimate = figure.estimate
+        if estimate.tie_low is None or estimate.tie_high is None:
+            continue
+        numbers = (estimate.value, estimate.tie_low, estimate.tie_high)
+        value, low, high = (layout.format(figure.measure, number) for number in numbers)
+        if low != high:
+            rows.append([name(result.name), figure.name, value, low, high])
+    return rows
+
+
+def show_ceilings(results: Sequence[Result], layout: Layout) -> Section | None:
+    """Show the best value that any ranking could have, and what share of it each system reaches."""
+    figures = [figure for figure in results[0].figures if figure.estimate.ceiling is not None]
+    if not figures:
+        return None
+    several = len(results) > 1
+    heads = ["Metric", "ceiling", *([name(each.name) for each in results] if several else ["reached"])]
+    rows = [_ceiling_row(figure, results, layout) for figure in figures]
+    caption = (
+        "The ceiling is the best value that any ranking could have on this truth; then the share of it that "
+        f"{'each system' if several else 'the system'} reaches, in percent."
+    )
+    content = draw_plain_table(caption, heads, rows, label="Ceilings", numeric=range(1, len(heads)))
+    return Section("ceilings", "Ceilings", content)
+
+
+def _ceiling_row(figure: Figure, results: Sequence[Result], layout: Layout) -> list[Child]:
+    ceiling = figure.estimate.ceiling or 0.0
+    shares = []
+    for result in results:
+        estimate = result.estimates[figure.name]
+        shares.append(f"{100 * estimate.value / estimate.ceiling:.2f}" if estimate.ceiling else "")
+    return [figure.name, layout.format(figure.measure, ceiling), *shares]

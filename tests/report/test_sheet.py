@@ -8,8 +8,10 @@ import pytest
 import xmceval
 from xmceval.labels.standings import rank_among_published
 from xmceval.report.columns import align_columns, align_terms
+from xmceval.report.layout import Layout
 from xmceval.report.plain import draw
-from xmceval.report.sheet import Cell, Listing, Row, Section, Sheet, build_sheet
+from xmceval.report.scoresheet import build_sheet
+from xmceval.report.sheet import Cell, Listing, Row, Section, Sheet
 
 Y_TRUE = np.array([[1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
 Y_SCORE = np.array([[0.9, 0.1, 0.8, 0.2], [0.3, 0.7, 0.1, 0.2], [0.9, 0.5, 0.4, 0.4]])
@@ -84,7 +86,7 @@ def test_a_line_explains_which_values_of_bins_are_shares():
 
 
 def test_places_are_those_asked_for():
-    (section,) = build_sheet([score()], places=0).sections
+    (section,) = build_sheet([score()], Layout(places=0)).sections
     assert section.rows[0].cells["@1"] == Cell("67", "143")
     assert section.rows[1].cells[""] == Cell("2", "4")
 

@@ -11,6 +11,7 @@ from click.core import ParameterSource
 from xmceval.cli import options, shared
 from xmceval.errors import UsageError, listed
 from xmceval.report.forms import render_comparison
+from xmceval.report.layout import Layout
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.testing import Details, Testing
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 @options.runs
 @options.report_form
 @options.names
-@options.places
+@options.layout
 @options.save_rows
 @options.option(
     "--rows", is_flag=True, group="Input", help="The files are values of rows, such as trec_eval -q writes."
@@ -42,7 +43,6 @@ def command(
     preds: tuple[str, ...],
     form: str,
     names: tuple[str, ...],
-    places: int,
     fused: tuple[str, ...],
     runs: tuple[str, ...],
     save_rows: str | None,
@@ -82,7 +82,7 @@ def command(
     if strict:
         shared.refuse_warnings(comparison.results, comparison.warnings)
     shared.report(comparison.results, quiet=quiet, verbose=verbose, warnings=comparison.warnings)
-    click.echo(render_comparison(form, comparison, places), nl=False)
+    click.echo(render_comparison(form, comparison, Layout.of(arguments)), nl=False)
 
 
 def _compare_systems(

@@ -10,7 +10,8 @@ import click
 
 from xmceval.cli import completion
 from xmceval.metrics.table import DEFAULT_CUTOFFS
-from xmceval.report.forms import FORMS, PLACES
+from xmceval.report.forms import FORMS
+from xmceval.report.layout import WIDTH, Layout
 from xmceval.scoring.options import GROUPS, Options, specs
 from xmceval.scoring.spec import Spec
 
@@ -85,7 +86,7 @@ def _describe_kind(name: str, spec: Spec, default: Any) -> dict[str, Any]:
     if name == "k":
         return {"default": ",".join(map(str, DEFAULT_CUTOFFS)), "show_default": True}
     if spec.kind is bool:
-        return {"is_flag": True}
+        return {"default": default} if "/" in "".join(spec.flags) else {"is_flag": True}
     if spec.kind is list:
         return {"multiple": True, "callback": lambda _, __, value: value or None}
     if spec.choices:
@@ -98,7 +99,12 @@ def _describe_kind(name: str, spec: Spec, default: Any) -> dict[str, Any]:
 
 def terminal_width() -> int:
     """Return the columns of the terminal; 80 where there is none."""
-    return shutil.get_terminal_size((80, 24)).columns
+    return shutil.get_terminal_size((WIDTH, 24)).columns
+
+
+def layout(function: Function) -> Function:
+    """Add the options of the layout of tables to a command."""
+    return derived(function, Layout)
 
 
 form = option(
@@ -114,15 +120,6 @@ names = option(
     group="Output",
     metavar="NAME",
     help="Name of a system, in the order of PREDS; may be repeated.",
-)
-places = option(
-    "--places",
-    type=click.IntRange(0, 12),
-    default=PLACES,
-    show_default=True,
-    group="Output",
-    metavar="N",
-    help="Decimal places of the table.",
 )
 save_rows = option(
     "--save-rows",

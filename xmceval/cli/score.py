@@ -7,6 +7,7 @@ import click
 from xmceval.cli import options, shared
 from xmceval.errors import UsageError
 from xmceval.report.forms import render
+from xmceval.report.layout import Layout
 
 
 @click.command("score", cls=options.GroupedCommand, short_help="Score predictions against the truth.")
@@ -16,7 +17,7 @@ from xmceval.report.forms import render
 @options.fused
 @options.report_form
 @options.names
-@options.places
+@options.layout
 @options.option(
     "--published",
     is_flag=True,
@@ -32,7 +33,6 @@ def command(
     preds: tuple[str, ...],
     form: str,
     names: tuple[str, ...],
-    places: int,
     fused: tuple[str, ...],
     published: bool,
     save_rows: str | None,
@@ -72,4 +72,4 @@ def command(
     if strict:
         shared.refuse_warnings(results)
     shared.report(results, quiet=quiet, verbose=verbose)
-    click.echo(render(form, results, places), nl=False)
+    click.echo(render(form, results, Layout.of(arguments)), nl=False)

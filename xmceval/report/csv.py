@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from xmceval.report.comparison import DIFFERENCE_NUMBERS, Comparison
+from xmceval.report.layout import DEFAULT, Layout
 from xmceval.report.result import Result
 from xmceval.scoring.finish import Figure
 
@@ -16,7 +17,7 @@ from xmceval.scoring.finish import Figure
 HEAD = ("system", "metric", "k", "bin", "kind", "value", "low", "high", "ceiling")
 
 
-def render(results: Sequence[Result], places: int = 0) -> str:  # noqa: ARG001 - forms share one signature
+def render(results: Sequence[Result], layout: Layout = DEFAULT) -> str:  # noqa: ARG001 - forms share one signature
     """Write results as CSV in long form, with the columns of HEAD."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -42,7 +43,7 @@ def _line(figure: Figure, bin_name: str, kind: str) -> list[str]:
     return [figure.measure.head, figure.measure.cutoff, bin_name, kind, *texts]
 
 
-def render_comparison(comparison: Comparison, places: int = 0) -> str:  # noqa: ARG001 - forms share one signature
+def render_comparison(comparison: Comparison, layout: Layout = DEFAULT) -> str:  # noqa: ARG001 - forms share one signature
     """Write a comparison as CSV in long form, one line per difference."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

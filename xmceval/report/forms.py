@@ -6,25 +6,25 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from types import MappingProxyType
 
-PLACES = 2  # decimal places of tables for people
+from xmceval.report.layout import DEFAULT, Layout
 
-# Each module has a function render(results, places).
+# Each module has the functions render(results, layout) and render_comparison(comparison, layout).
 FORMS: Mapping[str, str] = MappingProxyType(
     {
         "table": "xmceval.report.plain",
-        "json": "xmceval.report.json",
         "csv": "xmceval.report.csv",
+        "json": "xmceval.report.json",
     }
 )
 
 
-def render(form: str, results: Sequence[object], places: int = PLACES) -> str:
+def render(form: str, results: Sequence[object], layout: Layout = DEFAULT) -> str:
     """Write results in one of the FORMS."""
-    text: str = import_module(FORMS[form]).render(results, places)
+    text: str = import_module(FORMS[form]).render(results, layout)
     return text
 
 
-def render_comparison(form: str, comparison: object, places: int = PLACES) -> str:
+def render_comparison(form: str, comparison: object, layout: Layout = DEFAULT) -> str:
     """Write a comparison in one of the FORMS."""
-    text: str = import_module(FORMS[form]).render_comparison(comparison, places)
+    text: str = import_module(FORMS[form]).render_comparison(comparison, layout)
     return text

@@ -7,21 +7,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from xmceval.report.columns import align_columns
 from xmceval.report.comparesheet import build_comparison_sheet
 from xmceval.report.comparison import Comparison
-from xmceval.report.forms import PLACES
+from xmceval.report.layout import DEFAULT, Layout
 from xmceval.report.result import Result
-from xmceval.report.sheet import Cell, Listing, Sheet, build_sheet
+from xmceval.report.scoresheet import build_sheet
+from xmceval.report.sheet import Cell, Listing, Sheet
 
 EMPTY = Cell("")
 
 
-def render(results: Sequence[Result], places: int = PLACES) -> str:
+def render(results: Sequence[Result], layout: Layout = DEFAULT) -> str:
     """Write results as a plain table in percent."""
-    return draw(build_sheet(results, places))
+    return draw(build_sheet(results, layout))
 
 
-def render_comparison(comparison: Comparison, places: int = PLACES) -> str:
+def render_comparison(comparison: Comparison, layout: Layout = DEFAULT) -> str:
     """Write a comparison as plain tables, in percent and percentage points."""
-    return draw(build_comparison_sheet(comparison, places))
+    return draw(build_comparison_sheet(comparison, layout))
 
 
 def draw(sheet: Sheet) -> str:
@@ -48,7 +49,7 @@ def _measure_column(sheet: Sheet, column: str) -> tuple[int, int]:
     """Return the widths of a column's values, with room for its head and for 100, and of its margins."""
     rows = (row for section in sheet.sections for row in section.rows)
     cells = [row.cells[column] for row in rows if column in row.cells]
-    values = max(sheet.places + 4, len(column), *(len(cell.value) for cell in cells))
+    values = max(len(sheet.layout.share(1.0)), len(column), *(len(cell.value) for cell in cells))
     return values, max(len(_draw_margin(cell)) for cell in cells)
 
 

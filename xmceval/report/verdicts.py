@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xmceval.report.comparison import LEVEL, Comparison, Difference
-from xmceval.report.forms import PLACES
-from xmceval.report.sheet import format_value
+from xmceval.report.layout import DEFAULT, Layout
 
 LEAST_P = 0.0001
 
 
-def write_verdicts(comparison: Comparison, places: int = PLACES) -> list[str]:
+def write_verdicts(comparison: Comparison, layout: Layout = DEFAULT) -> list[str]:
     """Write one sentence per pair of systems and metric."""
     sentences: list[str] = []
     for system, baseline in comparison.pairs:
         by_head: dict[str, list[Difference]] = {}
         for each in comparison.of_pair(system, baseline):
             by_head.setdefault(each.measure.head, []).append(each)
-        sentences.extend(_sentence(differences, places) for differences in by_head.values())
+        sentences.extend(_sentence(differences, layout) for differences in by_head.values())
     return sentences
 
 
-def _sentence(differences: Sequence[Difference], places: int) -> str:
+def _sentence(differences: Sequence[Difference], layout: Layout) -> str:
     """Write what the differences of one metric at all of its cutoffs come to."""
     system, baseline = differences[0].system, differences[0].baseline
     clauses: list[str] = []
@@ -30,7 +29,7 @@ def _sentence(differences: Sequence[Difference], places: int) -> str:
         detected = [each for each in differences if each.is_detected and each.is_better == is_better]
         if detected:
             how = "better" if is_better else "worse"
-            found = ", ".join(_describe(each, places) for each in detected)
+            found = ", ".join(_describe(each, layout) for each in detected)
             clauses.append(f"{how} on {found}" if clauses else f"{system} is {how} than {baseline} on {found}")
     undetected = [each.measure.name for each in differences if not each.is_detected and each.p is not None]
     if undetected:
@@ -42,10 +41,10 @@ def _sentence(differences: Sequence[Difference], places: int) -> str:
     return "; ".join(clauses)
 
 
-def _describe(difference: Difference, places: int) -> str:
-    size = f"{format_value(difference.measure, abs(difference.difference), places)}"
+def _describe(difference: Difference, layout: Layout) -> str:
+    size = f"{layout.format(difference.measure, abs(difference.difference))}"
     if difference.low is not None and difference.high is not None:
-        size += f" ± {format_value(difference.measure, (difference.high - difference.low) / 2, places)}"
+        size += f" ± {layout.format(difference.measure, (difference.high - difference.low) / 2)}"
     unit = " points" if difference.measure.metric.unit == "share" else ""
     return f"{difference.measure.name} by {size}{unit} ({describe_p(difference)})"
 

@@ -1,0 +1,139 @@
+"""Differences: a forest plot of the differences between systems, with their 95 % intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from xmceval.errors import UsageError, listed
+from xmceval.metrics.measure import Measure
+from xmceval.report.comparison import Comparison, Difference
+from xmceval.report.pictures.style import COLORS, INK, Legend, Plan, shorten
+from xmceval.report.pictures.values import Subject, choose, deepest, scale
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+BETTER, WORSE = COLORS[0], COLORS[1]
+LINE = 0.17  # inches per difference
+MOST = 40  # differences, above which only the largest cutoff of each metric is shown
+MINUS = "\N{MINUS SIGN}"
+ADJUSTED = {"holm": ", adjusted by Holm", "tukey": ", adjusted by Tukey", "none": ""}
+SHOWS = "differences between systems"
+
+
+def shows(measure: Measure) -> bool:  # noqa: ARG001 - kinds share one signature
+    """Whether a measure has differences: every one does."""
+    return True
+
+
+def plan(subject: Subject, metrics: str | Iterable[str] | None = None) -> Plan:
+    """Plan one panel for each unit of metrics: points, and what is no share."""
+    if not isinstance(subject, Comparison):
+        raise UsageError("the picture 'differences' needs a comparison (hint: compare two systems or more)")
+    whole = [each for each in subject.differences if not each.bin]
+    measures = choose("differences", (each.measure for each in whole), metrics, shows, SHOWS)
+    if metrics is None and len(whole) > MOST:
+        measures = deepest(measures)
+    shown = [each for measure in measures for each in whole if each.measure == measure]
+    units = dict.fromkeys(each.measure.metric.unit for each in shown)
+    groups = [[each for each in shown if each.measure.metric.unit == name] for name in units]
+    lines = [list(_lines(each, is_one=len(subject.pairs) == 1)) for each in groups]
+    text = f"differences of {listed(measures)} with 95 % intervals: " + "; ".join(
+        f"{a} {MINUS} {b}" for a, b in subject.pairs
+    )
+    adjusted = ADJUSTED[subject.testing.adjust]
+    heights = [LINE * len(each) + 0.5 for each in lines]
+    return Plan(
+        [partial(_draw, each, subject.pairs) for each in lines],
+        _legend(shown, adjusted),
+        text,
+        sum(heights) / len(heights),
+        1,
+        heights,
+    )
+
+
+def _lines(differences: Sequence[Difference], *, is_one: bool) -> Iterator[tuple[str, Difference | None]]:
+    """Yield the lines of a panel: of one pair the metrics, of several a line for each metric with its pairs below."""
+    names = _pair_names(differences)
+    last = ""
+    for each in differences:
+        if is_one:
+            yield each.measure.name, each
+            continue
+        if each.measure.name != last:
+            yield each.measure.name, None
+            last = each.measure.name
+        yield names[each.system, each.baseline], each
+
+
+def _pair_names(differences: Sequence[Difference]) -> dict[tuple[str, str], str]:
+    systems = list(dict.fromkeys(name for each in differences for name in (each.system, each.baseline)))
+    short = dict(zip(systems, shorten(systems, 18), strict=True))
+    pairs = {(each.system, each.baseline) for each in differences}
+    return {pair: f"{short[pair[0]]} {MINUS} {short[pair[1]]}" for pair in pairs}
+
+
+def _draw(lines: Sequence[tuple[str, Difference | None]], pairs: Sequence[tuple[str, str]], ax: Axes) -> None:
+    """Draw the differences of one unit."""
+    factor = scale(next(each.measure for _, each in lines if each is not None))
+    ax.axvline(0.0, color=INK, linewidth=0.8)
+    for y, (_, each) in enumerate(lines):
+        if each is None:
+            continue
+        color, marker, face = _look(each)
+        if each.low is not None and each.high is not None:
+            ax.plot([factor * each.low, factor * each.high], [y, y], color=color, linewidth=1.2)
+        ax.plot([factor * each.difference], [y], color=color, marker=marker, markerfacecolor=face, linestyle="none")
+    ax.set_yticks(range(len(lines)), [name for name, _ in lines])
+    for label, (_, each) in zip(ax.get_yticklabels(), lines, strict=True):
+        label.set_fontweight("bold" if each is None else "normal")
+    ax.tick_params(axis="y", length=0)
+    ax.set_ylim(len(lines) - 0.4, -0.6)
+    unit = "points" if factor == 100 else "in the metric's own unit"
+    pair = " \N{MINUS SIGN} ".join(shorten(pairs[0], 18)) if len(pairs) == 1 else "difference"
+    ax.set_xlabel(f"{pair}, {unit}")
+    ax.spines["left"].set_visible(False)
+    ax.grid(axis="x")
+    ax.set_axisbelow(True)
+
+
+def _look(each: Difference) -> tuple[str, str, str]:
+    """Return colour, marker and filling: a triangle points to the better side, and is filled if significant."""
+    if each.p is None:
+        return INK, "x", "none"
+    if not each.is_detected:
+        return INK, "o", "none"
+    color = BETTER if each.is_better else WORSE
+    return color, ">" if each.difference > 0 else "<", color
+
+
+def _legend(differences: Sequence[Difference], adjusted: str) -> Legend:
+    """Explain the markers that appear."""
+    texts = {
+        True: ("better", BETTER),
+        False: ("worse", WORSE),
+    }
+    entries: list[tuple[str, str, str, str]] = []
+    for each in differences:
+        color, marker, face = _look(each)
+        if each.p is None:
+            text = "not tested"
+        elif not each.is_detected:
+            text = "not significant"
+        else:
+            text = f"{texts[each.is_better][0]} (p < 0.05{adjusted})"
+        if text not in {entry[0] for entry in entries}:
+            entries.append((text, color, marker, face))
+
+    def handles() -> list[Any]:
+        from matplotlib.lines import Line2D
+
+        return [
+            Line2D([], [], color=color, marker=marker, markerfacecolor=face, linewidth=1.2)
+            for _, color, marker, face in entries
+        ]
+
+    return Legend([entry[0] for entry in entries], handles)

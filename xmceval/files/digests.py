@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from xmceval.files.arrays.pairs import find_files
 from xmceval.files.pipes import find_pipe
@@ -44,6 +45,7 @@ def _digest(path: Path) -> Digest:
 def _pieces(path: Path) -> Iterator[memoryview]:
     pipe = find_pipe(path)
     buffer = memoryview(bytearray(PIECE))
-    with path.open("rb", buffering=0) if pipe is None else pipe.open() as stream:
+    opened: Any = path.open("rb", buffering=0) if pipe is None else pipe.open()
+    with opened as stream:
         while n_read := stream.readinto(buffer):
             yield buffer[:n_read]

@@ -31,7 +31,7 @@ def build_comparison_sheet(comparison: Comparison, layout: Layout = DEFAULT) -> 
         *(list_overlap(each, layout) for each in comparison.overlaps),
         *list_examples(comparison.examples, layout),
     ]
-    below = (*sheet.below, _describe_test(comparison))
+    below = (*sheet.below, describe_test(comparison))
     above = (comparison.source,) if comparison.source else sheet.above
     return replace(
         sheet, above=above, below=below, listings=tuple(listings), verdicts=tuple(write_verdicts(comparison, layout))
@@ -89,7 +89,7 @@ def _signed(each: Difference, value: float, layout: Layout) -> str:
     return text if text.startswith("-") else f"+{text}"
 
 
-def _describe_test(comparison: Comparison) -> str:
+def describe_test(comparison: Comparison) -> str:
     """Describe how differences were tested, and what so many rows could detect."""
     testing = comparison.testing
     units = {each.unit for each in comparison.differences}

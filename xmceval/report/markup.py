@@ -23,19 +23,20 @@ class Markup(str):
 Child = str | int | None | Iterable["Child"]
 
 
-def element(name: str, *children: Child, **attributes: object) -> Markup:
+def element(tag: str, /, *children: Child, **attributes: object) -> Markup:
     """Make an element.
 
     Parameters
     ----------
-    name : str
+    tag : str
     *children
         Markup, text, numbers, or iterables of them; None is nothing.
     **attributes
-        ``class_`` is ``class``, ``data_sort`` is ``data-sort``; True is an attribute without a value, None or False none.
+        ``class_`` is ``class``, ``data_sort`` is ``data-sort``; True is an attribute without a value, None or False
+        is none.
     """
-    head = name + "".join(_attributes(attributes))
-    return Markup(f"<{head}>" if name in VOID else f"<{head}>{join(children)}</{name}>")
+    head = tag + "".join(_attributes(attributes))
+    return Markup(f"<{head}>" if tag in VOID else f"<{head}>{join(children)}</{tag}>")
 
 
 def join(children: Child) -> Markup:

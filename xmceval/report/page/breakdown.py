@@ -39,7 +39,10 @@ def _describe(bin_: Bin, result: Result) -> str:
 
 def _draw_block(results: Sequence[Result], measures: Sequence[Measure], layout: Layout, is_first: bool) -> Markup:
     """Draw one body of rows per bin."""
-    columns = [Column("System" if len(results) > 1 else "Bin", numeric=False), *(Column(each.name) for each in measures)]
+    columns = [
+        Column("System" if len(results) > 1 else "Bin", numeric=False),
+        *(Column(each.name) for each in measures),
+    ]
     bodies = []
     for i, part in enumerate(results[0].slices):
         rows: list[Markup] = []
@@ -72,17 +75,14 @@ def show_ties(results: Sequence[Result], layout: Layout) -> Section | None:
         counts = result.counts
         inside = [f"{counts.inside_ties:,}"] if has_inside else []
         rows.append([name(result.name), *(f"{counts.tied_rows.get(k, 0):,}" for k in cutoffs), *inside])
-    tied = draw_plain_table(
-        "Instances in which labels of equal score lie on both sides of a cutoff, or inside the cutoffs only.",
-        heads,
-        rows,
-        label="Instances with ties",
-        numeric=range(1, len(heads)),
-    )
+    tied = draw_plain_table(None, heads, rows, label="Instances with ties", numeric=range(1, len(heads)))
     moved = [row for result in results for row in _list_moves(result, layout)]
     rule = results[0].options.get("ties", "label")
     how = {"label": "by label id", "expected": "by the mean over all orders", "best": "in the best order"}
-    line = f"Here ties are ordered {how.get(rule, 'in the worst order')} (ties={rule})."
+    lines = [
+        "Instances in which labels of equal score lie on both sides of a cutoff, or inside the cutoffs only.",
+        f"Here ties are ordered {how.get(rule, 'in the worst order')} (ties={rule}).",
+    ]
     bounds = draw_plain_table(
         "Values that another order of equal scores would change.",
         ["System", "metric", "value", "lowest", "highest"],
@@ -90,11 +90,11 @@ def show_ties(results: Sequence[Result], layout: Layout) -> Section | None:
         label="Bounds of values over orders of ties",
         numeric=(2, 3, 4),
     )
-    return Section("ties", "Ties", join([draw_lines([line]), tied, bounds if moved else None]))
+    return Section("ties", "Ties", join([draw_lines(lines), tied, bounds if moved else None]))
 
 
 def _list_moves(result: Result, layout: Layout) -> list[list[Child]]:
-    rows = []
+    rows: list[list[Child]] = []
     for figure in result.figures:
         estimate = figure.estimate
         if estimate.tie_low is None or estimate.tie_high is None:
@@ -114,12 +114,12 @@ def show_ceilings(results: Sequence[Result], layout: Layout) -> Section | None:
     several = len(results) > 1
     heads = ["Metric", "ceiling", *([name(each.name) for each in results] if several else ["reached"])]
     rows = [_ceiling_row(figure, results, layout) for figure in figures]
-    caption = (
-        "The ceiling is the best value that any ranking could have on this truth; then the share of it that "
+    line = (
+        "The ceiling is the best value that any ranking could have on this truth; beside it, the share of it that "
         f"{'each system' if several else 'the system'} reaches, in percent."
     )
-    content = draw_plain_table(caption, heads, rows, label="Ceilings", numeric=range(1, len(heads)))
-    return Section("ceilings", "Ceilings", content)
+    table = draw_plain_table(None, heads, rows, label="Ceilings of metrics", numeric=range(1, len(heads)))
+    return Section("ceilings", "Ceilings", join([draw_lines([line]), table]))
 
 
 def _ceiling_row(figure: Figure, results: Sequence[Result], layout: Layout) -> list[Child]:

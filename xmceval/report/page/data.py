@@ -35,10 +35,13 @@ def describe_data(results: Sequence[Result], evidence: Evidence) -> Section | No
         facts["Grades"] = f"{counts.grades[0]} to {counts.grades[1]}"
     if counts.explicit_zeros:
         facts["Stored zeros in the truth"] = f"{counts.explicit_zeros:,}, not labels"
-    content = [draw_facts(facts), _list_predictions(results)]
+    content = [draw_facts(facts.items()), _list_predictions(results)]
     histograms = [*_draw_histograms(evidence.files)]
     if histograms:
-        content += [element("h3", "How labels and predictions are spread"), element("div", histograms, class_="histograms")]
+        content += [
+            element("h3", "How labels and predictions are spread"),
+            element("div", histograms, class_="histograms"),
+        ]
     return Section("data", "Data", join(content))
 
 
@@ -118,10 +121,10 @@ def _shared_lines(results: Sequence[Result], kind: str, more: Sequence[str] = ()
 
 
 def _inspected_warnings(evidence: Evidence) -> Iterator[str]:
-    for each in (*evidence.files, *evidence.pairs):
-        yield from each.faults
-        yield from getattr(each, "mistakes", ())
-        yield from each.warnings
+    for file in evidence.files:
+        yield from (*file.faults, *file.warnings)
+    for pair in evidence.pairs:
+        yield from (*pair.faults, *pair.mistakes, *pair.warnings)
 
 
 def _list_files(files: Sequence[FileInspection]) -> Markup:
@@ -152,7 +155,13 @@ def _describe_values(file: FileInspection) -> str:
 
 def _describe_order(file: FileInspection) -> str:
     rows = file.n_rows
-    by = "score" if file.kind != "truth" and file.rows_by_score == rows else "label" if file.rows_by_label == rows else ""
+    by = (
+        "score"
+        if file.kind != "truth" and file.rows_by_score == rows
+        else "label"
+        if file.rows_by_label == rows
+        else ""
+    )
     ties = f"; {counted(file.tied_rows, 'row')} with equal scores" if file.kind != "truth" and file.tied_rows else ""
     return (f"all rows by {by}" if by else "mixed") + ties
 
@@ -178,7 +187,7 @@ def describe_provenance(results: Sequence[Result], comparison: Comparison | None
     facts |= {"Options": options or "all as by default"}
     if results[0].propensity_model is not None:
         facts["Propensities"] = _describe_propensities(results[0].propensity_model)
-    content: list[Child] = [draw_facts(facts)]
+    content: list[Child] = [draw_facts(facts.items())]
     if evidence.inputs:
         content += [element("h3", "Input files"), _list_inputs(evidence.inputs)]
     if evidence.command:
@@ -201,7 +210,8 @@ def _join(value: Any) -> str:
 def _describe_propensities(model: Mapping[str, Any]) -> Markup:
     if model["n"] is None:
         return join(["1/p from ", name(str(model["source"]))])
-    numbers = f"1/p = 1 + C (n + B)^−A, C = (ln N − 1)(B + 1)^A with A = {model['a']:g}, B = {model['b']:g}, N = {model['n']:,}"
+    constants = f"A = {model['a']:g}, B = {model['b']:g}, N = {model['n']:,}"
+    numbers = f"1/p = 1 + C (n + B)^−A, C = (ln N − 1)(B + 1)^A with {constants}"
     own = " itself: not comparable with published values" if model["from_truth"] else ""
     return join([numbers, " and n, the training rows of a label, from ", name(str(model["source"])), own])
 

@@ -69,6 +69,9 @@ def _describe_best(ranking: Ranking, layout: Layout) -> Markup:
         extreme = "highest" if measure.metric.higher_is_better else "lowest"
         untested = join([": the difference to ", other, " was not tested"])
         return join([strong, f" has the {extreme} {measure}, {value}", untested, "."])
+    if difference.difference == 0:
+        of_all = f", the best of {counted(len(others) + 2, 'system')}" if others else ""
+        return join([strong, " and ", other, f" have the same {measure}, {value}{of_all}."])
     size, p = element("strong", _describe_size(difference, layout)), describe_p(difference)
     if difference.is_detected:
         next_best = ", the next best of " + counted(len(others) + 2, "system") if others else ""
@@ -86,11 +89,12 @@ def _describe_size(difference: Difference, layout: Layout) -> str:
     unit = " points" if measure.metric.unit == "share" and layout.percent else ""
     if difference.low is None or difference.high is None:
         return f"{size}{unit}"
-    return f"{size} ± {layout.format(measure, (difference.high - difference.low) / 2)}{unit}"
+    margin = layout.format(measure, (difference.high - difference.low) / 2)
+    return f"{size}\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}{margin}{unit}"
 
 
 def _describe_leads(ranking: Ranking) -> Iterator[Markup]:
-    """Write for each system that has the best value of some metrics of which, and for how many its lead was detected."""
+    """Write for each system of which metrics it has the best value, and for how many its lead was detected."""
     led: dict[str, list[Measure]] = {}
     for measure in ranking.measures:
         leader = ranking.leader(measure)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from xmceval.report.markup import Child, Markup, element, join
@@ -54,10 +54,10 @@ class Column:
 def draw_table(
     caption: Child, columns: Sequence[Column], bodies: Iterable[Child], *, label: str, **attributes: object
 ) -> Markup:
-    """Draw a table in a region that scrolls, as a keyboard can."""
+    """Draw a table in a box that scrolls, as a keyboard can."""
     head = element("thead", element("tr", [column.draw_head() for column in columns]))
     table = element("table", element("caption", caption) if caption else None, head, *bodies, **attributes)
-    return element("div", table, class_="scroll", role="region", tabindex="0", aria_label=label)
+    return element("div", table, class_="scroll", role="group", tabindex="0", aria_label=label)
 
 
 def draw_plain_table(
@@ -77,9 +77,9 @@ def draw_plain_table(
     return draw_table(caption, columns, [element("tbody", drawn)], label=label)
 
 
-def draw_facts(facts: Mapping[str, Child]) -> Markup:
+def draw_facts(facts: Iterable[tuple[Child, Child]]) -> Markup:
     """Draw pairs of a term and what it is."""
-    return element("dl", [element("div", element("dt", term), element("dd", fact)) for term, fact in facts.items()])
+    return element("dl", [[element("dt", term), element("dd", fact)] for term, fact in facts])
 
 
 def draw_lines(lines: Iterable[Child], class_: str = "lines") -> Markup | None:

@@ -56,15 +56,4 @@
     controls.hidden = false;
     if (boxes.some((box) => !box.checked)) update();
   }
-
-  const closed = [];
-  window.addEventListener("beforeprint", () => {
-    for (const each of document.querySelectorAll("details:not([open])")) {
-      each.open = true;
-      closed.push(each);
-    }
-  });
-  window.addEventListener("afterprint", () => {
-    for (const each of closed.splice(0)) each.open = false;
-  });
 })();

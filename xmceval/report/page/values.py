@@ -32,7 +32,9 @@ def show_results(results: Sequence[Result], comparison: Comparison | None, layou
 
 def draw_filter(heads: Sequence[str]) -> Markup:
     """Draw a box to tick for each metric; they are hidden until a script can use them."""
-    boxes = [element("label", element("input", type="checkbox", value=head, checked=True), f" {head}") for head in heads]
+    boxes = [
+        element("label", element("input", type="checkbox", value=head, checked=True), f" {head}") for head in heads
+    ]
     return element("fieldset", element("legend", "Show"), boxes, class_="controls", hidden=True)
 
 
@@ -58,7 +60,10 @@ def _draw_one(result: Result, layout: Layout) -> Markup:
         element(
             "tr",
             element("th", head, scope="row"),
-            [_draw_figure(column, cells.get(cutoff), layout) for column, cutoff in zip(columns[1:], cutoffs, strict=True)],
+            [
+                _draw_figure(column, cells.get(cutoff), layout)
+                for column, cutoff in zip(columns[1:], cutoffs, strict=True)
+            ],
             data_key=head,
             data_metric=head,
         )
@@ -67,9 +72,7 @@ def _draw_one(result: Result, layout: Layout) -> Markup:
     has_intervals = any(figure.estimate.high is not None for figure in result.figures)
     caption = describe_units([figure.measure for figure in result.figures], layout, has_intervals=has_intervals)
     class_ = "sortable wide" if len(cutoffs) > WIDEST else "sortable"
-    return draw_table(
-        caption, columns, [element("tbody", drawn)], label="Results", class_=class_, data_group="results"
-    )
+    return draw_table(caption, columns, [element("tbody", drawn)], label="Results", class_=class_, data_group="results")
 
 
 def _draw_figure(column: Column, figure: Figure | None, layout: Layout) -> Markup:
@@ -85,7 +88,9 @@ def draw_value(measure: Measure, estimate: Estimate, layout: Layout, mark: str =
         text = element("b" if mark == "best" else "span", text, class_=mark)
     if estimate.high is None or not layout.intervals:
         return join([text])
-    return join([text, " ", element("span", f"±{layout.format(measure, estimate.high - estimate.value)}", class_="margin")])
+    return join(
+        [text, " ", element("span", f"±{layout.format(measure, estimate.high - estimate.value)}", class_="margin")]
+    )
 
 
 def split(measures: Sequence[Measure]) -> Iterator[list[Measure]]:
@@ -111,7 +116,14 @@ def _draw_several(ranking: Ranking, layout: Layout) -> Markup:
     has_intervals = any(ranking.estimate(each, m).high is not None for each in ranking.names for m in ranking.measures)
     units = describe_units(ranking.measures, layout, has_intervals=has_intervals)
     marks = element("b", "best", class_="best"), element("span", "second best", class_="second")
-    caption = [f"{units}. " if units else "", "The ", marks[0], " value and the ", marks[1], " of each column are marked."]
+    caption = [
+        f"{units}. " if units else "",
+        "The ",
+        marks[0],
+        " value and the ",
+        marks[1],
+        " of each column are marked.",
+    ]
     blocks = [
         _draw_block(ranking, block, layout, caption if i == 0 else None, f"Results, {block[0]} to {block[-1]}")
         for i, block in enumerate(split(ranking.measures))
@@ -121,9 +133,7 @@ def _draw_several(ranking: Ranking, layout: Layout) -> Markup:
     return join([*blocks, draw_lines(lines)])
 
 
-def _draw_block(
-    ranking: Ranking, measures: Sequence[Measure], layout: Layout, caption: Child, label: str
-) -> Markup:
+def _draw_block(ranking: Ranking, measures: Sequence[Measure], layout: Layout, caption: Child, label: str) -> Markup:
     columns = [Column("System", numeric=False), *(Column(each.name, metric=each.head) for each in measures)]
     marks = {each.name: mark_best(ranking, each, layout) for each in measures}
     rows = []
@@ -136,9 +146,7 @@ def _draw_block(
             for column, each in zip(columns[1:], measures, strict=True)
         ]
         rows.append(element("tr", element("th", name(system), scope="row"), cells, data_key=system))
-    return draw_table(
-        caption, columns, [element("tbody", rows)], label=label, class_="sortable", data_group="results"
-    )
+    return draw_table(caption, columns, [element("tbody", rows)], label=label, class_="sortable", data_group="results")
 
 
 def mark_best(ranking: Ranking, measure: Measure, layout: Layout) -> Mapping[str, str]:

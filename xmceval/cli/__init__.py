@@ -12,7 +12,19 @@ import click
 
 from xmceval.cli import completion
 
-COMMANDS = ("score", "compare", "auc", "inspect", "convert", "fuse", "propensity", "check-table", "metrics", "datasets")
+COMMANDS = (
+    "score",
+    "compare",
+    "report",
+    "auc",
+    "inspect",
+    "convert",
+    "fuse",
+    "propensity",
+    "check-table",
+    "metrics",
+    "datasets",
+)
 
 
 class _LazyGroup(click.Group):

@@ -24,14 +24,16 @@ class Digest:
     sha256: str
 
 
-def digest_files(paths: Iterable[Path], threads: int) -> list[Digest]:
-    """Read files once more and return their digests; a path of a pair of npy files names both.
+def digest_files(paths: Iterable[Path], threads: int) -> list[list[Digest]]:
+    """Read files once more and return the digests of each path: two where it names a pair of npy files.
 
     A pipe must have been copied to a temporary file.
     """
-    files = [file for path in dict.fromkeys(paths) for file in find_files(path)]
+    files = [find_files(path) for path in paths]
+    unique = list(dict.fromkeys(file for of_path in files for file in of_path))
     with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(_digest, files))
+        digests = dict(zip(unique, pool.map(_digest, unique), strict=True))
+    return [[digests[file] for file in of_path] for of_path in files]
 
 
 def _digest(path: Path) -> Digest:

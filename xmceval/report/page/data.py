@@ -89,7 +89,7 @@ def describe_files(results: Sequence[Result], comparison: Comparison | None, evi
     names = [result.name for result in results]
     warnings = [*_shared_lines(results, "warnings", comparison.warnings if comparison is not None else ())]
     warnings += [line for line in _inspected_warnings(evidence) if line not in warnings]
-    notes = [*_shared_lines(results, "notes")]
+    notes = [*_shared_lines(results, "notes"), *evidence.unread]
     content: list[Child] = []
     if warnings:
         content += [element("h3", "Warnings"), draw_lines((isolate(line, names) for line in warnings), "problems")]

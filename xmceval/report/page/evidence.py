@@ -32,12 +32,15 @@ class Evidence:
         All files that were read.
     command : str
         The command that makes the page again.
+    unread : tuple of str
+        Why files could not be inspected.
     """
 
     files: tuple[FileInspection, ...] = ()
     pairs: tuple[PairInspection, ...] = ()
     inputs: tuple[InputFile, ...] = ()
     command: str = ""
+    unread: tuple[str, ...] = ()
 
 
 NOTHING = Evidence()

@@ -31,6 +31,9 @@ from xmceval.rows.threads import Progress, default_threads
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.testing import Details, Testing
 
+# What the files of some options are, where the name of the option is not clear by itself.
+ROLES = {"train": "training labels", "counts": "training counts", "labels": "names of labels"}
+
 
 @dataclass(frozen=True)
 class Work:
@@ -60,7 +63,7 @@ class Work:
         of_options = [(name, getattr(self.options, name)) for name, spec in specs().items() if spec.is_file]
         for name, value in (*of_options, ("texts", self.details.texts)):
             if isinstance(value, (str, Path)):
-                yield name.replace("_", " "), Path(value)
+                yield ROLES.get(name, name.replace("_", " ")), Path(value)
 
 
 @dataclass(frozen=True)

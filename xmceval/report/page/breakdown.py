@@ -43,7 +43,7 @@ def _draw_block(results: Sequence[Result], measures: Sequence[Measure], layout: 
         Column("System" if len(results) > 1 else "Bin", numeric=False),
         *(Column(each.name) for each in measures),
     ]
-    bodies = []
+    bodies, names = [], [part.bin.name for part in results[0].slices]
     for i, part in enumerate(results[0].slices):
         rows: list[Markup] = []
         if len(results) > 1:
@@ -60,7 +60,8 @@ def _draw_block(results: Sequence[Result], measures: Sequence[Measure], layout: 
         bodies.append(element("tbody", rows, class_="group"))
     label = f"Values by label frequency, {measures[0]} to {measures[-1]}"
     caption = describe_units(measures, layout, has_intervals=True) if is_first else None
-    return draw_table(caption, columns, bodies, label=label)
+    longest = max(len(each) for each in ([r.name for r in results] if len(results) > 1 else names))
+    return draw_table(caption, columns, bodies, label=label, longest=longest)
 
 
 def show_ties(results: Sequence[Result], layout: Layout) -> Section | None:

@@ -74,13 +74,13 @@ def _draw_histograms(files: Sequence[FileInspection]) -> Iterator[Markup]:
 
 
 def _draw_spread(title: Child, heads: tuple[str, str], spread: Spread | None) -> Iterator[Markup]:
-    if spread is None:
+    if spread is None or spread.least == spread.most:  # the table of predictions says it all
         return
     summary = f" — {spread.least:,} to {spread.most:,}, median {spread.median:g}, mean {spread.mean:.3g}"
-    bars = [
-        (f"{low:,}" if low == min(high, spread.most) else f"{low:,}–{min(high, spread.most):,}", number, f"{share:.1%}")
-        for low, high, number, share in spread.bins
-    ]
+    bars = []
+    for low, high, number, share in spread.bins:
+        first, last = max(low, spread.least), min(high, spread.most)
+        bars.append((f"{first:,}" if first == last else f"{first:,}–{last:,}", number, f"{share:.1%}"))
     yield draw_bars([title, summary], heads, bars)
 
 
@@ -89,7 +89,8 @@ def describe_files(results: Sequence[Result], comparison: Comparison | None, evi
     names = [result.name for result in results]
     warnings = [*_shared_lines(results, "warnings", comparison.warnings if comparison is not None else ())]
     warnings += [line for line in _inspected_warnings(evidence) if line not in warnings]
-    notes = [*_shared_lines(results, "notes"), *evidence.unread]
+    forms = tuple(f"{file.path}: {file.description}" for file in evidence.files)  # the table of files has them
+    notes = [*(line for line in _shared_lines(results, "notes") if not line.endswith(forms or "\n")), *evidence.unread]
     content: list[Child] = []
     if warnings:
         content += [element("h3", "Warnings"), draw_lines((isolate(line, names) for line in warnings), "problems")]
@@ -117,7 +118,8 @@ def _shared_lines(results: Sequence[Result], kind: str, more: Sequence[str] = ()
         for line in getattr(result, kind):
             systems.setdefault(line, []).append(result.name)
     for line, names in systems.items():
-        yield f"{', '.join(names)}: {line}" if len(names) < len(results) else line
+        is_shared = len(names) == len(results) or line.startswith(tuple(names))
+        yield line if is_shared else f"{', '.join(names)}: {line}"
 
 
 def _inspected_warnings(evidence: Evidence) -> Iterator[str]:

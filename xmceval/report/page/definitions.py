@@ -15,7 +15,7 @@ def show_definitions(results: Sequence[Result]) -> Section:
     groups: dict[str, list[Measure]] = {}
     for figure in results[0].figures:
         groups.setdefault(figure.measure.head, []).append(figure.measure)
-    return Section("definitions", "Definitions", draw_facts(_describe(group) for group in groups.values()))
+    return Section("definitions", "Definitions", draw_facts(map(_describe, groups.values()), "definitions"))
 
 
 def _describe(measures: Sequence[Measure]) -> tuple[Child, Child]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
@@ -15,6 +16,8 @@ from xmceval.report.page.ranking import Ranking
 from xmceval.report.pictures import COMPARISON, KINDS, check, draw, to_svg
 from xmceval.report.pictures.values import Subject, deepest
 from xmceval.report.result import Result
+
+SPACE = re.compile(r"\s+")  # of which matplotlib writes much
 
 
 def show_pictures(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> Section | None:
@@ -33,7 +36,7 @@ def _draw_figures(results: Sequence[Result], comparison: Comparison | None, layo
         if not _has_something(kind, results, subject):
             continue
         figure = draw(kind, subject, size="page")
-        svg = to_svg(figure, prefix=kind).replace("<svg ", '<svg class="picture" ', 1)
+        svg = SPACE.sub(" ", to_svg(figure, prefix=kind)).replace("<svg ", '<svg class="picture" ', 1)
         finding = FINDINGS[kind](results, comparison, layout) if kind in FINDINGS else ""
         caption = f"{entry.shows[0].upper()}{entry.shows[1:]}. {finding}".strip()
         yield element("figure", raw(svg), element("figcaption", text(caption)), id=f"picture-{kind}")

@@ -8,7 +8,7 @@ from xmceval.errors import counted, listed
 from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Comparison, Difference
 from xmceval.report.layout import Layout
-from xmceval.report.markup import Markup, element, join, name
+from xmceval.report.markup import Markup, element, join, name, text
 from xmceval.report.page.ranking import Ranking
 from xmceval.report.result import Result
 from xmceval.report.verdicts import describe_p
@@ -20,7 +20,7 @@ MOST_VALUES = 4  # metrics in the sentence on one system
 def write_headline(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> list[Markup]:
     """Write the sentences: on one system its values, on several which is best and by how much."""
     if len(results) == 1:
-        return [_describe_one(results[0], layout)]
+        return [_describe_one(results[0], layout), *_describe_standing(results[0])]
     ranking = Ranking(results, comparison)
     if not ranking.measures:
         return []
@@ -35,6 +35,14 @@ def _describe_one(result: Result, layout: Layout) -> Markup:
     values = [_describe_value(each, layout) for each in list(firsts.values())[:MOST_VALUES]]
     n_rows = counted(result.counts.n_instances, "instance")
     return join([element("strong", name(result.name)), " has ", _enumerate(values), f" on {n_rows}."])
+
+
+def _describe_standing(result: Result) -> Iterator[Markup]:
+    """Write where the first value that published ones can be compared with would rank."""
+    if result.published is not None and result.published.places:
+        place, dataset = result.published.places[0], result.published.dataset
+        n_published = counted(place.n_published, "published result")
+        yield text(f"Its {place.metric} would rank {place.rank} with the {n_published} for {dataset}.")
 
 
 def _describe_value(figure: Figure, layout: Layout) -> Markup:

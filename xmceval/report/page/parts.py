@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from html import unescape
 
 from xmceval.report.markup import Child, Markup, element, join
 
@@ -52,11 +54,24 @@ class Column:
 
 
 def draw_table(
-    caption: Child, columns: Sequence[Column], bodies: Iterable[Child], *, label: str, **attributes: object
+    caption: Child,
+    columns: Sequence[Column],
+    bodies: Iterable[Child],
+    *,
+    label: str,
+    longest: int,
+    **attributes: object,
 ) -> Markup:
-    """Draw a table in a box that scrolls, as a keyboard can."""
+    """Draw a table in a box that scrolls, as a keyboard can; `longest` is the length of the longest head of a row."""
     head = element("thead", element("tr", [column.draw_head() for column in columns]))
-    table = element("table", element("caption", caption) if caption else None, head, *bodies, **attributes)
+    table = element(
+        "table",
+        element("caption", caption) if caption else None,
+        head,
+        *bodies,
+        style=f"--head: {longest}ch",
+        **attributes,
+    )
     return element("div", table, class_="scroll", role="group", tabindex="0", aria_label=label)
 
 
@@ -64,7 +79,7 @@ def draw_plain_table(
     caption: Child, heads: Sequence[Child], rows: Iterable[Sequence[Child]], *, label: str, numeric: Iterable[int] = ()
 ) -> Markup:
     """Draw a table whose rows begin with their head; the columns in `numeric` are of numbers."""
-    numbers = frozenset(numeric)
+    numbers, lines = frozenset(numeric), list(rows)
     columns = [Column(head, i in numbers) for i, head in enumerate(heads)]
     drawn = [
         element(
@@ -72,14 +87,20 @@ def draw_plain_table(
             element("th", row[0], scope="row") if row[0] else element("td"),
             [column.draw_cell(cell) for column, cell in zip(columns[1:], row[1:], strict=True)],
         )
-        for row in rows
+        for row in lines
     ]
-    return draw_table(caption, columns, [element("tbody", drawn)], label=label)
+    longest = max((length(row[0]) for row in lines), default=0)
+    return draw_table(caption, columns, [element("tbody", drawn)], label=label, longest=longest)
 
 
-def draw_facts(facts: Iterable[tuple[Child, Child]]) -> Markup:
+def length(child: Child) -> int:
+    """Return the length of what a reader sees of it."""
+    return len(unescape(re.sub("<[^>]*>", "", join(child))))
+
+
+def draw_facts(facts: Iterable[tuple[Child, Child]], class_: str | None = None) -> Markup:
     """Draw pairs of a term and what it is."""
-    return element("dl", [[element("dt", term), element("dd", fact)] for term, fact in facts])
+    return element("dl", [[element("dt", term), element("dd", fact)] for term, fact in facts], class_=class_)
 
 
 def draw_lines(lines: Iterable[Child], class_: str = "lines") -> Markup | None:

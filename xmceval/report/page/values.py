@@ -72,7 +72,15 @@ def _draw_one(result: Result, layout: Layout) -> Markup:
     has_intervals = any(figure.estimate.high is not None for figure in result.figures)
     caption = describe_units([figure.measure for figure in result.figures], layout, has_intervals=has_intervals)
     class_ = "sortable wide" if len(cutoffs) > WIDEST else "sortable"
-    return draw_table(caption, columns, [element("tbody", drawn)], label="Results", class_=class_, data_group="results")
+    return draw_table(
+        caption,
+        columns,
+        [element("tbody", drawn)],
+        label="Results",
+        longest=max(map(len, rows)),
+        class_=class_,
+        data_group="results",
+    )
 
 
 def _draw_figure(column: Column, figure: Figure | None, layout: Layout) -> Markup:
@@ -146,7 +154,15 @@ def _draw_block(ranking: Ranking, measures: Sequence[Measure], layout: Layout, c
             for column, each in zip(columns[1:], measures, strict=True)
         ]
         rows.append(element("tr", element("th", name(system), scope="row"), cells, data_key=system))
-    return draw_table(caption, columns, [element("tbody", rows)], label=label, class_="sortable", data_group="results")
+    return draw_table(
+        caption,
+        columns,
+        [element("tbody", rows)],
+        label=label,
+        longest=max(map(len, ranking.names)),
+        class_="sortable",
+        data_group="results",
+    )
 
 
 def mark_best(ranking: Ranking, measure: Measure, layout: Layout) -> Mapping[str, str]:

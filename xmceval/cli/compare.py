@@ -11,7 +11,6 @@ from click.core import ParameterSource
 from xmceval.cli import options, shared
 from xmceval.errors import UsageError, listed
 from xmceval.report.forms import render_comparison
-from xmceval.report.layout import Layout
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.testing import Details, Testing
 
@@ -65,6 +64,7 @@ def command(
       xmceval compare tst_X_Y.txt old.txt new.txt --train trn_X_Y.txt -k 1,3,5
       xmceval compare old.rows.npz new.rows.npz
     """
+    layout = options.take_layout(arguments, form)
     if rows or is_row_file(truth):
         comparison = _compare_rows((truth, *preds), names, arguments, quiet)
     elif any(is_row_file(each) for each in preds):
@@ -82,7 +82,7 @@ def command(
     if strict:
         shared.refuse_warnings(comparison.results, comparison.warnings)
     shared.report(comparison.results, quiet=quiet, verbose=verbose, warnings=comparison.warnings)
-    click.echo(render_comparison(form, comparison, Layout.of(arguments)), nl=False)
+    click.echo(render_comparison(form, comparison, layout), nl=False)
 
 
 def _compare_systems(

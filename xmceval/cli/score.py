@@ -7,7 +7,6 @@ import click
 from xmceval.cli import options, shared
 from xmceval.errors import UsageError
 from xmceval.report.forms import render
-from xmceval.report.layout import Layout
 
 
 @click.command("score", cls=options.GroupedCommand, short_help="Score predictions against the truth.")
@@ -54,6 +53,7 @@ def command(
     """
     if published and form == "csv":
         raise UsageError("published values are not part of the CSV (hint: pass -o table or -o json)")
+    layout = options.take_layout(arguments, form)
     systems = shared.system_names(preds, names)
     shared.start(quiet, ahead=True)
     from xmceval.api.score import score_systems
@@ -72,4 +72,4 @@ def command(
     if strict:
         shared.refuse_warnings(results)
     shared.report(results, quiet=quiet, verbose=verbose)
-    click.echo(render(form, results, Layout.of(arguments)), nl=False)
+    click.echo(render(form, results, layout), nl=False)

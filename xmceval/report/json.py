@@ -10,7 +10,6 @@ from importlib.metadata import version
 from typing import Any
 
 from xmceval.report.comparison import DIFFERENCE_NUMBERS, Comparison, Difference, RunsOf
-from xmceval.report.layout import DEFAULT, Layout
 from xmceval.report.lists import make_example, make_overlap
 from xmceval.report.result import Result
 from xmceval.report.verdicts import write_verdicts
@@ -20,12 +19,12 @@ SCHEMA = "xmceval/1"
 COMPARE_SCHEMA = "xmceval/compare/1"
 
 
-def render(results: Sequence[Result], layout: Layout = DEFAULT) -> str:  # noqa: ARG001 - forms share one signature
+def render(results: Sequence[Result]) -> str:
     """Write results as JSON."""
     return json.dumps(make_document(results), indent=1, allow_nan=False) + "\n"
 
 
-def render_comparison(comparison: Comparison, layout: Layout = DEFAULT) -> str:  # noqa: ARG001 - forms share one signature
+def render_comparison(comparison: Comparison) -> str:
     """Write a comparison as JSON."""
     return json.dumps(make_comparison_document(comparison), indent=1, allow_nan=False) + "\n"
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
+from xmceval.errors import UsageError
 from xmceval.metrics.measure import Measure
 from xmceval.scoring.options import option, specs
 
@@ -58,7 +61,7 @@ class Layout:
         True, "Output", "Show the 95% intervals, or leave them out.", kind=bool, flags=("--intervals/--no-intervals",)
     )
     transpose: bool = option(False, "Output", "Systems as columns, metrics as lines.", kind=bool)
-    caption: str | None = option(None, "Output", "The caption of a LaTeX table.", metavar="TEXT")
+    caption: str | None = option(None, "Output", "The caption of a LaTeX table, itself LaTeX.", metavar="TEXT")
     label: str | None = option(None, "Output", r"The \label of a LaTeX table.", metavar="TEXT")
     width: int = WIDTH
     styled: bool = False
@@ -66,6 +69,9 @@ class Layout:
     def __post_init__(self) -> None:
         if self.places is not None:
             specs(type(self))["places"].check_whole("places", self.places)
+        _check_caption(self.caption or "")
+        if self.label is not None and not re.fullmatch(r"[^\\{}%#~^&$\s]+", self.label):
+            raise UsageError(f"label {self.label!r}: expected letters, digits and signs such as tab:results")
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any], **terminal: Any) -> Layout:
@@ -84,6 +90,24 @@ class Layout:
         if self.percent:
             return f"{100 * value:.{PLACES if self.places is None else self.places}f}"
         return f"{value:.{PLACES + MORE_IN_FRACTIONS if self.places is None else self.places}f}"
+
+
+def _check_caption(caption: str) -> None:
+    """Check that a caption, which is LaTeX, does not break the table.
+
+    Raises
+    ------
+    UsageError
+        A special character without a backslash, or braces or $ that are not closed.
+    """
+    text = re.sub(r"\\.", "", caption, flags=re.DOTALL)
+    outside = "".join(text.split("$")[::2])
+    special = re.search("[%#&]", text) or re.search("[_^]", re.sub(r"\{[^{}]*\}", "", outside))
+    if special:
+        raise UsageError(f"the caption is LaTeX: {special[0]} without a backslash before it in {caption!r}")
+    depths = list(accumulate({"{": 1, "}": -1}.get(each, 0) for each in text))
+    if text.count("$") % 2 or (depths and (min(depths) < 0 or depths[-1])) or caption.endswith("\\"):
+        raise UsageError(f"the caption is LaTeX: a brace or $ is not closed in {caption!r}")
 
 
 DEFAULT = Layout()

@@ -19,14 +19,15 @@ LONGEST_TEXT = 100  # that a table shows
 
 
 def list_overlap(overlap: Overlap, layout: Layout) -> Listing:
-    """List how far the lists of a pair overlap, in percent; one line per cutoff."""
+    """List how far the lists of a pair overlap, one line per cutoff."""
     hits = ("hits of both", f"only {overlap.system}", f"only {overlap.baseline}")
     head = ("", "Jaccard", *hits, "union P", "union R", "oracle P")
     rows = ((f"@{k}", *(layout.share(value) for value in asdict(each).values())) for k, each in overlap.cutoffs.items())
     value = layout.share(overlap.rank_biased)
     line = f"rank-biased overlap of the best {overlap.depth} (p={PERSISTENCE}, extrapolated): {value}"
-    title = f"{overlap.system} {MINUS} {overlap.baseline} · overlap of the k best labels · percent"
-    return Listing(title, (head, *rows), frozenset(range(1, len(head))), (line,))
+    unit = " · percent" if layout.percent else ""
+    title = f"{overlap.system} {MINUS} {overlap.baseline} · overlap of the k best labels{unit}"
+    return Listing(title, (head, *rows), frozenset(range(1, len(head))), (line,), has_head=True)
 
 
 def list_examples(examples: Sequence[Example], layout: Layout) -> Iterator[Listing]:

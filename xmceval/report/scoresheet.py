@@ -11,7 +11,16 @@ from xmceval.labels.standings import Standings
 from xmceval.report.datasets import SUSPECT
 from xmceval.report.layout import DEFAULT, Layout
 from xmceval.report.result import Result
-from xmceval.report.sheet import Cell, Listing, Row, Section, Sheet
+from xmceval.report.sheet import Cell, Listing, Row, Section, Sheet, transpose
+from xmceval.report.systemtable import (
+    CEILING,
+    Beaten,
+    Line,
+    explain_table,
+    format_margin,
+    make_columns,
+    make_section,
+)
 from xmceval.scoring.finish import Figure, Slice
 from xmceval.scoring.options import specs
 
@@ -21,49 +30,82 @@ PUBLISHED_SHOWN = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@3", "PSP@5")
 
 def build_sheet(results: Sequence[Result], layout: Layout = DEFAULT) -> Sheet:
     """Build the sheet of one or more systems that were scored on the same truth."""
-    is_one = len(results) == 1
-    predictions = [_mean_per_instance(result, result.counts.n_predictions, "prediction") for result in results]
-    is_known = all(result.counts.n_labels for result in results)  # saved rows of other tools have no counts
-    is_common = len(set(predictions)) == 1 or not is_known
-    truth = _mean_per_instance(results[0], results[0].counts.n_true, "true label")
-    sections: list[Section] = []
-    for result, predicted in zip(results, predictions, strict=True):
-        title = result.name if is_common else f"{result.name} · {predicted} per instance"
-        sections.extend(_sections(result, layout, title="" if is_one else title))
-    lines = (
-        line
-        for describe in (_describe_propensities, _describe_options)
-        for result in results
-        for line in describe(result)
-    )
-    counts = results[0].counts
-    size = f"{counted(counts.n_instances, 'instance')} · {counted(counts.n_labels, 'label')}"
+    if len(results) == 1:
+        sheet = _build_single(results[0], layout)
+    else:
+        sheet = build_systems_sheet(results, [Line.of(result) for result in results], layout)
+    return transpose(sheet) if layout.transpose else sheet
+
+
+def _build_single(result: Result, layout: Layout) -> Sheet:
+    """Build the sheet of one system: one line per metric, one column per cutoff."""
+    bins = (Section(_describe_bin(result, part), _rows(part.figures, layout), part.bin.name) for part in result.slices)
+    sections = (Section("", _rows(result.figures, layout)), *bins)
     return Sheet(
-        above=(f"{size} · {f'{truth} and {predictions[0]}' if is_common else truth} per instance",),
+        above=tuple(_describe_input([result])),
         columns=tuple(dict.fromkeys(column for section in sections for row in section.rows for column in row.cells)),
-        sections=tuple(sections),
-        below=(
-            *_explain_bins(results),
-            *dict.fromkeys(lines),
-            *(_describe_system(results[0], layout) if is_one else ()),
-        ),
-        listings=tuple(
-            _list_standings(result.published, "" if is_one else result.name)
-            for result in results
-            if result.published is not None
-        ),
+        sections=sections,
+        below=(*_describe_scoring([result]), *_describe_system(result, layout)),
+        listings=tuple(_list_all_standings([result], layout)),
         layout=layout,
     )
 
 
-def _sections(result: Result, layout: Layout, title: str) -> list[Section]:
-    """Build the section of a system and those of its bins; lines on one of several systems follow its last section."""
-    sections = [Section(title, _rows(result.figures, layout))]
-    sections.extend(Section(_describe_bin(result, part), _rows(part.figures, layout)) for part in result.slices)
-    if title:
-        last = sections.pop()
-        sections.append(Section(last.title, last.rows, tuple(_describe_system(result, layout))))
-    return sections
+def build_systems_sheet(
+    results: Sequence[Result], lines: Sequence[Line], layout: Layout, beaten: Beaten | None = None
+) -> Sheet:
+    """Build the sheet of several systems: one line per system, one column per metric and cutoff.
+
+    Parameters
+    ----------
+    results : sequence of Result
+    lines : sequence of Line
+        The lines of the table: the results, and means over runs.
+    layout : Layout
+    beaten : mapping, optional
+        Which systems each was found to be significantly better than.
+    """
+    measures, groups = make_columns(lines)
+    bins = {part.bin.name: _describe_bin(result, part) for result in results for part in result.slices}
+    return Sheet(
+        above=tuple(_describe_input(results)),
+        columns=tuple(measures),
+        sections=(
+            make_section(lines, layout, beaten=beaten),
+            *(make_section(lines, layout, bin_name=name, title=title, beaten=beaten) for name, title in bins.items()),
+        ),
+        below=(
+            *_describe_scoring(results),
+            *(f"{each.name}: {line}" for each in results for line in _describe_system(each, layout)),
+        ),
+        listings=tuple(_list_all_standings(results, layout)),
+        layout=layout,
+        notes=tuple(explain_table(measures, beaten)),
+        groups=groups,
+    )
+
+
+def _describe_input(results: Sequence[Result]) -> Iterator[str]:
+    """Describe the size of the truth and of the predictions, by system where it differs."""
+    counts = results[0].counts
+    predictions = {each.name: _mean_per_instance(each, each.counts.n_predictions, "prediction") for each in results}
+    is_known = all(each.counts.n_labels for each in results)  # saved rows of other tools have no counts
+    is_common = len(set(predictions.values())) == 1 or not is_known
+    truth = _mean_per_instance(results[0], counts.n_true, "true label")
+    size = f"{counted(counts.n_instances, 'instance')} · {counted(counts.n_labels, 'label')}"
+    yield f"{size} · {f'{truth} and {predictions[results[0].name]}' if is_common else truth} per instance"
+    if not is_common:
+        systems = ((text, [name for name, own in predictions.items() if own == text]) for text in predictions.values())
+        yield f"per instance: {'; '.join(dict.fromkeys(f'{text} of {listed(names)}' for text, names in systems))}"
+
+
+def _describe_scoring(results: Sequence[Result]) -> Iterator[str]:
+    """Explain values of bins, and describe propensities and options, which systems mostly share."""
+    yield from _explain_bins(results)
+    lines = (
+        line for describe in (_describe_propensities, _describe_options) for each in results for line in describe(each)
+    )
+    yield from dict.fromkeys(lines)
 
 
 def _rows(figures: Iterable[Figure], layout: Layout) -> tuple[Row, ...]:
@@ -71,10 +113,10 @@ def _rows(figures: Iterable[Figure], layout: Layout) -> tuple[Row, ...]:
     rows: dict[str, dict[str, Cell]] = {}
     for figure in figures:
         head, column, estimate = figure.measure.head, _column(figure), figure.estimate
-        margin = "" if estimate.high is None else layout.format(figure.measure, estimate.high - estimate.value)
-        rows.setdefault(head, {})[column] = Cell(layout.format(figure.measure, estimate.value), margin)
+        value = layout.format(figure.measure, estimate.value)
+        rows.setdefault(head, {})[column] = Cell(value, format_margin(figure, layout))
         if estimate.ceiling is not None:
-            rows.setdefault(f"{head} ceiling", {})[column] = Cell(layout.format(figure.measure, estimate.ceiling))
+            rows.setdefault(f"{head} {CEILING}", {})[column] = Cell(layout.format(figure.measure, estimate.ceiling))
     return tuple(Row(head, cells) for head, cells in rows.items())
 
 
@@ -175,7 +217,13 @@ def _largest_moves(result: Result, layout: Layout) -> list[str]:
     return [text for _, text in moves.values() if text]
 
 
-def _list_standings(standings: Standings, system: str) -> Listing:
+def _list_all_standings(results: Sequence[Result], layout: Layout) -> Iterator[Listing]:
+    for result in results:
+        if result.published is not None:
+            yield _list_standings(result.published, "" if len(results) == 1 else result.name, layout)
+
+
+def _list_standings(standings: Standings, system: str, layout: Layout) -> Listing:
     """List ranks within published results, with the next higher and lower row."""
     about, name = f"{system}: " if system else "", standings.dataset
     if standings.not_ranked:
@@ -188,15 +236,15 @@ def _list_standings(standings: Standings, system: str) -> Listing:
         tuple(
             (
                 place.metric,
-                f"{100 * place.value:.2f}",
+                layout.share(place.value),
                 f"{place.rank - 1} of {place.n_published} {'is' if place.rank == 2 else 'are'} higher",
-                _describe_neighbour("below", place.above, place.metric),
-                _describe_neighbour("above", place.below, place.metric),
+                _describe_neighbour("below", place.above, place.metric, layout),
+                _describe_neighbour("above", place.below, place.metric, layout),
             )
             for place in places
         ),
     )
 
 
-def _describe_neighbour(word: str, row: Published | None, metric: str) -> str:
-    return f"{word} {row.method}{SUSPECT if row.suspect else ''} {100 * row.values[metric]:.2f}" if row else ""
+def _describe_neighbour(word: str, row: Published | None, metric: str, layout: Layout) -> str:
+    return f"{word} {row.method}{SUSPECT if row.suspect else ''} {layout.share(row.values[metric])}" if row else ""

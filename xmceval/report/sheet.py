@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TypeVar
 
 from xmceval.report.layout import DEFAULT, Layout
+
+Column = TypeVar("Column")
+
+BEST, SECOND = "best", "second"
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A value, and the half width of its interval, empty where there is none."""
+    """A value of a table.
+
+    Attributes
+    ----------
+    value : str
+    margin : str
+        The half width of its interval; empty where there is none.
+    emphasis : str
+        ``best`` or ``second`` of its metric, else empty.
+    marks : str
+        The letters of the systems that it is significantly better than.
+    """
 
     value: str
     margin: str = ""
+    emphasis: str = ""
+    marks: str = ""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A metric and its cells by column."""
+    """A metric or a system, and its cells by column."""
 
     head: str
     cells: Mapping[str, Cell]
@@ -26,11 +45,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Section:
-    """The rows of a system, or of one bin of its labels; the title is empty where there is one system only."""
+    """Rows over all labels, or of one bin of labels, which has a title and a name."""
 
     title: str
     rows: tuple[Row, ...]
-    lines: tuple[str, ...] = ()  # below the rows
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -41,6 +60,7 @@ class Listing:
     rows: tuple[tuple[str, ...], ...]
     numeric: frozenset[int] = frozenset({1})
     lines: tuple[str, ...] = ()  # below the rows
+    has_head: bool = False  # whether the first row names the columns
 
 
 @dataclass(frozen=True)
@@ -52,9 +72,9 @@ class Sheet:
     above : tuple of str
         Lines above the table: what was read.
     columns : tuple of str
-        Cutoffs; empty for metrics without one.
+        Of one system cutoffs, empty for metrics without one; of several systems metrics with their cutoffs.
     sections : tuple of Section
-        One per system and per bin of labels.
+        All labels first, then each bin of labels.
     below : tuple of str
         Lines below the table: how it was weighted, and ties.
     listings : tuple of Listing
@@ -62,7 +82,11 @@ class Sheet:
     layout : Layout
         How it looks.
     verdicts : tuple of str
-        What a comparison comes to, one sentence per pair and metric.
+        What a comparison comes to, in sentences.
+    notes : tuple of str
+        Lines that explain the signs of the table: which metrics are better where they are lower, and letters.
+    groups : tuple of int
+        How many consecutive columns belong together, where a table is wrapped; empty: each is alone.
     """
 
     above: tuple[str, ...]
@@ -72,3 +96,57 @@ class Sheet:
     listings: tuple[Listing, ...] = ()
     layout: Layout = DEFAULT
     verdicts: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    groups: tuple[int, ...] = ()
+
+
+def transpose(sheet: Sheet) -> Sheet:
+    """Return a sheet with the rows of its table as columns."""
+    heads = tuple(dict.fromkeys(row.head for section in sheet.sections for row in section.rows))
+    sections = tuple(_transpose_section(section, sheet.columns) for section in sheet.sections)
+    return replace(sheet, columns=heads, sections=sections, groups=())
+
+
+def _transpose_section(section: Section, columns: Sequence[str]) -> Section:
+    cells = {column: {row.head: row.cells[column] for row in section.rows if column in row.cells} for column in columns}
+    return replace(section, rows=tuple(Row(column, own) for column, own in cells.items() if own))
+
+
+def split_columns(
+    columns: Sequence[Column], widths: Sequence[int], available: int, groups: Sequence[int] = ()
+) -> Iterator[tuple[Column, ...]]:
+    """Yield the columns of each block of a table that is too wide; groups stay together where they fit.
+
+    Parameters
+    ----------
+    columns : sequence
+    widths : sequence of int
+        Of the columns.
+    available : int
+        The width of a block.
+    groups : sequence of int
+        How many consecutive columns belong together; empty: each is alone.
+    """
+    block: list[Column] = []
+    used = 0
+    for group in _split_groups(columns, widths, available, groups or [1] * len(columns)):
+        width = sum(width for _, width in group)
+        if block and used + width > available:
+            yield tuple(block)
+            block, used = [], 0
+        block.extend(name for name, _ in group)
+        used += width
+    yield tuple(block)
+
+
+def _split_groups(
+    columns: Sequence[Column], widths: Sequence[int], available: int, groups: Sequence[int]
+) -> Iterator[list[tuple[Column, int]]]:
+    """Yield the groups of columns with their widths; a group that is wider than a block as single columns."""
+    rest = iter(zip(columns, widths, strict=True))
+    for size in groups:
+        group = list(islice(rest, size))
+        if sum(width for _, width in group) <= available:
+            yield group
+        else:
+            yield from ([column] for column in group)

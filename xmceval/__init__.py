@@ -66,6 +66,7 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
     )
     from xmceval.api.propensity import write_inverse_propensities as write_inverse_propensities
     from xmceval.api.score import score as score
+    from xmceval.api.scoreall import score_all as score_all
     from xmceval.errors import (
         DataError as DataError,
         UsageError as UsageError,
@@ -76,10 +77,12 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
     from xmceval.metrics.table import METRICS as METRICS
     from xmceval.report.comparison import Comparison as Comparison
     from xmceval.report.result import Result as Result
+    from xmceval.report.results import Results as Results
 
 # Public names and where they live: loaded when first used, so that importing the package costs nothing.
 _HOME = {
     "score": "api.score",
+    "score_all": "api.scoreall",
     "compare": "api.compare",
     "compare_rows": "api.comparerows",
     "Comparison": "report.comparison",
@@ -128,6 +131,7 @@ _HOME = {
     "write_inverse_propensities": "api.propensity",
     "METRICS": "metrics.table",
     "Result": "report.result",
+    "Results": "report.results",
     "XmcevalError": "errors",
     "DataError": "errors",
     "UsageError": "errors",

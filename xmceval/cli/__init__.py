@@ -13,17 +13,8 @@ import click
 from xmceval.cli import completion
 
 COMMANDS = (
-    "score",
-    "compare",
-    "report",
-    "auc",
-    "inspect",
-    "convert",
-    "fuse",
-    "propensity",
-    "check-table",
-    "metrics",
-    "datasets",
+    *("score", "compare", "report", "auc", "inspect", "convert", "fuse", "propensity", "check-table"),
+    *("metrics", "datasets", "formats", "schema"),
 )
 
 

@@ -104,7 +104,9 @@ def test_formats_and_tools_are_found_in_any_spelling():
     assert (name, list(formats)) == ("AttentionXML", ["names", "npy-pair"])
     assert find_known("dismec++")[0] == "DiSMEC++"
     assert list(find_known("dismec")[1]) == ["labels", "ids"]
-    with pytest.raises(UsageError, match=r"unknown format or tool 'fastex' \(did you mean fastText\?\); expected a tool"):
+    with pytest.raises(
+        UsageError, match=r"unknown format or tool 'fastex' \(did you mean fastText\?\); expected a tool"
+    ):
         find_known("fastex")
     with pytest.raises(UsageError, match="unknown format or tool 'qqqqqq'; expected a tool, or one of pairs, "):
         find_known("qqqqqq")
@@ -118,7 +120,7 @@ def test_the_tools_of_the_field_are_listed():
 def test_the_list_has_every_format_once():
     lines = run().stdout.splitlines()
     assert [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "] == sorted(
-        KNOWN, key=lambda name: ({(TRUTH, SCORES): 0, (TRUTH,): 1, (SCORES,): 2}.get(KNOWN[name].holds, 3))
+        KNOWN, key=lambda name: {(TRUTH, SCORES): 0, (TRUTH,): 1, (SCORES,): 2}.get(KNOWN[name].holds, 3)
     )
     assert max(map(len, lines)) <= 80
 

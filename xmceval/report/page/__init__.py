@@ -9,10 +9,11 @@ from importlib.metadata import version
 from importlib.resources import files
 
 from xmceval.errors import counted
+from xmceval.report.comparesheet import build_comparison_sheet
 from xmceval.report.comparison import Comparison
 from xmceval.report.layout import DEFAULT, Layout
 from xmceval.report.markup import Child, Markup, element, join, name, raw
-from xmceval.report.page.breakdown import show_bins, show_ceilings, show_ties
+from xmceval.report.page.breakdown import show_ceilings, show_ties
 from xmceval.report.page.data import count_warnings, describe_data, describe_files, describe_provenance
 from xmceval.report.page.definitions import show_definitions
 from xmceval.report.page.drawings import show_pictures
@@ -21,8 +22,10 @@ from xmceval.report.page.headline import write_headline
 from xmceval.report.page.pairs import show_differences, show_examples, show_overlaps
 from xmceval.report.page.parts import Section, spaced
 from xmceval.report.page.published import show_published
-from xmceval.report.page.values import show_results
+from xmceval.report.page.values import show_bins, show_results
 from xmceval.report.result import Result
+from xmceval.report.scoresheet import build_sheet
+from xmceval.report.sheet import Sheet
 
 MOST_NAMES = 3  # systems in a title
 
@@ -55,7 +58,11 @@ def render_page(
     DataError
         matplotlib is not installed.
     """
-    sections = [each for each in _build_sections(results, comparison, evidence, layout) if each is not None]
+    if comparison is not None:
+        sheet = build_comparison_sheet(comparison, layout)
+    else:
+        sheet = build_sheet(results, layout)
+    sections = [each for each in _build_sections(results, comparison, sheet, evidence) if each is not None]
     style, script = _read("style.css"), _read("script.js")
     head = element(
         "head",
@@ -85,12 +92,13 @@ def render_page(
 
 
 def _build_sections(
-    results: Sequence[Result], comparison: Comparison | None, evidence: Evidence, layout: Layout
+    results: Sequence[Result], comparison: Comparison | None, sheet: Sheet, evidence: Evidence
 ) -> Iterator[Section | None]:
-    yield show_results(results, comparison, layout)
+    layout = sheet.layout
+    yield show_results(results, sheet)
     yield None if comparison is None else show_differences(comparison, layout)
     yield show_pictures(results, comparison, layout)
-    yield show_bins(results, layout)
+    yield show_bins(results, sheet)
     yield show_published(results)
     yield show_ceilings(results, layout)
     yield show_ties(results, layout)

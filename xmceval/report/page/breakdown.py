@@ -1,67 +1,14 @@
-"""Breakdown: values by bins of labels, how far ties could move values, and ceilings."""
+"""Breakdown: how far ties could move values, and the ceilings of values."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xmceval.errors import listed
-from xmceval.labels.bins import Bin
-from xmceval.metrics.measure import Measure
 from xmceval.report.layout import Layout
-from xmceval.report.markup import Child, Markup, element, join, name
-from xmceval.report.page.parts import Column, Section, draw_lines, draw_plain_table, draw_table
-from xmceval.report.page.values import describe_units, draw_value, split
+from xmceval.report.markup import Child, join, name
+from xmceval.report.page.parts import Section, draw_lines, draw_plain_table
 from xmceval.report.result import Result
 from xmceval.scoring.finish import Figure
-
-
-def show_bins(results: Sequence[Result], layout: Layout) -> Section | None:
-    """Show the values within bins of labels: for each bin one line per system."""
-    if not results[0].slices:
-        return None
-    figures = results[0].slices[0].figures
-    measures = [figure.measure for figure in figures]
-    kinds = {kind: [each.measure.head for each in figures if each.kind_in_bin == kind] for kind in ("share", "average")}
-    lines = [[element("b", part.bin.name), f": {_describe(part.bin, results[0])}"] for part in results[0].slices]
-    if kinds["share"]:
-        lines.append([f"Shares that add up to the total: {listed(dict.fromkeys(kinds['share']))}."])
-    if kinds["average"]:
-        lines.append([f"Averages within the bin: {listed(dict.fromkeys(kinds['average']))}."])
-    blocks = [_draw_block(results, block, layout, i == 0) for i, block in enumerate(split(measures))]
-    return Section("bins", "By label frequency", join([draw_lines(lines), *blocks]))
-
-
-def _describe(bin_: Bin, result: Result) -> str:
-    propensities = result.propensities
-    source = propensities.source if propensities is not None and propensities.from_truth else ""
-    return bin_.describe(source).partition(": ")[2] + "."
-
-
-def _draw_block(results: Sequence[Result], measures: Sequence[Measure], layout: Layout, is_first: bool) -> Markup:
-    """Draw one body of rows per bin."""
-    columns = [
-        Column("System" if len(results) > 1 else "Bin", numeric=False),
-        *(Column(each.name) for each in measures),
-    ]
-    bodies, names = [], [part.bin.name for part in results[0].slices]
-    for i, part in enumerate(results[0].slices):
-        rows: list[Markup] = []
-        if len(results) > 1:
-            span = len(columns)
-            rows.append(element("tr", element("th", part.bin.name, scope="rowgroup", colspan=span)))
-        for result in results:
-            head: Child = name(result.name) if len(results) > 1 else part.bin.name
-            estimates = result.slices[i].estimates
-            cells = [
-                column.draw_cell(draw_value(each, estimates[each.name], layout) if each.name in estimates else None)
-                for column, each in zip(columns[1:], measures, strict=True)
-            ]
-            rows.append(element("tr", element("th", head, scope="row"), cells))
-        bodies.append(element("tbody", rows, class_="group"))
-    label = f"Values by label frequency, {measures[0]} to {measures[-1]}"
-    caption = describe_units(measures, layout, has_intervals=True) if is_first else None
-    longest = max(len(each) for each in ([r.name for r in results] if len(results) > 1 else names))
-    return draw_table(caption, columns, bodies, label=label, longest=longest)
 
 
 def show_ties(results: Sequence[Result], layout: Layout) -> Section | None:

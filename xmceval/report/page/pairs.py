@@ -9,18 +9,15 @@ from itertools import groupby
 from xmceval.errors import counted
 from xmceval.report.comparesheet import describe_test
 from xmceval.report.comparison import Comparison, Difference
+from xmceval.report.differences import ADJUSTED
 from xmceval.report.layout import Layout
 from xmceval.report.lists import MINUS, MOST_TRUE
 from xmceval.report.markup import Child, Markup, element, isolate, join, name
 from xmceval.report.page.parts import Section, draw_facts, draw_lines, draw_plain_table, spaced
 from xmceval.report.page.values import describe_units
-from xmceval.report.verdicts import format_p, write_verdicts
+from xmceval.report.verdicts import format_p, has_many_pairs, summarise, write_verdicts
 from xmceval.scoring.examples import LOSS, Example
 from xmceval.scoring.overlap import PERSISTENCE, Overlap
-
-MOST_OPEN = 3  # pairs whose tables are open at first
-
-ADJUSTED = {"holm": "p (Holm)", "tukey": "p (Tukey)"}
 
 
 def show_differences(comparison: Comparison, layout: Layout) -> Section | None:
@@ -28,17 +25,24 @@ def show_differences(comparison: Comparison, layout: Layout) -> Section | None:
     if not comparison.differences:
         return None
     content: list[Child] = [element("p", _capitalise(describe_test(comparison)), ".", class_="note")]
-    are_open = len(comparison.pairs) <= MOST_OPEN
+    if has_many_pairs(comparison):
+        return Section("differences", "Differences", join([*content, *_draw_many(comparison, layout)]))
     for system, baseline in comparison.pairs:
         own = [each for each in comparison.differences if (each.system, each.baseline) == (system, baseline)]
         content.append(element("h3", _pair(system, baseline)))
         content.append(draw_lines(_write_sentences(comparison, own, layout), "verdicts"))
-        tables = [*_draw_tables(comparison, own, layout)]
-        if are_open:
-            content += tables
-        else:
-            content.append(element("details", element("summary", "Table"), tables))
+        content += _draw_tables(comparison, own, layout)
     return Section("differences", "Differences", join(content))
+
+
+def _draw_many(comparison: Comparison, layout: Layout) -> Iterator[Child]:
+    """Draw one sentence per metric, then the tables of all pairs, which are closed at first."""
+    names = [each.name for each in (*comparison.results, *comparison.runs)]
+    yield draw_lines((isolate(f"{line}.", names) for line in summarise(comparison)), "verdicts")
+    yield element("h3", "Each pair")
+    for system, baseline in comparison.pairs:
+        own = [each for each in comparison.differences if (each.system, each.baseline) == (system, baseline)]
+        yield element("details", element("summary", _pair(system, baseline)), _draw_tables(comparison, own, layout))
 
 
 def _write_sentences(comparison: Comparison, own: Sequence[Difference], layout: Layout) -> list[Markup]:
@@ -68,11 +72,7 @@ def _draw_differences(comparison: Comparison, differences: Sequence[Difference],
     n = max(each.n for each in differences)  # 0 where nothing was tested
     how = "Welch's t test of" if first.unit == "run" else "paired over"
     shares = all(each.measure.metric.unit == "share" for each in differences) and layout.percent
-    units = (
-        "percentage points"
-        if shares
-        else describe_units([each.measure for each in differences], layout, has_intervals=False)
-    )
+    units = "percentage points" if shares else describe_units([each.measure for each in differences], layout)
     caption = _capitalise("; ".join(part for part in (f"{how} {counted(n, first.unit)}" if n else "", units) if part))
     adjusted = ADJUSTED.get(comparison.testing.adjust)
     heads = ["Metric", "difference", "95% interval", "p", *([adjusted] if adjusted else []), "wins", "ties", "losses"]

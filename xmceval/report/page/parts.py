@@ -43,9 +43,9 @@ class Column:
             return element("td")
         return element("th", self.head, scope="col", class_=self._class, data_metric=self.metric or None)
 
-    def draw_cell(self, content: Child, value: float | None = None) -> Markup:
+    def draw_cell(self, content: Child, value: str | None = None) -> Markup:
         """Draw one of its cells; `value` is what it is sorted by."""
-        attributes = {"data_value": None if value is None else repr(value), "data_metric": self.metric or None}
+        attributes = {"data_value": value, "data_metric": self.metric or None}
         return element("td", content, class_=self._class, **attributes)
 
     @property

@@ -46,9 +46,8 @@
     const update = () => {
       const shown = new Set(boxes.filter((box) => box.checked).map((box) => box.value));
       for (const part of document.querySelectorAll("[data-metric]")) part.hidden = !shown.has(part.dataset.metric);
-      for (const table of tables) {
-        const isEmpty = ![...table.querySelectorAll("[data-metric]")].some((part) => !part.hidden);
-        (table.closest(".scroll") ?? table).hidden = isEmpty;
+      for (const box of document.querySelectorAll(".scroll:has([data-metric])")) {
+        box.hidden = !box.querySelector("[data-metric]:not([hidden])");
       }
       status.textContent = `${shown.size} of ${boxes.length} metrics are shown.`;
     };

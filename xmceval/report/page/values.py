@@ -1,36 +1,69 @@
-"""Values: the table of results, as blocks that fit on paper, and those of bins of labels, ties and ceilings."""
+"""Values: the table of results, as blocks that fit on paper, and that of each bin of labels."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from xmceval.errors import listed
 from xmceval.metrics.measure import Measure
-from xmceval.report.comparison import Comparison
 from xmceval.report.layout import Layout
-from xmceval.report.markup import Child, Markup, element, join, name
+from xmceval.report.markup import Child, Markup, element, isolate, join, name
 from xmceval.report.page.parts import Column, Section, draw_lines, draw_table
-from xmceval.report.page.ranking import Ranking
 from xmceval.report.result import Result
-from xmceval.scoring.estimates import Estimate
+from xmceval.report.sheet import BEST, SECOND, Cell, Row, Sheet, split_columns
+from xmceval.report.systemtable import CEILING
 from xmceval.scoring.finish import Figure
 
 WIDEST = 6  # columns of values that fit on A4
-
 FEWEST_TO_FILTER = 2  # metrics
 
+EMPTY = Cell("")
 
-def show_results(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> Section:
+
+def show_results(results: Sequence[Result], sheet: Sheet) -> Section:
     """Show all values: one line per system, or of one system one line per metric."""
+    table = Table(results, sheet)
     heads = list(dict.fromkeys(figure.measure.head for figure in results[0].figures))
-    controls = draw_filter(heads) if len(heads) >= FEWEST_TO_FILTER else None
-    if len(results) == 1:
-        content = _draw_one(results[0], layout)
-    else:
-        content = _draw_several(Ranking(results, comparison), layout)
-    return Section("results", "Results", join([controls, content]))
+    controls = _draw_filter(heads) if len(heads) >= FEWEST_TO_FILTER else None
+    rows = sheet.sections[0].rows
+    blocks = [
+        table.draw_block(columns, rows, caption=table.describe() if i == 0 else None)
+        for i, columns in enumerate(table.blocks())
+    ]
+    names = [result.name for result in results]
+    notes = draw_lines(isolate(f"{line[0].upper()}{line[1:]}.", names) for line in sheet.notes)
+    return Section("results", "Results", join([controls, blocks, notes]))
 
 
-def draw_filter(heads: Sequence[str]) -> Markup:
+def show_bins(results: Sequence[Result], sheet: Sheet) -> Section | None:
+    """Show the values within bins of labels: for each bin one line per system."""
+    sections = [each for each in sheet.sections if each.name]
+    if not sections:
+        return None
+    table = Table(results, sheet)
+    lines: list[Child] = [
+        [element("b", each.name), each.title.removeprefix(each.name), "."] for each in sections if each.title
+    ]
+    figures = [figure for result in results for part in result.slices for figure in part.figures]
+    lines += [*_explain_kinds(figures)]
+    bodies = [(each.name, each.rows) for each in sections]
+    blocks = [
+        table.draw_bins(columns, bodies, caption=table.describe(bins=True) if i == 0 else None)
+        for i, columns in enumerate(table.blocks())
+    ]
+    return Section("bins", "By label frequency", join([draw_lines(lines), *blocks]))
+
+
+def _explain_kinds(figures: Iterable[Figure]) -> Iterator[str]:
+    """Explain which values of bins add up to the values above them, and which do not."""
+    kinds: dict[str, dict[str, None]] = {}
+    for figure in figures:
+        kinds.setdefault(figure.kind_in_bin, {})[figure.measure.head] = None
+    words = {"share": "Shares that add up to the total", "average": "Averages within the bin"}
+    yield from (f"{words[kind]}: {listed(heads)}." for kind, heads in kinds.items())
+
+
+def _draw_filter(heads: Sequence[str]) -> Markup:
     """Draw a box to tick for each metric; they are hidden until a script can use them."""
     boxes = [
         element("label", element("input", type="checkbox", value=head, checked=True), f" {head}") for head in heads
@@ -38,138 +71,105 @@ def draw_filter(heads: Sequence[str]) -> Markup:
     return element("fieldset", element("legend", "Show"), boxes, class_="controls", hidden=True)
 
 
-def describe_units(measures: Sequence[Measure], layout: Layout, *, has_intervals: bool) -> str:
+def describe_units(measures: Sequence[Measure], layout: Layout) -> str:
     """Describe what the numbers of a table are."""
     shares = [each for each in measures if each.metric.unit == "share"]
-    words = []
-    if shares and layout.percent:
-        words.append("Percent" if len(shares) == len(measures) else "Shares in percent")
-    if has_intervals and layout.intervals:
-        words.append("± is half the 95% interval")
-    return "; ".join(words)
+    if not shares or not layout.percent:
+        return ""
+    return "Percent" if len(shares) == len(measures) else "Shares in percent"
 
 
-def _draw_one(result: Result, layout: Layout) -> Markup:
-    """Draw one line per metric and one column per cutoff."""
-    rows: dict[str, dict[str, Figure]] = {}
-    for figure in result.figures:
-        rows.setdefault(figure.measure.head, {})[figure.measure.cutoff] = figure
-    cutoffs = list(dict.fromkeys(cutoff for cells in rows.values() for cutoff in cells))
-    columns = [Column("Metric", numeric=False), *(Column(f"@{each}" if each else "value") for each in cutoffs)]
-    drawn = [
-        element(
-            "tr",
-            element("th", head, scope="row"),
-            [
-                _draw_figure(column, cells.get(cutoff), layout)
-                for column, cutoff in zip(columns[1:], cutoffs, strict=True)
-            ],
-            data_key=head,
-            data_metric=head,
+class Table:
+    """The tables of a sheet: of several systems columns are metrics, of one system rows are.
+
+    Parameters
+    ----------
+    results : sequence of Result
+    sheet : Sheet
+    """
+
+    def __init__(self, results: Sequence[Result], sheet: Sheet) -> None:
+        self.sheet = sheet
+        self.are_systems = len(results) > 1
+        self.measures = list(dict.fromkeys(figure.measure for result in results for figure in result.figures))
+        self._metrics = {each.name: each.head for each in self.measures} if self.are_systems else {}
+
+    def blocks(self) -> Iterator[tuple[str, ...]]:
+        """Yield the columns of each block that fits on paper; those of one metric stay together."""
+        columns = self.sheet.columns
+        return split_columns(columns, [1] * len(columns), WIDEST, self.sheet.groups)
+
+    def describe(self, *, bins: bool = False) -> Child:
+        """Describe what the numbers are, and how the best ones are marked."""
+        cells = [cell for each in self.sheet.sections for row in each.rows for cell in row.cells.values()]
+        units = [describe_units(self.measures, self.sheet.layout)]
+        units += ["± is half the 95% interval"] if any(cell.margin for cell in cells) else []
+        words: list[Child] = ["; ".join(filter(None, units)), ". " if any(units) else ""]
+        emphases = {cell.emphasis for cell in cells}
+        if BEST in emphases:
+            of = "in each bin" if bins else "of each column"
+            second = [" and the ", element("span", "second best", class_=SECOND)] if SECOND in emphases else []
+            verb = "are" if second else "is"
+            words += ["The ", element("b", "best", class_=BEST), " value", *second, f" {of} {verb} marked."]
+        return words
+
+    def draw_block(self, columns: Sequence[str], rows: Sequence[Row], caption: Child) -> Markup:
+        """Draw rows that can be sorted; a row of ceilings follows them."""
+        drawn = self._columns("System" if self.are_systems else "Metric", columns)
+        values = [row for row in rows if not row.head.endswith(CEILING) and _has_any(row, columns)]
+        ceilings = [row for row in rows if self.are_systems and row.head == CEILING and _has_any(row, columns)]
+        body = element("tbody", [self._row(row, columns, drawn) for row in values])
+        foot = element("tfoot", [self._row(row, columns, drawn) for row in ceilings]) if ceilings else None
+        label = f"Results, {columns[0]} to {columns[-1]}" if self.are_systems and len(columns) > 1 else "All results"
+        longest = max((len(row.head) for row in values), default=0)
+        return draw_table(
+            caption, drawn, [body, foot], label=label, longest=longest, class_="sortable", data_group="results"
         )
-        for head, cells in rows.items()
-    ]
-    has_intervals = any(figure.estimate.high is not None for figure in result.figures)
-    caption = describe_units([figure.measure for figure in result.figures], layout, has_intervals=has_intervals)
-    class_ = "sortable wide" if len(cutoffs) > WIDEST else "sortable"
-    return draw_table(
-        caption,
-        columns,
-        [element("tbody", drawn)],
-        label="Results",
-        longest=max(map(len, rows)),
-        class_=class_,
-        data_group="results",
-    )
 
-
-def _draw_figure(column: Column, figure: Figure | None, layout: Layout) -> Markup:
-    if figure is None:
-        return column.draw_cell(None)
-    return column.draw_cell(draw_value(figure.measure, figure.estimate, layout), figure.estimate.value)
-
-
-def draw_value(measure: Measure, estimate: Estimate, layout: Layout, mark: str = "") -> Markup:
-    """Draw a value with its margin; `mark` is ``best`` or ``second``."""
-    text: Child = layout.format(measure, estimate.value)
-    if mark:
-        text = element("b" if mark == "best" else "span", text, class_=mark)
-    if estimate.high is None or not layout.intervals:
-        return join([text])
-    return join(
-        [text, " ", element("span", f"±{layout.format(measure, estimate.high - estimate.value)}", class_="margin")]
-    )
-
-
-def split(measures: Sequence[Measure]) -> Iterator[list[Measure]]:
-    """Split measures into blocks that fit on paper; those of one metric stay together where they can."""
-    block: list[Measure] = []
-    groups: dict[str, list[Measure]] = {}
-    for each in measures:
-        groups.setdefault(each.head, []).append(each)
-    for group in groups.values():
-        if block and len(block) + len(group) > WIDEST:
-            yield block
-            block = []
-        block += group
-        while len(block) > WIDEST:
-            yield block[:WIDEST]
-            block = block[WIDEST:]
-    if block:
-        yield block
-
-
-def _draw_several(ranking: Ranking, layout: Layout) -> Markup:
-    """Draw one line per system and one column per metric and cutoff."""
-    has_intervals = any(ranking.estimate(each, m).high is not None for each in ranking.names for m in ranking.measures)
-    units = describe_units(ranking.measures, layout, has_intervals=has_intervals)
-    marks = element("b", "best", class_="best"), element("span", "second best", class_="second")
-    caption = [
-        f"{units}. " if units else "",
-        "The ",
-        marks[0],
-        " value and the ",
-        marks[1],
-        " of each column are marked.",
-    ]
-    blocks = [
-        _draw_block(ranking, block, layout, caption if i == 0 else None, f"Results, {block[0]} to {block[-1]}")
-        for i, block in enumerate(split(ranking.measures))
-    ]
-    runs = () if ranking.comparison is None else ranking.comparison.runs
-    lines = [[name(each.name), f" is the mean of {len(each.results)} runs."] for each in runs]
-    return join([*blocks, draw_lines(lines)])
-
-
-def _draw_block(ranking: Ranking, measures: Sequence[Measure], layout: Layout, caption: Child, label: str) -> Markup:
-    columns = [Column("System", numeric=False), *(Column(each.name, metric=each.head) for each in measures)]
-    marks = {each.name: mark_best(ranking, each, layout) for each in measures}
-    rows = []
-    for system in ranking.names:
-        cells = [
-            column.draw_cell(
-                draw_value(each, ranking.estimate(system, each), layout, marks[each.name].get(system, "")),
-                ranking.value(system, each),
+    def draw_bins(self, columns: Sequence[str], bodies: Sequence[tuple[str, Sequence[Row]]], caption: Child) -> Markup:
+        """Draw the rows of each bin below its name."""
+        drawn = self._columns("System" if self.are_systems else "Metric", columns)
+        head = len(columns) + 1
+        groups = [
+            element(
+                "tbody",
+                element("tr", element("th", title, scope="rowgroup", colspan=head)),
+                [self._row(row, columns, drawn) for row in rows if _has_any(row, columns)],
+                class_="group",
             )
-            for column, each in zip(columns[1:], measures, strict=True)
+            for title, rows in bodies
         ]
-        rows.append(element("tr", element("th", name(system), scope="row"), cells, data_key=system))
-    return draw_table(
-        caption,
-        columns,
-        [element("tbody", rows)],
-        label=label,
-        longest=max(map(len, ranking.names)),
-        class_="sortable",
-        data_group="results",
-    )
+        longest = max((len(row.head) for _, rows in bodies for row in rows), default=0)
+        label = f"Values by label frequency, {columns[0]} to {columns[-1]}"
+        return draw_table(caption, drawn, groups, label=label, longest=longest)
+
+    def _columns(self, first: str, names: Sequence[str]) -> list[Column]:
+        return [
+            Column(first, numeric=False),
+            *(Column(each or "value", metric=self._metrics.get(each, "")) for each in names),
+        ]
+
+    def _row(self, row: Row, names: Sequence[str], columns: Sequence[Column]) -> Markup:
+        cells = []
+        for column, each in zip(columns[1:], names, strict=True):
+            cell = row.cells.get(each, EMPTY)
+            cells.append(column.draw_cell(draw_value(cell), cell.value.replace(",", "") or None))
+        head = element("th", name(row.head) if self.are_systems else row.head, scope="row")
+        class_ = "ceiling" if row.head.endswith(CEILING) else None
+        return element("tr", head, cells, data_key=row.head, data_metric=self._metric_of(row), class_=class_)
+
+    def _metric_of(self, row: Row) -> str | None:
+        return None if self.are_systems else row.head.removesuffix(f" {CEILING}")
 
 
-def mark_best(ranking: Ranking, measure: Measure, layout: Layout) -> Mapping[str, str]:
-    """Return which systems have the best and the second best value as it is shown; nothing where all have the same."""
-    shown = {system: layout.format(measure, ranking.value(system, measure)) for system in ranking.names}
-    order = list(dict.fromkeys(shown[system] for system in ranking.order(measure)))
-    if len(order) == 1:
-        return {}
-    words = {order[0]: "best"} | ({order[1]: "second"} if len(shown) > 2 else {})
-    return {system: words[text] for system, text in shown.items() if text in words}
+def _has_any(row: Row, columns: Sequence[str]) -> bool:
+    return any(each in row.cells for each in columns)
+
+
+def draw_value(cell: Cell) -> Markup:
+    """Draw a value with its emphasis, its margin and its letters."""
+    value: Child = cell.value
+    if cell.emphasis:
+        value = element("b" if cell.emphasis == BEST else "span", value, class_=cell.emphasis)
+    margin = [" ", element("span", f"±{cell.margin}", class_="margin")] if cell.margin else None
+    return join([value, margin, [" ", element("sup", cell.marks)] if cell.marks else None])

@@ -37,7 +37,7 @@ def show_differences(comparison: Comparison, layout: Layout) -> Section | None:
 
 def _draw_many(comparison: Comparison, layout: Layout) -> Iterator[Child]:
     """Draw one sentence per metric, then the tables of all pairs, which are closed at first."""
-    names = [each.name for each in (*comparison.results, *comparison.runs)]
+    names = {each for pair in comparison.pairs for each in pair}
     yield draw_lines((isolate(f"{line}.", names) for line in summarise(comparison)), "verdicts")
     yield element("h3", "Each pair")
     for system, baseline in comparison.pairs:

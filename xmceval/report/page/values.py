@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from xmceval.errors import listed
 from xmceval.metrics.measure import Measure
@@ -113,63 +114,89 @@ class Table:
             words += ["The ", element("b", "best", class_=BEST), " value", *second, f" {of} {verb} marked."]
         return words
 
-    def draw_block(self, columns: Sequence[str], rows: Sequence[Row], caption: Child) -> Markup:
+    def draw_block(self, names: Sequence[str], rows: Sequence[Row], caption: Child) -> Markup:
         """Draw rows that can be sorted; a row of ceilings follows them."""
-        drawn = self._columns("System" if self.are_systems else "Metric", columns)
-        values = [row for row in rows if not row.head.endswith(CEILING) and _has_any(row, columns)]
-        ceilings = [row for row in rows if self.are_systems and row.head == CEILING and _has_any(row, columns)]
-        body = element("tbody", [self._row(row, columns, drawn) for row in values])
-        foot = element("tfoot", [self._row(row, columns, drawn) for row in ceilings]) if ceilings else None
-        label = f"Results, {columns[0]} to {columns[-1]}" if self.are_systems and len(columns) > 1 else "All results"
-        longest = max((len(row.head) for row in values), default=0)
+        values = [row for row in rows if not row.head.endswith(CEILING) and _has_any(row, names)]
+        ceilings = [row for row in rows if self.are_systems and row.head == CEILING and _has_any(row, names)]
+        columns = self._columns(names, values)
+        foot = element("tfoot", [self._row(row, columns) for row in ceilings]) if ceilings else None
         return draw_table(
-            caption, drawn, [body, foot], label=label, longest=longest, class_="sortable", data_group="results"
+            caption,
+            columns,
+            [element("tbody", [self._row(row, columns) for row in values]), foot],
+            label=f"Results, {names[0]} to {names[-1]}" if self.are_systems and len(names) > 1 else "All results",
+            longest=max((len(row.head) for row in values), default=0),
+            class_="sortable",
+            data_group="results",
         )
 
-    def draw_bins(self, columns: Sequence[str], bodies: Sequence[tuple[str, Sequence[Row]]], caption: Child) -> Markup:
+    def draw_bins(self, names: Sequence[str], bodies: Sequence[tuple[str, Sequence[Row]]], caption: Child) -> Markup:
         """Draw the rows of each bin below its name."""
-        drawn = self._columns("System" if self.are_systems else "Metric", columns)
-        head = len(columns) + 1
+        rows = [row for _, own in bodies for row in own if _has_any(row, names)]
+        columns = self._columns(names, rows)
         groups = [
             element(
                 "tbody",
-                element("tr", element("th", title, scope="rowgroup", colspan=head)),
-                [self._row(row, columns, drawn) for row in rows if _has_any(row, columns)],
+                element("tr", element("th", title, scope="rowgroup", colspan=len(columns))),
+                [self._row(row, columns) for row in own if _has_any(row, names)],
                 class_="group",
             )
-            for title, rows in bodies
+            for title, own in bodies
         ]
-        longest = max((len(row.head) for _, rows in bodies for row in rows), default=0)
-        label = f"Values by label frequency, {columns[0]} to {columns[-1]}"
-        return draw_table(caption, drawn, groups, label=label, longest=longest)
+        label = f"Values by label frequency, {names[0]} to {names[-1]}"
+        return draw_table(caption, columns, groups, label=label, longest=max(len(row.head) for row in rows))
 
-    def _columns(self, first: str, names: Sequence[str]) -> list[Column]:
-        return [
-            Column(first, numeric=False),
-            *(Column(each or "value", metric=self._metrics.get(each, "")) for each in names),
-        ]
+    def _columns(self, names: Sequence[str], rows: Sequence[Row]) -> list[_Values]:
+        first = _Values("System" if self.are_systems else "Metric", numeric=False)
+        return [first, *(_Values.of(each, rows, self._metrics.get(each, "")) for each in names)]
 
-    def _row(self, row: Row, names: Sequence[str], columns: Sequence[Column]) -> Markup:
-        cells = []
-        for column, each in zip(columns[1:], names, strict=True):
-            cell = row.cells.get(each, EMPTY)
-            cells.append(column.draw_cell(draw_value(cell), cell.value.replace(",", "") or None))
+    def _row(self, row: Row, columns: Sequence[_Values]) -> Markup:
         head = element("th", name(row.head) if self.are_systems else row.head, scope="row")
-        class_ = "ceiling" if row.head.endswith(CEILING) else None
-        return element("tr", head, cells, data_key=row.head, data_metric=self._metric_of(row), class_=class_)
+        is_ceiling = row.head.endswith(CEILING)
+        return element(
+            "tr",
+            head,
+            [column.draw_value(row.cells.get(column.name, EMPTY)) for column in columns[1:]],
+            data_key=row.head,
+            data_metric=None if self.are_systems else row.head.removesuffix(f" {CEILING}"),
+            class_="ceiling" if is_ceiling else None,
+        )
 
-    def _metric_of(self, row: Row) -> str | None:
-        return None if self.are_systems else row.head.removesuffix(f" {CEILING}")
+
+@dataclass(frozen=True)
+class _Values(Column):
+    """A column of values, with the widths of their margins and letters where these differ, so that points line up."""
+
+    name: str = ""
+    margins: int = 0
+    letters: int = 0
+
+    @classmethod
+    def of(cls, name: str, rows: Sequence[Row], metric: str) -> _Values:
+        cells = [row.cells[name] for row in rows if name in row.cells]
+        widths = [{len(cell.margin) for cell in cells}, {len(cell.marks) for cell in cells}]
+        margins, letters = (max(each) if len(each) > 1 else 0 for each in widths)
+        return cls(name or "value", metric=metric, name=name, margins=margins, letters=letters)
+
+    def draw_value(self, cell: Cell) -> Markup:
+        """Draw a value with its emphasis, its margin and its letters."""
+        value: Child = cell.value
+        if cell.emphasis:
+            value = element("b" if cell.emphasis == BEST else "span", value, class_=cell.emphasis)
+        content = [
+            value,
+            _draw_aside("span", f"±{cell.margin}" if cell.margin else "", self.margins + 1 if self.margins else 0),
+            _draw_aside("sup", cell.marks, self.letters),
+        ]
+        return self.draw_cell(content, cell.value.replace(",", "") or None)
+
+
+def _draw_aside(tag: str, text: str, width: int) -> Markup | None:
+    """Draw what follows a value, as wide as the widest of its column."""
+    if not text and not width:
+        return None
+    return join([" ", element(tag, text, class_="margin", style=f"min-width: {width}ch" if width else None)])
 
 
 def _has_any(row: Row, columns: Sequence[str]) -> bool:
     return any(each in row.cells for each in columns)
-
-
-def draw_value(cell: Cell) -> Markup:
-    """Draw a value with its emphasis, its margin and its letters."""
-    value: Child = cell.value
-    if cell.emphasis:
-        value = element("b" if cell.emphasis == BEST else "span", value, class_=cell.emphasis)
-    margin = [" ", element("span", f"±{cell.margin}", class_="margin")] if cell.margin else None
-    return join([value, margin, [" ", element("sup", cell.marks)] if cell.marks else None])

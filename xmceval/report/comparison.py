@@ -232,6 +232,11 @@ class Comparison(Shown, Mapping[Key, Difference]):
     def _render(self, form: str, layout: Layout) -> str:
         return render_comparison(form, self, layout)
 
+    def _draw_page(self, title: str | None, layout: Layout) -> str:
+        from xmceval.report.page import render_page
+
+        return render_page(self.results, self, title=title, layout=layout)
+
     def _describe(self) -> tuple[str, str, str]:
         (system, baseline), *others = self.pairs
         several = f"{len(self.results)} systems" if not self.runs else f"{len(self.runs)} systems with runs"

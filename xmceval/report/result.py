@@ -172,6 +172,11 @@ class Result(Shown, Mapping[str, float]):
     def _render(self, form: str, layout: Layout) -> str:
         return render(form, [self], layout)
 
+    def _draw_page(self, title: str | None, layout: Layout) -> str:
+        from xmceval.report.page import render_page
+
+        return render_page([self], title=title, layout=layout)
+
     def _describe(self) -> tuple[str, str, str]:
         last = {figure.measure.head: figure for figure in self.figures}  # at the deepest cutoff of each metric
         values = [f"{figure.name} {figure.estimate.value:.4f}" for figure in last.values()]

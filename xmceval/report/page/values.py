@@ -118,7 +118,7 @@ class Table:
         """Draw rows that can be sorted; a row of ceilings follows them."""
         values = [row for row in rows if not row.head.endswith(CEILING) and _has_any(row, names)]
         ceilings = [row for row in rows if self.are_systems and row.head == CEILING and _has_any(row, names)]
-        columns = self._columns(names, values)
+        columns = self._columns(names, [*values, *ceilings])
         foot = element("tfoot", [self._row(row, columns) for row in ceilings]) if ceilings else None
         return draw_table(
             caption,

@@ -113,7 +113,7 @@ def test_formats_and_tools_are_found_in_any_spelling():
 
 
 def test_the_tools_of_the_field_are_listed():
-    tools = "AttentionXML LightXML PECOS napkinXC XR-Transformer DiSMEC omikuji fastText TREC".split()
+    tools = ["AttentionXML", "LightXML", "PECOS", "napkinXC", "XR-Transformer", "DiSMEC", "omikuji", "fastText", "TREC"]
     assert set(tools) <= set(list_tools())
 
 

@@ -16,9 +16,9 @@ EMPTY = Cell("")
 def draw(sheet: Sheet) -> str:
     """Draw a sheet as HTML: tables with captions and heads, and lines of text."""
     parts = [
-        _draw_lines(sheet.verdicts, "p"),
+        _draw_lines(sheet.verdicts),
         *(_draw_section(each, sheet) for each in sheet.sections),
-        _draw_lines((*sheet.above, *sheet.notes, *sheet.below), "div"),
+        _draw_lines((*sheet.above, *sheet.notes, *sheet.below)),
         *(_draw_listing(each) for each in sheet.listings),
     ]
     return element("div", parts, class_="xmceval", style="overflow-x: auto")
@@ -58,7 +58,7 @@ def _draw_listing(listing: Listing) -> Markup:
     heads, rows = (listing.rows[:1], listing.rows[1:]) if listing.has_head else ((), listing.rows)
     drawn = [_draw_row("td", row, listing.numeric) for row in rows]
     top = [_draw_row("th", row, listing.numeric) for row in heads]
-    return join([_draw_table(listing.title, top, drawn), _draw_lines(listing.lines, "div")])
+    return join([_draw_table(listing.title, top, drawn), _draw_lines(listing.lines)])
 
 
 def _draw_row(tag: str, row: Sequence[str], numeric: frozenset[int]) -> Markup:
@@ -69,9 +69,9 @@ def _draw_row(tag: str, row: Sequence[str], numeric: frozenset[int]) -> Markup:
 
 
 def _draw_table(title: str, head: Child, rows: Sequence[Markup]) -> Markup:
-    caption = element("caption", name(title), style=f"{LEFT}; caption-side: top") if title else None
+    caption = element("caption", title, style=f"{LEFT}; caption-side: top") if title else None
     return element("table", caption, element("thead", head) if head else None, element("tbody", rows))
 
 
-def _draw_lines(lines: Sequence[str], tag: str) -> list[Markup]:
-    return [element(tag, name(line)) for line in lines]
+def _draw_lines(lines: Sequence[str]) -> list[Markup]:
+    return [element("div", line) for line in lines]

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from html import escape
 
 # Elements without content, which have no end tag.
-VOID = frozenset({"br", "meta", "rect", "input"})
+VOID = frozenset({"meta", "input"})
 
 # What HTML does not allow even as a reference, and characters that would reorder the text after them.
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u202a-\u202e\u2066-\u2069]")
@@ -52,7 +52,7 @@ def join(children: Child) -> Markup:
 
 def text(words: str) -> Markup:
     """Escape text; characters that HTML forbids, or that reorder what follows, become replacement characters."""
-    return Markup(escape(_FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", words)))
+    return raw(escape(words))
 
 
 def name(words: str) -> Markup:
@@ -70,8 +70,8 @@ def isolate(words: str, names: Iterable[str]) -> Markup:
 
 
 def raw(html: str) -> Markup:
-    """Take HTML as it is: only for what this package itself wrote, such as its style sheet."""
-    return Markup(html)
+    """Take HTML as it is, except for forbidden characters: only for what this package wrote."""
+    return Markup(_FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", html))
 
 
 def _attributes(attributes: dict[str, object]) -> Iterable[str]:

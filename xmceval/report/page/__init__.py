@@ -23,6 +23,7 @@ from xmceval.report.page.pairs import show_differences, show_examples, show_over
 from xmceval.report.page.parts import Section, spaced
 from xmceval.report.page.published import show_published
 from xmceval.report.page.values import show_bins, show_results
+from xmceval.report.pictures import check_installed
 from xmceval.report.result import Result
 from xmceval.report.scoresheet import build_sheet
 from xmceval.report.sheet import Sheet
@@ -58,6 +59,7 @@ def render_page(
     DataError
         matplotlib is not installed.
     """
+    check_installed()
     if comparison is not None:
         sheet = build_comparison_sheet(comparison, layout)
     else:

@@ -82,8 +82,8 @@ def _describe_best(ranking: Ranking, layout: Layout) -> Markup:
         return join([strong, " and ", other, f" have the same {measure}, {value}{of_all}."])
     size, p = element("strong", _describe_size(difference, layout)), describe_p(difference)
     if difference.is_detected:
-        next_best = ", the next best of " + counted(len(others) + 2, "system") if others else ""
-        return join([strong, " is better than ", other, f"{next_best}, on {measure} by ", size, f" ({p})."])
+        next_best = ", the next best of " + counted(len(others) + 2, "system") + "," if others else ""
+        return join([strong, " is better than ", other, f"{next_best} on {measure} by ", size, f" ({p})."])
     if not others:
         what = join(["No difference between ", strong, " and ", other, " was detected"])
     else:

@@ -95,7 +95,7 @@ def rich_score(folder):
 
 
 def rich_compare(folder):
-    runs = {"old": [folder / f"{name}.txt" for name in "bcd"], "new": folder / "a.txt"}
+    runs = {"old": [folder / f"{name}.txt" for name in "bcd"], "new": [folder / f"{name}.txt" for name in "abc"]}
     options = {"k": 3, "metrics": "P,PSP,LRAP,AUC,macroP", "train": folder / "train.txt", "by_frequency": 2}
     options |= {"filter": folder / "filter.txt", "ceiling": True, "threads": 1}
     spread = xmceval.compare(folder / "t.txt", runs, **options, against="new", overlap=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from xmceval.api.saving import saving_rows
 from xmceval.api.setup import Named, Setup
-from xmceval.errors import warn
+from xmceval.errors import UsageError, warn
 from xmceval.files.limits import MAX_LINE
 from xmceval.metrics.table import DEFAULT_CUTOFFS
 from xmceval.report.result import Result
@@ -138,6 +138,11 @@ def score(
     >>> result["P@1"], result["R@1"]
     (1.0, 0.75)
     """
+    if isinstance(y_score, Mapping):
+        raise UsageError(
+            "y_score must be the scores of one system, got a dict (hint: score_all takes several systems by name; "
+            "a pair of labels and scores is a tuple)"
+        )
     systems = [Named(y_score)]
     setup = Setup.of(y_true, Options.of(locals()), systems)
     [result] = score_systems(setup, systems, progress=progress, save_rows=save_rows)

@@ -112,7 +112,8 @@ def terminal_width() -> int:
 def terminal() -> dict[str, object]:
     """Return the width of the terminal, and whether it shows bold and underlined text; NO_COLOR asks for neither."""
     is_plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
-    return {"width": terminal_width(), "styled": sys.stdout.isatty() and not is_plain}
+    is_terminal = sys.stdout.isatty()
+    return {"width": terminal_width(), "is_terminal": is_terminal, "is_styled": is_terminal and not is_plain}
 
 
 def layout(function: Function) -> Function:

@@ -13,7 +13,7 @@ from xmceval.report.lists import list_examples, list_overlap
 from xmceval.report.scoresheet import build_systems_sheet
 from xmceval.report.sheet import Listing, Sheet, transpose
 from xmceval.report.systemtable import Line
-from xmceval.report.verdicts import find_beaten, has_many_pairs, summarise, write_verdicts
+from xmceval.report.verdicts import describe_level, find_beaten, has_many_pairs, summarise, write_verdicts
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.finish import Figure
 
@@ -22,7 +22,9 @@ TESTS = {"t": "paired t test", "randomization": "randomization", "bootstrap": "b
 
 def build_comparison_sheet(comparison: Comparison, layout: Layout = DEFAULT) -> Sheet:
     """Build the sheet of a comparison."""
-    sheet = build_systems_sheet(comparison.results, list(_lines(comparison)), layout, find_beaten(comparison))
+    sheet = build_systems_sheet(
+        comparison.results, list(_lines(comparison)), layout, find_beaten(comparison), describe_level(comparison)
+    )
     sheet = transpose(sheet) if layout.transpose else sheet
     listings = (
         *(_list_runs(each, layout) for each in comparison.runs),

@@ -239,6 +239,7 @@ class Comparison(Shown, Mapping[Key, Difference]):
 
     def _describe(self) -> tuple[str, str, str]:
         (system, baseline), *others = self.pairs
+        warnings = {*self.warnings, *(line for each in self.results for line in each.warnings)}
         several = f"{len(self.results)} systems" if not self.runs else f"{len(self.runs)} systems with runs"
         what = several if others else f"{shorten(system)} with {shorten(baseline)}"
         lines = (f"{shorten(a)} - {shorten(b)}: {_count_verdicts(self.of_pair(a, b))}" for a, b in self.pairs)
@@ -248,7 +249,7 @@ class Comparison(Shown, Mapping[Key, Difference]):
                 (
                     counted(len(self), "difference"),
                     *describe_size(self.results[0].counts),
-                    counted(len(self.warnings), "warning") if self.warnings else "",
+                    counted(len(warnings), "warning") if warnings else "",
                 ),
             ),
             fit_line(lines, len(self.pairs), "; "),

@@ -6,15 +6,13 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from xmceval.errors import counted
-from xmceval.report.comparison import LEVEL, Comparison, Difference
+from xmceval.report.comparison import Comparison, Difference
 from xmceval.report.layout import Layout
 from xmceval.report.sheet import Listing
 from xmceval.report.systemtable import name_letters
-from xmceval.report.verdicts import format_p, has_many_pairs
+from xmceval.report.verdicts import ADJUSTED, describe_level, format_p, has_many_pairs
 
 MINUS, DETECTED = "\N{MINUS SIGN}", "*"
-SIGN = f"{DETECTED} p < {LEVEL:g}"
-ADJUSTED = {"holm": "p (Holm)", "tukey": "p (Tukey)"}
 
 
 def list_differences(comparison: Comparison, layout: Layout) -> Iterator[Listing]:
@@ -78,7 +76,13 @@ def _list_matrix(comparison: Comparison, differences: Sequence[Difference], layo
         for system in systems
     ]
     head = ("", *(f"({letters[baseline]}) " for baseline in baselines))
-    title = " · ".join([f"{differences[0].measure.name} · line {MINUS} column", *_describe(differences, layout), SIGN])
+    title = " · ".join(
+        [
+            f"{differences[0].measure.name} · line {MINUS} column",
+            *_describe(differences, layout),
+            f"{DETECTED} {describe_level(comparison)}",
+        ]
+    )
     sizes = [each.detectable for each in differences if each.detectable]
     lines = []
     if sizes:

@@ -66,9 +66,18 @@ def _split(measure: Measure) -> tuple[str, int | str]:
 
 
 def _build(index: list[tuple[Any, ...]], names: list[str], lines: list[dict[str, Any]], types: dict[str, str]) -> Any:
+    """Build a frame in the order of its index: metrics and systems as they were passed, cutoffs ascending.
+
+    The levels are in that order too, so that pandas finds lines quickly, and keeps it where it turns levels to columns.
+    """
     try:
         import pandas
     except ImportError:
         raise UsageError("to_frame() needs the package pandas (hint: pip install 'xmceval[pandas]')") from None
-    places = pandas.MultiIndex.from_tuples(index, names=names)
-    return pandas.DataFrame(lines, index=places).astype(types)
+    levels = [list(dict.fromkeys(values)) for values in zip(*index, strict=True)]
+    levels[1].sort(key=lambda k: (isinstance(k, str), k))
+    ranks = [{value: rank for rank, value in enumerate(level)} for level in levels]
+    codes = [tuple(rank[value] for rank, value in zip(ranks, place, strict=True)) for place in index]
+    order = sorted(range(len(codes)), key=codes.__getitem__)
+    places = pandas.MultiIndex(levels, list(zip(*(codes[i] for i in order), strict=True)), names=names)
+    return pandas.DataFrame([lines[i] for i in order], index=places).astype(types)

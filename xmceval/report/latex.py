@@ -19,6 +19,7 @@ MINUS = "\N{MINUS SIGN}"
 EMPTY = Cell("")
 KINDS = {2: "r@{}l", 3: "r@{}l@{}l"}  # of the columns of a value, without and with margin and marks
 
+LIST_WIDTH = 370  # estimated: texts are narrower than digits
 # In points, of an article of 10 points, where tables are \small and the columns 8 points apart.
 TEXT_WIDTH, LETTER, DIGIT, SMALL_DIGIT, SPACE = 345, 5.2, 4.7, 3.6, 8
 NUMBERS = re.compile(r"[-+\d.,<\s]*\d[*]?")
@@ -153,9 +154,10 @@ def _plan_listing(listing: Listing) -> tuple[str, list[tuple[int, ...]]]:
     widths = [max(len(row[i]) for row in listing.rows) for i in range(len(listing.rows[0]))]
     columns = list(range(1, len(widths)))
     points = [int(width * DIGIT + SPACE) for width in widths]
+    points[0] = int(widths[0] * LETTER + SPACE)
     long = [i for i, width in enumerate(widths) if width > LONG]
     is_split = listing.has_head and not long
-    blocks = list(split_columns(columns, points[1:], TEXT_WIDTH - points[0])) if is_split else [tuple(columns)]
+    blocks = list(split_columns(columns, points[1:], LIST_WIDTH - points[0])) if is_split else [tuple(columns)]
     kinds = ["r" if i in listing.numeric else "l" for i in range(1 + max(map(len, blocks)))]
     for i in long:
         kinds[i] = rf"p{{{LONG_SHARE / len(long):.2f}\linewidth}}"
@@ -168,7 +170,8 @@ def _draw_rows(listing: Listing, block: Sequence[int], *, is_first: bool) -> Ite
     for i, row in enumerate(listing.rows):
         if i == 1 and listing.has_head:
             yield r"\midrule"
-        yield _join([_draw_text(row[each]) for each in (0, *block)])
+        if any(row[each].strip() for each in block):
+            yield _join([_draw_text(row[each]) for each in (0, *block)])
 
 
 def _draw_text(text: str) -> str:

@@ -18,7 +18,7 @@ SPECIAL = {
     "^": r"\textasciicircum{}",
     "<": "$<$",
     ">": "$>$",
-    "|": "$|$",
+    "|": r"$|$\allowbreak{}",
     '"': "''",
     "`": r"\textasciigrave{}",
     "[": "{[}",  # after \\ it would begin an argument, as * would

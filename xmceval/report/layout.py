@@ -36,8 +36,10 @@ class Layout:
         Of a LaTeX table.
     width : int
         Columns of the terminal, at which plain tables are wrapped.
-    styled : bool
-        Whether the output is a terminal that shows bold and underlined text.
+    is_terminal : bool
+        Whether the output is a terminal; sentences are wrapped at its width only, so that elsewhere each is a line.
+    is_styled : bool
+        Whether it shows bold and underlined text.
 
     Raises
     ------
@@ -64,7 +66,8 @@ class Layout:
     caption: str | None = option(None, "Output", "The caption of a LaTeX table, itself LaTeX.", metavar="TEXT")
     label: str | None = option(None, "Output", r"The \label of a LaTeX table.", metavar="TEXT")
     width: int = WIDTH
-    styled: bool = False
+    is_terminal: bool = False
+    is_styled: bool = False
 
     def __post_init__(self) -> None:
         if self.places is not None:

@@ -22,17 +22,17 @@ TOGETHER = re.compile(r" (?=[=<±] )|(?<= [=<±]) ")  # blanks at which no line 
 
 def draw(sheet: Sheet) -> str:
     """Draw a sheet as plain text."""
-    width = sheet.layout.width
-    lines = [*_wrap(sheet.above, width), *_draw_table(sheet), *_wrap((*sheet.notes, *sheet.below), width)]
+    layout = sheet.layout
+    lines = [*_wrap(sheet.above, layout), *_draw_table(sheet), *_wrap((*sheet.notes, *sheet.below), layout)]
     for listing in sheet.listings:
-        lines.extend(["", *_draw_listing(listing, width)])
-    lines.extend(["", *_wrap(sheet.verdicts, width)] if sheet.verdicts else [])
+        lines.extend(["", *_draw_listing(listing, layout)])
+    lines.extend(["", *_wrap(sheet.verdicts, layout)] if sheet.verdicts else [])
     return "\n".join(lines) + "\n"
 
 
 def draw_listings(listings: Sequence[Listing], layout: Layout) -> str:
     """Draw lists, one below the other."""
-    return "\n".join("\n".join(_draw_listing(each, layout.width)) + "\n" for each in listings)
+    return "\n".join("\n".join(_draw_listing(each, layout)) + "\n" for each in listings)
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,8 @@ def _draw_block(sheet: Sheet, columns: Mapping[str, Column], indent: int, *, is_
     for section in sheet.sections:
         rows = [row for row in section.rows if not row.cells.keys().isdisjoint(columns)]
         if section.title and rows:
-            yield from _wrap([section.title], sheet.layout.width) if is_first else [clean(section.name)]
-        yield from (_draw_row(row, columns, indent, is_styled=sheet.layout.styled) for row in rows)
+            yield from _wrap([section.title], sheet.layout) if is_first else [clean(section.name)]
+        yield from (_draw_row(row, columns, indent, is_styled=sheet.layout.is_styled) for row in rows)
 
 
 def _draw_row(row: Row, columns: Mapping[str, Column], indent: int, *, is_styled: bool) -> str:
@@ -103,9 +103,9 @@ def _draw_row(row: Row, columns: Mapping[str, Column], indent: int, *, is_styled
     return (pad(clean(row.head), indent) + "".join(cells)).rstrip()
 
 
-def _draw_listing(listing: Listing, width: int) -> list[str]:
-    lines = (*_align_listing(listing, width - INDENT), *_wrap(listing.lines, width - INDENT))
-    title = _wrap([listing.title], width) if listing.title else []
+def _draw_listing(listing: Listing, layout: Layout) -> list[str]:
+    lines = (*_align_listing(listing, layout.width - INDENT), *_wrap(listing.lines, layout, INDENT))
+    title = _wrap([listing.title], layout) if listing.title else []
     return [*title, *(" " * INDENT + line for line in lines)]
 
 
@@ -119,14 +119,19 @@ def _align_listing(listing: Listing, width: int) -> Iterator[str]:
     blocks = split_columns(list(range(1, len(widths))), widths[1:], width - widths[0] + GAP)
     for block in blocks:
         numeric = {i for i, column in enumerate((0, *block)) if column in listing.numeric}
-        yield from align_columns([tuple(row[i] for i in (0, *block)) for row in rows], right=numeric)
+        own = [tuple(row[i] for i in (0, *block)) for row in rows]
+        yield from align_columns([row for row in own if any(each.strip() for each in row[1:])], right=numeric)
 
 
-def _wrap(lines: Sequence[str], width: int) -> Iterator[str]:
-    """Wrap lines at a width; what continues one is indented."""
+def _wrap(lines: Sequence[str], layout: Layout, indent: int = 0) -> Iterator[str]:
+    """Wrap lines at the width of a terminal; what continues one is indented."""
+    if not layout.is_terminal:
+        yield from map(clean, lines)
+        return
+    width = max(layout.width - indent, NARROWEST)
     for line in lines:
         joined = TOGETHER.sub(NO_BREAK, clean(line))
         wrapped = textwrap.wrap(
-            joined, max(width, NARROWEST), subsequent_indent="  ", break_on_hyphens=False, break_long_words=False
+            joined, width, subsequent_indent=" " * INDENT, break_on_hyphens=False, break_long_words=False
         )
         yield from (each.replace(NO_BREAK, " ") for each in wrapped)

@@ -66,7 +66,7 @@ class Result(Shown, Mapping[str, float]):
     >>> import xmceval
     >>> result = xmceval.score(np.eye(4), np.eye(4), k=(1, 3), metrics=["P", "nDCG"])
     >>> result
-    <Result of y_score: 4 values, 4 instances, 4 labels, 1 warning
+    <Result of y_score: 4 values, 4 instances, 4 labels
      P@3 0.3333, nDCG@3 1.0000, and 2 more
      print() shows the table, ["P@3"] one value, .to_frame() all>
     >>> result["P@1"], result.interval("P@1")
@@ -139,9 +139,8 @@ class Result(Shown, Mapping[str, float]):
     def to_frame(self, *, bins: bool = False) -> Any:
         """Return the values as a pandas DataFrame, one line per value, indexed by metric, k and system.
 
-        So ``frame.loc["P", 5]`` are the lines of P@5, and with those of several systems one below the other,
-        ``frame["value"].unstack(["metric", "k"])`` is the table of papers: a line per system, a column per metric and
-        cutoff.
+        So ``frame.loc["P", 5]`` are the lines of P@5, and ``frame["value"].unstack(["metric", "k"])`` is the table of
+        papers: a line per system, a column per metric and cutoff. Metrics keep their order.
 
         Parameters
         ----------

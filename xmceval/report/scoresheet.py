@@ -52,7 +52,7 @@ def _build_single(result: Result, layout: Layout) -> Sheet:
 
 
 def build_systems_sheet(
-    results: Sequence[Result], lines: Sequence[Line], layout: Layout, beaten: Beaten | None = None
+    results: Sequence[Result], lines: Sequence[Line], layout: Layout, beaten: Beaten | None = None, level: str = ""
 ) -> Sheet:
     """Build the sheet of several systems: one line per system, one column per metric and cutoff.
 
@@ -64,6 +64,8 @@ def build_systems_sheet(
     layout : Layout
     beaten : mapping, optional
         Which systems each was found to be significantly better than.
+    level : str
+        What makes a difference significant.
     """
     measures, groups = make_columns(lines)
     bins = {part.bin.name: _describe_bin(result, part) for result in results for part in result.slices}
@@ -80,7 +82,7 @@ def build_systems_sheet(
         ),
         listings=tuple(_list_all_standings(results, layout)),
         layout=layout,
-        notes=tuple(explain_table(measures, beaten)),
+        notes=tuple(explain_table(measures, level if beaten else "")),
         groups=groups,
     )
 

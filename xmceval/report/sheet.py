@@ -127,26 +127,20 @@ def split_columns(
     groups : sequence of int
         How many consecutive columns belong together; empty: each is alone.
     """
+    rest = iter(zip(columns, widths, strict=True))
     block: list[Column] = []
     used = 0
-    for group in _split_groups(columns, widths, available, groups or [1] * len(columns)):
-        width = sum(width for _, width in group)
+    for size in groups or [1] * len(columns):
+        group = list(islice(rest, size))
+        width = sum(each for _, each in group)
         if block and used + width > available:
             yield tuple(block)
             block, used = [], 0
+        if width > available:  # such a group has blocks of its own
+            names, own_widths = zip(*group, strict=True)
+            yield from [names] if size == 1 else split_columns(names, own_widths, available)
+            continue
         block.extend(name for name, _ in group)
         used += width
-    yield tuple(block)
-
-
-def _split_groups(
-    columns: Sequence[Column], widths: Sequence[int], available: int, groups: Sequence[int]
-) -> Iterator[list[tuple[Column, int]]]:
-    """Yield the groups of columns with their widths; a group that is wider than a block as single columns."""
-    rest = iter(zip(columns, widths, strict=True))
-    for size in groups:
-        group = list(islice(rest, size))
-        if sum(width for _, width in group) <= available:
-            yield group
-        else:
-            yield from ([column] for column in group)
+    if block:
+        yield tuple(block)

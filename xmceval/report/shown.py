@@ -119,7 +119,7 @@ class Shown:
         caption: str | None = None,
         label: str | None = None,
     ) -> str | None:
-        r"""Return a LaTeX table, for a document that loads the packages that its first lines name.
+        r"""Return a LaTeX table for a document that loads booktabs.
 
         Parameters
         ----------
@@ -128,7 +128,7 @@ class Shown:
         places, percent, intervals, transpose
             As in `to_markdown`.
         caption, label : str, optional
-            The caption and the ``\label`` of the table.
+            The caption, itself LaTeX, and the ``\label`` of the table.
         """
         layout = Layout(
             places=places,

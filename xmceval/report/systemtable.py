@@ -95,13 +95,13 @@ def head_of(line: Line, letters: Mapping[str, str]) -> str:
     return f"({letter}) {name}" if letter else name
 
 
-def explain_table(measures: Mapping[str, Measure], beaten: Beaten | None) -> Iterator[str]:
-    """Explain the signs of a table."""
+def explain_table(measures: Mapping[str, Measure], level: str) -> Iterator[str]:
+    """Explain the signs of a table; `level` is what makes a difference significant, where letters mark any."""
     lower = dict.fromkeys(each.head for each in measures.values() if not each.metric.higher_is_better)
     if lower:
         yield f"lower is better: {listed(lower)}"
-    if beaten:
-        yield "letters after a value: significantly better than these systems (p < 0.05)"
+    if level:
+        yield f"letters after a value: significantly better than these systems, {level}"
 
 
 def _rank(
@@ -148,10 +148,10 @@ def _ceilings(lines: Sequence[Line], figures: Sequence[Mapping[str, Figure]], la
         }
         for own in figures
     ]
-    if all(row == rows[0] for row in rows):
-        yield from [Row(CEILING, rows[0])] if rows and rows[0] else []
-        return
-    yield from (Row(f"{line.name} {CEILING}", row) for line, row in zip(lines, rows, strict=True) if row)
+    named = [(f"{line.name} {CEILING}", row) for line, row in zip(lines, rows, strict=True) if row]
+    if all(row == named[0][1] for _, row in named):
+        named = [(CEILING, row) for _, row in named[:1]]
+    yield from (Row(head, row) for head, row in named)
 
 
 def _join_letters(letters: Sequence[str]) -> str:

@@ -9,7 +9,13 @@ from xmceval.report.comparison import LEVEL, Comparison, Difference
 from xmceval.report.layout import DEFAULT, Layout
 
 LEAST_P = 0.0001
+ADJUSTED = {"holm": "p (Holm)", "tukey": "p (Tukey)"}
 MOST_PAIRS = 3  # that have sentences of their own
+
+
+def describe_level(comparison: Comparison) -> str:
+    """Describe what makes a difference significant."""
+    return f"{ADJUSTED.get(comparison.testing.adjust, 'p')} < {LEVEL:g}"
 
 
 def has_many_pairs(comparison: Comparison) -> bool:

@@ -29,6 +29,8 @@ def list_tools() -> list[str]:
 def find_known(word: str) -> tuple[str, dict[str, Known]]:
     """Find a format by its name, or all formats of a tool, in any case and with any dashes.
 
+    Of a format and a tool of one name, such as fasttext and fastText, the one is found that is written like the word.
+
     Returns
     -------
     name : str
@@ -42,7 +44,7 @@ def find_known(word: str) -> tuple[str, dict[str, Known]]:
     """
     tools = list_tools()
     names = {_normalize(name): name for name in [*tools, *KNOWN]}
-    name = names.get(_normalize(word))
+    name = word if word in tools else names.get(_normalize(word))
     if name is None:
         near = difflib.get_close_matches(_normalize(word), names, 1)
         hint = f" (did you mean {names[near[0]]}?)" if near else ""

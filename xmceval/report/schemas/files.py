@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from xmceval.files.known.table import KNOWN
 from xmceval.report.schemas.words import (
     Schema,
     count,
@@ -36,7 +37,7 @@ def _file() -> Schema:
     return record(
         "A file.",
         path=text("Its name."),
-        description=text("The format in which it was read; see xmceval formats."),
+        description=text("The format in which it was read, with what was inferred of it."),
         kind=text("What it is.", ("truth", "scores")),
         why=text("The reason why it was read as that."),
         n_rows=count("Rows."),
@@ -66,8 +67,14 @@ def _file() -> Schema:
         faults=many("Why score would refuse the file: the first ten reasons.", text("A reason.")),
         warnings=many("What else was noticed while reading.", text("A warning.")),
         are_ranks=flag("Whether the values are ranks, made from the order of a list."),
+        format=text("The name of its format, which xmceval formats explains.", _names()),
         is_sound=flag("Whether score would accept the file."),
     )
+
+
+def _names() -> list[str]:
+    """Return the names of the formats that are inspected."""
+    return [name for name, known in KNOWN.items() if known.title]
 
 
 def _spread(noun: str) -> Schema:

@@ -86,8 +86,11 @@ class Setup:
     warnings: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, y_true: Any, options: Options, systems: Sequence[Named] = ()) -> Setup:
-        """Open a truth, and find propensities, weights and filters; first check that all files exist."""
+    def of(cls, y_true: Any, options: Options, systems: Sequence[Named] = (), *, needs_counts: bool = False) -> Setup:
+        """Open a truth, and find propensities, weights and filters; first check that all files exist.
+
+        With `needs_counts`, training counts are found also where no metric needs them.
+        """
         check_files([y_true, *(path for each in systems for path in _inputs(each.y_score)), *options.files])
         program = compile_program(options.measures)
         program.check_ties(options.ties)
@@ -97,7 +100,7 @@ class Setup:
             truth.judgments, options.train, options.counts, options.inverse_propensities, options.filter
         )
         weighing = Weighing(opener.width(truth.source), None)
-        if program.needs_propensities or options.by_frequency is not None:
+        if needs_counts or program.needs_propensities or options.by_frequency is not None:
             weighing = find_propensities(opener, truth.source, weighing.width)
         program = _fitting(program, weighing)
         weighing.width.check_cutoff(program.deepest)

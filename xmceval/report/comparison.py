@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse
 from xmceval.report.forms import render_comparison
 from xmceval.report.result import Result
+from xmceval.scoring.densities import Density
 from xmceval.scoring.examples import Example
 from xmceval.scoring.overlap import Overlap
 from xmceval.scoring.testing import Testing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 LEVEL = 0.05
 DIFFERENCE_NUMBERS = (
@@ -143,6 +148,8 @@ class Comparison(Mapping[Key, Difference]):
         One per pair, where they were asked for.
     examples : tuple of Example
         Where they were asked for: pair by pair the rows that the system loses most, then those that it wins most.
+    densities : tuple of Density
+        Pair by pair and metric by metric, where the picture ``rows`` was asked for.
     """
 
     results: tuple[Result, ...]
@@ -153,6 +160,7 @@ class Comparison(Mapping[Key, Difference]):
     source: str = ""
     overlaps: tuple[Overlap, ...] = ()
     examples: tuple[Example, ...] = ()
+    densities: tuple[Density, ...] = ()
 
     @cached_property
     def by_key(self) -> dict[Key, Difference]:
@@ -183,6 +191,38 @@ class Comparison(Mapping[Key, Difference]):
         """Return the JSON document."""
         document: dict[str, Any] = json.loads(render_comparison("json", self))
         return document
+
+    def plot(
+        self,
+        kind: str | None = None,
+        *,
+        metrics: str | Iterable[str] | None = None,
+        size: str | None = None,
+        ax: Axes | None = None,
+    ) -> Figure:
+        """Draw a picture; needs matplotlib.
+
+        Parameters
+        ----------
+        kind : {"differences", "rows", "curves", "bins", "gain", "calibration"}, optional
+            Default differences. For rows, gain and calibration `compare` collects data with `plots`.
+        metrics, size, ax
+            As in `Result.plot`.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+
+        Raises
+        ------
+        UsageError
+            What the kind cannot show.
+        DataError
+            matplotlib is not installed.
+        """
+        from xmceval.report.pictures import default_kind, draw
+
+        return draw(kind or default_kind(self), self, metrics=metrics, size=size, ax=ax)
 
     @property
     def pairs(self) -> list[tuple[str, str]]:

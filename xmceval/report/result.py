@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xmceval.labels.catalogue import UNKNOWN_SIZES, Dataset, Sizes
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
@@ -17,9 +17,15 @@ from xmceval.rows.filters import FilterReport
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.finish import Counts, Figure, Slice, finish_totals
+from xmceval.scoring.labelgain import LabelGain
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program
+from xmceval.scoring.reliability import Reliability
 from xmceval.scoring.totals import Totals
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +59,10 @@ class Result(Mapping[str, float]):
         The names of the files of truth and predictions, or ``array``.
     sizes : Sizes
         Of the data, as far as they are known for certain.
+    gain : LabelGain or None
+        Hits by training frequency of their labels, where the picture ``gain`` was asked for.
+    reliability : Reliability or None
+        Hits by score, where the picture ``calibration`` was asked for.
     """
 
     name: str
@@ -69,6 +79,8 @@ class Result(Mapping[str, float]):
     truth: str = "array"
     scores: str = "array"
     sizes: Sizes = UNKNOWN_SIZES
+    gain: LabelGain | None = None
+    reliability: Reliability | None = None
 
     @cached_property
     def estimates(self) -> dict[str, Estimate]:
@@ -110,6 +122,43 @@ class Result(Mapping[str, float]):
 
     def __str__(self) -> str:
         return render("table", [self])
+
+    def plot(
+        self,
+        kind: str | None = None,
+        *,
+        metrics: str | Iterable[str] | None = None,
+        size: str | None = None,
+        ax: Axes | None = None,
+    ) -> Drawn:
+        """Draw a picture; needs matplotlib.
+
+        Parameters
+        ----------
+        kind : {"curves", "bins", "gain", "calibration"}, optional
+            Default: bins where there are any, else curves. The last two need data that `score` collects with `plots`.
+        metrics : str or iterable of str, optional
+            Only these, such as ``"P,PSP"`` or ``["P@5"]``.
+        size : {"column", "page"}, optional
+            As wide as a column of a paper (3.3 inches) or its page (6.9 inches); default a page for several panels.
+        ax : Axes, optional
+            Draw there, for pictures of one panel.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            ``figure.axes`` are the panels; `xmceval.report.pictures.save` writes files that are the same each time.
+
+        Raises
+        ------
+        UsageError
+            What the kind cannot show.
+        DataError
+            matplotlib is not installed.
+        """
+        from xmceval.report.pictures import default_kind, draw
+
+        return draw(kind or default_kind([self]), [self], metrics=metrics, size=size, ax=ax)
 
     def interval(self, name: str) -> tuple[float, float] | None:
         """Return the 95 % confidence interval of a metric, or None where there is none."""

@@ -45,14 +45,8 @@ def plan(subject: Subject, metrics: str | Iterable[str] | None = None) -> Plan:
     )
     adjusted = ADJUSTED[subject.testing.adjust]
     heights = [LINE * len(each) + 0.5 for each in lines]
-    return Plan(
-        [partial(_draw, each, subject.pairs) for each in lines],
-        _legend(shown, adjusted),
-        text,
-        sum(heights) / len(heights),
-        1,
-        heights,
-    )
+    panels = [partial(_draw, each, subject.pairs) for each in lines]
+    return Plan(panels, _legend(shown, adjusted), text, sum(heights) / len(heights), 1, heights, size="column")
 
 
 def _lines(differences: Sequence[Difference], *, is_one: bool) -> Iterator[tuple[str, Difference | None]]:

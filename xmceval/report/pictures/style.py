@@ -6,7 +6,7 @@ import unicodedata
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # matplotlib is loaded when a picture is drawn
@@ -19,6 +19,7 @@ INK = "#111111"  # of text and lines; `svg` replaces it where the colours of a p
 FAINT = 0.25  # opacity of grids
 BAND = 0.16  # opacity of intervals
 LONGEST_NAME = 30
+GUIDE: dict[str, Any] = {"color": INK, "linewidth": 0.7, "linestyle": (0, (4, 3))}  # such as a diagonal
 DOTS_PER_INCH = 300
 
 # From the palette of Okabe and Ito, as far as it has a contrast of 3 with white and with black: one made for colour
@@ -109,6 +110,12 @@ class Plan:
         Of a panel, in inches.
     columns : int
         The most panels side by side on a page.
+    ratios : sequence of float
+        The heights of the lines of panels to each other; empty where they are equal.
+    size : str
+        One of SIZES, where it is not that of the number of panels.
+    is_first_alone : bool
+        Whether the first panel says enough where there is room for one only.
     """
 
     panels: Sequence[Callable[[Axes], None]]
@@ -116,7 +123,9 @@ class Plan:
     text: str = ""
     height: float = 2.1
     columns: int = 2
-    ratios: Sequence[float] = field(default_factory=tuple)
+    ratios: Sequence[float] = ()
+    size: str = ""
+    is_first_alone: bool = False
 
 
 @contextmanager
@@ -136,7 +145,7 @@ def draw_plan(plan: Plan, size: str | None) -> Figure:
     """Draw panels side by side and below each other, and the legend above them."""
     from xmceval.report.pictures.figure import Picture
 
-    width = SIZES[size or ("column" if len(plan.panels) == 1 else "page")]
+    width = SIZES[size or plan.size or ("column" if len(plan.panels) == 1 else "page")]
     n_columns = min(len(plan.panels), plan.columns if width == PAGE else 1)
     n_lines = -(-len(plan.panels) // n_columns)
     with style():
@@ -164,16 +173,26 @@ def add_legend(parent: Any, legend: Legend, width: float, **where: Any) -> None:
         text.set_text(name)
 
 
-def lines_of(names: Sequence[str]) -> Legend | None:
-    """Return the legend of systems that are drawn as lines with markers; None for a single one."""
+def lines_of(
+    names: Sequence[str], more: Sequence[str] = (), *, has_markers: bool = True, guide: str = ""
+) -> Legend | None:
+    """Return the legend of systems that are drawn as lines; `more` follows each name, `guide` explains a dashed line.
+
+    None for a single system of which there is no more to say.
+    """
 
     def handles() -> list[Any]:
         from matplotlib.lines import Line2D
 
         looks = map(Look.of, range(len(names)))
-        return [Line2D([], [], color=each.color, marker=each.marker, linestyle=each.dashes) for each in looks]
+        lines = [
+            Line2D([], [], color=each.color, marker=each.marker if has_markers else "", linestyle=each.dashes)
+            for each in looks
+        ]
+        return [*lines, Line2D([], [], **GUIDE)] if guide else lines
 
-    return Legend(shorten(names), handles) if len(names) > 1 else None
+    texts = [f"{name}: {its}" for name, its in zip(shorten(names), more, strict=True)] if more else shorten(names)
+    return Legend([*texts, guide] if guide else texts, handles) if len(names) > 1 or more or guide else None
 
 
 def bars_of(names: Sequence[str]) -> Legend | None:

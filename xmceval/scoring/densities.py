@@ -141,12 +141,14 @@ def nearest_steps(fractions: Float64, n: int) -> NDArray[np.intp]:
     numerators, denominators = fractions[:, 0], fractions[:, 1]
     values = np.full(len(fractions), -1.0)
     np.divide(numerators * n, denominators, out=values, where=denominators != 0)
-    return np.clip(np.rint(values), -1, n).astype(np.intp)
+    steps: NDArray[np.intp] = np.clip(np.rint(values), -1, n).astype(np.intp)
+    return steps
 
 
 def count_pairs(system: NDArray[np.intp], baseline: NDArray[np.intp], n: int) -> Int64:
     """Count the rows [n + 1, n + 1] by the steps of the baseline and of the system, where both have one."""
     kept = (system >= 0) & (baseline >= 0)
     cells = baseline[kept] * (n + 1) + system[kept]
-    counts: Int64 = np.bincount(cells, minlength=(n + 1) ** 2)
-    return counts.reshape(n + 1, n + 1)
+    counts: Int64 = np.zeros((n + 1, n + 1), dtype=np.int64)
+    counts += np.bincount(cells, minlength=counts.size).reshape(counts.shape)
+    return counts

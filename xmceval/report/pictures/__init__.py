@@ -59,7 +59,7 @@ COLLECTED = frozenset(name for name, kind in KINDS.items() if kind.is_collected)
 
 
 def default_kind(subject: Any) -> str:
-    """Return the kind that fits a subject: differences, or roc of what auc returns, or bins where there are any, or curves."""
+    """Return the kind that fits a subject: differences, roc of what auc returns, bins if there are any, or curves."""
     from xmceval.report.comparison import Comparison
 
     if isinstance(subject, Comparison):

@@ -51,7 +51,7 @@ def _draw(results: Sequence[Result], measure: Measure, ax: Axes) -> None:
         estimates = [part.estimates[measure.name] for part in result.slices]
         places = [b + (i - (len(results) - 1) / 2) * width for b in range(len(estimates))]
         values = [factor * each.value for each in estimates]
-        style = {"facecolor": f"{look.color}b0", "edgecolor": look.color, "hatch": look.hatch, "linewidth": 0.6}
+        style = {"facecolor": f"{look.color}80", "edgecolor": look.color, "hatch": look.hatch, "linewidth": 0.6}
         ax.bar(places, values, width * 0.9, **style)
         if all(each.low is not None and each.high is not None for each in estimates):
             errors = [

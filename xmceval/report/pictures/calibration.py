@@ -58,7 +58,7 @@ def _draw_rates(results: Sequence[Result], ax: Axes) -> None:
         ax.plot(x, y, color=look.color, marker=look.marker, linestyle=look.dashes)
         ax.set_ylabel(f"true among the {reliability.k} best, %")
     ax.set_xlim(0, 100)
-    ax.set_ylim(0, 102)
+    ax.set_ylim(-3, 103)
     ax.set_xlabel("mean score, %")
     ax.grid()
 

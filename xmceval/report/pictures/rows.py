@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ from xmceval.errors import UsageError, listed
 from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Comparison
 from xmceval.report.pictures.style import COLORS, GUIDE, INK, Plan, shorten
-from xmceval.report.pictures.values import Subject, choose
+from xmceval.report.pictures.values import Subject, choose, deepest
 from xmceval.scoring.densities import Density, has_shares
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SHOWS = "metrics with values of rows from 0 to 1"
 MOST_NUMBERS = 6  # values per axis up to which cells show their numbers
-PALEST = 0.1
+PALEST, DARK = 0.05, 0.55  # opacities of a cell: the least, and from which on its number is white
 
 
 def shows(measure: Measure) -> bool:
@@ -27,7 +27,7 @@ def shows(measure: Measure) -> bool:
 
 
 def plan(subject: Subject, metrics: str | Iterable[str] | None = None) -> Plan:
-    """Plan one panel for each pair and metric, by default the first metric."""
+    """Plan one panel for each pair and metric, by default the first metric at its largest cutoff."""
     if not isinstance(subject, Comparison):
         raise UsageError("the picture 'rows' needs a comparison (hint: compare two systems or more)")
     if not subject.densities:
@@ -35,7 +35,7 @@ def plan(subject: Subject, metrics: str | Iterable[str] | None = None) -> Plan:
     counted = {each.measure for each in subject.densities}
     everything = (each.measure for each in subject.results[0].figures)
     measures = choose("rows", everything, metrics, lambda measure: measure in counted, SHOWS)
-    measures = measures[:1] if metrics is None else measures
+    measures = deepest(measures)[:1] if metrics is None else measures
     shown = [each for measure in measures for each in subject.densities if each.measure == measure]
     pairs = (f"{each.system} against {each.baseline}" for each in shown)
     text = f"numbers of rows by their values of {listed(measures)}: {listed(dict.fromkeys(pairs))}"
@@ -46,10 +46,12 @@ def _draw(comparison: Comparison, density: Density, ax: Axes) -> None:
     """Draw one pair: the darker a cell, the more rows it has."""
     system, baseline = shorten([density.system, density.baseline], 22)
     step = 100 / density.n_steps
-    has_numbers = density.n_steps < MOST_NUMBERS  # which the diagonal must not cross
     ends = [-step / 2, 100 + step / 2]
-    ax.plot(ends, ends, zorder=0 if has_numbers else 3, **GUIDE)
     _draw_cells(density, ax)
+    if density.n_steps < MOST_NUMBERS:
+        _write_numbers(density, ax)
+    else:
+        ax.plot(ends, ends, **GUIDE)
     name = density.measure.name
     ax.set_xlabel(f"{name} of {baseline}, %")
     ax.set_ylabel(f"{name} of {system}, %")
@@ -57,47 +59,63 @@ def _draw(comparison: Comparison, density: Density, ax: Axes) -> None:
     ax.set_xlim(*ends)
     ax.set_ylim(*ends)
     ax.set_aspect("equal")
-    ax.set_xticks([0, 20, 40, 60, 80, 100])
-    ax.set_yticks([0, 20, 40, 60, 80, 100])
+    ticks = [
+        100 * i / min(density.n_steps, MOST_NUMBERS - 1) for i in range(min(density.n_steps, MOST_NUMBERS - 1) + 1)
+    ]
+    ax.set_xticks(ticks, [f"{tick:.0f}" for tick in ticks])
+    ax.set_yticks(ticks, [f"{tick:.0f}" for tick in ticks])
 
 
 def _draw_cells(density: Density, ax: Axes) -> None:
-    """Fill each cell by the logarithm of its rows, and write their number into it where there is room."""
+    """Fill each cell by the number of its rows."""
     import numpy as np
     from matplotlib.colors import BoundaryNorm, ListedColormap, to_rgba
 
     counts = density.counts.T
-    most = max(int(counts.max(initial=0)), 1)
-    bounds = _levels(most)
-    alphas = np.linspace(PALEST, 1.0, len(bounds) - 1) if len(bounds) > 2 else np.array([0.6])
-    colors = ListedColormap([to_rgba(COLORS[0], alpha) for alpha in alphas])
+    bounds = _levels(int(counts.max(initial=0)))
     edges = (np.arange(density.n_steps + 2) - 0.5) * (100 / density.n_steps)
     mesh = ax.pcolormesh(
         *(edges, edges, np.ma.masked_equal(counts, 0)),
-        cmap=colors,
+        cmap=ListedColormap([to_rgba(COLORS[0], alpha) for alpha in _alphas(bounds)]),
         norm=BoundaryNorm(bounds, len(bounds) - 1),
         linewidth=0,
         antialiased=False,
     )
-    if density.n_steps < MOST_NUMBERS:
-        for j, i in np.argwhere(counts).tolist():
-            is_dark = alphas[min(np.searchsorted(bounds, counts[j, i], side="right") - 1, len(alphas) - 1)] > 0.5
-            place = i * 100 / density.n_steps, j * 100 / density.n_steps
-            ax.text(
-                *place, f"{counts[j, i]:,}", ha="center", va="center", fontsize=6, color="white" if is_dark else INK
-            )
-    else:
+    if density.n_steps >= MOST_NUMBERS:
         bar = ax.figure.colorbar(mesh, ax=ax, shrink=0.8, pad=0.03, label="rows")
         bar.set_ticks(bounds, labels=[f"{bound:,}" for bound in bounds])
         bar.ax.tick_params(length=0)
         bar.outline.set_visible(False)
 
 
+def _write_numbers(density: Density, ax: Axes) -> None:
+    """Write the number of rows into each cell, and frame those in which both systems are as good."""
+    import numpy as np
+    from matplotlib.patches import Rectangle
+
+    step = 100 / density.n_steps
+    bounds = _levels(int(density.counts.max(initial=0)))
+    alphas = _alphas(bounds)
+    for i, j in np.argwhere(density.counts).tolist():
+        number = density.counts[i, j]
+        is_dark = alphas[int(np.searchsorted(bounds, number, side="right")) - 1] > DARK
+        color = "white" if is_dark else INK
+        ax.text(i * step, j * step, f"{number:,}", ha="center", va="center", fontsize=6, color=color)
+    for i in range(density.n_steps + 1):
+        place = (i - 0.5) * step, (i - 0.5) * step
+        ax.add_patch(Rectangle(place, step, step, fill=False, edgecolor=INK, linewidth=0.8))
+
+
+def _alphas(bounds: Sequence[int]) -> list[float]:
+    """Return the opacity of each level of numbers of rows: the more, the darker."""
+    n = len(bounds) - 1
+    return [PALEST + (1 - PALEST) * (i + 1) / n for i in range(n)]
+
+
 def _levels(most: int) -> list[int]:
     """Return where the shades of numbers of rows begin: 1, 2, 5, 10 ... as far as there are so many."""
     steps = [factor * 10**power for power in range(len(str(most)) + 1) for factor in (1, 2, 5)]
-    below = [step for step in steps if step <= most]
-    return [*below, most + 1]
+    return [*(step for step in steps if step <= max(most, 1)), most + 1]
 
 
 def _count_wins(comparison: Comparison, density: Density) -> str:

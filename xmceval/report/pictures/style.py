@@ -18,7 +18,7 @@ SIZES = {"column": COLUMN, "page": PAGE}
 INK = "#111111"  # of text and lines; `svg` replaces it where the colours of a page apply
 FAINT = 0.25  # opacity of grids
 BAND = 0.16  # opacity of intervals
-LONGEST_NAME = 30
+LONGEST_NAME, SHORT_NAME = 30, 16  # in a legend; where more follows the name
 GUIDE: dict[str, Any] = {"color": INK, "linewidth": 0.7, "linestyle": (0, (4, 3))}  # such as a diagonal
 DOTS_PER_INCH = 300
 
@@ -27,7 +27,7 @@ DOTS_PER_INCH = 300
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#b6609a", "#a87b00", "#767676")
 MARKERS = ("o", "s", "^", "D", "v", "X", "P", "<", ">", "p")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)), (0, (7, 2)), (0, (3, 1, 1, 1, 1, 1)))
-HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++", "oooo", "||||", "****")
+HATCHES = ("", "////", "\\\\\\\\", "xxxx", "----", "||||", "++++", "//", "\\\\", "xx")
 
 # Whatever a user's own matplotlibrc says, the same figures give the same picture.
 RULES: dict[str, Any] = {
@@ -191,7 +191,8 @@ def lines_of(
         ]
         return [*lines, Line2D([], [], **GUIDE)] if guide else lines
 
-    texts = [f"{name}: {its}" for name, its in zip(shorten(names), more, strict=True)] if more else shorten(names)
+    short = shorten(names, SHORT_NAME if more else LONGEST_NAME)
+    texts = [f"{name}: {its}" for name, its in zip(short, more, strict=True)] if more else short
     return Legend([*texts, guide] if guide else texts, handles) if len(names) > 1 or more or guide else None
 
 
@@ -202,7 +203,7 @@ def bars_of(names: Sequence[str]) -> Legend | None:
         from matplotlib.patches import Patch
 
         looks = map(Look.of, range(len(names)))
-        return [Patch(facecolor=f"{each.color}b0", edgecolor=each.color, hatch=each.hatch) for each in looks]
+        return [Patch(facecolor=f"{each.color}80", edgecolor=each.color, hatch=each.hatch) for each in looks]
 
     return Legend(shorten(names), handles) if len(names) > 1 else None
 
@@ -211,7 +212,13 @@ def shorten(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
     """Make names short enough for a picture, and still distinct; what no file may hold becomes a question mark."""
     clean = ["".join(map(_visible, name)) for name in names]
     short = [each if len(each) <= longest else f"{each[: longest // 2 - 1]}…{each[-longest // 2 :]}" for each in clean]
-    return [f"{each} ({i + 1})" if short.count(each) > 1 else each for i, each in enumerate(short)]
+    return [_isolate(f"{each} ({i + 1})" if short.count(each) > 1 else each) for i, each in enumerate(short)]
+
+
+def _isolate(name: str) -> str:
+    """Keep a name that is read from right to left from reordering the text that it is in."""
+    is_reversed = any(unicodedata.bidirectional(character) in {"R", "AL"} for character in name)
+    return f"\N{LEFT-TO-RIGHT MARK}{name}\N{LEFT-TO-RIGHT MARK}" if is_reversed else name
 
 
 def _visible(character: str) -> str:

@@ -47,7 +47,7 @@ class PlotWatch:
         drop_empty = setup.terms.drop_empty
         return cls(
             Densities(setup.program, pairs) if "rows" in wanted and pairs else None,
-            LabelGains(setup.program, [each.terms for each in opened]) if "gain" in wanted else None,
+            LabelGains(setup.program, setup.frequencies, [o.terms for o in opened]) if "gain" in wanted else None,
             Reliabilities(setup.program, len(opened), drop_empty=drop_empty) if "calibration" in wanted else None,
         )
 

@@ -46,6 +46,8 @@ class LabelGains(Observer):
     Parameters
     ----------
     program : Program
+    frequencies : Propensities
+        From training counts.
     terms : sequence of Terms
         By system.
 
@@ -59,12 +61,13 @@ class LabelGains(Observer):
 
     needs_rankings = True
 
-    def __init__(self, program: Program, terms: list[Terms]) -> None:
+    def __init__(self, program: Program, frequencies: Propensities, terms: list[Terms]) -> None:
         if not program.deepest:
             raise UsageError("the picture 'gain' needs a metric with a cutoff (hint: add one, such as -m P@5)")
-        if any(each.propensities.n is None for each in terms):
+        if frequencies.n is None:
             raise DataError("the picture 'gain' needs training counts (hint: pass --train or --counts)")
-        self._terms, self._cutoffs = terms, np.array([program.deepest], dtype=np.int64)
+        self._frequencies, self._terms = frequencies, terms
+        self._cutoffs = np.array([program.deepest], dtype=np.int64)
         self._counters = [
             LabelCounters(each.width.n_labels, 1, weighted=each.weights is not None) for each in terms
         ]  # fmt: skip
@@ -77,13 +80,10 @@ class LabelGains(Observer):
 
     def finish(self, n_labels: list[int]) -> list[LabelGain]:
         """Return the gain of each system; `n_labels` is by system."""
-        return [
-            self._finish(terms.propensities, counters, n)
-            for terms, counters, n in zip(self._terms, self._counters, n_labels, strict=True)
-        ]
+        return [self._finish(counters, n) for counters, n in zip(self._counters, n_labels, strict=True)]
 
-    def _finish(self, propensities: Propensities, counters: LabelCounters, n_labels: int) -> LabelGain:
-        totals = counters.totals()
+    def _finish(self, counters: LabelCounters, n_labels: int) -> LabelGain:
+        propensities, totals = self._frequencies, counters.totals()
         codes, counts = propensities.codes_of(totals.labels), propensities.counts
         labels = np.bincount(propensities.codes, minlength=counts.size)
         labels[0] += max(n_labels - propensities.codes.size, 0)

@@ -132,7 +132,7 @@ class Reliabilities(Observer):
             raise Fault(
                 row,
                 f"row {row}, counted from 0: label {ranking.labels[i, j]} has score {scores[i, j]:g}; the picture "
-                "'calibration' needs probabilities, from 0 to 1 (hint: apply a sigmoid to logits)",
+                "'calibration': expected probabilities, from 0 to 1 (hint: apply a sigmoid to logits)",
             )
 
     def finish(self) -> list[Reliability]:

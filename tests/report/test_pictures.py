@@ -219,6 +219,13 @@ def test_a_picture_can_be_part_of_a_figure_of_the_user(comparison):
         comparison.plot("curves", metrics="P,nDCG,PSP", ax=ax)
 
 
+def test_figures_keep_their_style_when_the_user_saves_them(comparison, tmp_path):
+    figure = comparison.plot("gain")
+    figure.savefig(tmp_path / "a.pdf")
+    save(figure, tmp_path / "b.pdf")
+    assert (tmp_path / "a.pdf").read_bytes() == (tmp_path / "b.pdf").read_bytes()
+
+
 def test_sizes_are_those_of_a_paper(comparison):
     assert comparison.plot("gain").get_size_inches()[0] == 3.3
     assert comparison.plot("curves").get_size_inches()[0] == 6.9

@@ -19,6 +19,7 @@ BETTER, WORSE = COLORS[0], COLORS[1]
 LINE, GAP = 0.17, 0.4  # inches per difference; how many of these are between metrics
 LONGEST_LABEL = 28  # characters, in a column of a paper
 MOST = 40  # differences, above which only the largest cutoff of each metric is shown
+TOO_MANY = 500  # for a picture
 MINUS = "\N{MINUS SIGN}"
 ADJUSTED = {"holm": ", adjusted by Holm", "tukey": ", adjusted by Tukey", "none": ""}
 SHOWS = "differences between systems"
@@ -38,6 +39,11 @@ def plan(subject: Subject, metrics: str | Iterable[str] | None = None) -> Plan:
     if metrics is None and len(whole) > MOST:
         measures = deepest(measures)
     shown = [each for measure in measures for each in whole if each.measure == measure]
+    if len(shown) > TOO_MANY:
+        raise UsageError(
+            f"the picture 'differences' would have {len(shown):,} lines, of at most {TOO_MANY} "
+            "(hint: compare with a single system: against, --against NAME)"
+        )
     is_one = len(subject.pairs) == 1
     units = dict.fromkeys(each.measure.metric.unit for each in shown)
     groups = [[each for each in shown if each.measure.metric.unit == name] for name in units]

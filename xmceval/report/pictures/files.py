@@ -51,7 +51,7 @@ def to_bytes(figure: Figure, form: str) -> bytes:
 def _render(figure: Figure, form: str, **how: Any) -> bytes:
     buffer = io.BytesIO()
     with style():
-        figure.savefig(buffer, format=form, metadata=METADATA[form], dpi=DOTS_PER_INCH, **how)
+        figure.savefig(buffer, **{"format": form, "metadata": METADATA[form], "dpi": DOTS_PER_INCH, **how})
     return buffer.getvalue()
 
 

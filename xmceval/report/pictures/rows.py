@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 SHOWS = "metrics with values of rows from 0 to 1"
 MOST_NUMBERS = 6  # values per axis up to which cells show their numbers
+TOO_MANY = 100  # panels, for a picture
 PALEST, DARK = 0.05, 0.55  # opacities of a cell: the least, and from which on its number is white
 
 
@@ -37,6 +38,11 @@ def plan(subject: Subject, metrics: str | Iterable[str] | None = None) -> Plan:
     measures = choose("rows", everything, metrics, lambda measure: measure in counted, SHOWS)
     measures = deepest(measures)[:1] if metrics is None else measures
     shown = [each for measure in measures for each in subject.densities if each.measure == measure]
+    if len(shown) > TOO_MANY:
+        raise UsageError(
+            f"the picture 'rows' would have {len(shown):,} panels, of at most {TOO_MANY} "
+            "(hint: compare with a single system: against, --against NAME)"
+        )
     pairs = (f"{each.system} against {each.baseline}" for each in shown)
     text = f"numbers of rows by their values of {listed(measures)}: {listed(dict.fromkeys(pairs))}"
     return Plan([partial(_draw, subject, each) for each in shown], None, text, 2.9, 2)

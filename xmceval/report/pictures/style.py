@@ -161,6 +161,7 @@ def draw_plan(plan: Plan, size: str | None) -> Figure:
         if plan.legend is not None:
             add_legend(figure, plan.legend, width, loc="outside upper left")
         figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # a layout that is computed again may differ by rounding
     return figure
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SHOWS = "metrics with values of rows from 0 to 1"
 MOST_NUMBERS = 6  # values per axis up to which cells show their numbers
 TOO_MANY = 100  # panels, for a picture
-PALEST, DARK = 0.05, 0.55  # opacities of a cell: the least, and from which on its number is white
+PALEST, DARK = 0.05, 0.85  # opacities of a cell: the least, and from which on its number is white
 
 
 def shows(measure: Measure) -> bool:

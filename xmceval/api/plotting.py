@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from xmceval.api.setup import Opened, Setup
 from xmceval.report.pictures import COLLECTED, COMPARISON, RESULTS, check_kinds
 from xmceval.report.result import Result
-from xmceval.scoring.densities import Densities, Density
-from xmceval.scoring.labelgain import LabelGains
 from xmceval.scoring.observers import Observer
-from xmceval.scoring.reliability import Reliabilities
+
+if TYPE_CHECKING:  # loaded where they are asked for: each start pays for what it loads
+    from xmceval.scoring.densities import Densities, Density
+    from xmceval.scoring.labelgain import LabelGains
+    from xmceval.scoring.reliability import Reliabilities
 
 Pair = tuple[int, int]
 
@@ -43,13 +46,21 @@ class PlotWatch:
         UsageError
             A program that has not what a picture shows.
         """
-        wanted = set(kinds)
-        drop_empty = setup.terms.drop_empty
-        return cls(
-            Densities(setup.program, pairs) if "rows" in wanted and pairs else None,
-            LabelGains(setup.program, setup.frequencies, [o.terms for o in opened]) if "gain" in wanted else None,
-            Reliabilities(setup.program, len(opened), drop_empty=drop_empty) if "calibration" in wanted else None,
-        )
+        wanted, program = set(kinds), setup.program
+        densities = gains = reliabilities = None
+        if "rows" in wanted and pairs:
+            from xmceval.scoring.densities import Densities
+
+            densities = Densities(program, pairs)
+        if "gain" in wanted:
+            from xmceval.scoring.labelgain import LabelGains
+
+            gains = LabelGains(program, setup.frequencies, [each.terms for each in opened])
+        if "calibration" in wanted:
+            from xmceval.scoring.reliability import Reliabilities
+
+            reliabilities = Reliabilities(program, len(opened), drop_empty=setup.terms.drop_empty)
+        return cls(densities, gains, reliabilities)
 
     @property
     def observers(self) -> Iterator[Observer]:

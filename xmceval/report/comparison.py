@@ -13,7 +13,6 @@ from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse
 from xmceval.report.forms import render_comparison
 from xmceval.report.result import Result
-from xmceval.scoring.densities import Density
 from xmceval.scoring.examples import Example
 from xmceval.scoring.overlap import Overlap
 from xmceval.scoring.testing import Testing
@@ -21,6 +20,8 @@ from xmceval.scoring.testing import Testing
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from xmceval.scoring.densities import Density
 
 LEVEL = 0.05
 DIFFERENCE_NUMBERS = (

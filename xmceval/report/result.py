@@ -17,15 +17,16 @@ from xmceval.rows.filters import FilterReport
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.finish import Counts, Figure, Slice, finish_totals
-from xmceval.scoring.labelgain import LabelGain
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program
-from xmceval.scoring.reliability import Reliability
 from xmceval.scoring.totals import Totals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawn
+
+    from xmceval.scoring.labelgain import LabelGain
+    from xmceval.scoring.reliability import Reliability
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from xmceval.api.plotting import PlotWatch, check_plots
 from xmceval.api.saving import saving_rows
 from xmceval.api.setup import Named, Setup
 from xmceval.errors import UsageError, warn
@@ -44,6 +45,7 @@ def score(
     filter_truth: bool = False,
     threads: int | None = None,
     save_rows: str | Path | None = None,
+    plots: str | Iterable[str] = (),
     progress: Progress | None = None,
 ) -> Result:
     """Score predictions against the truth.
@@ -109,6 +111,9 @@ def score(
         Default: one per processor. The values are the same bits for any number.
     save_rows : path, optional
         Write the values of every row there: .npz, .csv or .jsonl; `compare_rows` compares such files.
+    plots : str or iterable of str
+        Kinds of pictures to collect data for, which `result.plot` then draws: ``"gain"`` needs hits by label,
+        ``"calibration"`` hits by score. The other kinds need nothing beside the values.
     progress : callable, optional
         Called with a number of rows each time that many more are done.
 
@@ -144,8 +149,9 @@ def score(
             "a pair of labels and scores is a tuple)"
         )
     systems = [Named(y_score)]
-    setup = Setup.of(y_true, Options.of(locals()), systems)
-    [result] = score_systems(setup, systems, progress=progress, save_rows=save_rows)
+    options, kinds = Options.of(locals()), check_plots(plots, has_pairs=False)
+    setup = Setup.of(y_true, options, systems, needs_counts="gain" in kinds)
+    [result] = score_systems(setup, systems, progress=progress, save_rows=save_rows, plots=kinds)
     warn(result.warnings)
     return result
 
@@ -156,10 +162,12 @@ def score_systems(
     *,
     progress: Progress | None = None,
     save_rows: str | Path | None = None,
+    plots: Sequence[str] = (),
 ) -> list[Result]:
     """Score systems on an opened truth, which is read once."""
     opened = setup.open_systems(systems)
+    shown = PlotWatch.of(plots, setup, opened)
     with saving_rows(setup, opened, save_rows) as saved:
-        results = setup.results(opened, setup.evaluate(opened, saved.observers, progress))
+        results = setup.results(opened, setup.evaluate(opened, [*saved.observers, *shown.observers], progress))
         saved.finish(results)
-    return results
+    return shown.finish(results)

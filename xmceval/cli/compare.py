@@ -9,8 +9,10 @@ import click
 from click.core import ParameterSource
 
 from xmceval.cli import options, shared
+from xmceval.cli.plotting import Plots, plot_options
 from xmceval.errors import UsageError, listed
 from xmceval.report.forms import render_comparison
+from xmceval.report.pictures import COMPARISON
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.testing import Details, Testing
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 @options.names
 @options.layout
 @options.save_rows
+@plot_options(COMPARISON, "differences")
 @options.option(
     "--rows", is_flag=True, group="Input", help="The files are values of rows, such as trec_eval -q writes."
 )
@@ -45,6 +48,8 @@ def command(
     fused: tuple[str, ...],
     runs: tuple[str, ...],
     save_rows: str | None,
+    plots: tuple[str, ...],
+    plot_kinds: tuple[str, ...],
     rows: bool,
     strict: bool,
     quiet: bool,
@@ -65,8 +70,9 @@ def command(
       xmceval compare old.rows.npz new.rows.npz
     """
     layout = options.take_layout(arguments, form)
+    pictures = Plots.of(plots, plot_kinds)
     if rows or is_row_file(truth):
-        comparison = _compare_rows((truth, *preds), names, arguments, quiet)
+        comparison = _compare_rows((truth, *preds), names, arguments, pictures, quiet)
     elif any(is_row_file(each) for each in preds):
         names_of_rows = listed(each for each in preds if is_row_file(each))
         raise UsageError(f"{names_of_rows}: values of rows are compared without TRUTH (hint: leave out {truth})")
@@ -78,30 +84,42 @@ def command(
         systems = shared.system_names(preds, names)
         shared.start(quiet, ahead=True)
         named = [*shared.named_systems(preds, systems, fused), *shared.systems_of_runs(runs)]
-        comparison = _compare_systems(truth, named, arguments, save_rows, quiet)
+        comparison = _compare_systems(truth, named, arguments, save_rows, pictures, quiet)
     if strict:
         shared.refuse_warnings(comparison.results, comparison.warnings)
     shared.report(comparison.results, quiet=quiet, verbose=verbose, warnings=comparison.warnings)
     click.echo(render_comparison(form, comparison, layout), nl=False)
+    pictures.write(comparison)
 
 
 def _compare_systems(
-    truth: str, systems: list[Named], arguments: dict[str, object], save_rows: str | None, quiet: bool
+    truth: str,
+    systems: list[Named],
+    arguments: dict[str, object],
+    save_rows: str | None,
+    pictures: Plots,
+    quiet: bool,
 ) -> Comparison:
     """Compare predictions on the truth."""
     from xmceval.api.compare import compare_systems
     from xmceval.api.setup import Setup
 
     testing, details = Testing.of(arguments), Details.of(arguments)
-    setup = Setup.of(truth, Options.of(arguments), systems)
+    chosen = Options.of(arguments)
+    pictures.check(COMPARISON, chosen)
+    setup = Setup.of(truth, chosen, systems, needs_counts="gain" in pictures.collected)
     with shared.progress(f"{len(systems)} systems", quiet) as report:
         return compare_systems(
-            *(setup, systems, testing, details), progress=report, save_rows=save_rows, watch=shared.watch(quiet)
+            *(setup, systems, testing, details),
+            progress=report,
+            save_rows=save_rows,
+            plots=pictures.collected,
+            watch=shared.watch(quiet),
         )
 
 
 def _compare_rows(
-    files: tuple[str, ...], names: tuple[str, ...], arguments: dict[str, object], quiet: bool
+    files: tuple[str, ...], names: tuple[str, ...], arguments: dict[str, object], pictures: Plots, quiet: bool
 ) -> Comparison:
     """Compare saved values of rows."""
     _refuse_scoring()
@@ -110,14 +128,13 @@ def _compare_rows(
             "overlap and examples need lists of labels, which values of rows do not have (hint: pass TRUTH and PREDS)"
         )
     shared.start(quiet)
-    from xmceval.api.comparerows import compare_tables
+    from xmceval.api.comparerows import check_row_plots, compare_tables
     from xmceval.files.rowvalues import read_row_values
 
+    kinds = check_row_plots(pictures.collected)
     tables = [read_row_values(path) for path in files]
-    threads = arguments["threads"]
-    return compare_tables(
-        tables, names, Testing.of(arguments), threads if isinstance(threads, int) else None, shared.watch(quiet)
-    )
+    threads = arguments["threads"] if isinstance(arguments["threads"], int) else None
+    return compare_tables(tables, names, Testing.of(arguments), threads, shared.watch(quiet), kinds)
 
 
 def _refuse_scoring() -> None:

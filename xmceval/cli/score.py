@@ -5,8 +5,10 @@ from __future__ import annotations
 import click
 
 from xmceval.cli import options, shared
+from xmceval.cli.plotting import Plots, plot_options
 from xmceval.errors import UsageError
 from xmceval.report.forms import render
+from xmceval.report.pictures import RESULTS
 
 
 @click.command("score", cls=options.GroupedCommand, short_help="Score predictions against the truth.")
@@ -24,6 +26,7 @@ from xmceval.report.forms import render
     help="Show where these values would rank in the table of --dataset.",
 )
 @options.save_rows
+@plot_options(RESULTS, "bins with --by-frequency, else curves")
 @options.strict
 @options.quiet
 @options.verbose
@@ -35,6 +38,8 @@ def command(
     fused: tuple[str, ...],
     published: bool,
     save_rows: str | None,
+    plots: tuple[str, ...],
+    plot_kinds: tuple[str, ...],
     strict: bool,
     quiet: bool,
     verbose: bool,
@@ -55,6 +60,7 @@ def command(
         raise UsageError("published values are not part of the CSV (hint: pass -o table or -o json)")
     layout = options.take_layout(arguments, form)
     systems = shared.system_names(preds, names)
+    pictures = Plots.of(plots, plot_kinds)
     shared.start(quiet, ahead=True)
     from xmceval.api.score import score_systems
     from xmceval.api.setup import Setup
@@ -65,11 +71,13 @@ def command(
     chosen = Options.of(arguments)
     entry = require_dataset(chosen.dataset) if published else None
     named = shared.named_systems(preds, systems, fused)
-    setup = Setup.of(truth, chosen, named)
+    pictures.check(RESULTS, chosen)
+    setup = Setup.of(truth, chosen, named, needs_counts="gain" in pictures.collected)
     with shared.progress(systems[0] if len(systems) == 1 else f"{len(systems)} systems", quiet) as report:
-        results = score_systems(setup, named, progress=report, save_rows=save_rows)
+        results = score_systems(setup, named, progress=report, save_rows=save_rows, plots=pictures.collected)
     results = results if entry is None else [with_standings(result, entry) for result in results]
     if strict:
         shared.refuse_warnings(results)
     shared.report(results, quiet=quiet, verbose=verbose)
     click.echo(render(form, results, layout), nl=False)
+    pictures.write(results)

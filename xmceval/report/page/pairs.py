@@ -9,13 +9,12 @@ from itertools import groupby
 from xmceval.errors import counted
 from xmceval.report.comparesheet import describe_test
 from xmceval.report.comparison import Comparison, Difference
-from xmceval.report.differences import ADJUSTED
 from xmceval.report.layout import Layout
 from xmceval.report.lists import MINUS, MOST_TRUE
 from xmceval.report.markup import Child, Markup, element, isolate, join, name
 from xmceval.report.page.parts import Section, draw_facts, draw_lines, draw_plain_table, spaced
 from xmceval.report.page.values import describe_units
-from xmceval.report.verdicts import format_p, has_many_pairs, summarise, write_verdicts
+from xmceval.report.verdicts import ADJUSTED, format_p, has_many_pairs, summarise, write_verdicts
 from xmceval.scoring.examples import LOSS, Example
 from xmceval.scoring.overlap import PERSISTENCE, Overlap
 

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SHOWS = "metrics that have values of bins of labels"
+NEEDS_BINS = (
+    "the picture 'bins' needs values of bins of labels (hint: pass by_frequency, --by-frequency head,torso,tail)"
+)
 WIDTH = 0.8  # of the bars of a bin together
 
 
@@ -29,10 +32,7 @@ def plan(subject: Subject, metrics: str | Iterable[str] | None = None) -> Plan:
     """Plan one panel for each metric, by default at its largest cutoff."""
     results = results_of(subject)
     if not results[0].slices:
-        raise UsageError(
-            "the picture 'bins' needs values of bins of labels "
-            "(hint: pass by_frequency, --by-frequency head,torso,tail)"
-        )
+        raise UsageError(NEEDS_BINS)
     in_bins = {figure.measure for figure in results[0].slices[0].figures}
     measures = choose(
         "bins", (each.measure for each in results[0].figures), metrics, lambda m: m in in_bins and shows(m), SHOWS
@@ -51,7 +51,7 @@ def _draw(results: Sequence[Result], measure: Measure, ax: Axes) -> None:
         estimates = [part.estimates[measure.name] for part in result.slices]
         places = [b + (i - (len(results) - 1) / 2) * width for b in range(len(estimates))]
         values = [factor * each.value for each in estimates]
-        style = {"facecolor": f"{look.color}b0", "edgecolor": look.color, "hatch": look.hatch, "linewidth": 0.6}
+        style = {"facecolor": f"{look.color}80", "edgecolor": look.color, "hatch": look.hatch, "linewidth": 0.6}
         ax.bar(places, values, width * 0.9, **style)
         if all(each.low is not None and each.high is not None for each in estimates):
             errors = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xmceval.errors import UsageError, listed
 from xmceval.metrics.measure import Measure
@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BETTER, WORSE = COLORS[0], COLORS[1]
-LINE = 0.17  # inches per difference
+LINE, GAP = 0.17, 0.4  # inches per difference; how many of these are between metrics
+LONGEST_LABEL = 28  # characters, in a column of a paper
 MOST = 40  # differences, above which only the largest cutoff of each metric is shown
+TOO_MANY = 500  # for a picture
 MINUS = "\N{MINUS SIGN}"
 ADJUSTED = {"holm": ", adjusted by Holm", "tukey": ", adjusted by Tukey", "none": ""}
 SHOWS = "differences between systems"
@@ -37,36 +39,49 @@ def plan(subject: Subject, metrics: str | Iterable[str] | None = None) -> Plan:
     if metrics is None and len(whole) > MOST:
         measures = deepest(measures)
     shown = [each for measure in measures for each in whole if each.measure == measure]
+    if len(shown) > TOO_MANY:
+        raise UsageError(
+            f"the picture 'differences' would have {len(shown):,} lines, of at most {TOO_MANY} "
+            "(hint: compare with a single system: against, --against NAME)"
+        )
+    is_one = len(subject.pairs) == 1
     units = dict.fromkeys(each.measure.metric.unit for each in shown)
     groups = [[each for each in shown if each.measure.metric.unit == name] for name in units]
-    lines = [list(_lines(each, is_one=len(subject.pairs) == 1)) for each in groups]
-    text = f"differences of {listed(measures)} with 95 % intervals: " + "; ".join(
-        f"{a} {MINUS} {b}" for a, b in subject.pairs
-    )
-    adjusted = ADJUSTED[subject.testing.adjust]
-    heights = [LINE * len(each) + 0.5 for each in lines]
+    panels = [list(_lines(each, is_one=is_one)) for each in groups]
+    pairs = "; ".join(f"{a} {MINUS} {b}" for a, b in subject.pairs)
+    heights = [LINE * (lines[-1].place + 1) + 0.5 for lines in panels]
+    longest = max(len(line.name) for lines in panels for line in lines)
     return Plan(
-        [partial(_draw, each, subject.pairs) for each in lines],
-        _legend(shown, adjusted),
-        text,
+        [partial(_draw, each, subject.pairs) for each in panels],
+        _legend(shown, ADJUSTED[subject.testing.adjust]),
+        f"differences of {listed(measures)} with 95 % intervals: {pairs}",
         sum(heights) / len(heights),
         1,
         heights,
+        size="column" if longest <= LONGEST_LABEL else "page",
     )
 
 
-def _lines(differences: Sequence[Difference], *, is_one: bool) -> Iterator[tuple[str, Difference | None]]:
-    """Yield the lines of a panel: of one pair the metrics, of several a line for each metric with its pairs below."""
+class Line(NamedTuple):
+    """A line of the picture: its name, its place from above, and its difference; a heading has none."""
+
+    name: str
+    place: float
+    difference: Difference | None = None
+
+
+def _lines(differences: Sequence[Difference], *, is_one: bool) -> Iterator[Line]:
+    """Yield the lines of a panel: of one pair the metrics, of several a heading for each metric and its pairs below."""
     names = _pair_names(differences)
-    last = ""
+    place, last = -1.0, ""
     for each in differences:
-        if is_one:
-            yield each.measure.name, each
-            continue
-        if each.measure.name != last:
-            yield each.measure.name, None
-            last = each.measure.name
-        yield names[each.system, each.baseline], each
+        group = each.measure.head if is_one else each.measure.name
+        place += 1.0 + (GAP if last not in {"", group} else 0.0)
+        if group != last and not is_one:
+            yield Line(each.measure.name, place)
+            place += 1.0
+        yield Line(each.measure.name if is_one else names[each.system, each.baseline], place, each)
+        last = group
 
 
 def _pair_names(differences: Sequence[Difference]) -> dict[tuple[str, str], str]:
@@ -76,28 +91,33 @@ def _pair_names(differences: Sequence[Difference]) -> dict[tuple[str, str], str]
     return {pair: f"{short[pair[0]]} {MINUS} {short[pair[1]]}" for pair in pairs}
 
 
-def _draw(lines: Sequence[tuple[str, Difference | None]], pairs: Sequence[tuple[str, str]], ax: Axes) -> None:
+def _draw(lines: Sequence[Line], pairs: Sequence[tuple[str, str]], ax: Axes) -> None:
     """Draw the differences of one unit."""
-    factor = scale(next(each.measure for _, each in lines if each is not None))
+    shown = [(line.place, line.difference) for line in lines if line.difference is not None]
+    factor = scale(shown[0][1].measure)
     ax.axvline(0.0, color=INK, linewidth=0.8)
-    for y, (_, each) in enumerate(lines):
-        if each is None:
-            continue
+    for y, each in shown:
         color, marker, face = _look(each)
         if each.low is not None and each.high is not None:
             ax.plot([factor * each.low, factor * each.high], [y, y], color=color, linewidth=1.2)
         ax.plot([factor * each.difference], [y], color=color, marker=marker, markerfacecolor=face, linestyle="none")
-    ax.set_yticks(range(len(lines)), [name for name, _ in lines])
-    for label, (_, each) in zip(ax.get_yticklabels(), lines, strict=True):
-        label.set_fontweight("bold" if each is None else "normal")
+    ax.set_yticks([line.place for line in lines], [line.name for line in lines])
+    for label, line in zip(ax.get_yticklabels(), lines, strict=True):
+        label.set_fontweight("bold" if line.difference is None else "normal")
     ax.tick_params(axis="y", length=0)
-    ax.set_ylim(len(lines) - 0.4, -0.6)
-    unit = "points" if factor == 100 else "in the metric's own unit"
-    pair = " \N{MINUS SIGN} ".join(shorten(pairs[0], 18)) if len(pairs) == 1 else "difference"
-    ax.set_xlabel(f"{pair}, {unit}")
+    ax.set_ylim(lines[-1].place + 0.6, -0.6)
+    ax.set_xlabel(_name_difference(pairs) + (", points" if factor == 100 else ""))
     ax.spines["left"].set_visible(False)
     ax.grid(axis="x")
     ax.set_axisbelow(True)
+
+
+def _name_difference(pairs: Sequence[tuple[str, str]]) -> str:
+    """Say what is subtracted from what, on two lines where one is too short."""
+    if len(pairs) > 1:
+        return "difference"
+    system, baseline = shorten(pairs[0], 26)
+    return f"{system} {MINUS}{' ' if len(system) + len(baseline) < LONGEST_LABEL else chr(10)}{baseline}"
 
 
 def _look(each: Difference) -> tuple[str, str, str]:

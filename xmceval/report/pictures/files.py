@@ -51,7 +51,7 @@ def to_bytes(figure: Figure, form: str) -> bytes:
 def _render(figure: Figure, form: str, **how: Any) -> bytes:
     buffer = io.BytesIO()
     with style():
-        figure.savefig(buffer, format=form, metadata=METADATA[form], dpi=DOTS_PER_INCH, **how)
+        figure.savefig(buffer, **{"format": form, "metadata": METADATA[form], "dpi": DOTS_PER_INCH, **how})
     return buffer.getvalue()
 
 
@@ -74,6 +74,7 @@ def to_svg(figure: Figure, *, theme: str = "auto", prefix: str | None = None) ->
     for parent in root.iter():
         for child in [each for each in parent if each.tag.endswith("}metadata")]:
             parent.remove(child)
+    _remove_unused_ids(root)
     digest = hashlib.blake2b(ET.tostring(root), digest_size=4).hexdigest()
     start = f"{prefix or f'p{digest}'}-"
     for element in root.iter():
@@ -89,6 +90,15 @@ def to_svg(figure: Figure, *, theme: str = "auto", prefix: str | None = None) ->
         title.text = figure.get_label()
         root.insert(0, title)
     return ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _remove_unused_ids(root: ET.Element) -> None:
+    """Remove the ids that matplotlib gives to parts of its own."""
+    values = [value for element in root.iter() for name, value in element.attrib.items() if name != "id"]
+    used = {name for value in values for name in (*REFERENCE.findall(value), value.removeprefix("#"))}
+    for element in root.iter():
+        if element.get("id") not in used:
+            element.attrib.pop("id", None)
 
 
 def _attribute(name: str, value: str, start: str, theme: str) -> str:

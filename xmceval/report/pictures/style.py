@@ -6,7 +6,7 @@ import unicodedata
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # matplotlib is loaded when a picture is drawn
@@ -18,7 +18,8 @@ SIZES = {"column": COLUMN, "page": PAGE}
 INK = "#111111"  # of text and lines; `svg` replaces it where the colours of a page apply
 FAINT = 0.25  # opacity of grids
 BAND = 0.16  # opacity of intervals
-LONGEST_NAME = 30
+LONGEST_NAME, SHORT_NAME = 30, 16  # in a legend; where more follows the name
+GUIDE: dict[str, Any] = {"color": INK, "linewidth": 0.7, "linestyle": (0, (4, 3))}  # such as a diagonal
 DOTS_PER_INCH = 300
 
 # From the palette of Okabe and Ito, as far as it has a contrast of 3 with white and with black: one made for colour
@@ -26,7 +27,7 @@ DOTS_PER_INCH = 300
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#b6609a", "#a87b00", "#767676")
 MARKERS = ("o", "s", "^", "D", "v", "X", "P", "<", ">", "p")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)), (0, (7, 2)), (0, (3, 1, 1, 1, 1, 1)))
-HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++", "oooo", "||||", "****")
+HATCHES = ("", "////", "\\\\\\\\", "xxxx", "----", "||||", "++++", "//", "\\\\", "xx")
 
 # Whatever a user's own matplotlibrc says, the same figures give the same picture.
 RULES: dict[str, Any] = {
@@ -109,6 +110,12 @@ class Plan:
         Of a panel, in inches.
     columns : int
         The most panels side by side on a page.
+    ratios : sequence of float
+        The heights of the lines of panels to each other; empty where they are equal.
+    size : str
+        One of SIZES, where it is not that of the number of panels.
+    is_first_alone : bool
+        Whether the first panel says enough where there is room for one only.
     """
 
     panels: Sequence[Callable[[Axes], None]]
@@ -116,7 +123,9 @@ class Plan:
     text: str = ""
     height: float = 2.1
     columns: int = 2
-    ratios: Sequence[float] = field(default_factory=tuple)
+    ratios: Sequence[float] = ()
+    size: str = ""
+    is_first_alone: bool = False
 
 
 @contextmanager
@@ -136,7 +145,7 @@ def draw_plan(plan: Plan, size: str | None) -> Figure:
     """Draw panels side by side and below each other, and the legend above them."""
     from xmceval.report.pictures.figure import Picture
 
-    width = SIZES[size or ("column" if len(plan.panels) == 1 else "page")]
+    width = SIZES[size or plan.size or ("column" if len(plan.panels) == 1 else "page")]
     n_columns = min(len(plan.panels), plan.columns if width == PAGE else 1)
     n_lines = -(-len(plan.panels) // n_columns)
     with style():
@@ -152,6 +161,7 @@ def draw_plan(plan: Plan, size: str | None) -> Figure:
         if plan.legend is not None:
             add_legend(figure, plan.legend, width, loc="outside upper left")
         figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # a layout that is computed again may differ by rounding
     return figure
 
 
@@ -164,16 +174,27 @@ def add_legend(parent: Any, legend: Legend, width: float, **where: Any) -> None:
         text.set_text(name)
 
 
-def lines_of(names: Sequence[str]) -> Legend | None:
-    """Return the legend of systems that are drawn as lines with markers; None for a single one."""
+def lines_of(
+    names: Sequence[str], more: Sequence[str] = (), *, has_markers: bool = True, guide: str = ""
+) -> Legend | None:
+    """Return the legend of systems that are drawn as lines; `more` follows each name, `guide` explains a dashed line.
+
+    None for a single system of which there is no more to say.
+    """
 
     def handles() -> list[Any]:
         from matplotlib.lines import Line2D
 
         looks = map(Look.of, range(len(names)))
-        return [Line2D([], [], color=each.color, marker=each.marker, linestyle=each.dashes) for each in looks]
+        lines = [
+            Line2D([], [], color=each.color, marker=each.marker if has_markers else "", linestyle=each.dashes)
+            for each in looks
+        ]
+        return [*lines, Line2D([], [], **GUIDE)] if guide else lines
 
-    return Legend(shorten(names), handles) if len(names) > 1 else None
+    short = shorten(names, SHORT_NAME if more else LONGEST_NAME)
+    texts = [f"{name}: {its}" for name, its in zip(short, more, strict=True)] if more else short
+    return Legend([*texts, guide] if guide else texts, handles) if len(names) > 1 or more or guide else None
 
 
 def bars_of(names: Sequence[str]) -> Legend | None:
@@ -183,7 +204,7 @@ def bars_of(names: Sequence[str]) -> Legend | None:
         from matplotlib.patches import Patch
 
         looks = map(Look.of, range(len(names)))
-        return [Patch(facecolor=f"{each.color}b0", edgecolor=each.color, hatch=each.hatch) for each in looks]
+        return [Patch(facecolor=f"{each.color}80", edgecolor=each.color, hatch=each.hatch) for each in looks]
 
     return Legend(shorten(names), handles) if len(names) > 1 else None
 
@@ -192,7 +213,13 @@ def shorten(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
     """Make names short enough for a picture, and still distinct; what no file may hold becomes a question mark."""
     clean = ["".join(map(_visible, name)) for name in names]
     short = [each if len(each) <= longest else f"{each[: longest // 2 - 1]}…{each[-longest // 2 :]}" for each in clean]
-    return [f"{each} ({i + 1})" if short.count(each) > 1 else each for i, each in enumerate(short)]
+    return [_isolate(f"{each} ({i + 1})" if short.count(each) > 1 else each) for i, each in enumerate(short)]
+
+
+def _isolate(name: str) -> str:
+    """Keep a name that is read from right to left from reordering the text that it is in."""
+    is_reversed = any(unicodedata.bidirectional(character) in {"R", "AL"} for character in name)
+    return f"\N{LEFT-TO-RIGHT MARK}{name}\N{LEFT-TO-RIGHT MARK}" if is_reversed else name
 
 
 def _visible(character: str) -> str:

@@ -58,9 +58,7 @@ def choose(
         A name that is none of them, or that the picture cannot show; nothing left to show.
     """
     everything = list(dict.fromkeys(measures))
-    possible = [measure for measure in everything if shows(measure)]
-    if not possible:
-        raise UsageError(f"the picture {kind!r} shows {what}; {listed(everything) or 'nothing'} is not among them")
+    possible = require_any(kind, everything, shows, what)
     if metrics is None:
         return possible
     wanted = [each.strip() for each in metrics.split(",")] if isinstance(metrics, str) else list(metrics)
@@ -74,6 +72,20 @@ def choose(
             raise UsageError(f"the picture {kind!r} shows {what}, not {name}; it can show {listed(possible)}")
         chosen.extend(shown)
     return list(dict.fromkeys(chosen))
+
+
+def require_any(kind: str, measures: Sequence[Measure], shows: Callable[[Measure], bool], what: str) -> list[Measure]:
+    """Return the measures that a kind of picture can show.
+
+    Raises
+    ------
+    UsageError
+        It can show none.
+    """
+    possible = [measure for measure in measures if shows(measure)]
+    if not possible:
+        raise UsageError(f"the picture {kind!r} shows {what}, such as -m P@5; there are only {listed(measures)}")
+    return possible
 
 
 def deepest(measures: Sequence[Measure]) -> list[Measure]:

@@ -28,11 +28,15 @@ from xmceval.report.page import render_page
 from xmceval.report.page.evidence import NOTHING, Evidence, InputFile
 from xmceval.report.result import Result, with_standings
 from xmceval.rows.threads import Progress, default_threads
+from xmceval.scoring.densities import has_shares
 from xmceval.scoring.options import Options, specs
+from xmceval.scoring.savedrows import row_measures
 from xmceval.scoring.testing import Details, Testing
 
 # What the files of some options are, where the name of the option is not clear by itself.
 ROLES = {"train": "training labels", "counts": "training counts", "labels": "names of labels"}
+
+FEW_SYSTEMS = 3  # of which each pair has a picture of its rows
 
 
 @dataclass(frozen=True)
@@ -115,16 +119,33 @@ def _evaluate(
 ) -> tuple[tuple[Result, ...], Comparison | None]:
     """Score or compare, and rank the values within published ones where a data set is named."""
     setup = Setup.of(work.truth, work.options, work.systems)
-    comparison = None
+    comparison, pictures = None, _choose_pictures(work, setup)
     if work.is_comparison:
-        comparison = compare_systems(setup, work.systems, work.testing, work.details, progress=progress, watch=watch)
+        comparison = compare_systems(
+            *(setup, work.systems, work.testing, work.details), progress=progress, watch=watch, plots=pictures
+        )
         results = comparison.results
     else:
-        results = tuple(score_systems(setup, work.systems, progress=progress))
+        results = tuple(score_systems(setup, work.systems, progress=progress, plots=pictures))
     if work.options.dataset is not None:
         entry = find_dataset(work.options.dataset)
         results = tuple(with_standings(each, entry) for each in results)
     return results, None if comparison is None else replace(comparison, results=results)
+
+
+def _choose_pictures(work: Work, setup: Setup) -> tuple[str, ...]:
+    """Return the pictures for which something is collected, where systems and metrics have what they show."""
+    program, options = setup.program, work.options
+    has_runs = any(are_runs(each.y_score) for each in work.systems)
+    has_rows = 1 < len(work.systems) <= FEW_SYSTEMS and not has_runs and any(map(has_shares, row_measures(program)))
+    has_counts = options.train is not None or options.counts is not None
+    has_probabilities = any(each.metric.family == "calibration" for each in program.measures)
+    wanted = {
+        "rows": has_rows,
+        "gain": bool(program.deepest) and has_counts,
+        "calibration": bool(program.deepest) and has_probabilities,
+    }
+    return tuple(kind for kind, is_wanted in wanted.items() if is_wanted)
 
 
 def _gather(work: Work) -> Evidence:

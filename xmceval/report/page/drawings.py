@@ -16,6 +16,7 @@ from xmceval.report.page.ranking import Ranking
 from xmceval.report.pictures import COMPARISON, KINDS, check, draw, to_svg
 from xmceval.report.pictures.values import Subject, deepest
 from xmceval.report.result import Result
+from xmceval.scoring.labelgain import LabelGain
 
 SPACE = re.compile(r"\s+")  # of which matplotlib writes much
 
@@ -35,7 +36,7 @@ def _draw_figures(results: Sequence[Result], comparison: Comparison | None, layo
             subject = comparison
         if not _has_something(kind, results, subject):
             continue
-        figure = draw(kind, subject, size="page")
+        figure = draw(kind, subject)
         svg = SPACE.sub(" ", to_svg(figure, prefix=kind)).replace("<svg ", '<svg class="picture" ', 1)
         finding = FINDINGS[kind](results, comparison, layout) if kind in FINDINGS else ""
         caption = f"{entry.shows[0].upper()}{entry.shows[1:]}. {finding}".strip()
@@ -97,7 +98,49 @@ def _find_in_differences(results: Sequence[Result], comparison: Comparison | Non
     return f"{n_detected or 'None'} of {counted(len(differences), 'difference')} {verb} detected."
 
 
+def _find_in_rows(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> str:  # noqa: ARG001
+    """Say in how many rows each system is better."""
+    densities = () if comparison is None else comparison.densities
+    measure = deepest([each.measure for each in densities])[0]
+    own = [] if comparison is None else [each for each in comparison.differences if not each.bin]
+    return " ".join(
+        f"{each.system} is better than {each.baseline} in {counted(each.wins, 'row')}, worse in {each.losses or 0:,}."
+        for each in own
+        if each.measure == measure and each.wins is not None
+    )
+
+
+def _find_in_gain(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> str:  # noqa: ARG001
+    """Say how many of the true labels systems find, and how many of those of the rarer half of the labels."""
+    return " ".join(_find_gain(each.name, each.gain) for each in results if each.gain is not None)
+
+
+def _find_gain(name: str, gain: LabelGain) -> str:
+    is_rare = gain.n_labels.cumsum() - gain.n_labels >= gain.n_labels.sum() / 2
+    shares = (gain.hits[part].sum() / max(gain.true[part].sum(), 1e-300) for part in (slice(None), is_rare))
+    all_labels, rare = (f"{100 * share:.1f} %" for share in shares)
+    return (
+        f"{name} finds {all_labels} of the true labels with its {gain.k} best, and {rare} of those of the rarer half."
+    )
+
+
+def _find_in_calibration(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> str:  # noqa: ARG001
+    """Say how far scores are from hit rates."""
+    return " ".join(
+        f"{each.name}: scores and hit rates differ by {100 * each.reliability.ece:.2f} points on average."
+        for each in results
+        if each.reliability is not None
+    )
+
+
 Finding = Callable[[Sequence[Result], Comparison | None, Layout], str]
 FINDINGS: Mapping[str, Finding] = MappingProxyType(
-    {"curves": _find_in_curves, "bins": _find_in_bins, "differences": _find_in_differences}
+    {
+        "curves": _find_in_curves,
+        "bins": _find_in_bins,
+        "differences": _find_in_differences,
+        "rows": _find_in_rows,
+        "gain": _find_in_gain,
+        "calibration": _find_in_calibration,
+    }
 )

@@ -101,8 +101,8 @@ def make_page(
     layout : Layout
         Decimal places, and whether shares are percent.
     inspect : bool
-        Whether the files are read once more, for what may be wrong with them, histograms and checksums; it takes about
-        twice the time of scoring.
+        Whether the files are read once more, for what may be wrong with them, histograms and checksums; that takes
+        about as long as scoring.
     progress, watch : callable, optional
         As in `compare`.
     """

@@ -67,7 +67,8 @@ def _draw_histograms(files: Sequence[FileInspection]) -> Iterator[Markup]:
     for file in files:
         called = name(Path(file.path).name)
         if file.kind == "truth":
-            yield from _draw_spread([called, ": true labels per row"], ("labels", "rows"), file.per_row)
+            what = "entries" if file.zeros else "true labels"  # a stored zero is an entry, and no label
+            yield from _draw_spread([called, f": {what} per row"], ("labels", "rows"), file.per_row)
             yield from _draw_spread([called, ": rows per label"], ("rows", "labels"), file.per_label)
         else:
             yield from _draw_spread([called, ": predictions per row"], ("predictions", "rows"), file.per_row)
@@ -151,7 +152,8 @@ def _describe_values(file: FileInspection) -> str:
         return "none: lists"
     one = file.least == file.greatest
     parts = [f"{file.least:g}" if one else f"{file.least:g} to {file.greatest:g}"]
-    parts += [f"{number:,} {noun}" for noun, number in (("zeros", file.zeros), ("infinite", file.infinite)) if number]
+    parts += [counted(file.zeros, "stored zero")] if file.zeros else []
+    parts += [f"{file.infinite:,} infinite"] if file.infinite else []
     return ", ".join(parts)
 
 

@@ -94,7 +94,9 @@ def _find_in_differences(results: Sequence[Result], comparison: Comparison | Non
     """Say how many of the differences were detected."""
     differences = [] if comparison is None else [each for each in comparison.differences if not each.bin]
     n_detected = sum(each.is_detected for each in differences)
-    verb = "was" if n_detected == 1 else "were"
+    if len(differences) == 1:
+        return f"The difference was {'detected' if n_detected else 'not detected'}."
+    verb = "was" if n_detected in {0, 1} else "were"
     return f"{n_detected or 'None'} of {counted(len(differences), 'difference')} {verb} detected."
 
 

@@ -175,7 +175,7 @@ def test_roc_and_precision_recall_are_those_of_the_log(log):
 
 def test_the_bytes_of_a_file_depend_on_the_picture_alone(comparison, tmp_path):
     written = []
-    for user in ({}, {"axes.facecolor": "red", "font.size": 20, "xtick.direction": "in", "svg.hashsalt": "other"}):
+    for user in ({}, {"axes.facecolor": "red", "font.size": 20, "ytick.direction": "in", "svg.hashsalt": "other"}):
         with mpl.rc_context(user):
             figure = comparison.plot("bins", metrics="P@3")
             for form in ("svg", "png", "pdf"):

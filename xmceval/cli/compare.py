@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @options.runs
 @options.report_form
 @options.names
-@options.places
+@options.layout
 @options.save_rows
 @plot_options(COMPARISON, "differences")
 @options.option(
@@ -45,7 +45,6 @@ def command(
     preds: tuple[str, ...],
     form: str,
     names: tuple[str, ...],
-    places: int,
     fused: tuple[str, ...],
     runs: tuple[str, ...],
     save_rows: str | None,
@@ -70,6 +69,7 @@ def command(
       xmceval compare tst_X_Y.txt old.txt new.txt --train trn_X_Y.txt -k 1,3,5
       xmceval compare old.rows.npz new.rows.npz
     """
+    layout = options.take_layout(arguments, form)
     pictures = Plots.of(plots, plot_kinds)
     if rows or is_row_file(truth):
         comparison = _compare_rows((truth, *preds), names, arguments, pictures, quiet)
@@ -88,7 +88,7 @@ def command(
     if strict:
         shared.refuse_warnings(comparison.results, comparison.warnings)
     shared.report(comparison.results, quiet=quiet, verbose=verbose, warnings=comparison.warnings)
-    click.echo(render_comparison(form, comparison, places), nl=False)
+    click.echo(render_comparison(form, comparison, layout), nl=False)
     pictures.write(comparison)
 
 

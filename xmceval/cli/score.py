@@ -18,7 +18,7 @@ from xmceval.report.pictures import RESULTS
 @options.fused
 @options.report_form
 @options.names
-@options.places
+@options.layout
 @options.option(
     "--published",
     is_flag=True,
@@ -35,7 +35,6 @@ def command(
     preds: tuple[str, ...],
     form: str,
     names: tuple[str, ...],
-    places: int,
     fused: tuple[str, ...],
     published: bool,
     save_rows: str | None,
@@ -59,6 +58,7 @@ def command(
     """
     if published and form == "csv":
         raise UsageError("published values are not part of the CSV (hint: pass -o table or -o json)")
+    layout = options.take_layout(arguments, form)
     systems = shared.system_names(preds, names)
     pictures = Plots.of(plots, plot_kinds)
     shared.start(quiet, ahead=True)
@@ -79,5 +79,5 @@ def command(
     if strict:
         shared.refuse_warnings(results)
     shared.report(results, quiet=quiet, verbose=verbose)
-    click.echo(render(form, results, places), nl=False)
+    click.echo(render(form, results, layout), nl=False)
     pictures.write(results)

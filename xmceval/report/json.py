@@ -19,12 +19,12 @@ SCHEMA = "xmceval/1"
 COMPARE_SCHEMA = "xmceval/compare/1"
 
 
-def render(results: Sequence[Result], places: int = 0) -> str:  # noqa: ARG001 - forms share one signature
+def render(results: Sequence[Result]) -> str:
     """Write results as JSON."""
     return json.dumps(make_document(results), indent=1, allow_nan=False) + "\n"
 
 
-def render_comparison(comparison: Comparison, places: int = 0) -> str:  # noqa: ARG001 - forms share one signature
+def render_comparison(comparison: Comparison) -> str:
     """Write a comparison as JSON."""
     return json.dumps(make_comparison_document(comparison), indent=1, allow_nan=False) + "\n"
 

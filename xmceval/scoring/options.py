@@ -248,4 +248,4 @@ class Options:
 
 def specs(of: type[Any] | None = None) -> dict[str, Spec]:
     """Return how each option of a dataclass is shown, by name; default those of scoring."""
-    return {each.name: each.metadata["spec"] for each in fields(of or Options)}
+    return {each.name: each.metadata["spec"] for each in fields(of or Options) if "spec" in each.metadata}

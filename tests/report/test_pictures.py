@@ -15,7 +15,14 @@ from xmceval.errors import DataError, UsageError
 from xmceval.report import pictures
 from xmceval.report.pictures import KINDS, check, check_measures, default_kind, draw, kinds_of, save, style, to_svg
 
-NAMES = ("plain", "_under_score", "$a_b$ cost", "<script>alert(1)</script>", "emoji 😀 & שלום", "new\nline " + "x" * 50)
+NAMES = (
+    "plain",
+    "_under_score",
+    "$a_b$ cost",
+    "<script>alert(1)</script>",
+    "emoji 😀 & שלום",
+    "\x01\udcff\n " + "x" * 50,
+)
 
 
 def compare(n, metrics=("P", "nDCG", "PSP", "DCG@3", "ECE@3", "Brier@3"), k=(1, 3)):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from xmceval.errors import UsageError, listed
 from xmceval.labels.bins import Bin
 from xmceval.metrics.measure import Measure
-from xmceval.report.pictures.style import Look, Plan, bars_of
+from xmceval.report.pictures.style import Look, Plan, bars_of, printable
 from xmceval.report.pictures.values import Subject, choose, deepest, results_of, scale
 from xmceval.report.result import Result
 
@@ -60,7 +60,7 @@ def _draw(results: Sequence[Result], measure: Measure, ax: Axes) -> None:
             ]
             ax.errorbar(places, values, yerr=errors, fmt="none", ecolor=ax.xaxis.label.get_color(), elinewidth=0.8)
     bins = [part.bin for part in results[0].slices]
-    ax.set_xticks(range(len(bins)), [f"{each.name}\n{_range(each)}" for each in bins])
+    ax.set_xticks(range(len(bins)), [f"{printable(each.name)}\n{_range(each)}" for each in bins])
     ax.tick_params(axis="x", length=0)
     ax.set_xlabel(f"bins of labels, {_frequency(results[0])}")
     ax.set_ylabel(_name(measure, results[0]))

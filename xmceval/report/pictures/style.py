@@ -211,7 +211,7 @@ def bars_of(names: Sequence[str]) -> Legend | None:
 
 def shorten(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
     """Make names short enough for a picture, and still distinct; what no file may hold becomes a question mark."""
-    clean = ["".join(map(_visible, name)) for name in names]
+    clean = [printable(name) for name in names]
     short = [each if len(each) <= longest else f"{each[: longest // 2 - 1]}…{each[-longest // 2 :]}" for each in clean]
     return [_isolate(f"{each} ({i + 1})" if short.count(each) > 1 else each) for i, each in enumerate(short)]
 
@@ -220,6 +220,11 @@ def _isolate(name: str) -> str:
     """Keep a name that is read from right to left from reordering the text that it is in."""
     is_reversed = any(unicodedata.bidirectional(character) in {"R", "AL"} for character in name)
     return f"\N{LEFT-TO-RIGHT MARK}{name}\N{LEFT-TO-RIGHT MARK}" if is_reversed else name
+
+
+def printable(text: str) -> str:
+    """Replace the characters that an XML file must not hold, and line breaks."""
+    return "".join(map(_visible, text))
 
 
 def _visible(character: str) -> str:

@@ -91,7 +91,8 @@ def test_bins_show_shares_that_add_up_and_say_so(comparison):
     panel = comparison.plot("bins", metrics="P@3").axes[0]
     assert panel.get_ylabel() == "share of P@3, points"
     bars = [[bar.get_height() for bar in container] for container in panel.containers if hasattr(container, "patches")]
-    for heights, result in zip(bars, comparison.results, strict=True):
+    assert bars[::2] == bars[1::2], "filling and hatch"
+    for heights, result in zip(bars[::2], comparison.results, strict=True):
         assert heights == [100 * part.estimates["P@3"].value for part in result.slices]
         assert sum(heights) == pytest.approx(100 * result["P@3"])
     low, high = comparison.results[0].slices[2].bin.low, comparison.results[0].slices[2].bin.high
@@ -106,7 +107,7 @@ def test_bins_of_labelwise_metrics_are_averages():
     )
     panel = result.plot().axes[0]
     assert panel.get_ylabel() == "macroF1@3 within the bin, %"
-    assert [bar.get_height() for bar in panel.patches] == [
+    assert [bar.get_height() for bar in panel.patches][:2] == [
         100 * part.estimates["macroF1@3"].value for part in result.slices
     ]
 
@@ -214,6 +215,13 @@ def test_svg_for_a_page_has_its_colours_and_its_own_ids(comparison):
     light = to_svg(figure, theme="light")
     assert "currentColor" not in light
     assert "fill: #ffffff" in light
+
+
+def test_svg_files_show_hatches(comparison):
+    root = ET.fromstring(to_svg(comparison.plot("bins", metrics="P@3")))
+    patterns = [element for element in root.iter() if element.tag.endswith("pattern")]
+    assert len(patterns) == 2, "the first system has none"
+    assert {pattern[0].get("fill") for pattern in patterns} == {"none"}, "a filling would hide the hatch"
 
 
 def test_a_picture_can_be_part_of_a_figure_of_the_user(comparison):

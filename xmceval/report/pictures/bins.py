@@ -51,8 +51,8 @@ def _draw(results: Sequence[Result], measure: Measure, ax: Axes) -> None:
         estimates = [part.estimates[measure.name] for part in result.slices]
         places = [b + (i - (len(results) - 1) / 2) * width for b in range(len(estimates))]
         values = [factor * each.value for each in estimates]
-        style = {"facecolor": f"{look.color}80", "edgecolor": look.color, "hatch": look.hatch, "linewidth": 0.6}
-        ax.bar(places, values, width * 0.9, **style)
+        for style in look.bars:
+            ax.bar(places, values, width * 0.9, **style)
         if all(each.low is not None and each.high is not None for each in estimates):
             errors = [
                 [factor * (each.value - (each.low or 0.0)) for each in estimates],

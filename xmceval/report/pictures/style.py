@@ -75,6 +75,12 @@ class Look:
     dashes: Any
     hatch: str
 
+    @property
+    def bars(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The styles of two bars on top of each other: svg files show a hatch only where a bar has no filling."""
+        filling = {"facecolor": f"{self.color}80", "linewidth": 0}
+        return filling, {"facecolor": "none", "edgecolor": self.color, "hatch": self.hatch, "linewidth": 0.6}
+
     @classmethod
     def of(cls, number: int) -> Look:
         """Return the look of a system by its number."""
@@ -204,7 +210,7 @@ def bars_of(names: Sequence[str]) -> Legend | None:
         from matplotlib.patches import Patch
 
         looks = map(Look.of, range(len(names)))
-        return [Patch(facecolor=f"{each.color}80", edgecolor=each.color, hatch=each.hatch) for each in looks]
+        return [tuple(Patch(**how) for how in each.bars) for each in looks]
 
     return Legend(shorten(names), handles) if len(names) > 1 else None
 

@@ -140,4 +140,4 @@ def test_rows_need_shares_and_systems_of_one_run(data):
     with pytest.raises(UsageError, match="'rows' needs a metric that has values of rows from 0 to 1"):
         xmceval.compare(y_true, scores, k=K, metrics="DCG", plots="rows")
     with pytest.raises(UsageError, match="not available for systems with several runs"):
-        xmceval.compare(y_true, {"a": list(scores.values()), "b": scores["b"]}, k=K, metrics="P", plots="rows")
+        xmceval.compare(y_true, {"a": list(scores.values()), "b": 1 - scores["b"]}, k=K, metrics="P", plots="rows")

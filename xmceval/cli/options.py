@@ -173,6 +173,13 @@ save_rows = option(
     metavar="FILE",
     help="Write the values of every row: .npz, .csv or .jsonl.",
 )
+save_labels = option(
+    "--save-labels",
+    type=FILE,
+    group="Output",
+    metavar="FILE",
+    help="Write counts and values of every label: .npz, .csv or .jsonl.",
+)
 runs = option(
     "--runs",
     multiple=True,

@@ -233,7 +233,7 @@ USAGE = {
     "k is 0": (("-k", "0"), "k must be a whole number of at least 1, got '0'"),
     "k is a letter": (("-k", "5,x"), "k must be a whole number of at least 1, got 'x'"),
     "k is nothing": (("-k", ""), "k must be a whole number of at least 1, got ''"),
-    "metric": (("-m", "ndgc"), "unknown metric 'ndgc' (did you mean nDCG?)"),
+    "metric": (("-m", "ndgc"), "unknown metric 'ndgc'; did you mean nDCG? (hint: xmceval metrics lists all)"),
     "option of a metric": (("-m", "PSP(norm=x)"), "PSP(norm=x): expected one of ratio, none"),
     "data set": (("--dataset", "foo"), "'foo'"),
     "form": (("-o", "xml"), "Invalid value for '-o': 'xml' is not one of 'table', 'md', 'latex', 'csv', 'json'"),
@@ -280,6 +280,14 @@ def test_swapped_files_are_named(run):
     assert code == 1
     assert err.startswith("Error: model_a.txt:2: the truth value of label 34 is 0.25455, a fraction;")
     assert "(are truth and predictions swapped?)\n" in err
+
+
+def test_the_truth_as_its_own_predictions_is_reported(run, tmp_path):
+    (tmp_path / "link.txt").symlink_to(Path(TRUTH).resolve())
+    line = f"warning: the predictions are {TRUTH} itself: the values are those of a perfect model\n"
+    for preds in ((TRUTH,), (tmp_path / "link.txt",), ("--fuse", f"x={TRUTH},{MODEL_A}", MODEL_A)):
+        assert line.removeprefix("warning: ") in run("score", TRUTH, *preds, "-m", "P@1")[2]
+    assert "itself" not in run("score", TRUTH, MODEL_A, "-m", "P@1")[2]
 
 
 def test_lack_of_memory_and_of_space_end_with_1(run, monkeypatch):

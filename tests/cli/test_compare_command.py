@@ -192,7 +192,7 @@ def test_csv_has_one_line_per_difference(run):
     assert head[8:16] == ["p", "p_adjusted", "effect", "detectable", "wins", "ties", "losses", "n"]
     found = dict(zip(head, line, strict=True))
     assert [found[name] for name in ("system", "baseline", "metric", "k", "bin")] == [MODEL_B, MODEL_A, "P", "3", ""]
-    assert [found[name] for name in ("wins", "ties", "losses", "n")] == ["123", "235", "142", "500"]
+    assert [found[name] for name in ("wins", "ties", "losses", "n", "unit")] == ["123", "235", "142", "500", "row"]
     assert float(found["difference"]) == pytest.approx(-25 / 1500)
     assert float(found["p"]) == pytest.approx(0.22995009563, abs=1e-10)
     assert float(found["value"]) - float(found["baseline_value"]) == pytest.approx(float(found["difference"]))

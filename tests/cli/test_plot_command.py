@@ -74,6 +74,11 @@ def test_auc_draws_both_curves(run):
         (["--plot", "x.svg", "--plot", "x.svg"], 2, "--plot x.svg is passed 2 times; expected a file for each picture"),
         (["--plot", "x.svg", "--plot-kind", "gain", "--plot-kind", "gain"], 2, "2 --plot-kinds for 1 --plot; expected"),
         (["--plot", "x.svg", "--plot-kind", "bins"], 2, "the picture 'bins' needs values of bins of labels (hint"),
+        (
+            ["--plot", "x.svg", "--by-frequency", "3", "-m", "AUC"],
+            2,
+            "the picture 'bins' shows metrics that have values",
+        ),
         (["--plot", "x.svg", "-m", "AUC"], 2, "the picture 'curves' shows metrics at a cutoff, such as -m P@5"),
     ],
 )

@@ -220,7 +220,7 @@ def test_a_terminal_shows_emphasis_and_nothing_else_does(four):
 
 def test_ceilings_and_runs_are_not_ranked():
     y_true, systems = make_scores(3)
-    runs = {"runs": [systems["system 0"], systems["system 1"]], "other": systems["system 2"]}
+    runs = {"runs": [systems["system 0"], systems["system 0"].copy()], "other": systems["system 2"]}
     comparison = xmceval.compare(y_true, runs, metrics="P@1", ceiling=True)
     text = render_comparison("md", comparison)
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
@@ -334,6 +334,11 @@ def test_names_are_shown_as_they_are(name):
     assert len(set(widths)) == 1
 
 
+def test_wide_characters_take_two_columns():
+    texts = ("ab", "日本", "\N{GRINNING FACE}", "e\u0301", "\u2066ש\u2069")
+    assert [text_width(text) for text in texts] == [2, 4, 2, 1, 1]
+
+
 def test_what_pdflatex_cannot_print_is_listed():
     text = render("latex", made([0.1, 0.2], name="\N{GRINNING FACE}{}"))
     assert "% printed as numbers, because pdflatex has no sign for them: U+1F600 \N{GRINNING FACE}\n" in text
@@ -358,7 +363,8 @@ def test_a_label_that_would_break_the_table_is_refused(label):
 
 
 def test_the_rows_of_latex_fit_their_columns(four):
-    text = render_comparison("latex", four, Layout())
+    text = render_comparison("latex", four)
+    assert text.partition(r"\end{tabular}")[0].count(r"\heavyrulewidth") == 1  # P and PSP, then the others
     for kinds, body in re.findall(r"\\begin\{tabular\}\{(.*)\}\n(.*?)\\end\{tabular\}", text, re.DOTALL):
         n_columns = len(re.findall("[lr]", kinds.replace("@{}", "")))
         for line in body.splitlines():

@@ -76,7 +76,8 @@ def test_scores_are_compared_with_hits_as_ece_and_brier_do(data, has_weights, em
 @pytest.mark.parametrize("has_weights", [False, True])
 def test_hits_are_counted_by_training_frequency(data, has_weights):
     y_true, scores, weights = data
-    train = y_true[:40]
+    train = y_true[:40].copy()
+    train[:, -2:] = 0
     result = xmceval.score(
         y_true, scores["a"], metrics="P", k=[1, K], train=train, plots=["gain", "curves"],
         sample_weight=weights if has_weights else None,
@@ -139,4 +140,4 @@ def test_rows_need_shares_and_systems_of_one_run(data):
     with pytest.raises(UsageError, match="'rows' needs a metric that has values of rows from 0 to 1"):
         xmceval.compare(y_true, scores, k=K, metrics="DCG", plots="rows")
     with pytest.raises(UsageError, match="not available for systems with several runs"):
-        xmceval.compare(y_true, {"a": list(scores.values()), "b": scores["b"]}, k=K, metrics="P", plots="rows")
+        xmceval.compare(y_true, {"a": list(scores.values()), "b": 1 - scores["b"]}, k=K, metrics="P", plots="rows")

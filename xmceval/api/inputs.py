@@ -159,7 +159,7 @@ def _estimate_propensities(opener: Opener, truth: Source, width: Width, a: float
     source = training.source
     if train is not None and source.n_labels is not None:
         width = width.agree(source.n_labels, source.name)
-    is_truth = train is None or (isinstance(train, (str, Path)) and _is_same(train, truth.name))
+    is_truth = train is None or (isinstance(train, (str, Path)) and is_same(train, truth.name))
     if train is None:
         warnings.append(
             f"no training labels were passed: propensities come from the label frequencies of {truth.name} itself, "
@@ -169,7 +169,7 @@ def _estimate_propensities(opener: Opener, truth: Source, width: Width, a: float
         warnings.append(
             f"the training labels are {truth.name} itself: such values are not comparable with published ones"
         )
-    counts = count_labels(source, width=width, threads=opener.options.threads)
+    counts = count_labels(source, width=width, threads=opener.options.threads, may_merge=True)
     if train is not None:
         warnings.extend(source.warnings)
     if counts.n_rows < 3:
@@ -182,7 +182,8 @@ def _estimate_propensities(opener: Opener, truth: Source, width: Width, a: float
     return Weighing(width, propensities, training.notes, tuple(warnings))
 
 
-def _is_same(first: str | Path, second: str) -> bool:
+def is_same(first: str | Path, second: str) -> bool:
+    """Return whether two paths name the same file."""
     return Path(second).exists() and Path(first).exists() and Path(first).samefile(second)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from xmceval.api.plotting import PlotWatch, check_plots
 from xmceval.api.saving import saving_rows
+from xmceval.api.savinglabels import counting_labels, saving_labels
 from xmceval.api.setup import Named, Setup
 from xmceval.errors import UsageError, warn
 from xmceval.files.limits import MAX_LINE
@@ -45,6 +46,7 @@ def score(
     filter_truth: bool = False,
     threads: int | None = None,
     save_rows: str | Path | None = None,
+    save_labels: str | Path | None = None,
     plots: str | Iterable[str] = (),
     progress: Progress | None = None,
 ) -> Result:
@@ -111,6 +113,10 @@ def score(
         Default: one per processor. The values are the same bits for any number.
     save_rows : path, optional
         Write the values of every row there: .npz, .csv or .jsonl; `compare_rows` compares such files.
+    save_labels : path, optional
+        Write counts and values of every label there: .npz, .csv or .jsonl. They are the rows in which it is true, and
+        at each cutoff that a metric has those that predict it and that hit it, with precision, recall and F1; for
+        metrics of decisions tp, fp and fn.
     plots : str or iterable of str
         Kinds of pictures to collect data for, which `result.plot` then draws: ``"gain"`` needs hits by label,
         ``"calibration"`` hits by score. The other kinds need nothing beside the values.
@@ -151,7 +157,9 @@ def score(
     systems = [Named(y_score)]
     options, kinds = Options.of(locals()), check_plots(plots, has_pairs=False)
     setup = Setup.of(y_true, options, systems, needs_counts="gain" in kinds)
-    [result] = score_systems(setup, systems, progress=progress, save_rows=save_rows, plots=kinds)
+    [result] = score_systems(
+        setup, systems, progress=progress, save_rows=save_rows, save_labels=save_labels, plots=kinds
+    )
     warn(result.warnings)
     return result
 
@@ -162,12 +170,19 @@ def score_systems(
     *,
     progress: Progress | None = None,
     save_rows: str | Path | None = None,
+    save_labels: str | Path | None = None,
     plots: Sequence[str] = (),
 ) -> list[Result]:
     """Score systems on an opened truth, which is read once."""
+    setup = counting_labels(setup, save_labels, save_rows)
     opened = setup.open_systems(systems)
     shown = PlotWatch.of(plots, setup, opened)
-    with saving_rows(setup, opened, save_rows) as saved:
-        results = setup.results(opened, setup.evaluate(opened, [*saved.observers, *shown.observers], progress))
-        saved.finish(results)
+    with (
+        saving_rows(setup, opened, save_rows) as saved_rows,
+        saving_labels(setup, opened, save_labels) as saved_labels,
+    ):
+        totals = setup.evaluate(opened, [*saved_rows.observers, *shown.observers], progress)
+        results = setup.results(opened, totals)
+        saved_rows.finish(results)
+        saved_labels.finish(results, totals)
     return shown.finish(results)

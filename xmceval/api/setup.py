@@ -18,6 +18,7 @@ from xmceval.api.inputs import (
     check_narrow,
     find_filter,
     find_propensities,
+    is_same,
     read_weights,
 )
 from xmceval.errors import DataError, UsageError, listed
@@ -54,6 +55,7 @@ class Opened:
     file: str
     scores: Input
     terms: Terms
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,8 @@ class Setup:
         for system in systems:
             scores = self.opener.scores(system.y_score, self.truth, self.terms.width)
             terms = self._terms_of(system.y_score, scores.source)
-            opened.append(Opened(system.name or scores.source.name, _scores_name(system.y_score), scores, terms))
+            name, file = system.name or scores.source.name, _scores_name(system.y_score)
+            opened.append(Opened(name, file, scores, terms, tuple(self._warn_of_truth(system.y_score))))
         return opened
 
     def evaluate(
@@ -153,6 +156,11 @@ class Setup:
     def results(self, opened: Sequence[Opened], totals: Sequence[Totals]) -> list[Result]:
         """Finish the totals of systems."""
         return [self._result(each, its_totals) for each, its_totals in zip(opened, totals, strict=True)]
+
+    def _warn_of_truth(self, y_score: Any) -> Iterator[str]:
+        """Warn of predictions that are the file of the truth."""
+        if any(isinstance(each, (str, Path)) and is_same(each, self.truth.source.name) for each in _inputs(y_score)):
+            yield f"the predictions are {self.truth_name} itself: the values are those of a perfect model"
 
     def _terms_of(self, y_score: Any, scores: Source) -> Terms:
         """Return the terms on which a system is scored: its own number of labels where the truth declares none."""
@@ -194,6 +202,7 @@ class Setup:
             scores=opened.file,
             warnings=(
                 *self.warnings,
+                *opened.warnings,
                 *self._check_dataset(sizes, is_filtered=terms.filter is not None),
                 *doubts,
                 *self.truth.source.warnings,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from xmceval.cli import options, shared
+from xmceval.cli import bars, options, shared
 from xmceval.cli.plotting import Plots, plot_options
 from xmceval.report.pictures import AUC, kinds_of
 
@@ -36,7 +36,8 @@ def command(
 
     pictures = Plots.of(plots, plot_kinds)
     shared.start(quiet)
-    result = auc(file, columns=columns, plots=kinds_of(AUC) if plots else ())
+    with bars.shown(quiet):
+        result = auc(file, columns=columns, plots=kinds_of(AUC) if plots else ())
     for warning in () if quiet else result.warnings:
         click.echo(f"warning: {warning}", err=True)
     click.echo(result.to_json() if form == "json" else str(result), nl=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from xmceval.cli import options, shared
+from xmceval.cli import bars, options, shared
 from xmceval.cli.plotting import Plots, plot_options
 from xmceval.errors import UsageError, listed
 from xmceval.report.forms import render_comparison
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 @options.names
 @options.layout
 @options.save_rows
+@options.save_labels
 @plot_options(COMPARISON, "differences")
 @options.option(
     "--rows", is_flag=True, group="Input", help="The files are values of rows, such as trec_eval -q writes."
@@ -48,6 +49,7 @@ def command(
     fused: tuple[str, ...],
     runs: tuple[str, ...],
     save_rows: str | None,
+    save_labels: str | None,
     plots: tuple[str, ...],
     plot_kinds: tuple[str, ...],
     rows: bool,
@@ -84,10 +86,12 @@ def command(
         systems = shared.system_names(preds, names)
         shared.start(quiet, ahead=True)
         named = [*shared.named_systems(preds, systems, fused), *shared.systems_of_runs(runs)]
-        comparison = _compare_systems(truth, named, arguments, save_rows, pictures, quiet)
+        comparison = _compare_systems(truth, named, arguments, save_rows, save_labels, pictures, quiet)
     if strict:
         shared.refuse_warnings(comparison.results, comparison.warnings)
     shared.report(comparison.results, quiet=quiet, verbose=verbose, warnings=comparison.warnings)
+    for wins in () if quiet else comparison.label_wins:
+        click.echo(f"{save_labels}: {wins}", err=True)
     click.echo(render_comparison(form, comparison, layout), nl=False)
     pictures.write(comparison)
 
@@ -97,6 +101,7 @@ def _compare_systems(
     systems: list[Named],
     arguments: dict[str, object],
     save_rows: str | None,
+    save_labels: str | None,
     pictures: Plots,
     quiet: bool,
 ) -> Comparison:
@@ -107,12 +112,12 @@ def _compare_systems(
     testing, details = Testing.of(arguments), Details.of(arguments)
     chosen = Options.of(arguments)
     pictures.check(COMPARISON, chosen)
-    setup = Setup.of(truth, chosen, systems, needs_counts="gain" in pictures.collected)
-    with shared.progress(f"{len(systems)} systems", quiet) as report:
+    with bars.shown(quiet):
+        setup = Setup.of(truth, chosen, systems, needs_counts="gain" in pictures.collected)
         return compare_systems(
             *(setup, systems, testing, details),
-            progress=report,
             save_rows=save_rows,
+            save_labels=save_labels,
             plots=pictures.collected,
             watch=shared.watch(quiet),
         )
@@ -132,9 +137,10 @@ def _compare_rows(
     from xmceval.files.rowvalues import read_row_values
 
     kinds = check_row_plots(pictures.collected)
-    tables = [read_row_values(path) for path in files]
     threads = arguments["threads"] if isinstance(arguments["threads"], int) else None
-    return compare_tables(tables, names, Testing.of(arguments), threads, shared.watch(quiet), kinds)
+    with bars.shown(quiet):
+        tables = [read_row_values(path) for path in files]
+        return compare_tables(tables, names, Testing.of(arguments), threads, shared.watch(quiet), kinds)
 
 
 def _refuse_scoring() -> None:
@@ -146,7 +152,7 @@ def _refuse_scoring() -> None:
         All of them.
     """
     context = click.get_current_context()
-    of_scoring = {*specs(Options), "fused", "runs", "save_rows"} - {"threads"}
+    of_scoring = {*specs(Options), "fused", "runs", "save_rows", "save_labels"} - {"threads"}
     passed = [
         each.opts[0]
         for each in context.command.params

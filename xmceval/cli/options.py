@@ -93,7 +93,7 @@ def _describe_kind(name: str, spec: Spec, default: Any) -> dict[str, Any]:
     if name == "k":
         return {"default": ",".join(map(str, DEFAULT_CUTOFFS)), "show_default": True}
     if spec.kind is bool:
-        return {"default": default} if "/" in "".join(spec.flags) else {"is_flag": True}
+        return {"default": default, "show_default": True} if "/" in "".join(spec.flags) else {"is_flag": True}
     if spec.kind is list:
         return {"multiple": True, "callback": lambda _, __, value: value or None}
     if spec.choices:
@@ -172,6 +172,13 @@ save_rows = option(
     group="Output",
     metavar="FILE",
     help="Write the values of every row: .npz, .csv or .jsonl.",
+)
+save_labels = option(
+    "--save-labels",
+    type=FILE,
+    group="Output",
+    metavar="FILE",
+    help="Write counts and values of every label: .npz, .csv or .jsonl.",
 )
 runs = option(
     "--runs",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from xmceval.cli import options, shared
+from xmceval.cli import bars, options, shared
 from xmceval.cli.plotting import Plots, plot_options
 from xmceval.errors import UsageError
 from xmceval.report.forms import render
@@ -26,6 +26,7 @@ from xmceval.report.pictures import RESULTS
     help="Show where these values would rank in the table of --dataset.",
 )
 @options.save_rows
+@options.save_labels
 @plot_options(RESULTS, "bins with --by-frequency, else curves")
 @options.strict
 @options.quiet
@@ -38,6 +39,7 @@ def command(
     fused: tuple[str, ...],
     published: bool,
     save_rows: str | None,
+    save_labels: str | None,
     plots: tuple[str, ...],
     plot_kinds: tuple[str, ...],
     strict: bool,
@@ -72,9 +74,9 @@ def command(
     entry = require_dataset(chosen.dataset) if published else None
     named = shared.named_systems(preds, systems, fused)
     pictures.check(RESULTS, chosen)
-    setup = Setup.of(truth, chosen, named, needs_counts="gain" in pictures.collected)
-    with shared.progress(systems[0] if len(systems) == 1 else f"{len(systems)} systems", quiet) as report:
-        results = score_systems(setup, named, progress=report, save_rows=save_rows, plots=pictures.collected)
+    with bars.shown(quiet):
+        setup = Setup.of(truth, chosen, named, needs_counts="gain" in pictures.collected)
+        results = score_systems(setup, named, save_rows=save_rows, save_labels=save_labels, plots=pictures.collected)
     results = results if entry is None else [with_standings(result, entry) for result in results]
     if strict:
         shared.refuse_warnings(results)

@@ -96,6 +96,24 @@ class Difference:
 
 
 @dataclass(frozen=True)
+class LabelWins:
+    """The labels that a system wins, ties and loses against a baseline, by one column of the values of labels."""
+
+    system: str
+    baseline: str
+    column: str
+    wins: int
+    ties: int
+    losses: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.system} has a higher {self.column} than {self.baseline} for {counted(self.wins, 'label')}, "
+            f"a lower one for {self.losses:,}, the same for {self.ties:,}"
+        )
+
+
+@dataclass(frozen=True)
 class Spread:
     """How far the values of a metric lie apart over the runs of a system; `sd` divides by n - 1."""
 
@@ -154,6 +172,8 @@ class Comparison(Shown, Mapping[Key, Difference]):
         One per pair, where they were asked for.
     examples : tuple of Example
         Where they were asked for: pair by pair the rows that the system loses most, then those that it wins most.
+    label_wins : tuple of LabelWins
+        One per pair, where values of labels are saved.
     densities : tuple of Density
         Pair by pair and metric by metric, where the picture ``rows`` was asked for.
 
@@ -179,6 +199,7 @@ class Comparison(Shown, Mapping[Key, Difference]):
     source: str = ""
     overlaps: tuple[Overlap, ...] = ()
     examples: tuple[Example, ...] = ()
+    label_wins: tuple[LabelWins, ...] = ()
     densities: tuple[Density, ...] = ()
 
     @cached_property

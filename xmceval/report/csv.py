@@ -45,7 +45,7 @@ def _list_values(result: Result) -> Iterator[dict[str, Any]]:
     common = {
         "system": result.name,
         "n_instances": result.counts.n_instances,
-        "n_labels": result.counts.n_labels or None,  # saved rows have no labels
+        "n_labels": result.counts.n_labels if result.counts.are_known else None,
         "scores": result.scores,
         **_describe_result(result),
     }

@@ -91,7 +91,7 @@ def _describe_input(results: Sequence[Result]) -> Iterator[str]:
     """Describe the size of the truth and of the predictions, by system where it differs."""
     counts = results[0].counts
     predictions = {each.name: _mean_per_instance(each, each.counts.n_predictions, "prediction") for each in results}
-    is_known = all(each.counts.n_labels for each in results)  # saved rows of other tools have no counts
+    is_known = all(each.counts.are_known for each in results)
     is_common = len(set(predictions.values())) == 1 or not is_known
     truth = _mean_per_instance(results[0], counts.n_true, "true label")
     size = f"{counted(counts.n_instances, 'instance')} · {counted(counts.n_labels, 'label')}"

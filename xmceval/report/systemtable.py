@@ -72,18 +72,16 @@ def make_section(
     """
     figures = [line.figures_of(bin_name) for line in lines]
     letters = {} if beaten is None else name_letters([line.name for line in lines if line.is_ranked])
-    emphases = [_rank(own, lines, figures, layout) for own in figures]
+    places = _rank(lines, figures, layout)
     rows = []
-    for line, own, emphasis in zip(lines, figures, emphases, strict=True):
-        cells = {
-            name: Cell(
-                layout.format(figure.measure, figure.estimate.value),
-                format_margin(figure, layout),
-                emphasis.get(name, "") if line.is_ranked else "",
-                _join_letters([letters[each] for each in (beaten or {}).get((bin_name, name, line.name), ())]),
-            )
-            for name, figure in own.items()
-        }
+    for line, own in zip(lines, figures, strict=True):
+        cells = {}
+        for name, figure in own.items():
+            value = layout.format(figure.measure, figure.estimate.value)
+            is_placed = line.is_ranked and _is_defined(figure)
+            emphasis = places[name].get(value, "") if is_placed else ""
+            marks = _join_letters([letters[each] for each in (beaten or {}).get((bin_name, name, line.name), ())])
+            cells[name] = Cell(value, format_margin(figure, layout), emphasis, marks)
         rows.append(Row(head_of(line, letters), cells))
     return Section(title, (*rows, *_ceilings(lines, figures, layout)), bin_name)
 
@@ -104,18 +102,14 @@ def explain_table(measures: Mapping[str, Measure], level: str) -> Iterator[str]:
         yield f"letters after a value: significantly better than these systems, {level}"
 
 
-def _rank(
-    own: Mapping[str, Figure], lines: Sequence[Line], figures: Sequence[Mapping[str, Figure]], layout: Layout
-) -> dict[str, str]:
-    """Return the emphasis of a system's values by measure: values that are printed alike share their place."""
-    emphases = {}
-    for name, figure in own.items():
-        ranked = (each[name] for line, each in zip(lines, figures, strict=True) if line.is_ranked and name in each)
-        places = _places([each for each in ranked if _is_defined(each)], layout)
-        text = layout.format(figure.measure, figure.estimate.value)
-        if _is_defined(figure) and text in places:
-            emphases[name] = places[text]
-    return emphases
+def _rank(lines: Sequence[Line], figures: Sequence[Mapping[str, Figure]], layout: Layout) -> dict[str, dict[str, str]]:
+    """Return the emphasis of printed values by measure: values that are printed alike share their place."""
+    ranked: dict[str, list[Figure]] = {name: [] for own in figures for name in own}
+    for line, own in zip(lines, figures, strict=True):
+        for name, figure in own.items():
+            if line.is_ranked and _is_defined(figure):
+                ranked[name].append(figure)
+    return {name: _places(own, layout) for name, own in ranked.items()}
 
 
 def _places(figures: Sequence[Figure], layout: Layout) -> dict[str, str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from xmceval.errors import DataError, counted
 from xmceval.rows.block import Block, Source
 from xmceval.rows.lockstep import Lockstep
+from xmceval.rows.progress import phase
 from xmceval.rows.threads import Progress, each_block
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.observers import Observer
@@ -73,10 +74,13 @@ def evaluate(
     def work(worker: Worker, blocks: tuple[Block, ...]) -> None:
         n_rows = blocks[0].n_rows
         worker.add(blocks)
+        add(n_rows)
         if progress is not None:
             progress(n_rows)
 
-    each_block(iter(steps), lambda: Worker(program, runs, observers), work, threads, all_faults=True)
+    name = systems[0].scores.name if len(systems) == 1 else counted(len(systems), "system")
+    with phase(name, truth.n_rows) as add:
+        each_block(iter(steps), lambda: Worker(program, runs, observers), work, threads, all_faults=True)
     if first.filter is not None:
         first.filter.check_rows(steps.n_rows, truth.name)
     return [run.totals for run in runs]

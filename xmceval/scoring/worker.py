@@ -52,7 +52,9 @@ class Worker:
         block, *others = blocks
         n_rows = block.n_rows
         terms = self._runs[0].terms
-        truth, explicit_zeros = validated_truth(block, self._truth, self._width, self._program.largest_grade)
+        truth, explicit_zeros = validated_truth(
+            block, self._truth, self._width, self._program.largest_grade, may_merge=True
+        )
         zeros = stored_zeros(block, self._zeros) if self._program.needs_zeros else None
         seen = -1 if self._width.is_known else largest_label(truth)
         in_truth = 0
@@ -89,7 +91,7 @@ class Worker:
 
     def _checked_scores(self, terms: Terms, block: Block, in_truth: int) -> tuple[Rows, Filtered, int]:
         """Parse and filter the scores of a system; also return what the filter did, and the largest label."""
-        scores = validated_scores(block, self._scores, terms.width)
+        scores = validated_scores(block, self._scores, terms.width, may_merge=True)
         check_lengths(block, scores, terms)
         largest = -1 if terms.width.is_known else largest_label(scores)
         if terms.filter is None:

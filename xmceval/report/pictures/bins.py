@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from xmceval.errors import UsageError, listed
 from xmceval.labels.bins import Bin
 from xmceval.metrics.measure import Measure
-from xmceval.report.pictures.style import Look, Plan, bars_of
+from xmceval.report.pictures.style import Look, Plan, bars_of, printable
 from xmceval.report.pictures.values import Subject, choose, deepest, results_of, scale
 from xmceval.report.result import Result
 
@@ -51,8 +51,8 @@ def _draw(results: Sequence[Result], measure: Measure, ax: Axes) -> None:
         estimates = [part.estimates[measure.name] for part in result.slices]
         places = [b + (i - (len(results) - 1) / 2) * width for b in range(len(estimates))]
         values = [factor * each.value for each in estimates]
-        style = {"facecolor": f"{look.color}80", "edgecolor": look.color, "hatch": look.hatch, "linewidth": 0.6}
-        ax.bar(places, values, width * 0.9, **style)
+        for style in look.bars:
+            ax.bar(places, values, width * 0.9, **style)
         if all(each.low is not None and each.high is not None for each in estimates):
             errors = [
                 [factor * (each.value - (each.low or 0.0)) for each in estimates],
@@ -60,7 +60,7 @@ def _draw(results: Sequence[Result], measure: Measure, ax: Axes) -> None:
             ]
             ax.errorbar(places, values, yerr=errors, fmt="none", ecolor=ax.xaxis.label.get_color(), elinewidth=0.8)
     bins = [part.bin for part in results[0].slices]
-    ax.set_xticks(range(len(bins)), [f"{each.name}\n{_range(each)}" for each in bins])
+    ax.set_xticks(range(len(bins)), [f"{printable(each.name)}\n{_range(each)}" for each in bins])
     ax.tick_params(axis="x", length=0)
     ax.set_xlabel(f"bins of labels, {_frequency(results[0])}")
     ax.set_ylabel(_name(measure, results[0]))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import UsageError, listed
-from xmceval.report.pictures.style import DOTS_PER_INCH, INK, style
+from xmceval.report.pictures.style import DOTS_PER_INCH, INK, printable, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -75,6 +75,7 @@ def to_svg(figure: Figure, *, theme: str = "auto", prefix: str | None = None) ->
         for child in [each for each in parent if each.tag.endswith("}metadata")]:
             parent.remove(child)
     _remove_unused_ids(root)
+    _remove_spaces(root)
     digest = hashlib.blake2b(ET.tostring(root), digest_size=4).hexdigest()
     start = f"{prefix or f'p{digest}'}-"
     for element in root.iter():
@@ -87,7 +88,7 @@ def to_svg(figure: Figure, *, theme: str = "auto", prefix: str | None = None) ->
     root.attrib.pop("version", None)
     if figure.get_label():
         title = ET.Element("title")
-        title.text = figure.get_label()
+        title.text = printable(figure.get_label())
         root.insert(0, title)
     return ET.tostring(root, encoding="unicode") + "\n"
 
@@ -99,6 +100,15 @@ def _remove_unused_ids(root: ET.Element) -> None:
     for element in root.iter():
         if element.get("id") not in used:
             element.attrib.pop("id", None)
+
+
+def _remove_spaces(root: ET.Element) -> None:
+    """Remove the indents and line breaks between elements and within paths, but not those of texts."""
+    for element in root.iter():
+        element.text = element.text if element.text and element.text.strip() else None
+        element.tail = None
+        if "d" in element.attrib:
+            element.set("d", " ".join(element.get("d", "").split()))
 
 
 def _attribute(name: str, value: str, start: str, theme: str) -> str:

@@ -75,6 +75,12 @@ class Look:
     dashes: Any
     hatch: str
 
+    @property
+    def bars(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The styles of two bars on top of each other: svg files show a hatch only where a bar has no filling."""
+        filling = {"facecolor": f"{self.color}80", "linewidth": 0}
+        return filling, {"facecolor": "none", "edgecolor": self.color, "hatch": self.hatch, "linewidth": 0.6}
+
     @classmethod
     def of(cls, number: int) -> Look:
         """Return the look of a system by its number."""
@@ -204,14 +210,14 @@ def bars_of(names: Sequence[str]) -> Legend | None:
         from matplotlib.patches import Patch
 
         looks = map(Look.of, range(len(names)))
-        return [Patch(facecolor=f"{each.color}80", edgecolor=each.color, hatch=each.hatch) for each in looks]
+        return [tuple(Patch(**how) for how in each.bars) for each in looks]
 
     return Legend(shorten(names), handles) if len(names) > 1 else None
 
 
 def shorten(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
     """Make names short enough for a picture, and still distinct; what no file may hold becomes a question mark."""
-    clean = ["".join(map(_visible, name)) for name in names]
+    clean = [printable(name) for name in names]
     short = [each if len(each) <= longest else f"{each[: longest // 2 - 1]}…{each[-longest // 2 :]}" for each in clean]
     return [_isolate(f"{each} ({i + 1})" if short.count(each) > 1 else each) for i, each in enumerate(short)]
 
@@ -220,6 +226,11 @@ def _isolate(name: str) -> str:
     """Keep a name that is read from right to left from reordering the text that it is in."""
     is_reversed = any(unicodedata.bidirectional(character) in {"R", "AL"} for character in name)
     return f"\N{LEFT-TO-RIGHT MARK}{name}\N{LEFT-TO-RIGHT MARK}" if is_reversed else name
+
+
+def printable(text: str) -> str:
+    """Replace the characters that an XML file must not hold, and line breaks."""
+    return "".join(map(_visible, text))
 
 
 def _visible(character: str) -> str:

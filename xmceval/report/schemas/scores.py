@@ -31,6 +31,7 @@ OPTION_TYPES: dict[str, Schema] = {
         "items": {"type": ["integer", "string"], "description": "A bin: its name, or the count at which it begins."},
     },
 }
+UNCOUNTED = "where values of rows of another tool were compared, which come without it"
 TYPES = {bool: "boolean", int: "integer", float: ["number", "string"]}  # an infinite number is a string
 
 
@@ -46,14 +47,14 @@ def spine() -> dict[str, Schema]:
         "truth": text("The file of the truth, or `array`."),
         "options": _options(),
         "n_instances": count("Rows of the truth that were scored."),
-        "n_labels": count("Labels; 0 where values of rows of another tool were read, which do not have it."),
-        "n_true": count("True labels of all instances."),
+        "n_labels": maybe(count("Labels."), UNCOUNTED),
+        "n_true": maybe(count("True labels of all instances."), UNCOUNTED),
         "empty_rows": record(
             "Instances without a true label.",
-            number=count("How many there are."),
+            number=maybe(count("How many there are."), UNCOUNTED),
             treated_as=text("They count as 0, or are left out.", ("zero", "drop")),
         ),
-        "explicit_zeros": count("Entries of the truth with value 0, which are not true labels."),
+        "explicit_zeros": maybe(count("Entries of the truth with value 0, which are not true labels."), UNCOUNTED),
         "propensities": maybe(_propensities(), "where no metric needs propensities"),
         "systems": many("One per system, in the order in which they were passed.", _system()),
     }
@@ -89,12 +90,14 @@ def _system() -> Schema:
         "A system.",
         name=text("Its name."),
         scores=text("The file of its predictions, or `array`."),
-        n_predictions=count("Predictions of all instances."),
+        n_predictions=maybe(count("Predictions of all instances."), UNCOUNTED),
         short_rows=by("cutoff", "Instances with fewer than k predictions; the missing ones count as misses.", _rows()),
         ties=record(
             "Instances with equal scores that matter.",
             rows_across_cut=by("cutoff", "Instances with equal scores on both sides of the cutoff.", _rows()),
-            rows_inside_only=count("Instances where only the order within the cutoffs depends on equal scores."),
+            rows_inside_only=maybe(
+                count("Instances where only the order within the cutoffs depends on equal scores."), UNCOUNTED
+            ),
         ),
         left_out_rows=by("metric", "Instances without a value of the metric, which its mean leaves out.", _rows()),
         unscored_true=maybe(count("True labels without a score."), "where no metric ranks all labels"),

@@ -99,7 +99,7 @@ def test_matplotlib_is_asked_for_before_anything_is_scored(files, monkeypatch):
 
 def test_open_shows_the_page(files, monkeypatch):
     opened = []
-    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
+    monkeypatch.setattr("click.launch", lambda address: opened.append(address) or 0)
     assert (
         run("t.txt", "a.txt", "--html", "p q.html", "--open", "-k", "1", "-m", "P", "-q", "--no-inspect").exit_code == 0
     )

@@ -118,7 +118,9 @@ def _evaluate(
     work: Work, progress: Progress | None, watch: Watch | None
 ) -> tuple[tuple[Result, ...], Comparison | None]:
     """Score or compare, and rank the values within published ones where a data set is named."""
-    setup = Setup.of(work.truth, work.options, work.systems)
+    options = work.options
+    has_counts = options.train is not None or options.counts is not None
+    setup = Setup.of(work.truth, options, work.systems, needs_counts=has_counts)
     comparison, pictures = None, _choose_pictures(work, setup)
     if work.is_comparison:
         comparison = compare_systems(
@@ -135,10 +137,10 @@ def _evaluate(
 
 def _choose_pictures(work: Work, setup: Setup) -> tuple[str, ...]:
     """Return the pictures for which something is collected, where systems and metrics have what they show."""
-    program, options = setup.program, work.options
+    program, frequencies = setup.program, setup.frequencies
     has_runs = any(are_runs(each.y_score) for each in work.systems)
     has_rows = 1 < len(work.systems) <= FEW_SYSTEMS and not has_runs and any(map(has_shares, row_measures(program)))
-    has_counts = options.train is not None or options.counts is not None
+    has_counts = frequencies.from_training and frequencies.n is not None and setup.terms.width.is_known
     has_probabilities = any(each.metric.family == "calibration" for each in program.measures)
     wanted = {
         "rows": has_rows,

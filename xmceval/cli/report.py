@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import click
 
-from xmceval.cli import options, shared
+from xmceval.cli import bars, options, shared
 from xmceval.cli.commandline import was_passed, write_command
 from xmceval.cli.compare import is_row_file
 from xmceval.errors import UsageError, listed
@@ -100,14 +99,13 @@ def command(
     named = [*shared.named_systems(preds, systems, fused), *shared.systems_of_runs(runs)]
     work = Work(truth, named, Options.of(arguments), Testing.of(arguments), Details.of(arguments))
     with _open_page(html) as write:
-        with shared.progress(str(named[0].name) if len(named) == 1 else f"{len(named)} systems", quiet) as progress:
+        with bars.shown(quiet):
             page = make_page(
                 work,
                 title=title,
                 command=write_command(context, without=NOT_IN_COMMAND),
                 layout=Layout.of(arguments),
                 inspect=inspect,
-                progress=progress,
                 watch=shared.watch(quiet),
             )
         warnings = () if page.comparison is None else page.comparison.warnings
@@ -115,7 +113,7 @@ def command(
             shared.refuse_warnings(page.results, warnings)
         shared.report(page.results, quiet=quiet, verbose=verbose, warnings=warnings)
         write(page.text)
-    if open_it and not webbrowser.open(Path(html).absolute().as_uri()):
+    if open_it and click.launch(Path(html).absolute().as_uri()):
         click.echo(f"note: {html}: no browser was found that opens it", err=True)
 
 

@@ -6,9 +6,9 @@ import base64
 import hashlib
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
-from importlib.resources import files
 
 from xmceval.errors import counted
+from xmceval.files.resources import read_resource
 from xmceval.report.comparesheet import build_comparison_sheet
 from xmceval.report.comparison import Comparison
 from xmceval.report.layout import DEFAULT, Layout
@@ -65,7 +65,7 @@ def render_page(
     else:
         sheet = build_sheet(results, layout)
     sections = [each for each in _build_sections(results, comparison, sheet, evidence) if each is not None]
-    style, script = _read("style.css"), _read("script.js")
+    style, script = (read_resource(__name__, each) for each in ("style.css", "script.js"))
     head = element(
         "head",
         element("meta", charset="utf-8"),
@@ -111,11 +111,6 @@ def _build_sections(
     yield describe_files(results, comparison, evidence)
     yield show_definitions(results)
     yield describe_provenance(results, comparison, evidence)
-
-
-def _read(file: str) -> str:
-    """Read a file of this package."""
-    return files(__name__).joinpath(file).read_text(encoding="utf-8")
 
 
 def _policy(script: str) -> str:

@@ -140,7 +140,7 @@ def _choose_pictures(work: Work, setup: Setup) -> tuple[str, ...]:
     program, frequencies = setup.program, setup.frequencies
     has_runs = any(are_runs(each.y_score) for each in work.systems)
     has_rows = 1 < len(work.systems) <= FEW_SYSTEMS and not has_runs and any(map(has_shares, row_measures(program)))
-    has_counts = frequencies.from_training and frequencies.n is not None and setup.terms.width.is_known
+    has_counts = frequencies.from_training and setup.terms.width.is_known
     has_probabilities = any(each.metric.family == "calibration" for each in program.measures)
     wanted = {
         "rows": has_rows,

@@ -128,7 +128,7 @@ def test_a_pair_is_one_system_of_a_comparison_and_two_matrices_are_two_runs(trut
         compared = xmceval.compare(truth, {"A": pair, "B": scores}, k=1, metrics="P")
         assert [system.name for system in compared.results] == ["A", "B"]
         assert compared.results[0]["P@1"] == compared.results[1]["P@1"]
-    compared = xmceval.compare(truth, {"A": [scores, -scores], "B": scores}, k=1, metrics="P")
+    compared = xmceval.compare(truth, {"A": [scores, -scores], "B": 2 * scores}, k=1, metrics="P")
     assert [system.name for system in compared.results] == ["A (1)", "A (2)", "B"]
 
 
@@ -181,8 +181,8 @@ def test_ranked_labels_are_predictions(truth, scores):
 
 
 WRONG = {
-    "fractions": ([[0.5, 1], [1], *[[0]] * 10], r"y_true\[0\]: expected a matrix, or lists of labels, .* of float64"),
-    "words": ([["a", "b"], ["c"], *[["d"]] * 10], r"y_true\[0\]: expected a matrix, or lists of labels, .* of <U1"),
+    "fractions": ([[0.5, 1], [1], *[[0]] * 10], r"y_true: expected a matrix, or lists of labels, .* of float64"),
+    "words": ([["a", "b"], ["c"], *[["d"]] * 10], r"y_true: expected a matrix, or lists of labels, .* of <U1"),
     "a negative label": ([[0, -2], [1], *[[0]] * 10], "y_true row 0: label -2 is negative"),
     "a label too large": ([[0, 1], [9], *[[0]] * 10], "y_true row 1: label 9 is outside 0..8"),
     "a label twice": ([[0, 1], [2, 2], *[[0]] * 10], "y_true row 1: label 2 appears twice"),

@@ -295,7 +295,7 @@ WRONG_TRUTH = {
     ),
     "ragged lists": (
         lambda y: [[1, 0.5], [1]],
-        ("y_true[0]", "rows of different lengths", "expected a matrix, or lists of labels"),
+        ("y_true", "rows of different lengths, 2 and 1", "expected a matrix, or lists of labels"),
     ),
     "one dimension": (lambda y: y[0], ("y_true", "got shape (9,)", "expected a matrix [n_rows, n_labels]")),
     "a sparse array of one dimension": (
@@ -354,7 +354,7 @@ WRONG_SCORES = {
     "more columns": (lambda s: np.hstack([s, s]), ("y_score has 18 columns", "y_true has 9 labels")),
     "ragged lists": (
         lambda s: [[1], [1, 0.5]],
-        ("y_score[1]", "rows of different lengths", "expected a matrix, or lists of labels"),
+        ("y_score", "rows of different lengths, 1 and 2", "expected a matrix, or lists of labels"),
     ),
     "one dimension": (lambda s: s[0], ("y_score", "got shape (9,)", "expected a matrix [n_rows, n_labels]")),
     "complex numbers": (lambda s: s.astype(complex), ("y_score", "dtype complex128", "expected numbers")),

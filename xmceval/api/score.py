@@ -8,6 +8,7 @@ from typing import Any
 
 from scipy.sparse import issparse
 
+from xmceval.api.plotting import PlotWatch, check_plots
 from xmceval.api.saving import saving_rows
 from xmceval.api.savinglabels import counting_labels, saving_labels
 from xmceval.api.setup import Named, Setup
@@ -53,6 +54,7 @@ def score(
     save_state: str | Path | None = None,
     shard: str | tuple[int, int] | None = None,
     max_weight: float | None = None,
+    plots: str | Iterable[str] = (),
     progress: Progress | None = None,
 ) -> Result:
     """Score predictions against the truth.
@@ -141,6 +143,9 @@ def score(
     max_weight : float, optional
         The largest sample weight of all shards, which is the scale of exact sums: totals with weights can only be added
         if they have the same. Default: that of `sample_weight`.
+    plots : str or iterable of str
+        Kinds of pictures to collect data for, which `result.plot` then draws: ``"gain"`` needs hits by label,
+        ``"calibration"`` hits by score. The other kinds need nothing beside the values.
     progress : callable, optional
         Called with a number of rows each time that many more are done.
 
@@ -177,8 +182,9 @@ def score(
         )
     systems = [Named(find_shards(y_score, are_scores=True))]
     options, place = Options.of(locals()), parse_shard(shard)
+    kinds = check_plots(plots, has_pairs=False)
     check_saving(options, systems, place, save_state)
-    setup = Setup.of(y_true, options, systems, max_weight=max_weight)
+    setup = Setup.of(y_true, options, systems, needs_counts="gain" in kinds, max_weight=max_weight)
     [result] = score_systems(
         *(setup, systems),
         progress=progress,
@@ -186,6 +192,7 @@ def score(
         save_labels=save_labels,
         save_state=save_state,
         shard=place,
+        plots=kinds,
     )
     warn(result.warnings)
     return result
@@ -200,18 +207,21 @@ def score_systems(
     save_labels: str | Path | None = None,
     save_state: str | Path | None = None,
     shard: Shard | None = None,
+    plots: Sequence[str] = (),
 ) -> list[Result]:
     """Score systems on an opened truth, which is read once."""
     setup = counting_labels(setup, save_labels, save_rows)
     opened = setup.open_systems(systems)
+    shown = PlotWatch.of(plots, setup, opened)
     with (
         saving_rows(setup, opened, save_rows) as saved_rows,
         saving_labels(setup, opened, save_labels) as saved_labels,
-        saving_state(setup, save_state) as saved_state,
+        saving_state(setup, save_state, counts_labels=save_labels is not None) as saved_state,
     ):
-        totals = setup.evaluate(opened, [*saved_rows.observers, *saved_state.observers], progress)
+        observers = [*saved_rows.observers, *saved_state.observers, *shown.observers]
+        totals = setup.evaluate(opened, observers, progress)
         results = setup.results(opened, totals)
         saved_rows.finish(results)
         saved_labels.finish(results, totals)
         saved_state.finish(setup, opened[0], totals[0], str(save_state), shard)
-    return results
+    return shown.finish(results)

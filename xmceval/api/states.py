@@ -102,19 +102,21 @@ class StateSaving:
 
 
 @contextmanager
-def saving_state(setup: Setup, path: str | Path | None) -> Iterator[StateSaving]:
+def saving_state(setup: Setup, path: str | Path | None, *, counts_labels: bool = False) -> Iterator[StateSaving]:
     """Write the totals of a system to a file, if one is named.
 
     Raises
     ------
     UsageError
-        A file that exists.
+        A file that exists, or a program that also counts every label for a file of their values.
     DataError
         A truth whose labels no other file shares.
     """
     if path is None:
         yield StateSaving()
         return
+    if counts_labels:
+        raise UsageError(f"{path}: totals cannot be saved beside values of labels (hint: save them in two runs)")
     if setup.truth.judgments is not None and setup.truth.judgments.has_own_labels:
         raise DataError(
             f"{setup.truth.source.name}: its documents are only numbered by their places in it, so no other totals can "

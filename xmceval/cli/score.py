@@ -5,8 +5,10 @@ from __future__ import annotations
 import click
 
 from xmceval.cli import bars, options, shared
+from xmceval.cli.plotting import Plots, plot_options
 from xmceval.errors import UsageError
 from xmceval.report.forms import render
+from xmceval.report.pictures import RESULTS
 
 
 @click.command("score", cls=options.GroupedCommand, short_help="Score predictions against the truth.")
@@ -38,6 +40,7 @@ from xmceval.report.forms import render
     metavar="W",
     help="The largest sample weight of all shards, where --save-state saves them one by one.",
 )
+@plot_options(RESULTS, "bins with --by-frequency, else curves")
 @options.strict
 @options.quiet
 @options.verbose
@@ -54,6 +57,8 @@ def command(
     save_state: str | None,
     shard: str | None,
     max_weight: float | None,
+    plots: tuple[str, ...],
+    plot_kinds: tuple[str, ...],
     strict: bool,
     quiet: bool,
     verbose: bool,
@@ -79,6 +84,7 @@ def command(
         raise UsageError("published values are not part of the CSV (hint: pass -o table or -o json)")
     layout = options.take_layout(arguments, form)
     systems = shared.system_names(preds, names)
+    pictures = Plots.of(plots, plot_kinds)
     shared.start(quiet, ahead=True)
     from xmceval.api.score import score_systems
     from xmceval.api.setup import Setup
@@ -90,15 +96,26 @@ def command(
     chosen = Options.of(arguments | {"train": shared.shards_of(arguments["train"], shards)})
     entry = require_dataset(chosen.dataset) if published else None
     named = shared.named_systems(preds, systems, fused, shards=shards)
+    pictures.check(RESULTS, chosen)
     place = parse_shard(shard)
     check_saving(chosen, named, place, save_state)
     with bars.shown(quiet):
-        setup = Setup.of(shared.shards_of(truth, shards), chosen, named, max_weight=max_weight)
+        setup = Setup.of(
+            *(shared.shards_of(truth, shards), chosen, named),
+            needs_counts="gain" in pictures.collected,
+            max_weight=max_weight,
+        )
         results = score_systems(
-            *(setup, named), save_rows=save_rows, save_labels=save_labels, save_state=save_state, shard=place
+            *(setup, named),
+            save_rows=save_rows,
+            save_labels=save_labels,
+            save_state=save_state,
+            shard=place,
+            plots=pictures.collected,
         )
     results = results if entry is None else [with_standings(result, entry) for result in results]
     if strict:
         shared.refuse_warnings(results)
     shared.report(results, quiet=quiet, verbose=verbose)
     click.echo(render(form, results, layout), nl=False)
+    pictures.write(results)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -83,20 +83,19 @@ def find_lists(rows: Any, name: str, n_labels: int | None) -> LabelLists | None:
     """
     if not isinstance(rows, (list, tuple)) or not rows or not all(_is_row(row) for row in rows):
         return None
-    arrays = [as_array(list(row) if isinstance(row, _ROW_TYPES) else row, f"{name}[{i}]") for i, row in enumerate(rows)]
-    lengths = {array.size for array in arrays}
+    lengths = [len(row) for row in rows]
     are_sets = any(isinstance(row, (set, frozenset)) for row in rows)
-    if any(array.ndim != 1 for array in arrays):
+    if not are_sets and len(set(lengths)) == 1 and n_labels in {None, lengths[0]}:
         return None
-    wrong = next((i for i, array in enumerate(arrays) if array.size and array.dtype.kind not in "iu"), None)
-    if not are_sets and len(lengths) == 1 and (n_labels in {None, *lengths} or wrong is not None):
+    labels = _concatenate(rows, name)
+    if labels is not None and labels.dtype.kind in "iu":
+        return _join(labels, np.array(lengths))
+    if labels is None or len(set(lengths)) == 1:
         return None
-    if wrong is not None:
-        raise DataError(
-            f"{name}[{wrong}]: expected a matrix, or lists of labels, whose ids are integers; got rows of different "
-            f"lengths, this one of {arrays[wrong].dtype}"
-        )
-    return _join([array[array != -1] for array in arrays])
+    raise DataError(
+        f"{name}: expected a matrix, or lists of labels, whose ids are integers; got rows of different lengths, "
+        f"{lengths[0]} and {next(length for length in lengths if length != lengths[0])}, of {labels.dtype}"
+    )
 
 
 def are_ranked_lists(labels: AnyArray, n_labels: int | None = None) -> bool:
@@ -108,25 +107,39 @@ def are_ranked_lists(labels: AnyArray, n_labels: int | None = None) -> bool:
     return is_within and not is_same.any()
 
 
-def _join(arrays: Sequence[AnyArray]) -> LabelLists:
-    lengths = np.array([array.size for array in arrays], dtype=np.int64)
+def _concatenate(rows: Any, name: str) -> AnyArray | None:
+    """Return the labels of all rows, or None where a row is no list of single values."""
+    try:
+        if all(isinstance(row, _ROW_TYPES) for row in rows):
+            arrays = [np.array(list(chain.from_iterable(rows)))]
+        else:
+            arrays = [as_array(row, f"{name}[{i}]") for i, row in enumerate(rows)]
+    except ValueError:  # rows of lists
+        return None
+    filled = [array.astype(np.int64) if array.dtype.kind in "iu" else array for array in arrays if array.size]
+    if any(array.ndim != 1 for array in filled):
+        return None
+    return np.concatenate(filled) if filled else np.empty(0, dtype=np.int64)
+
+
+def _join(labels: AnyArray, lengths: Int64) -> LabelLists:
+    """Make CSR of the labels of all rows, without padding."""
+    rows, is_padding = np.repeat(np.arange(lengths.size), lengths), labels == -1
+    lengths = lengths - np.bincount(rows[is_padding], minlength=lengths.size)
     indptr = np.concatenate([[0], np.cumsum(lengths)])
-    labels = np.concatenate([array.astype(np.int64) for array in arrays])
-    places = np.arange(labels.size) - np.repeat(indptr[:-1], lengths)
-    return LabelLists(indptr, labels, (np.repeat(lengths, lengths) - places).astype(np.float64))
+    kept = labels[~is_padding]
+    return LabelLists(indptr, kept, (np.repeat(indptr[1:], lengths) - np.arange(kept.size)).astype(np.float64))
 
 
 def _is_row(row: Any) -> bool:
     """Return whether a value can be the labels of one row."""
-    if isinstance(row, _ROW_TYPES):
-        return all(isinstance(label, (int, np.integer)) for label in row) or isinstance(row, list)
-    return len(getattr(row, "shape", ())) == 1
+    return isinstance(row, _ROW_TYPES) or len(getattr(row, "shape", ())) == 1
 
 
 def _is_integer(values: Any) -> bool:
     """Return whether an array of any library has integers."""
-    dtype = str(values.dtype) if hasattr(values, "dtype") else str(np.asarray(values).dtype)
-    return "int" in dtype and "qint" not in dtype
+    dtype = values.dtype if hasattr(values, "dtype") else np.asarray(values).dtype
+    return dtype.kind in "iu" if isinstance(dtype, np.dtype) else "int" in str(dtype)
 
 
 def _have_same_shape(first: Any, second: Any) -> bool:

@@ -123,7 +123,12 @@ class Dense:
             is_stored, values = values != -np.inf, comparable(values)
         else:
             is_stored = values != 0
-        return _masked_rows(scratch, is_stored, np.nonzero(is_stored)[1], values[is_stored])
+        rows, places = _stored_rows(scratch, is_stored)
+        np.subtract(
+            places, np.repeat(np.arange(stop - start) * values.shape[1], np.diff(rows.indptr)), out=rows.indices
+        )
+        rows.values[:] = values.ravel()[places]
+        return rows
 
 
 @dataclass(frozen=True)
@@ -151,16 +156,17 @@ class PaddedLists:
             np.multiply(np.arange(labels.shape[0] + 1), labels.shape[1], out=rows.indptr)
             rows.indices[:], rows.values[:] = labels.ravel(), scores.ravel()
             return rows
-        return _masked_rows(scratch, is_stored, labels[is_stored], scores[is_stored])
+        rows, places = _stored_rows(scratch, is_stored)
+        rows.indices[:], rows.values[:] = labels.ravel()[places], scores.ravel()[places]
+        return rows
 
 
-def _masked_rows(scratch: Scratch, is_stored: AnyArray, indices: AnyArray, values: AnyArray) -> Rows:
-    """Return the stored cells of dense rows in CSR."""
-    rows = scratch.rows(is_stored.shape[0], indices.size)
-    rows.indptr[0] = 0
-    np.cumsum(np.count_nonzero(is_stored, axis=1), out=rows.indptr[1:])
-    rows.indices[:], rows.values[:] = indices, values
-    return rows
+def _stored_rows(scratch: Scratch, is_stored: AnyArray) -> tuple[Rows, AnyArray]:
+    """Return arrays for the stored cells of dense rows in CSR, and the places of the cells in the raveled rows."""
+    places = np.flatnonzero(is_stored)  # many times as fast as two-dimensional indexing
+    rows = scratch.rows(is_stored.shape[0], places.size)
+    rows.indptr[:] = np.searchsorted(places, np.arange(is_stored.shape[0] + 1) * is_stored.shape[1])
+    return rows, places
 
 
 def comparable(values: AnyArray) -> AnyArray:

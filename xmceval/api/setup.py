@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,9 @@ from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program, compile_program
 from xmceval.scoring.spec import input_name
 from xmceval.scoring.totals import Totals
+
+
+Engine = Callable[..., list[Totals]]
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,8 @@ class Setup:
         What was inferred from the files; what a reader must know before trusting the numbers.
     frequencies : Propensities
         From training counts, where anything needs them.
+    engine : callable
+        Turns opened systems into totals, as `evaluate` does in threads of this process.
     """
 
     options: Options
@@ -88,6 +93,7 @@ class Setup:
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     frequencies: Propensities = NO_PROPENSITIES
+    engine: Engine = evaluate
 
     @classmethod
     def of(
@@ -152,7 +158,7 @@ class Setup:
         self, opened: Sequence[Opened], observers: Sequence[Observer] = (), progress: Progress | None = None
     ) -> list[Totals]:
         """Return the totals of systems, and show the values of their rows to observers."""
-        return evaluate(
+        return self.engine(
             self.truth.source,
             [System(each.scores.source, each.terms) for each in opened],
             self.program,

@@ -53,6 +53,8 @@ class LineChunks:
     chunk_bytes : int
     lacks_newline : bool
         Set at the end of a file that ends within a line.
+    offset : int
+        Where the first line begins; above 0 only for files that are not compressed.
 
     Raises
     ------
@@ -64,11 +66,14 @@ class LineChunks:
     max_line: int | None = None
     chunk_bytes: int = field(default_factory=lambda: CHUNK_BYTES)
     lacks_newline: bool = False
+    offset: int = 0
 
     def __iter__(self) -> Iterator[Chunk]:
         pool: list[bytearray] = []
-        rest, n_before = b"", 0  # the beginning of a line whose end is not yet read, and the bytes before it
+        rest, n_before = b"", self.offset  # the beginning of a line whose end is not yet read; the bytes before it
         with open_bytes(self.path) as stream:
+            if self.offset:
+                stream.seek(self.offset)
             while True:
                 buffer = pool.pop() if pool else bytearray(self.chunk_bytes + PADDING)
                 is_usual = len(rest) < self.chunk_bytes

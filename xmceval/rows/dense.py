@@ -66,7 +66,7 @@ class SelectingSource:
 
     def blocks(self) -> Generator[Block, None, None]:
         """Yield blocks; those of scores that need no copy have many more entries than others."""
-        first_row = 0
+        first_row = self.source.first_row
         for piece in self.source.pieces:
             values = cast(Dense, piece).values
             n_entries = _entries_at_once(values)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from xmceval.rows import tensors
 from xmceval.rows.arrays import as_values, check_dtype
 from xmceval.rows.block import Block, Rows, Scratch
 from xmceval.rows.lists import LabelLists, Pair, are_ranked_lists, find_lists, find_pair
-from xmceval.rows.storage import AnyArray, Csr, Dense, Matrix, PaddedLists
+from xmceval.rows.storage import AnyArray, Csr, Dense, Matrix, PaddedLists, slice_rows
 
 BLOCK_ENTRIES = 1 << 17  # entries per block, few enough for a block to stay in the processor's cache
 RANKED = "labels without scores, ranked by their order, best first"
@@ -74,6 +74,8 @@ class MatrixSource:
         Whether the pieces are dense scores.
     note : str
         How the matrix was read, where it could have been something else.
+    first_row : int
+        The number of the first row of `pieces`, where those before it are left out.
     """
 
     name: str
@@ -85,10 +87,26 @@ class MatrixSource:
     dtype: np.dtype[Any] | None = None
     is_dense: bool = False
     note: str = ""
+    first_row: int = 0
+
+    @property
+    def can_start(self) -> bool:
+        """Whether reading can begin at any row."""
+        return isinstance(self.pieces, list) or bool(getattr(self.pieces, "can_start", False))
+
+    def starting_at(self, row: int) -> MatrixSource:
+        """Return the same source, read from a row on."""
+        pieces: Any = self.pieces
+        pieces = slice_rows(pieces, row, self.n_rows) if isinstance(pieces, list) else pieces.starting_at(row)
+        return replace(self, pieces=pieces, first_row=row)
+
+    def sliced(self, start: int, stop: int) -> MatrixSource:
+        """Return some rows of a matrix in memory, under their own numbers."""
+        return replace(self, pieces=slice_rows(cast("list[Matrix]", self.pieces), start, stop), first_row=start)
 
     def blocks(self) -> Generator[Block, None, None]:
         """Yield blocks of about BLOCK_ENTRIES entries, and of at most BLOCK_ROWS rows."""
-        first_row = 0
+        first_row = self.first_row
         for piece in self.pieces:
             start, n_rows = 0, piece.n_rows
             while start < n_rows:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
-from typing import cast
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import numpy as np
 
@@ -42,6 +42,22 @@ class RepairedSource:
     def __post_init__(self) -> None:
         self.name, self.n_rows, self.dtype = self.source.name, self.source.n_rows, self.source.dtype
         self._lock, self.n_removed = threading.Lock(), 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.Lock()
+
+    def of(self, source: Source) -> RepairedSource:
+        """Return another source, such as a part of this one, with the same repair."""
+        return replace(self, source=source)
+
+    def count_removed(self, number: int) -> None:
+        """Take note of entries that were removed elsewhere."""
+        with self._lock:
+            self.n_removed += number
 
     @property
     def warnings(self) -> list[str]:

@@ -154,11 +154,11 @@ class ReopenedSource:
     def __init__(self, source: Source, reopen: Callable[[], Source]) -> None:
         self.name, self.n_rows, self.n_labels = source.name, source.n_rows, source.n_labels
         self.is_exact, self.dtype, self.warnings = source.is_exact, source.dtype, list(source.warnings)
-        self._reopen = reopen
+        self.reopen = reopen
 
     def blocks(self) -> Generator[Block, None, None]:
         """Open the source and yield its blocks."""
-        source = self._reopen()
+        source = self.reopen()
         yield from source.blocks()
         self.warnings = list(source.warnings)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -204,3 +205,25 @@ def is_wide(values: AnyArray) -> bool:
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and values.size:
         return bool(np.max(values) > 2**53) or bool(np.min(values) < -(2**53))
     return values.dtype.kind == "f" and values.dtype.itemsize > 8
+
+
+def slice_rows(pieces: Iterable[Matrix], start: int, stop: int) -> list[Matrix]:
+    """Return some rows of a matrix in memory, as pieces that share its memory."""
+    sliced, row = list[Matrix](), 0
+    for piece in pieces:
+        first, last = max(start - row, 0), min(stop - row, piece.n_rows)
+        if first < last:
+            sliced.append(_slice(piece, first, last))
+        row += piece.n_rows
+    return sliced
+
+
+def _slice(piece: Matrix, start: int, stop: int) -> Matrix:
+    if isinstance(piece, Csr):
+        first, last = int(piece.indptr[start]), int(piece.indptr[stop])
+        indptr = piece.indptr[start : stop + 1] - piece.indptr[start]
+        return Csr(indptr, piece.indices[first:last], piece.values[first:last], piece.are_scores)
+    if isinstance(piece, PaddedLists):
+        return PaddedLists(piece.labels[start:stop], cast(Any, piece.scores)[start:stop])
+    dense = cast(Dense, piece)
+    return Dense(dense.values[start:stop], dense.are_scores)

@@ -69,6 +69,16 @@ def each_block(
     loop.raise_first()
 
 
+def run_alone(
+    items: Generator[Item, None, None], start: Callable[[], State], work: Callable[[State, Item], None]
+) -> tuple[list[Fault], DataError | None]:
+    """Work on items in this thread; return the faulty rows and the error after them, instead of raising them."""
+    loop = _Loop(items, start, work, all_faults=True)
+    with closing(items):
+        loop.run()
+    return loop.find_first()
+
+
 class _Loop(Generic[Item, State]):
     """Draws items in order, one thread at a time, works on them, and keeps what went wrong by the number of the item.
 
@@ -123,10 +133,14 @@ class _Loop(Generic[Item, State]):
             self.stop.set()
         return True
 
+    def find_first(self) -> tuple[list[Fault], DataError | None]:
+        """Return the first error, and the faults of rows before it."""
+        at, error = min(self._errors, key=itemgetter(0), default=(self._n_drawn, None))
+        return [fault for number, fault in self._faults if number < at], error
+
     def raise_first(self) -> None:
         """Raise what went wrong first, if anything did: the faults of rows, or another error."""
-        at, error = min(self._errors, key=itemgetter(0), default=(self._n_drawn, None))
-        faults = [fault for number, fault in self._faults if number < at]
+        faults, error = self.find_first()
         if faults:
             raise as_error(faults if self._all_faults else [min(faults, key=lambda fault: fault.row)])
         if error is not None:

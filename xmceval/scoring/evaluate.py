@@ -66,7 +66,7 @@ def evaluate(
     """
     runs, sources = [], list[Source]()
     for system in systems:
-        terms = _with_row_length(truth, system)
+        terms = with_row_length(truth, system)
         sources.append(select_scores(program, terms, system.scores))
         runs.append(Run(terms, empty(program, terms)))
     first = systems[0].terms
@@ -115,7 +115,7 @@ def doubt_header(truth: Source, system: System, totals: Totals) -> Iterator[str]
         )
 
 
-def _with_row_length(truth: Source, system: System) -> Terms:
+def with_row_length(truth: Source, system: System) -> Terms:
     """Add the longest row, where the second number of a header can only be that: `rows k`."""
     scores, width = system.scores, system.terms.width
     if scores.n_labels in {None, width.n_labels}:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,9 +46,13 @@ class PairSums:
         """Add the rows of a block."""
         own = PairSums(len(self.products))
         add_pairs(a, b, weights, signs, own.products, own.counts)
+        self.merge(own.products, own.counts)
+
+    def merge(self, products: Int64, counts: Int64) -> None:
+        """Add the sums and counts of other rows."""
         with self._lock:
-            self.products = add_words(self.products, own.products)
-            self.counts += own.counts
+            self.products = add_words(self.products, products)
+            self.counts += counts
 
 
 class Pairs(Observer):
@@ -62,7 +67,7 @@ class Pairs(Observer):
     """
 
     def __init__(self, program: Program, n_bins: int, pairs: Sequence[tuple[int, int]]) -> None:
-        self.pairs = tuple(pairs)
+        self.pairs, self._n_bins = tuple(pairs), n_bins
         self.tasks = tuple(row_tasks(program))
         self._signs = [_signs(task.measures) for task in self.tasks]
         self._share_signs = [np.repeat(signs, n_bins) for signs in self._signs]
@@ -71,6 +76,31 @@ class Pairs(Observer):
             pair: [PairSums(len(task.measures) * n_bins if task.has_ceiling else 0) for task in self.tasks]
             for pair in self.pairs
         }
+
+    @classmethod
+    def of(cls, program: Program, parameters: Any) -> Pairs:
+        """Make one of no rows."""
+        return cls(program, *parameters)
+
+    @property
+    def parameters(self) -> tuple[int, tuple[tuple[int, int], ...]]:
+        """What `of` needs beside the program."""
+        return self._n_bins, self.pairs
+
+    @property
+    def state(self) -> list[tuple[Int64, Int64]]:
+        """The sums of all pairs."""
+        return [(each.products, each.counts) for each in self._all_sums()]
+
+    def merge(self, state: Sequence[tuple[Int64, Int64]]) -> None:
+        """Add the sums of other rows."""
+        for own, (products, counts) in zip(self._all_sums(), state, strict=True):
+            own.merge(products, counts)
+
+    def _all_sums(self) -> Iterator[PairSums]:
+        for sums in (self.sums, self.shares):
+            for pair in self.pairs:
+                yield from sums[pair]
 
     def add(self, block: BlockValues) -> None:
         """Add the rows of a block."""

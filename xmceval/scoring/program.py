@@ -37,11 +37,14 @@ class Program:
         The distinct cutoffs, ascending.
     tasks : tuple of Task
         They compute all measures, each one once.
+    counts_labels : bool
+        Whether they also count every label.
     """
 
     measures: tuple[Measure, ...]
     cutoffs: Int64
     tasks: tuple[Task, ...]
+    counts_labels: bool = False
 
     @property
     def deepest(self) -> int:
@@ -101,7 +104,7 @@ class Program:
 
     def counting_labels(self) -> Program:
         """Return the program that also counts every label at its cutoffs and among its decisions."""
-        return replace(self, tasks=tuple(Labelwise.counting(self.measures, self.tasks)))
+        return replace(self, tasks=tuple(Labelwise.counting(self.measures, self.tasks)), counts_labels=True)
 
     def remarks(self, parts: Sequence[Any], n_labels: int) -> list[str]:
         """Return what the tasks have to remark on their parts of the totals."""

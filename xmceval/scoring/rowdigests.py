@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from xmceval.rows.block import Int64, Rows
 from xmceval.scoring.batch import Ranking
 from xmceval.scoring.observers import BlockValues, Observer
 from xmceval.scoring.savedrows import TruthDigest, digest_rows
+
+if TYPE_CHECKING:
+    from xmceval.scoring.program import Program
 
 LEAST_TRUE = 16
 
@@ -41,6 +45,29 @@ class RowDigests(Observer):
     def identifies(self) -> bool:
         """Whether there are enough true labels for other rows to have others."""
         return self.n_true >= LEAST_TRUE
+
+    @classmethod
+    def of(cls, _program: Program, parameters: Any) -> RowDigests:
+        """Make one of no rows."""
+        return cls(parameters)
+
+    @property
+    def parameters(self) -> int:
+        """What `of` needs beside the program."""
+        return len(self.rankings)
+
+    @property
+    def state(self) -> tuple[int, int, TruthDigest, list[TruthDigest]]:
+        """The numbers and digests."""
+        return self.n_rows, self.n_true, self.truth, list(self.rankings)
+
+    def merge(self, state: tuple[int, int, TruthDigest, Sequence[TruthDigest]]) -> None:
+        """Add those of other rows."""
+        n_rows, n_true, truth, rankings = state
+        with self._lock:
+            self.n_rows, self.n_true = self.n_rows + n_rows, self.n_true + n_true
+            for own, other in ((self.truth, truth), *zip(self.rankings, rankings, strict=True)):
+                own.merge(other)
 
     def add(self, block: BlockValues) -> None:
         """Take the rows of a block."""

@@ -88,6 +88,10 @@ class TruthDigest:
         self._n_rows += n_rows
         self._sum = (self._sum + digest) % 2**64
 
+    def merge(self, other: TruthDigest) -> None:
+        """Add the rows of another one."""
+        self.add(other._n_rows, other._sum)
+
     def __str__(self) -> str:
         return hashlib.blake2b(f"{self._n_rows} {self._sum}".encode(), digest_size=16).hexdigest()
 

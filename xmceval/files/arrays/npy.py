@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,6 +92,11 @@ class ArrayStream:
             raise _damage_error(self.name, error) from None
         self._n_left -= n_items
         return np.frombuffer(buffer, dtype=self.header.dtype)
+
+    def skip(self, n_items: int) -> None:
+        """Leave items out, of a file in which bytes can be left out."""
+        self.stream.seek(n_items * self.header.dtype.itemsize, os.SEEK_CUR)
+        self._n_left -= n_items
 
     def _fill(self, view: memoryview) -> None:
         filled = 0
@@ -204,7 +210,11 @@ class ArrayFile(Protocol):
     def header(self) -> Header:
         """Read its header."""
 
-    def row_pieces(self, n_entries: int) -> Iterator[AnyArray]:
+    @property
+    def can_start(self) -> bool:
+        """Whether reading can begin at any row."""
+
+    def row_pieces(self, n_entries: int, first_row: int = 0) -> Iterator[AnyArray]:
         """Yield the rows of a matrix in pieces of about `n_entries` entries."""
 
     def strings(self) -> NDArray[np.object_]:
@@ -226,17 +236,22 @@ class NpyFile:
         """Read its header."""
         return read_header(self.path)
 
-    def row_pieces(self, n_entries: int) -> Iterator[AnyArray]:
+    @property
+    def can_start(self) -> bool:
+        """Whether reading can begin at any row."""
+        return is_uncompressed(self.path)
+
+    def row_pieces(self, n_entries: int, first_row: int = 0) -> Iterator[AnyArray]:
         """Yield the rows of a matrix in pieces of about `n_entries` entries."""
-        return read_row_pieces(self.path, n_entries)
+        return read_row_pieces(self.path, n_entries, first_row)
 
     def strings(self) -> NDArray[np.object_]:
         """Read it as an array of strings."""
         return read_strings(self.path)
 
 
-def read_row_pieces(path: Path, n_entries: int) -> Iterator[AnyArray]:
-    """Yield the rows of a matrix in pieces of about `n_entries` entries.
+def read_row_pieces(path: Path, n_entries: int, first_row: int = 0) -> Iterator[AnyArray]:
+    """Yield the rows of a matrix, from one on, in pieces of about `n_entries` entries.
 
     A matrix in Fortran order is mapped into memory, or read whole if the file is compressed.
     """
@@ -246,20 +261,23 @@ def read_row_pieces(path: Path, n_entries: int) -> Iterator[AnyArray]:
             whole = np.load(path, mmap_mode="r", allow_pickle=False)
         except ValueError as error:
             raise _damage_error(str(path), error) from None
-        yield from _cut(whole, n_entries)
+        yield from _cut(whole[first_row:], n_entries)
         return
     with open_array(path) as array:
-        yield from take_row_pieces(array, n_entries)
+        yield from take_row_pieces(array, n_entries, first_row)
 
 
-def take_row_pieces(array: ArrayStream, n_entries: int) -> Iterator[AnyArray]:
-    """Yield the rows of an opened matrix in pieces; one in Fortran order is read whole."""
+def take_row_pieces(array: ArrayStream, n_entries: int, first_row: int = 0) -> Iterator[AnyArray]:
+    """Yield the rows of an opened matrix, from one on, in pieces; one in Fortran order is read whole."""
     n_rows, width = array.header.shape
     if array.header.is_fortran:
         whole = array.read_rest().reshape(array.header.shape, order="F")
         array.check_end()
-        yield from _cut(whole, n_entries)
+        yield from _cut(whole[first_row:], n_entries)
         return
+    n_rows -= first_row
+    if first_row:
+        array.skip(first_row * width)
     n_piece = max(n_entries // max(width, 1), 1)
     if width == 0:
         yield np.empty((n_rows, 0), dtype=array.header.dtype)

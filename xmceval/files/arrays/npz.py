@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import io
+import os
+import struct
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +22,15 @@ from xmceval.files.arrays.npy import ArrayStream, Header, take_row_pieces, take_
 from xmceval.files.arrays.pairs import open_lists
 from xmceval.files.known.table import title_of
 from xmceval.files.opened import Opened, Request
-from xmceval.files.streams import is_uncompressed, read_all_bytes
+from xmceval.files.streams import is_uncompressed, open_bytes, read_all_bytes
 from xmceval.rows.matrices import BLOCK_ENTRIES, MatrixSource, indptr_error
 from xmceval.rows.storage import Csr
 
 AnyArray = NDArray[Any]
 
 ROWS_AT_ONCE = 1 << 16
+
+LOCAL_HEADER = 30  # bytes before the name of a member; the last four are two lengths
 
 LONGEST_FORMAT = 1 << 10  # bytes of `format`, which is read whole
 
@@ -73,10 +77,59 @@ class Archive:
             member.close()
             raise
 
+    @property
+    def can_start(self) -> bool:
+        """Whether its members are stored as they are, so that reading can begin at any item of them."""
+        if self.content is not None:
+            return False
+        with self.open() as opened:
+            return all(member.compress_type == zipfile.ZIP_STORED for member in opened.infolist())
+
+    def open_stored(self, opened: zipfile.ZipFile, name: str) -> ArrayStream:
+        """Open a member that is stored as it is, in which items can be left out; its checksum is not checked."""
+        stream = open_bytes(self.path)
+        try:
+            start = opened.getinfo(f"{name}.npy").header_offset
+            stream.seek(start)
+            head = stream.read(LOCAL_HEADER)
+            n_name, n_extra = struct.unpack("<HH", head[-4:])
+            stream.seek(start + LOCAL_HEADER + n_name + n_extra)
+            return ArrayStream(cast(BinaryIO, _Until(stream, opened.getinfo(f"{name}.npy").file_size)), f"{self.path} ({name})")
+        except BaseException:
+            stream.close()
+            raise
+
     def read_array(self, opened: zipfile.ZipFile, name: str) -> AnyArray:
         """Read a whole member."""
         with self.open_array(opened, name) as stream:
             return stream.read_rest()
+
+
+class _Until(io.RawIOBase):
+    """The next so many bytes of a stream, as a stream."""
+
+    def __init__(self, stream: BinaryIO, size: int) -> None:
+        self._stream, self._left = stream, size
+
+    def readable(self) -> bool:
+        """Return that it can be read."""
+        return True
+
+    def readinto(self, view: Any) -> int:
+        """Read into a buffer."""
+        n_read = self._stream.readinto(memoryview(view)[: self._left])  # type: ignore[attr-defined]
+        self._left -= n_read
+        return int(n_read)
+
+    def seek(self, offset: int, whence: int = os.SEEK_CUR) -> int:
+        """Leave bytes out."""
+        self._left = max(self._left - offset, 0)
+        return self._stream.seek(offset, whence)
+
+    def close(self) -> None:
+        """Close the stream."""
+        self._stream.close()
+        super().close()
 
 
 def open_npz(path: Path, request: Request) -> Opened:
@@ -141,8 +194,17 @@ class Member:
         with self.archive.open() as opened, self.archive.open_array(opened, self.part) as stream:
             return stream.header
 
-    def row_pieces(self, n_entries: int) -> Iterator[AnyArray]:
+    @property
+    def can_start(self) -> bool:
+        """Whether reading can begin at any row."""
+        return self.archive.can_start
+
+    def row_pieces(self, n_entries: int, first_row: int = 0) -> Iterator[AnyArray]:
         """Yield the rows of a matrix in pieces of about `n_entries` entries."""
+        if first_row:
+            with self.archive.open() as opened, self.archive.open_stored(opened, self.part) as stream:
+                yield from take_row_pieces(stream, n_entries, first_row)
+            return
         with self.archive.open() as opened, self.archive.open_array(opened, self.part) as stream:
             yield from take_row_pieces(stream, n_entries)
 
@@ -205,18 +267,27 @@ class _CsrPieces:
     n_labels: int
     n_stored: int
     are_scores: bool
+    first_row: int = 0
+
+    @property
+    def can_start(self) -> bool:
+        """Whether reading can begin at any row."""
+        return self.archive.can_start
+
+    def starting_at(self, row: int) -> _CsrPieces:
+        """Return the rows from one on."""
+        return replace(self, first_row=row)
 
     def __iter__(self) -> Iterator[Csr]:
         """Yield pieces of about BLOCK_ENTRIES entries."""
         with ExitStack() as stack:
             opened = stack.enter_context(self.archive.open())
+            open_part = self.archive.open_stored if self.first_row else self.archive.open_array
             ends, indices, values = (
-                stack.enter_context(self.archive.open_array(opened, part)) for part in ("indptr", "indices", "data")
+                stack.enter_context(open_part(opened, part)) for part in ("indptr", "indices", "data")
             )
-            last = int(ends.read(1)[0])
-            if last != 0:
-                raise indptr_error(str(self.archive.path), self.n_rows, self.n_stored)
-            for row in range(0, self.n_rows, ROWS_AT_ONCE):
+            last = self._skip_rows(ends, indices, values)
+            for row in range(self.first_row, self.n_rows, ROWS_AT_ONCE):
                 # A uint64 of a damaged file that int64 does not hold becomes negative, and is refused.
                 piece = ends.read(min(ROWS_AT_ONCE, self.n_rows - row)).astype(np.int64)
                 indptr = np.concatenate([[last], piece])
@@ -232,9 +303,21 @@ class _CsrPieces:
                     yield Csr(part, indices.read(n), values.read(n), self.are_scores)
                     start = stop
                 last = int(indptr[-1])
-            if last == self.n_stored:
+            if last == self.n_stored and not self.first_row:
                 for stream in (ends, indices, values):
                     stream.check_end()
+
+    def _skip_rows(self, ends: ArrayStream, indices: ArrayStream, values: ArrayStream) -> int:
+        """Go to the first row and return the entries before it."""
+        if self.first_row:
+            ends.skip(self.first_row)
+        last = int(ends.read(1)[0])
+        if not (0 <= last <= self.n_stored if self.first_row else last == 0):
+            raise indptr_error(str(self.archive.path), self.n_rows, self.n_stored)
+        if last:
+            indices.skip(last)
+            values.skip(last)
+        return last
 
     def _check_lengths(self, first_row: int, indptr: AnyArray) -> None:
         """Refuse a row with more entries than there are labels before it is read, if it is longer than a block."""

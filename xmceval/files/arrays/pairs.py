@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -206,10 +206,20 @@ class _DensePieces:
 
     path: Path
     are_scores: bool
+    first_row: int = 0
+
+    @property
+    def can_start(self) -> bool:
+        """Whether reading can begin at any row."""
+        return NpyFile(self.path).can_start
+
+    def starting_at(self, row: int) -> _DensePieces:
+        """Return the rows from one on."""
+        return replace(self, first_row=row)
 
     def __iter__(self) -> Iterator[Dense]:
         """Yield pieces of about BLOCK_ENTRIES entries."""
-        for piece in read_row_pieces(self.path, BLOCK_ENTRIES):
+        for piece in read_row_pieces(self.path, BLOCK_ENTRIES, self.first_row):
             yield Dense(piece, self.are_scores)
 
 
@@ -221,11 +231,24 @@ class _PairPieces:
     scores: ArrayFile | None
     header: Header
     names: Names | None
+    first_row: int = 0
+
+    @property
+    def can_start(self) -> bool:
+        """Whether reading can begin at any row."""
+        return not self.header.dtype.hasobject and all(
+            each.can_start for each in (self.labels, self.scores) if each is not None
+        )
+
+    def starting_at(self, row: int) -> _PairPieces:
+        """Return the rows from one on."""
+        return replace(self, first_row=row)
 
     def __iter__(self) -> Iterator[Matrix]:
         """Yield rows of both files in step, in pieces of about BLOCK_ENTRIES entries."""
-        take_scores = None if self.scores is None else _make_taker(self.scores.row_pieces(BLOCK_ENTRIES))
-        row = 0
+        pieces = None if self.scores is None else self.scores.row_pieces(BLOCK_ENTRIES, self.first_row)
+        take_scores = None if pieces is None else _make_taker(pieces)
+        row = self.first_row
         for labels in self._read_labels():
             n_rows = labels.shape[0]
             scores = _falling_scores(labels) if take_scores is None else take_scores(n_rows)
@@ -237,7 +260,7 @@ class _PairPieces:
 
     def _read_labels(self) -> Iterator[AnyArray]:
         if not self.header.dtype.hasobject:
-            return self.labels.row_pieces(BLOCK_ENTRIES)
+            return self.labels.row_pieces(BLOCK_ENTRIES, self.first_row)
         strings = self.labels.strings()
         n = max(BLOCK_ENTRIES // max(strings.shape[1], 1), 1)
         return (strings[i : i + n] for i in range(0, strings.shape[0], n))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from xmceval.files.decimals import check_decimals
 from xmceval.files.limits import MAX_LINE
 from xmceval.files.names import Names, unknown_name
 from xmceval.files.opened import Opened, Request
-from xmceval.files.streams import quote, read_first_bytes
+from xmceval.files.streams import is_uncompressed, quote, read_first_bytes
 from xmceval.files.text.grammars import Grammar
 from xmceval.files.text.layout import HEAD_BYTES, Layout, detect_layout
 from xmceval.rows.block import Block, Rows, Scratch
@@ -48,15 +49,33 @@ def open_text(path: Path, request: Request) -> Opened:
     return Opened(source, layout.description, request.role, is_ranked=layout.grammar.is_ranked)
 
 
+class Mark(NamedTuple):
+    """A place in a text file where a line begins.
+
+    Attributes
+    ----------
+    offset : int
+    row : int
+        The rows before it.
+    line : int
+        The number of the line, from 1 on.
+    """
+
+    offset: int
+    row: int
+    line: int
+
+
 @dataclass
 class TextSource:
-    """A text file as a source of blocks."""
+    """A text file as a source of blocks; those from `begin` on, where that is set."""
 
     path: Path
     layout: Layout
     are_scores: bool
     max_line: int = MAX_LINE
     warnings: list[str] = field(default_factory=list)
+    begin: Mark | None = None
 
     def __post_init__(self) -> None:
         self.name = str(self.path)
@@ -67,21 +86,22 @@ class TextSource:
 
     def blocks(self) -> Generator[Block, None, None]:
         """Yield one block per chunk."""
-        chunks, grammar = LineChunks(self.path, self.max_line), self.layout.grammar
+        begin, grammar = self.begin, self.layout.grammar
+        chunks = LineChunks(self.path, self.max_line, offset=0 if begin is None else begin.offset)
         row, line, skipped = 0, self.layout.header_lines + 1, self.layout.start
+        if begin is not None:
+            row, line, skipped = begin.row, begin.line, 0
         for chunk in chunks:
             chunk.start = min(skipped, chunk.stop)
             skipped -= chunk.start
-            n_rows = _count_rows(grammar, chunk, chunk.start, chunk.stop)
+            n_rows = count_rows(grammar, chunk, chunk.start, chunk.stop)
             block = TextBlock(self, chunk, line, chunk.start, row, n_rows)
             if self.n_rows is not None and row + n_rows > self.n_rows:
                 head = block.take(self.n_rows - row)
                 self._check_blank(block)
                 block = head
             row += block.n_rows
-            # Counting newlines in Python takes as long as the rest of reading; only comments make it necessary.
-            has_comments = grammar.has_comments and chunk.buffer.find(b"#", chunk.start, chunk.stop) >= 0
-            line += chunk.buffer.count(b"\n", chunk.start, chunk.stop) if has_comments else n_rows
+            line += count_newlines(grammar, chunk, n_rows)
             if block.n_rows:
                 yield block
         if chunks.lacks_newline:
@@ -92,6 +112,15 @@ class TextSource:
                 f"{self.name}: the header {self.layout.header!r} declares {counted(self.n_rows, 'row')}, but the file "
                 f"has {counted(row, 'row')} (is it truncated, or the header wrong?)"
             )
+
+    @property
+    def can_start(self) -> bool:
+        """Whether reading can begin at any line."""
+        return is_uncompressed(self.path)
+
+    def starting_at(self, place: Mark) -> TextSource:
+        """Return the same source, read from a place on."""
+        return replace(self, begin=Mark(*place), warnings=[])
 
     def _check_blank(self, surplus: TextBlock) -> None:
         """Refuse rows beyond those that the header declares, unless they are blank lines."""
@@ -174,7 +203,7 @@ class TextBlock:
         if last == 0:
             return 0
         end = self.chunk.buffer.index(b"\n", self.start + last) + 1
-        return _count_rows(self.grammar, self.chunk, self.start, end)
+        return count_rows(self.grammar, self.chunk, self.start, end)
 
     def first_filled(self) -> str:
         """Return the place of the first row that is not a blank line, or an empty string."""
@@ -197,9 +226,17 @@ class TextBlock:
         return self.start + int(np.flatnonzero(self.chunk.text[self.start : self.stop] == NEWLINE)[row - 1]) + 1
 
 
-def _count_rows(grammar: Grammar, chunk: Chunk, start: int, stop: int) -> int:
-    from xmceval.kernels.text import count_rows
+def count_newlines(grammar: Grammar, chunk: Chunk, n_rows: int) -> int:
+    """Count the lines of a chunk with so many rows."""
+    # Counting newlines in Python takes as long as the rest of reading; only comments make it necessary.
+    has_comments = grammar.has_comments and chunk.buffer.find(b"#", chunk.start, chunk.stop) >= 0
+    return chunk.buffer.count(b"\n", chunk.start, chunk.stop) if has_comments else n_rows
+
+
+def count_rows(grammar: Grammar, chunk: Chunk, start: int, stop: int) -> int:
+    """Count the rows in some bytes of whole lines."""
+    from xmceval.kernels.text import count_rows as count_uncommented
 
     if grammar.has_comments:
-        return int(count_rows(chunk.text, start, stop))
+        return int(count_uncommented(chunk.text, start, stop))
     return int(np.count_nonzero(chunk.text[start:stop] == NEWLINE))

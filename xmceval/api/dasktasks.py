@@ -1,0 +1,234 @@
+"""Dask tasks: a scheduler of Dask, or processes of this machine, that run the tasks of an engine."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from xmceval.api.engine import Seen
+from xmceval.errors import DataError, UsageError, XmcevalError, counted
+from xmceval.files.ranges import status_of
+from xmceval.scoring.state import own_version
+
+PATIENCE = 4.0  # seconds until a scheduler has answered
+PATIENCE_FOR_WORKERS = 30.0  # seconds until the first worker is there
+RETRIES = 2  # of tasks that raise something else than is known of their data, such as an error of a network drive
+LOCAL = "local:"
+INSTALL = "(hint: pip install 'xmceval[dask]')"
+
+
+@contextmanager
+def connect(target: str) -> Iterator[DaskTasks]:
+    """Connect to a scheduler, or start processes on this machine.
+
+    Parameters
+    ----------
+    target : str
+        An address such as ``"tcp://host:8786"``, or ``"local:4"`` for 4 processes of one thread each.
+
+    Raises
+    ------
+    UsageError
+        Anything else, no package dask.distributed, or no scheduler at the address within some seconds.
+    """
+    distributed = load()
+    n_processes = _parse_local(target)
+    with warnings.catch_warnings(), _quiet():
+        warnings.simplefilter("ignore")  # such as a port of the dashboard that is taken
+        if n_processes:
+            cluster: Any = distributed.LocalCluster(
+                n_workers=n_processes, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+            )
+            with cluster, distributed.Client(cluster) as client:
+                yield DaskTasks(client)
+            return
+        with _open_client(distributed, target) as client:
+            yield DaskTasks(client)
+
+
+def load() -> Any:
+    """Import dask.distributed.
+
+    Raises
+    ------
+    UsageError
+        It is not installed.
+    """
+    try:
+        import distributed
+    except ImportError:
+        raise UsageError(f"Dask needs the packages dask and distributed {INSTALL}") from None
+    return distributed
+
+
+class DaskTasks:
+    """The tasks of one job on a client of Dask.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    """
+
+    def __init__(self, client: Any) -> None:
+        self._client, self._token = client, uuid4().hex[:8]
+        self._all: list[Any] = []
+
+    @property
+    def n_threads(self) -> int:
+        """How many tasks run at the same time."""
+        return sum(self._client.nthreads().values()) or 1
+
+    def check(self, paths: Sequence[Path]) -> None:
+        """Refuse workers with another version, or which do not see the same files.
+
+        Raises
+        ------
+        DataError, UsageError
+            With the address of the first of them.
+        """
+        self._wait_for_workers()
+        names = [str(path) for path in paths]
+        expected, version = [status_of(path) for path in paths], own_version()
+        for address, seen in sorted(self._client.run(_make_probe(names), on_error="return").items()):
+            if isinstance(seen, BaseException):
+                raise UsageError(f"worker {address}: cannot be asked for its files: {seen}")
+            _check_worker(Seen(address, *seen), version, names, expected)
+
+    def _wait_for_workers(self) -> None:
+        try:
+            self._client.wait_for_workers(1, timeout=PATIENCE_FOR_WORKERS)
+        except (TimeoutError, OSError):
+            address = self._client.scheduler.address
+            raise UsageError(
+                f"{address}: the scheduler has no workers (hint: dask worker {address} starts one)"
+            ) from None
+
+    def submit(self, name: str, number: int, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Start a task; the dashboard shows it under its name."""
+        key = f"{name}-{self._token}-{number}" if name == "xmceval-job" else (f"{name}-{self._token}", number)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of large arguments: they are meant
+            future = self._client.submit(function, *arguments, key=key, retries=RETRIES, pure=False)
+        self._all.append(future)
+        return future
+
+    def results(self, tasks: Sequence[Any]) -> Iterator[Any]:
+        """Yield results as they come."""
+        distributed = load()
+        for future in distributed.as_completed(tasks):
+            yield self.result(future)
+
+    def result(self, task: Any) -> Any:
+        """Wait for a result.
+
+        Raises
+        ------
+        DataError
+            Workers died again and again over this task, or were lost with what only they had.
+        """
+        distributed = load()
+        try:
+            return task.result()
+        except XmcevalError:
+            raise
+        except distributed.KilledWorker:
+            raise DataError(
+                f"{task.key}: the workers that ran this task died, one after the other; did they run out of memory?"
+            ) from None
+        except (distributed.client.FutureCancelledError, distributed.CancelledError) as error:
+            raise DataError(f"{task.key}: the task was cancelled, or its scheduler was lost ({error})") from None
+
+    def cancel(self) -> None:
+        """Stop all tasks and forget their results."""
+        unfinished = [each for each in self._all if not each.done()]
+        if unfinished and self._client.status == "running":
+            self._client.cancel(unfinished)
+        self._all.clear()
+        self._token = uuid4().hex[:8]
+
+
+def _open_client(distributed: Any, address: str) -> Any:
+    try:
+        return distributed.Client(address, timeout=PATIENCE, set_as_default=False)
+    except (OSError, TimeoutError, ValueError, ImportError) as error:
+        reason = f" ({error})" if isinstance(error, ValueError) else ""
+        raise UsageError(
+            f"{address}: no scheduler of Dask answers there{reason} (hint: dask scheduler starts one; --dask local:4 "
+            "needs none)"
+        ) from None
+
+
+def _parse_local(target: str) -> int:
+    """Return the number of processes of ``local:N``; 0 for an address."""
+    if not target.startswith(LOCAL):
+        if "://" not in target:
+            raise UsageError(f"--dask {target}: expected an address such as tcp://host:8786, or local:N")
+        return 0
+    number = target[len(LOCAL) :]
+    if not number.isdigit() or not int(number):
+        raise UsageError(f"--dask {target}: expected a number of processes of at least 1, such as local:4")
+    return int(number)
+
+
+def _make_probe(names: Sequence[str]) -> Callable[[], tuple[str, str, list[Any]]]:
+    """Return a function that a worker can run even where it has another xmceval, or none."""
+
+    def probe() -> tuple[str, str, list[Any]]:
+        import importlib.metadata
+        import os
+
+        try:
+            version = importlib.metadata.version("xmceval")
+        except importlib.metadata.PackageNotFoundError:
+            version = ""
+        files: list[Any] = []
+        for name in names:
+            try:
+                status = os.stat(name)  # noqa: PTH116 - without any module of xmceval
+                files.append((status.st_size, status.st_mtime_ns))
+            except (OSError, ValueError):
+                files.append(None)
+        return version, os.getcwd(), files  # noqa: PTH109
+
+    return probe
+
+
+def _check_worker(seen: Seen, version: str, names: Sequence[str], expected: Sequence[Any]) -> None:
+    if seen.version != version:
+        has = f"has xmceval {seen.version}" if seen.version else "has no xmceval"
+        raise UsageError(f"worker {seen.address} {has}; this is {version} (hint: install the same version everywhere)")
+    for name, own, theirs in zip(names, expected, seen.files, strict=True):
+        if theirs is None:
+            where = "" if Path(name).is_absolute() else f", and looks in {seen.folder}"
+            raise DataError(
+                f"{name}: worker {seen.address} does not see this file{where} (hint: pass the absolute path of a file "
+                "on storage that all workers share)"
+            )
+        if own is not None and theirs[0] != own[0]:
+            raise DataError(
+                f"{name}: has {counted(own[0], 'byte')}, but {counted(theirs[0], 'byte')} where worker {seen.address} "
+                "sees it; is it another file?"
+            )
+
+
+def _quiet() -> AbstractContextManager[None]:
+    """Keep what Dask logs of lost workers from stderr: what matters is raised."""
+
+    @contextmanager
+    def quiet() -> Iterator[None]:
+        loggers = [logging.getLogger(name) for name in ("distributed", "distributed.nanny", "distributed.worker")]
+        levels = [each.level for each in loggers]
+        for each in loggers:
+            each.setLevel(logging.CRITICAL)
+        try:
+            yield
+        finally:
+            for each, level in zip(loggers, levels, strict=True):
+                each.setLevel(level)
+
+    return quiet()

@@ -96,6 +96,9 @@ def test_per_query_files_of_other_tools_are_read(text):
     comparison = xmceval.compare_rows(["a.txt", "b.txt"])
     assert {each.measure.metric.name for each in comparison.values()} == {"AP", "P"}
     assert max(each.difference for each in comparison.values()) == 0.125
+    document = comparison.to_dict()
+    assert [document[name] for name in ("n_instances", "n_labels", "n_true", "explicit_zeros")] == [2, None, None, None]
+    assert [each["n_predictions"] for each in document["systems"]] == [None, None]
 
 
 @pytest.mark.parametrize(

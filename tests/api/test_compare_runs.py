@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 import xmceval
+from xmceval.errors import UsageError, XmcevalWarning
 
 N_ROWS, N_LABELS = 40, 12
 
@@ -54,6 +55,24 @@ def test_three_runs_of_both_are_compared_by_runs(data):
     values = [xmceval.score(y_true, each, k=3, metrics="P")["P@3"] for each in runs[3:]]
     assert second.spreads[0].mean == pytest.approx(np.mean(values))
     assert second.spreads[0].sd == pytest.approx(np.std(values, ddof=1))
+
+
+def test_a_run_counts_once(data):
+    y_true, runs = data
+    with pytest.raises(UsageError, match="run 3 is passed twice as a run of a; expected each run once"):
+        xmceval.compare(y_true, {"a": [runs[0], runs[1], runs[0]], "b": runs[2]})
+
+
+def test_a_system_is_not_compared_with_its_own_runs(data):
+    y_true, runs = data
+    with pytest.warns(XmcevalWarning, match="a and one are not compared: one is one of the runs of a"):
+        found = xmceval.compare(y_true, {"one": runs[0], "a": runs[:2], "other": runs[2]}, metrics="P@1")
+    assert found.pairs == [("other", "one"), ("other", "a")]
+    with pytest.raises(UsageError, match="no pair of systems is left to compare: a and one are not compared"):
+        xmceval.compare(y_true, {"one": runs[0], "a": runs[:2]}, metrics="P@1")
+    with pytest.warns(XmcevalWarning, match="b and a share 1 run, which their tests do not allow for"):
+        found = xmceval.compare(y_true, {"a": runs[:2], "b": runs[1:4]}, metrics="P@1")
+    assert found.pairs == [("b", "a")]
 
 
 @pytest.mark.parametrize("test", ["randomization", "bootstrap"])

@@ -1,5 +1,6 @@
 """The command: whole outputs, exit codes, and what goes to which stream."""
 
+import importlib.metadata
 import json
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from xmceval.cli import COMMANDS, main, shared
 SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
 TRUTH, MODEL_A, MODEL_B, TRAIN = (f"{name}.txt" for name in ("tst_X_Y", "model_a", "model_b", "trn_X_Y"))
 
+MADE_WITH = '"{""k"": [1], ""metrics"": [""P@1""]}"'  # as CSV has the options
 SHORT = "warning: 8 of 500 instances have fewer than 5 predictions: the missing ones count as misses\n"
 EMPTY = "warning: 6 instances have no true label: they count as 0\n"
 FROM_TRUTH = (
@@ -57,13 +59,11 @@ def test_several_systems_share_one_table(run):
         out
         == """\
 500 instances · 300 labels · 3.33 true labels and 14.8 predictions per instance
-       @1
-model_a.txt
-P   68.60 ±4.08
-model_b.txt
-P   55.00 ±4.38
-ties across a cutoff: 1 instance @1 · P@1 55.00..55.20
+                P@1
+model_a.txt   68.60 ±4.08
+model_b.txt   55.00 ±4.38
 options: train=trn_X_Y.txt
+model_b.txt: ties across a cutoff: 1 instance @1 · P@1 55.00..55.20
 """
     )
     assert err == "warning: 2 of 500 instances have fewer than 1 prediction: the missing ones count as misses\n" + EMPTY
@@ -75,8 +75,7 @@ def test_facts_that_differ_stand_at_each_system(run, tmp_path):
     shorter.write_text("\n".join(lines[:1] + [line.partition(" ")[0] for line in lines[1:]]) + "\n")
     _, out, err = run("score", TRUTH, MODEL_A, shorter, "-m", "P@3")
     assert out.splitlines()[0] == "500 instances · 300 labels · 3.33 true labels per instance"
-    assert "model_a.txt · 14.8 predictions per instance" in out
-    assert "shorter.txt · 0.996 predictions per instance" in out
+    assert "\nper instance: 14.8 predictions of model_a.txt; 0.996 predictions of shorter.txt\n" in out
     assert "warning: shorter.txt: 500 of 500 instances have fewer than 3 predictions" in err
 
 
@@ -96,11 +95,15 @@ def test_places_are_those_asked_for(run, places, value):
 
 
 def test_csv_is_long_and_exact(run):
+    version = importlib.metadata.version("xmceval")
     _, out, _ = run("score", TRUTH, MODEL_A, MODEL_B, "-m", "P", "-k", 1, "-o", "csv")
     assert out == (
-        "system,metric,k,bin,kind,value,low,high,ceiling\n"
-        "model_a.txt,P,1,,total,0.686,0.6451794030893792,0.726820596910621,\n"
-        "model_b.txt,P,1,,total,0.55,0.5062437524414268,0.5937562475585733,\n"
+        "system,metric,k,bin,kind,value,low,high,ceiling,tie_low,tie_high,undefined,unit,higher_is_better,"
+        "n_instances,n_labels,truth,scores,propensities,options,version\n"
+        "model_a.txt,P,1,,total,0.686,0.6451794030893792,0.726820596910621,,0.686,0.686,false,share,true,"
+        f"500,300,tst_X_Y.txt,model_a.txt,,{MADE_WITH},{version}\n"
+        "model_b.txt,P,1,,total,0.55,0.5062437524414268,0.5937562475585733,,0.55,0.552,false,share,true,"
+        f"500,300,tst_X_Y.txt,model_b.txt,,{MADE_WITH},{version}\n"
     )
 
 
@@ -220,7 +223,7 @@ def test_file_names_may_be_of_any_letters(run, tmp_path):
     name = tmp_path / "précision 日本.txt"
     name.write_bytes((SAMPLE / MODEL_A).read_bytes())
     asked = ("score", TRUTH, name, MODEL_B, "-m", "P@1", "-q")
-    assert "\nprécision 日本.txt\n" in run(*asked)[1]
+    assert "\nprécision 日本.txt   68.60 ±4.08\n" in run(*asked)[1]
     assert json.loads(run(*asked, "-o", "json")[1])["systems"][0]["name"] == "précision 日本.txt"
 
 
@@ -230,10 +233,10 @@ USAGE = {
     "k is 0": (("-k", "0"), "k must be a whole number of at least 1, got '0'"),
     "k is a letter": (("-k", "5,x"), "k must be a whole number of at least 1, got 'x'"),
     "k is nothing": (("-k", ""), "k must be a whole number of at least 1, got ''"),
-    "metric": (("-m", "ndgc"), "unknown metric 'ndgc' (did you mean nDCG?)"),
+    "metric": (("-m", "ndgc"), "unknown metric 'ndgc'; did you mean nDCG? (hint: xmceval metrics lists all)"),
     "option of a metric": (("-m", "PSP(norm=x)"), "PSP(norm=x): expected one of ratio, none"),
     "data set": (("--dataset", "foo"), "'foo'"),
-    "form": (("-o", "xml"), "Invalid value for '-o': 'xml' is not one of 'table', 'json', 'csv'"),
+    "form": (("-o", "xml"), "Invalid value for '-o': 'xml' is not one of 'table', 'md', 'latex', 'csv', 'json'"),
     "choice": (("--empty-rows", "x"), "Invalid value for '--empty-rows': 'x' is not one of 'zero', 'drop'."),
     "option": (("--bogus",), "--bogus"),
     "threads": (("--threads", "0"), "threads must be a whole number of at least 1, got 0"),
@@ -277,6 +280,14 @@ def test_swapped_files_are_named(run):
     assert code == 1
     assert err.startswith("Error: model_a.txt:2: the truth value of label 34 is 0.25455, a fraction;")
     assert "(are truth and predictions swapped?)\n" in err
+
+
+def test_the_truth_as_its_own_predictions_is_reported(run, tmp_path):
+    (tmp_path / "link.txt").symlink_to(Path(TRUTH).resolve())
+    line = f"warning: the predictions are {TRUTH} itself: the values are those of a perfect model\n"
+    for preds in ((TRUTH,), (tmp_path / "link.txt",), ("--fuse", f"x={TRUTH},{MODEL_A}", MODEL_A)):
+        assert line.removeprefix("warning: ") in run("score", TRUTH, *preds, "-m", "P@1")[2]
+    assert "itself" not in run("score", TRUTH, MODEL_A, "-m", "P@1")[2]
 
 
 def test_lack_of_memory_and_of_space_end_with_1(run, monkeypatch):

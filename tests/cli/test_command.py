@@ -2,7 +2,6 @@
 
 import json
 import os
-import pty
 import signal
 import subprocess
 import sys
@@ -11,9 +10,6 @@ from pathlib import Path
 
 import pytest
 from support.files import A_ALONE
-
-from xmceval.api.pairtests import Cost
-from xmceval.cli import shared
 
 SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
 TRUTH, MODEL_A, MODEL_B, TRAIN = (f"{name}.txt" for name in ("tst_X_Y", "model_a", "model_b", "trn_X_Y"))
@@ -54,7 +50,7 @@ def test_odd_file_names_and_streams_are_no_error(tmp_path):
     name = tmp_path / os.fsdecode(b"odd\xff.txt")
     name.write_bytes((SAMPLE / MODEL_A).read_bytes())
     asked = ("score", TRUTH, name, MODEL_B, "-m", "P@1", "-q")
-    assert "\nodd\\udcff.txt\n" in installed(*asked).stdout
+    assert "\nodd\\udcff.txt  " in installed(*asked).stdout
     assert json.loads(installed(*asked, "-o", "json").stdout)["systems"][0]["name"] == "odd\udcff.txt"
     assert installed(*asked, env={**os.environ, "PYTHONIOENCODING": "iso8859-2"}).returncode == 0
 
@@ -88,44 +84,3 @@ def test_interruption_leaves_no_traceback(slow_files):
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, b"")
     assert b"Traceback" not in err
-
-
-def test_progress_shows_on_a_terminal_and_vanishes(monkeypatch):
-    terminal, end = pty.openpty()
-    with os.fdopen(end, "w") as stream:
-        monkeypatch.setattr(sys, "stderr", stream)
-        clock = iter([0.0, 0.5, 1.5, 1.55, 2.0, 3.0])
-        monkeypatch.setattr(shared.time, "monotonic", lambda: next(clock))
-        with shared.progress("preds.txt", quiet=False) as tell:
-            for _ in range(4):
-                tell(1000)
-        shown = ""
-        while not shown.endswith("\x1b[K"):
-            shown += os.read(terminal, 4096).decode()
-        assert shown == (
-            "\rpreds.txt: 2,000 instances, 1,333 per second\rpreds.txt: 4,000 instances, 2,000 per second\r\x1b[K"
-        )
-        with shared.progress("preds.txt", quiet=True) as tell:
-            assert tell is None
-    os.close(terminal)
-
-
-def test_progress_of_resamples_shows_their_total(monkeypatch):
-    terminal, end = pty.openpty()
-    with os.fdopen(end, "w") as stream:
-        monkeypatch.setattr(sys, "stderr", stream)
-        clock = iter([0.0, 2.0])
-        monkeypatch.setattr(shared.time, "monotonic", lambda: next(clock))
-        with shared.watch(quiet=False)(Cost("bootstrap", 3, 10_000, 500, 48_000)) as report:
-            report(6_400)
-        shown = ""
-        while not shown.endswith("\x1b[K"):
-            shown += os.read(terminal, 4096).decode()
-        assert shown == "\rbootstrap: 6,400 of 30,000 resamples, 3,200 per second\r\x1b[K"
-    os.close(terminal)
-
-
-def test_progress_is_no_matter_of_files(capsys):
-    with shared.progress("preds.txt", quiet=False) as tell:
-        assert tell is None
-    assert capsys.readouterr().err == ""

@@ -23,16 +23,14 @@ SHORT = "warning: 6 of 500 instances have fewer than 3 predictions: the missing 
 
 DEFAULT = """\
 500 instances · 300 labels · 3.33 true labels and 14.8 predictions per instance
-         @1            @3
-model_a.txt
-P     68.60 ±4.08   49.20 ±2.62
-PSP   26.68 ±2.05   32.33 ±2.16
-ties across a cutoff: 1 instance @3 · ties inside the cutoffs only: 2
-model_b.txt
-P     55.00 ±4.38   47.53 ±2.54
-PSP   27.11 ±2.80   38.18 ±2.59
-ties across a cutoff: 1 instance @1, 4 @3 · ties inside the cutoffs only: 1 · P@1 55.00..55.20, P@3 47.40..47.60
+                    P@1             P@3         PSP@1         PSP@3
+(a) model_a.txt   68.60 ±4.08 b   49.20 ±2.62   26.68 ±2.05   32.33 ±2.16
+(b) model_b.txt   55.00 ±4.38     47.53 ±2.54   27.11 ±2.80   38.18 ±2.59 a
+letters after a value: significantly better than these systems, p (Holm) < 0.05
 propensities: A=0.55 B=1.5, N=1,000 from trn_X_Y.txt
+model_a.txt: ties across a cutoff: 1 instance @3 · ties inside the cutoffs only: 2
+model_b.txt: ties across a cutoff: 1 instance @1, 4 @3 · ties inside the cutoffs only: 1 · \
+P@1 55.00..55.20, P@3 47.40..47.60
 differences: paired t test · instances vary, training seeds do not
 
 model_b.txt \N{MINUS SIGN} model_a.txt · paired over 500 rows · points
@@ -49,12 +47,11 @@ model_b.txt is better than model_a.txt on PSP@3 by 5.86 ± 2.90 points (p < 0.00
 
 AGAINST = """\
 500 instances · 300 labels · 3.33 true labels and 14.8 predictions per instance
-       @1
-model_a.txt
-P   68.60 ±4.08
-model_b.txt
-P   55.00 ±4.38
-ties across a cutoff: 1 instance @1 · P@1 55.00..55.20
+                    P@1
+(a) model_a.txt   68.60 ±4.08 b
+(b) model_b.txt   55.00 ±4.38
+letters after a value: significantly better than these systems, p (Holm) < 0.05
+model_b.txt: ties across a cutoff: 1 instance @1 · P@1 55.00..55.20
 differences: paired t test · instances vary, training seeds do not
 
 model_a.txt \N{MINUS SIGN} model_b.txt · paired over 500 rows · points
@@ -67,14 +64,13 @@ model_a.txt is better than model_b.txt on P@1 by 13.60 ± 5.29 points (p < 0.000
 
 BOOTSTRAP = """\
 500 instances · 300 labels · 3.33 true labels and 14.8 predictions per instance
-         @3
-model_a.txt
-PSP   32.33 ±2.16
-ties across a cutoff: 1 instance @3 · ties inside the cutoffs only: 2
-model_b.txt
-PSP   38.18 ±2.59
-ties across a cutoff: 4 instances @3 · ties inside the cutoffs only: 2 · PSP@3 38.08..38.22
+                  PSP@3
+(a) model_a.txt   32.33 ±2.16
+(b) model_b.txt   38.18 ±2.59 a
+letters after a value: significantly better than these systems, p (Holm) < 0.05
 propensities: A=0.55 B=1.5, N=1,000 from trn_X_Y.txt
+model_a.txt: ties across a cutoff: 1 instance @3 · ties inside the cutoffs only: 2
+model_b.txt: ties across a cutoff: 4 instances @3 · ties inside the cutoffs only: 2 · PSP@3 38.08..38.22
 differences: bootstrap, 10,000 resamples, seed 7 · instances vary, training seeds do not
 
 model_b.txt \N{MINUS SIGN} model_a.txt · paired over 500 rows · points
@@ -87,15 +83,12 @@ model_b.txt is better than model_a.txt on PSP@3 by 5.86 ± 2.88 points (p = 0.00
 
 NOT_ADJUSTED = """\
 500 instances · 300 labels · 3.33 true labels and 14.8 predictions per instance
-         @3
-model_a.txt
-P      49.2 ±2.6
-nDCG   59.1 ±2.8
-ties across a cutoff: 1 instance @3 · ties inside the cutoffs only: 2 · nDCG@3 59.1..59.2
-model_b.txt
-P      47.5 ±2.5
-nDCG   55.2 ±2.8
-ties across a cutoff: 4 instances @3 · ties inside the cutoffs only: 2 · P@3 47.4..47.6
+                   P@3       nDCG@3
+(a) model_a.txt   49.2 ±2.6   59.1 ±2.8 b
+(b) model_b.txt   47.5 ±2.5   55.2 ±2.8
+letters after a value: significantly better than these systems, p < 0.05
+model_a.txt: ties across a cutoff: 1 instance @3 · ties inside the cutoffs only: 2 · nDCG@3 59.1..59.2
+model_b.txt: ties across a cutoff: 4 instances @3 · ties inside the cutoffs only: 2 · P@3 47.4..47.6
 differences: paired t test · instances vary, training seeds do not
 
 model_b.txt \N{MINUS SIGN} model_a.txt · paired over 500 rows · points
@@ -110,11 +103,9 @@ model_b.txt is worse than model_a.txt on nDCG@3 by 4.0 ± 3.2 points (p = 0.016)
 
 SAME_FILE = """\
 500 instances · 300 labels · 3.33 true labels and 14.8 predictions per instance
-       @1
-model_a.txt (1)
-P   68.60 ±4.08
-model_a.txt (2)
-P   68.60 ±4.08
+                        P@1
+(a) model_a.txt (1)   68.60 ±4.08
+(b) model_a.txt (2)   68.60 ±4.08
 differences: paired t test · instances vary, training seeds do not
 
 model_a.txt (2) \N{MINUS SIGN} model_a.txt (1) · paired over 500 rows · points
@@ -126,13 +117,10 @@ no difference between model_a.txt (2) and model_a.txt (1) was detected on P@1
 
 FROM_ROWS = """\
 500 rows from saved values
-       @1            @3
-model_a.txt
-P   68.60 ±4.08
-R                 46.71 ±2.55
-model_b.txt
-P   55.00 ±4.38
-R                 47.30 ±2.69
+                    P@1             R@3
+(a) model_a.txt   68.60 ±4.08 b   46.71 ±2.55
+(b) model_b.txt   55.00 ±4.38     47.30 ±2.69
+letters after a value: significantly better than these systems, p (Holm) < 0.05
 differences: paired t test · instances vary, training seeds do not
 
 model_b.txt \N{MINUS SIGN} model_a.txt · paired over 500 rows · points
@@ -201,12 +189,17 @@ def test_csv_has_one_line_per_difference(run):
     assert (code, err) == (0, "")
     head, line = csv.reader(out.splitlines())
     assert head[:8] == ["system", "baseline", "metric", "k", "bin", "difference", "low", "high"]
-    assert head[8:] == ["p", "p_adjusted", "effect", "detectable", "wins", "ties", "losses", "n"]
+    assert head[8:16] == ["p", "p_adjusted", "effect", "detectable", "wins", "ties", "losses", "n"]
     found = dict(zip(head, line, strict=True))
     assert [found[name] for name in ("system", "baseline", "metric", "k", "bin")] == [MODEL_B, MODEL_A, "P", "3", ""]
-    assert [found[name] for name in ("wins", "ties", "losses", "n")] == ["123", "235", "142", "500"]
+    assert [found[name] for name in ("wins", "ties", "losses", "n", "unit")] == ["123", "235", "142", "500", "row"]
     assert float(found["difference"]) == pytest.approx(-25 / 1500)
     assert float(found["p"]) == pytest.approx(0.22995009563, abs=1e-10)
+    assert float(found["value"]) - float(found["baseline_value"]) == pytest.approx(float(found["difference"]))
+    assert [found[name] for name in ("unit", "higher_is_better", "test", "adjust", "seed", "truth")] == [
+        *("row", "true", "t", "holm", "0", TRUTH),
+    ]
+    assert json.loads(found["options"]) == {"k": [3], "metrics": ["P@3"]}
 
 
 def test_json_has_the_fields_of_a_difference_and_how_it_was_tested(run):

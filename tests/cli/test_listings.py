@@ -1,4 +1,4 @@
-"""``xmceval metrics`` and ``xmceval datasets`` load nothing heavy: neither numpy nor what is built on it."""
+"""``xmceval metrics``, ``datasets``, ``formats`` and ``schema`` load neither numpy nor what is built on it."""
 
 import json
 import subprocess
@@ -12,9 +12,14 @@ COMMANDS = [
     ["metrics"],
     ["metrics", "P", "psp_5"],
     ["metrics", "-o", "json"],
+    ["metrics", "-o", "md"],
     ["datasets"],
     ["datasets", "Bibtex"],
+    ["datasets", "Bibtex", "-o", "csv"],
     ["datasets", "Bibtex", "-o", "json"],
+    ["formats"],
+    ["formats", "npz", "-o", "json"],
+    ["schema", "score"],
     ["score", "--help"],
     ["--help"],
 ]

@@ -32,7 +32,7 @@ BROKEN_PREDS = {
     "label beyond 64 bits": (PREDS.replace("4:", "9" * 20 + ":"), "p.txt:5: expected a 0-based column number below 2^63, found '99999999999999999999:.5'"),
     "negative label": (PREDS.replace("4:", "-1:"), "p.txt:5: expected a label id before the colon, found '-1:.5'"),
     "nan": (PREDS.replace("4:.5", "4:nan"), "p.txt:5: the score value of label 4 is NaN; expected a number"),
-    "duplicate": (PREDS.replace("4:.5", "3:.5"), "p.txt:5: label 3 appears twice in this row; a label has one score"),
+    "duplicate": (PREDS.replace("4:.5", "3:.5"), "p.txt:5: label 3 appears twice in this row; a label has one score (hint: pass --duplicates max to count its largest value)"),
     "one number as header": (PREDS.replace("4 5", "4"), "p.txt:1: expected a header 'rows cols', or a row of idx:value, found '4'"),
     "four numbers as header": (PREDS.replace("4 5", "4 5 6 7"), "p.txt:1: expected a header 'rows cols', or a row of idx:value, found '4 5 6 7'"),
     "three numbers as header": (PREDS.replace("4 5", "4 9 5"), "p.txt:1: the header '4 9 5' declares points, features and labels, but no row begins with labels; expected the header 'rows cols' before rows of idx:value"),
@@ -65,7 +65,7 @@ BROKEN_TRUTHS = {
     "label too large, legacy": (LEGACY.replace("3,4", "3,5"), f"t.txt:5: label 5 is outside 0..4 ({WIDTH})"),
     "nan": (TRUTH.replace("4:1", "4:nan"), "t.txt:5: the truth value of label 4 is NaN; expected a number"),
     "negative": (TRUTH.replace("4:1", "4:-1"), "t.txt:5: the truth value of label 4 is -1, negative; expected 0, 1 or a whole grade"),
-    "duplicate": (TRUTH.replace("4:1", "3:1"), "t.txt:5: label 3 appears twice in this row; a label has one truth"),
+    "duplicate": (TRUTH.replace("4:1", "3:1"), "t.txt:5: label 3 appears twice in this row; a label has one truth (hint: pass --duplicates max to count its largest value)"),
     "predictions": (PREDS, "t.txt:2: the truth value of label 0 is 0.9, a fraction; expected 1 or a whole grade (are truth and predictions swapped?)"),
     "two commas": (LEGACY.replace("3,4", "3,,4"), "t.txt:5: expected label ids separated by single commas, found '3,,4'"),
     "header declares more": (TRUTH.replace("4 5", "6 5"), "t.txt: the header '6 5' declares 6 rows, but the file has 4 rows (is it truncated, or the header wrong?)"),
@@ -131,7 +131,7 @@ BROKEN_NPZ = {
     "fractional labels": ({"indices": np.array([0, 0.5])}, "m.npz: its 'indices' has shape (2,) and dtype float64; expected integers in one dimension"),
     "wrong indptr": ({"indptr": np.array([0, 1, 2, 2, 9])}, "m.npz: its indptr does not describe 4 rows with 2 stored entries"),
     "short indptr": ({"indptr": np.array([0, 1])}, "m.npz: its indptr does not describe 4 rows with 2 stored entries"),
-    "duplicates": ({"indices": np.array([1, 1]), "indptr": np.array([0, 2, 2, 2, 2])}, "m.npz row 0: label 1 appears twice in this row; a label has one score"),
+    "duplicates": ({"indices": np.array([1, 1]), "indptr": np.array([0, 2, 2, 2, 2])}, "m.npz row 0: label 1 appears twice in this row; a label has one score (hint: pass --duplicates max to count its largest value)"),
     "names": ({"data": np.array(["a", "b"])}, "m.npz: its 'data' has shape (2,) and dtype <U1; expected numbers in one dimension"),
     "objects": ({"data": np.array([1, "a"], object)}, "m.npz: its 'data' has shape (2,) and dtype object; expected numbers in one dimension"),
     "negative shape": ({"shape": np.array([-4, 5])}, "m.npz: its shape is (-4, 5); expected rows and columns"),
@@ -165,7 +165,10 @@ def test_an_npz_of_another_kind_is_reported():
 def test_coo_duplicates_are_not_added_up():
     write("t.txt", TRUTH)
     np.savez("m.npz", shape=[4, 5], data=[0.5, 0.5], row=[1, 1], col=[2, 2], format=b"coo")
-    fails_with("m.npz row 1: label 2 appears twice in this row; a label has one score", preds="m.npz")
+    fails_with(
+        "m.npz row 1: label 2 appears twice in this row; a label has one score (hint: pass --duplicates max to count its largest value)",
+        preds="m.npz",
+    )
     np.savez("m.npz", shape=[4, 5], data=[0.5, 0.5], row=[1, 4], col=[2, 2], format=b"coo")
     fails_with("m.npz: has an entry in row 4, but its shape has 4 rows", preds="m.npz")
 

@@ -52,7 +52,7 @@ def test_names_joined_by_commas_are_the_names(pairs):
         ("P,1", "cannot read the metric name '1'"),
         ("P@1,,3", "got ''"),
         ("P@1,n", "got 'n'"),
-        ("P@1,nDGC", "unknown metric 'nDGC' (did you mean nDCG?)"),
+        ("P@1,nDGC", "unknown metric 'nDGC'; did you mean nDCG?"),
         ("P@3-1", "cutoffs must ascend, got '3-1'"),
         ("P@0-3", "k must be a whole number of at least 1, got '0'"),
         ("P@1-", "got '1-'"),

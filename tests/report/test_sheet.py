@@ -8,8 +8,10 @@ import pytest
 import xmceval
 from xmceval.labels.standings import rank_among_published
 from xmceval.report.columns import align_columns, align_terms
+from xmceval.report.layout import Layout
 from xmceval.report.plain import draw
-from xmceval.report.sheet import Cell, Listing, Row, Section, Sheet, build_sheet
+from xmceval.report.scoresheet import build_sheet
+from xmceval.report.sheet import Cell, Listing, Row, Section, Sheet
 
 Y_TRUE = np.array([[1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
 Y_SCORE = np.array([[0.9, 0.1, 0.8, 0.2], [0.3, 0.7, 0.1, 0.2], [0.9, 0.5, 0.4, 0.4]])
@@ -48,23 +50,23 @@ def test_ceilings_are_rows_and_bins_are_sections():
     assert [row.head for section in sheet.sections[1:] for row in section.rows] == ["P", "P"]
 
 
-def test_several_systems_have_their_own_titles_and_lines():
+def test_several_systems_are_lines_of_one_table():
     fewer = np.where(Y_SCORE > 0.3, Y_SCORE, -np.inf)
     sheet = build_sheet([score(metrics="P"), score(fewer, name="b", metrics="P")])
-    assert sheet.above == ("3 instances · 4 labels · 1.33 true labels per instance",)
-    assert [section.title for section in sheet.sections] == [
-        "a · 4 predictions per instance",
-        "b · 2.33 predictions per instance",
-    ]
-    assert sheet.sections[0].lines == ("ties across a cutoff: 1 instance @3 · P@3 33.33..44.44",)
-    assert sheet.below == ()
+    assert sheet.above == (
+        "3 instances · 4 labels · 1.33 true labels per instance",
+        "per instance: 4 predictions of a; 2.33 predictions of b",
+    )
+    assert [row.head for row in sheet.sections[0].rows] == ["a", "b"]
+    ties = "ties across a cutoff: 1 instance @3 · P@3 33.33..44.44"
+    assert sheet.below == (f"a: {ties}", f"b: {ties}")
 
 
-def test_lines_on_a_system_follow_its_last_bin():
+def test_each_bin_has_a_line_per_system():
     options = {"metrics": "P", "by_frequency": 2, "counts": [9, 9, 1, 1], "n_train": 20}
     sheet = build_sheet([score(**options), score(name="b", **options)])
-    assert [bool(section.lines) for section in sheet.sections] == [False, False, True] * 2
-    assert sheet.below == (
+    assert [(section.name, len(section.rows)) for section in sheet.sections] == [("", 2), ("bin 1", 2), ("bin 2", 2)]
+    assert sheet.below[:3] == (
         "values of bins: shares that add up to the total: P",
         "propensities: A=0.55 B=1.5, N=20 from counts",
         "options: by_frequency=2",
@@ -84,7 +86,7 @@ def test_a_line_explains_which_values_of_bins_are_shares():
 
 
 def test_places_are_those_asked_for():
-    (section,) = build_sheet([score()], places=0).sections
+    (section,) = build_sheet([score()], Layout(places=0)).sections
     assert section.rows[0].cells["@1"] == Cell("67", "143")
     assert section.rows[1].cells[""] == Cell("2", "4")
 
@@ -142,9 +144,7 @@ def test_the_plain_form_draws_what_the_sheet_holds():
         above=("above",),
         columns=("@1", ""),
         sections=(
-            Section(
-                "first", (Row("P", {"@1": Cell("5.00", "1.00")}), Row("longer", {"": Cell("12345.00")})), ("ties",)
-            ),
+            Section("first", (Row("P", {"@1": Cell("5.00", "1.00")}), Row("longer", {"": Cell("12345.00")}))),
             Section("", (Row("P", {"@1": Cell("100.00", "20.00")}),)),
         ),
         below=("below",),
@@ -156,7 +156,6 @@ def test_the_plain_form_draws_what_the_sheet_holds():
         "first\n"
         "P         5.00 ±1.00\n"
         "longer                 12345.00\n"
-        "ties\n"
         "P       100.00 ±20.00\n"
         "below\n"
         "\n"

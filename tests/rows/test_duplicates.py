@@ -84,3 +84,11 @@ def test_duplicates_are_found_wherever_they_are(where):
     for given_, name in (((matrix, np.ones((1, 12))), "y_true"), ((np.ones((1, 12)), matrix), "y_score")):
         with pytest.raises(DataError, match=f"{name} row 0: label {labels[where[0]]} appears twice in this row"):
             xmceval.score(*given_, k=1, metrics="P")
+
+
+def test_a_duplicate_is_refused_with_the_option_that_merges_it():
+    truth, twice = to_matrix([[(1, 1.0)]] * 3), to_matrix([[(1, 1.0), (1, 2.0)]] * 3)
+    hint = r"appears twice in this row; a label has one \w+ \(hint: pass --duplicates max to count its largest value\)"
+    for y_true, y_score, train in ((truth, twice, truth), (twice, truth, truth), (truth, truth, twice)):
+        with pytest.raises(DataError, match=hint):
+            xmceval.score(y_true, y_score, k=1, train=train)

@@ -30,7 +30,7 @@ def test_score_takes_every_option_with_its_default():
     assert {name: keyword_only.get(name, "missing") for name in NAMES} == {
         each.name: each.default for each in fields(Options)
     }
-    assert set(keyword_only) - NAMES == {"save_rows", "progress"}
+    assert set(keyword_only) - NAMES == {"save_rows", "save_labels", "progress"}
 
 
 def test_score_documents_every_option():

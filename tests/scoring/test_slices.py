@@ -126,6 +126,10 @@ def test_the_table_shows_bins_and_ceilings(zipf):
         (True, "ascending training counts, got True"),
         ([], r"ascending training counts, got \[\]"),
         ([0], "must ascend from at least 1"),
+        ("foo", "'foo' would be one bin with all labels; expected at least two names such as head,tail, a number"),
+        (10**9, "at most 1,000 bins, got 1000000000"),
+        (["all"], "would be one bin with all labels"),
+        ("head,tail,head", "names 'head' twice; expected a name of its own for each bin"),
         ("-3", "ascending training counts, got '-3'"),
     ],
 )

@@ -11,6 +11,7 @@ from xmceval.api.details import DetailWatch
 from xmceval.api.pairtests import PairTests, Watch, adjust
 from xmceval.api.runs import Lineup
 from xmceval.api.saving import saving_rows
+from xmceval.api.savinglabels import counting_labels, saving_labels
 from xmceval.api.setup import Named, Setup
 from xmceval.errors import UsageError, listed, warn
 from xmceval.files.presence import check_files
@@ -41,6 +42,7 @@ def compare(
     examples: int | None = None,
     texts: Any = None,
     save_rows: str | Path | None = None,
+    save_labels: str | Path | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> Comparison:
@@ -76,6 +78,9 @@ def compare(
         The text of each row, for the examples; a file has one per line.
     save_rows : path, optional
         Write the values of every row there: .npz, .csv or .jsonl.
+    save_labels : path, optional
+        Write counts and values of every label there, as in `score`, and in .csv and .jsonl also the differences of each
+        pair; `label_wins` then counts the labels that each system wins.
     progress : callable, optional
         Called with a number of rows each time that many more are done.
     **options
@@ -123,7 +128,10 @@ def compare(
     named = [Named(y_score, name) for name, y_score in systems.items()]
     setup = Setup.of(y_true, Options.of(options), named)
     comparison = compare_systems(
-        setup, named, Testing.of(arguments), Details.of(arguments), progress=progress, save_rows=save_rows
+        *(setup, named, Testing.of(arguments), Details.of(arguments)),
+        progress=progress,
+        save_rows=save_rows,
+        save_labels=save_labels,
     )
     warn(dict.fromkeys([*comparison.warnings, *(line for each in comparison.results for line in each.warnings)]))
     return comparison
@@ -137,12 +145,16 @@ def compare_systems(
     *,
     progress: Progress | None = None,
     save_rows: str | Path | None = None,
+    save_labels: str | Path | None = None,
     watch: Watch | None = None,
 ) -> Comparison:
     """Compare systems on an opened truth; `watch` shows the cost of resampling, and how much of it is done."""
     check_files([details.texts])
     lineup = Lineup.of(systems)
-    pairs = find_pairs(lineup.names, testing)
+    pairs, overlapping = lineup.without_parts(find_pairs(lineup.names, testing))
+    if not pairs:
+        raise UsageError(f"no pair of systems is left to compare: {'; '.join(overlapping)}")
+    setup = counting_labels(setup, save_labels, save_rows)
     opened = setup.open_systems(lineup.runs)
     bins = opened[0].terms.bins
     by_runs = lineup.by_runs(pairs)
@@ -151,10 +163,14 @@ def compare_systems(
     held = HeldRows() if testing.holds_rows else None
     shown = DetailWatch.of(details, setup, lineup, pairs)
     observers: list[Observer] = [paired, *([] if held is None else [held]), *shown.observers]
-    with saving_rows(setup, opened, save_rows) as saved:
-        totals = setup.evaluate(opened, [*observers, *saved.observers], progress)
+    with (
+        saving_rows(setup, opened, save_rows) as saved_rows,
+        saving_labels(setup, opened, save_labels) as saved_labels,
+    ):
+        totals = setup.evaluate(opened, [*observers, *saved_rows.observers], progress)
         results = setup.results(opened, totals)
-        saved.finish(results)
+        saved_rows.finish(results)
+        label_wins = saved_labels.finish(results, totals, lineup.label_pairs(pairs))
     outputs = collect_outputs(setup.program, totals, paired, held, bins)
     means = [MeanOutput(each, lineup.groups) for each in outputs] if lineup.has_runs else outputs
     tests = PairTests(lineup.names, by_rows, testing, setup.options.threads or default_threads(), watch)
@@ -164,10 +180,11 @@ def compare_systems(
         tuple(results),
         tuple(differences),
         testing,
-        tuple(_warnings(lineup.runs, differences, testing)),
+        (*overlapping, *_warnings(lineup, differences, testing)),
         tuple(lineup.spreads(results)),
         overlaps=shown.finish_overlaps(),
         examples=shown.finish_examples(),
+        label_wins=label_wins,
     )
 
 
@@ -193,9 +210,9 @@ def _in_order(
             yield by_key.get(plain.key, plain)
 
 
-def _warnings(systems: Sequence[Named], differences: Sequence[Difference], testing: Testing) -> Iterator[str]:
+def _warnings(lineup: Lineup, differences: Sequence[Difference], testing: Testing) -> Iterator[str]:
     seen: dict[Path, str] = {}
-    for each in systems:
+    for each in (lineup.runs[group[0]] for group in lineup.groups if len(group) == 1):
         if isinstance(each.y_score, (str, Path)) and Path(each.y_score).exists():
             path = Path(each.y_score).resolve()
             if path in seen:

@@ -185,7 +185,7 @@ def _result(name: str, system: int, outputs: Sequence[Output], tables: Sequence[
     )
     saved = [counts for table in tables for counts in table.meta.get("counts", [None] * len(table.systems))]
     if None in saved:  # beside counts of other systems, zeros would be read as counts
-        return Result(name, figures, Counts(n_rows, 0, 0, 0, 0, 0, 0, short_rows={}, tied_rows={}))
+        return Result(name, figures, Counts(n_rows, 0, 0, 0, 0, 0, 0, short_rows={}, tied_rows={}, are_known=False))
     counts = dict(saved[system])
     for key in ("short_rows", "tied_rows"):
         counts[key] = {int(k): rows for k, rows in counts[key].items()}

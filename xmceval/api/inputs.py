@@ -167,7 +167,7 @@ def _estimate_propensities(opener: Opener, truth: Source, width: Width, a: float
     source = training.source
     if train is not None and source.n_labels is not None:
         width = width.agree(source.n_labels, source.name)
-    is_truth = train is None or (isinstance(train, (str, Path)) and _is_same(train, truth.name))
+    is_truth = train is None or (isinstance(train, (str, Path)) and is_same(train, truth.name))
     if train is None:
         warnings.append(
             f"no training labels were passed: propensities come from the label frequencies of {truth.name} itself, "
@@ -177,7 +177,7 @@ def _estimate_propensities(opener: Opener, truth: Source, width: Width, a: float
         warnings.append(
             f"the training labels are {truth.name} itself: such values are not comparable with published ones"
         )
-    counts = count_labels(source, width=width, threads=opener.options.threads)
+    counts = count_labels(source, width=width, threads=opener.options.threads, may_merge=True)
     if train is not None:
         warnings.extend(source.warnings)
     if counts.n_rows < 3:
@@ -190,7 +190,8 @@ def _estimate_propensities(opener: Opener, truth: Source, width: Width, a: float
     return Weighing(width, propensities, training.notes, tuple(warnings))
 
 
-def _is_same(first: str | Path, second: str) -> bool:
+def is_same(first: str | Path, second: str) -> bool:
+    """Return whether two paths name the same file."""
     return Path(second).exists() and Path(first).exists() and Path(first).samefile(second)
 
 
@@ -218,13 +219,24 @@ class Weights:
     def warnings(self) -> tuple[str, ...]:
         """A warning where weights differ so much that the small ones leave the range of exact sums."""
         used = np.empty(0) if self.values is None else self.values[self.values > 0]
-        if used.size == 0 or used.min() >= LEAST_WEIGHT * used.max():
-            return ()
-        warning = (
-            f"the smallest weight is {used.min() / used.max():.1g} of the largest: sums are exact to 2^-60 of the "
-            "largest (counts by label to 2^-40), which leaves few digits of small weights, and too narrow an interval"
-        )
-        return (warning,)
+        return doubt_small_weights(used.min(initial=np.inf), used.max(initial=0.0))
+
+
+def doubt_small_weights(least: float, greatest: float) -> tuple[str, ...]:
+    """Warn where the least weight above 0 leaves the range of exact sums; infinity where there is none."""
+    if least >= LEAST_WEIGHT * greatest:
+        return ()
+    warning = (
+        f"the smallest weight is {least / greatest:.1g} of the largest: sums are exact to 2^-60 of the "
+        "largest (counts by label to 2^-40), which leaves few digits of small weights, and too narrow an interval"
+    )
+    return (warning,)
+
+
+def check_any_weight(name: str, greatest: float, n_rows: int) -> None:
+    """Refuse rows of which none has a weight above 0."""
+    if n_rows and not greatest:
+        raise DataError(f"{name}: every weight is 0, no row is left")
 
 
 def read_weights(values: Any, truth: Source) -> Weights:
@@ -249,8 +261,7 @@ def read_weights(values: Any, truth: Source) -> Weights:
         raise DataError(
             f"{name}:{row + 1}: the weight of row {row} is {weights[row]:g}; expected a number of at least 0"
         )
-    if weights.size and not weights.any():
-        raise DataError(f"{name}: every weight is 0, no row is left")
+    check_any_weight(name, float(weights.max(initial=0.0)), weights.size)
     exponent = int(np.frexp(np.max(weights, initial=1.0 if not weights.size else 0.0))[1]) - 1
     return Weights(np.ldexp(weights, -exponent), float(np.ldexp(1.0, exponent)))
 

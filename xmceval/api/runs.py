@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.api.setup import Named
-from xmceval.errors import UsageError
+from xmceval.errors import UsageError, counted
+from xmceval.files.writing.labelvalues import LabelPair
 from xmceval.report.comparison import Difference, RunsOf, Spread
 from xmceval.report.result import Result
 from xmceval.rows.lists import is_pair
@@ -44,6 +45,7 @@ class Lineup:
         for each in systems:
             first = len(runs)
             if are_runs(each.y_score):
+                _check_runs(each)
                 runs.extend(Named(scores, f"{each.name} ({i})") for i, scores in enumerate(each.y_score, start=1))
             else:
                 runs.append(each)
@@ -59,9 +61,37 @@ class Lineup:
         """Whether a system has more than one run."""
         return len(self.runs) > len(self.names)
 
+    def sharing(self, pair: tuple[int, int]) -> list[str]:
+        """Return the runs that both systems of a pair consist of."""
+        own, other = ([self.runs[run] for run in self.groups[each]] for each in pair)
+        return [str(each.name) for each in own if any(_are_same(each.y_score, run.y_score) for run in other)]
+
+    def without_parts(self, pairs: Sequence[tuple[int, int]]) -> tuple[list[tuple[int, int]], list[str]]:
+        """Leave out pairs of a system and one of its own runs; return the others, and a warning of each overlap."""
+        kept, warnings = list[tuple[int, int]](), list[str]()
+        for pair in pairs:
+            system, baseline = (self.names[each] for each in pair)
+            shared, sizes = self.sharing(pair), [len(self.groups[each]) for each in pair]
+            if not shared or sizes == [1, 1]:
+                kept.append(pair)
+            elif min(sizes) == 1:
+                part, whole = (system, baseline) if sizes[0] == 1 else (baseline, system)
+                warnings.append(f"{whole} and {part} are not compared: {part} is one of the runs of {whole}")
+            else:
+                warnings.append(
+                    f"{system} and {baseline} share {counted(len(shared), 'run')}, which their tests do not allow for"
+                )
+                kept.append(pair)
+        return kept, warnings
+
     def by_runs(self, pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         """Return the pairs in which both systems have enough runs for tests whose unit is the run."""
         return [pair for pair in pairs if min(len(self.groups[each]) for each in pair) >= FEWEST]
+
+    def label_pairs(self, pairs: Sequence[tuple[int, int]]) -> tuple[LabelPair, ...]:
+        """Return pairs of systems by name, with the runs of each."""
+        names, groups = self.names, self.groups
+        return tuple(LabelPair(names[i], names[j], groups[i], groups[j]) for i, j in pairs)
 
     def differences(self, results: Sequence[Result], pairs: Sequence[tuple[int, int]]) -> Iterator[Difference]:
         """Yield the differences of pairs by Welch's t test of the values of their runs."""
@@ -97,6 +127,26 @@ class Lineup:
 
     def _values(self, results: Sequence[Result], system: int, figure: int) -> list[float]:
         return [results[run].figures[figure].estimate.value for run in self.groups[system]]
+
+
+def _check_runs(system: Named) -> None:
+    """Refuse a run that is passed twice, which would count twice.
+
+    Raises
+    ------
+    UsageError
+    """
+    for i, run in enumerate(system.y_score):
+        if any(_are_same(run, other) for other in system.y_score[:i]):
+            what = f"the file {run}" if isinstance(run, (str, Path)) else f"run {i + 1}"
+            raise UsageError(f"{what} is passed twice as a run of {system.name}; expected each run once")
+
+
+def _are_same(first: Any, second: Any) -> bool:
+    """Return whether two runs are the same file or the same array."""
+    if not (isinstance(first, (str, Path)) and isinstance(second, (str, Path))):
+        return first is second
+    return Path(first).resolve() == Path(second).resolve()
 
 
 def are_runs(y_score: Any) -> bool:

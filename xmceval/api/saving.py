@@ -42,9 +42,7 @@ class Saving:
 
 
 @contextmanager
-def saving_rows(
-    setup: Setup, opened: Sequence[Opened], path: str | Path | None, *, force: bool = False
-) -> Iterator[Saving]:
+def saving_rows(setup: Setup, opened: Sequence[Opened], path: str | Path | None) -> Iterator[Saving]:
     """Write the values of rows to a file, if one is named.
 
     Raises
@@ -61,5 +59,5 @@ def saving_rows(
     names = tuple(each.name for each in opened)
     has_ideal = tuple(measure.norm.over in {"ratio", "micro", "cells"} for measure in measures)
     head = RowHead(names, tuple(measure.name for measure in measures), has_ideal)
-    with open_row_writer(path, head, force=force) as writer:
+    with open_row_writer(path, head) as writer:
         yield Saving(writer, SavedRows(setup.program, writer, drop_empty=setup.terms.drop_empty))

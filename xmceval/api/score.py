@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from scipy.sparse import issparse
+
 from xmceval.api.saving import saving_rows
+from xmceval.api.savinglabels import counting_labels, saving_labels
 from xmceval.api.setup import Named, Setup
-from xmceval.errors import warn
+from xmceval.errors import UsageError, warn
 from xmceval.files.limits import MAX_LINE
 from xmceval.metrics.table import DEFAULT_CUTOFFS
 from xmceval.report.result import Result
@@ -44,6 +47,7 @@ def score(
     filter_truth: bool = False,
     threads: int | None = None,
     save_rows: str | Path | None = None,
+    save_labels: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Score predictions against the truth.
@@ -116,6 +120,10 @@ def score(
         Default: one per processor. The values are the same bits for any number.
     save_rows : path, optional
         Write the values of every row there: .npz, .csv or .jsonl; `compare_rows` compares such files.
+    save_labels : path, optional
+        Write counts and values of every label there: .npz, .csv or .jsonl. They are the rows in which it is true, and
+        at each cutoff that a metric has those that predict it and that hit it, with precision, recall and F1; for
+        metrics of decisions tp, fp and fn.
     progress : callable, optional
         Called with a number of rows each time that many more are done.
 
@@ -145,9 +153,14 @@ def score(
     >>> result["P@1"], result["R@1"]
     (1.0, 0.75)
     """
+    if isinstance(y_score, Mapping) and not issparse(y_score):  # a matrix in dok form is a dict too
+        raise UsageError(
+            "y_score must be the scores of one system, got a dict (hint: score_all takes several systems by name; "
+            "a pair of labels and scores is a tuple)"
+        )
     systems = [Named(y_score)]
     setup = Setup.of(y_true, Options.of(locals()), systems)
-    [result] = score_systems(setup, systems, progress=progress, save_rows=save_rows)
+    [result] = score_systems(setup, systems, progress=progress, save_rows=save_rows, save_labels=save_labels)
     warn(result.warnings)
     return result
 
@@ -158,10 +171,17 @@ def score_systems(
     *,
     progress: Progress | None = None,
     save_rows: str | Path | None = None,
+    save_labels: str | Path | None = None,
 ) -> list[Result]:
     """Score systems on an opened truth, which is read once."""
+    setup = counting_labels(setup, save_labels, save_rows)
     opened = setup.open_systems(systems)
-    with saving_rows(setup, opened, save_rows) as saved:
-        results = setup.results(opened, setup.evaluate(opened, saved.observers, progress))
-        saved.finish(results)
+    with (
+        saving_rows(setup, opened, save_rows) as saved_rows,
+        saving_labels(setup, opened, save_labels) as saved_labels,
+    ):
+        totals = setup.evaluate(opened, saved_rows.observers, progress)
+        results = setup.results(opened, totals)
+        saved_rows.finish(results)
+        saved_labels.finish(results, totals)
     return results

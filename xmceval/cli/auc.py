@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from xmceval.cli import options, shared
+from xmceval.cli import bars, options, shared
 
 
 @click.command("auc", short_help="Compute AUC and group AUC of a CSV of group,label,score.")
@@ -30,7 +30,8 @@ def command(file: str, form: str, quiet: bool, columns: str | None) -> None:
     from xmceval.api.grouped import auc
 
     shared.start(quiet)
-    result = auc(file, columns=columns)
+    with bars.shown(quiet):
+        result = auc(file, columns=columns)
     for warning in () if quiet else result.warnings:
         click.echo(f"warning: {warning}", err=True)
     click.echo(result.to_json() if form == "json" else str(result), nl=False)

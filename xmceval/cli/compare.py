@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from xmceval.cli import options, shared
+from xmceval.cli import bars, options, shared
 from xmceval.errors import UsageError, listed
 from xmceval.report.forms import render_comparison
 from xmceval.scoring.options import Options, specs
@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 @options.runs
 @options.report_form
 @options.names
-@options.places
+@options.layout
 @options.save_rows
+@options.save_labels
 @options.option(
     "--rows", is_flag=True, group="Input", help="The files are values of rows, such as trec_eval -q writes."
 )
@@ -42,10 +43,10 @@ def command(
     preds: tuple[str, ...],
     form: str,
     names: tuple[str, ...],
-    places: int,
     fused: tuple[str, ...],
     runs: tuple[str, ...],
     save_rows: str | None,
+    save_labels: str | None,
     rows: bool,
     strict: bool,
     quiet: bool,
@@ -65,6 +66,7 @@ def command(
       xmceval compare tst_X_Y.txt old.txt new.txt --train trn_X_Y.txt -k 1,3,5
       xmceval compare old.rows.npz new.rows.npz
     """
+    layout = options.take_layout(arguments, form)
     if rows or is_row_file(truth):
         comparison = _compare_rows((truth, *preds), names, arguments, quiet)
     elif any(is_row_file(each) for each in preds):
@@ -78,25 +80,35 @@ def command(
         systems = shared.system_names(preds, names)
         shared.start(quiet, ahead=True)
         named = [*shared.named_systems(preds, systems, fused), *shared.systems_of_runs(runs)]
-        comparison = _compare_systems(truth, named, arguments, save_rows, quiet)
+        comparison = _compare_systems(truth, named, arguments, save_rows, save_labels, quiet)
     if strict:
         shared.refuse_warnings(comparison.results, comparison.warnings)
     shared.report(comparison.results, quiet=quiet, verbose=verbose, warnings=comparison.warnings)
-    click.echo(render_comparison(form, comparison, places), nl=False)
+    for wins in () if quiet else comparison.label_wins:
+        click.echo(f"{save_labels}: {wins}", err=True)
+    click.echo(render_comparison(form, comparison, layout), nl=False)
 
 
 def _compare_systems(
-    truth: str, systems: list[Named], arguments: dict[str, object], save_rows: str | None, quiet: bool
+    truth: str,
+    systems: list[Named],
+    arguments: dict[str, object],
+    save_rows: str | None,
+    save_labels: str | None,
+    quiet: bool,
 ) -> Comparison:
     """Compare predictions on the truth."""
     from xmceval.api.compare import compare_systems
     from xmceval.api.setup import Setup
 
     testing, details = Testing.of(arguments), Details.of(arguments)
-    setup = Setup.of(truth, Options.of(arguments), systems)
-    with shared.progress(f"{len(systems)} systems", quiet) as report:
+    with bars.shown(quiet):
+        setup = Setup.of(truth, Options.of(arguments), systems)
         return compare_systems(
-            *(setup, systems, testing, details), progress=report, save_rows=save_rows, watch=shared.watch(quiet)
+            *(setup, systems, testing, details),
+            save_rows=save_rows,
+            save_labels=save_labels,
+            watch=shared.watch(quiet),
         )
 
 
@@ -113,11 +125,12 @@ def _compare_rows(
     from xmceval.api.comparerows import compare_tables
     from xmceval.files.rowvalues import read_row_values
 
-    tables = [read_row_values(path) for path in files]
     threads = arguments["threads"]
-    return compare_tables(
-        tables, names, Testing.of(arguments), threads if isinstance(threads, int) else None, shared.watch(quiet)
-    )
+    with bars.shown(quiet):
+        tables = [read_row_values(path) for path in files]
+        return compare_tables(
+            tables, names, Testing.of(arguments), threads if isinstance(threads, int) else None, shared.watch(quiet)
+        )
 
 
 def _refuse_scoring() -> None:
@@ -129,7 +142,7 @@ def _refuse_scoring() -> None:
         All of them.
     """
     context = click.get_current_context()
-    of_scoring = {*specs(Options), "fused", "runs", "save_rows"} - {"threads"}
+    of_scoring = {*specs(Options), "fused", "runs", "save_rows", "save_labels"} - {"threads"}
     passed = [
         each.opts[0]
         for each in context.command.params

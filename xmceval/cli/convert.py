@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from xmceval.cli import options, shared
+from xmceval.cli import bars, options, shared
 
 
 @click.command("convert", short_help="Write truth or predictions in another form.")
@@ -61,7 +61,8 @@ def command(src: str, dst: str, quiet: bool, verbose: bool, **settings: Any) -> 
     from xmceval.errors import counted
 
     shared.start(quiet)
-    written = convert(src, sys.stdout.buffer if dst == "-" else dst, **settings)
+    with bars.shown(quiet):
+        written = convert(src, sys.stdout.buffer if dst == "-" else dst, **settings)
     if verbose:
         rows, labels = counted(written.n_rows, "row"), counted(written.n_labels, "label")
         click.echo(f"note: {src}: {written.description}", err=True)

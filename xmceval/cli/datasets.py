@@ -6,11 +6,12 @@ import click
 
 from xmceval.cli import completion, options
 from xmceval.labels.catalogue import datasets, find_dataset
+from xmceval.report.forms import render_listings
 
 
 @click.command("datasets", short_help="List the public data sets, or show some of them.")
 @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=completion.of_names(datasets))
-@options.form
+@options.list_form
 def command(names: tuple[str, ...], form: str) -> None:
     """List all public data sets, or show NAME in detail.
 
@@ -25,6 +26,11 @@ def command(names: tuple[str, ...], form: str) -> None:
     entries = [find_dataset(name) for name in names]
     if form == "json":
         text = catalogue.datasets_json(entries or datasets().values(), with_published=bool(entries))
+    elif form == "csv":
+        text = catalogue.published_csv(entries) if entries else catalogue.datasets_csv(datasets().values())
+    elif form != "table":
+        details = [each for entry in entries for each in catalogue.list_dataset(entry)]
+        text = render_listings(form, details or [catalogue.list_datasets()])
     elif entries:
         text = "\n".join(catalogue.dataset_text(entry, options.terminal_width()) for entry in entries)
     else:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from xmceval.cli import options, shared
+from xmceval.cli import bars, options, shared
 
 RULES = ("score", "normalized", "rank", "reciprocal-rank")
 
@@ -62,7 +62,8 @@ def command(
     from xmceval.api.fuse import fuse
     from xmceval.errors import counted
 
-    written = fuse(preds, by=by, weights=weights).write(sys.stdout.buffer if dst == "-" else dst, **settings)
+    with bars.shown(quiet):
+        written = fuse(preds, by=by, weights=weights).write(sys.stdout.buffer if dst == "-" else dst, **settings)
     if verbose:
         rows, entries = counted(written.n_rows, "row"), counted(written.n_entries, "entry")
         click.echo(f"note: {dst}: {written.description}; {rows}, {entries}", err=True)

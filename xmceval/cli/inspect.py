@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from xmceval.cli import options, shared
+from xmceval.cli import bars, options, shared
 
 
 @click.command("inspect", short_help="Describe files and check whether they are sound.")
@@ -45,7 +45,8 @@ def command(files: tuple[str, ...], form: str, **settings: Any) -> None:
     from xmceval.api.inspect import inspect
 
     shared.start(quiet=False)
-    report = inspect(files, **settings)
+    with bars.shown(quiet=False):
+        report = inspect(files, **settings)
     click.echo(report.to_json() if form == "json" else str(report), nl=False)
     if not report.is_sound:
         raise click.exceptions.Exit(1)

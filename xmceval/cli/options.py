@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from xmceval.cli import completion
+from xmceval.errors import UsageError
 from xmceval.metrics.table import DEFAULT_CUTOFFS
-from xmceval.report.forms import FORMS, PLACES
+from xmceval.report.forms import DRAWN, FORMS
+from xmceval.report.layout import WIDTH, Layout
 from xmceval.scoring.options import GROUPS, Options, specs
 from xmceval.scoring.spec import Spec
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+# The forms that an option of the layout has an effect on, if not all of DRAWN.
+FORMS_OF = {"caption": ("latex",), "label": ("latex",)}
 
 FILE = click.Path(readable=False)  # so that a shell completes names of files; the readers refuse what is wrong
 
@@ -85,7 +93,7 @@ def _describe_kind(name: str, spec: Spec, default: Any) -> dict[str, Any]:
     if name == "k":
         return {"default": ",".join(map(str, DEFAULT_CUTOFFS)), "show_default": True}
     if spec.kind is bool:
-        return {"is_flag": True}
+        return {"default": default, "show_default": True} if "/" in "".join(spec.flags) else {"is_flag": True}
     if spec.kind is list:
         return {"multiple": True, "callback": lambda _, __, value: value or None}
     if spec.choices:
@@ -98,14 +106,57 @@ def _describe_kind(name: str, spec: Spec, default: Any) -> dict[str, Any]:
 
 def terminal_width() -> int:
     """Return the columns of the terminal; 80 where there is none."""
-    return shutil.get_terminal_size((80, 24)).columns
+    return shutil.get_terminal_size((WIDTH, 24)).columns
+
+
+def terminal() -> dict[str, object]:
+    """Return the width of the terminal, and whether it shows bold and underlined text; NO_COLOR asks for neither."""
+    is_plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    is_terminal = sys.stdout.isatty()
+    return {"width": terminal_width(), "is_terminal": is_terminal, "is_styled": is_terminal and not is_plain}
+
+
+def layout(function: Function) -> Function:
+    """Add the options of the layout of tables to a command."""
+    return derived(function, Layout)
+
+
+def take_layout(arguments: Mapping[str, Any], form: str) -> Layout:
+    """Return the layout that a command was asked for.
+
+    Raises
+    ------
+    UsageError
+        An option that has no effect on the form.
+    """
+    context = click.get_current_context()
+    for each in context.command.params:
+        has_effect = each.name not in specs(Layout) or form in FORMS_OF.get(each.name, DRAWN)
+        is_same = each.name == "percent" and not arguments["percent"]  # csv and json have fractions
+        if not has_effect and not is_same and context.get_parameter_source(each.name) is ParameterSource.COMMANDLINE:
+            flag = next(flag for flag in (*each.opts, *each.secondary_opts) if _is_passed(flag, arguments[each.name]))
+            forms_ = " or ".join(FORMS_OF.get(each.name, DRAWN))
+            raise UsageError(f"{flag} has no effect on -o {form} (hint: pass -o {forms_})")
+    return Layout.of(arguments, **terminal())
+
+
+def _is_passed(flag: str, value: object) -> bool:
+    """Return whether a flag, of a pair such as --percent and --fraction, is the one that gave a value."""
+    return flag.startswith("--no-") or flag == "--fraction" if value is False else True
 
 
 form = option(
     "-o", "form", type=click.Choice(["table", "json"]), default="table", show_default=True, help="Form of the output."
 )
-report_form = option(
+list_form = option(
     "-o", "form", type=click.Choice(list(FORMS)), default="table", show_default=True, help="Form of the output."
+)
+report_form = option(
+    *("-o", "form"),
+    type=click.Choice(list(FORMS)),
+    default="table",
+    show_default=True,
+    help="Form of the output; csv and json have fractions in full precision.",
 )
 names = option(
     "--name",
@@ -115,21 +166,19 @@ names = option(
     metavar="NAME",
     help="Name of a system, in the order of PREDS; may be repeated.",
 )
-places = option(
-    "--places",
-    type=click.IntRange(0, 12),
-    default=PLACES,
-    show_default=True,
-    group="Output",
-    metavar="N",
-    help="Decimal places of the table.",
-)
 save_rows = option(
     "--save-rows",
     type=FILE,
     group="Output",
     metavar="FILE",
     help="Write the values of every row: .npz, .csv or .jsonl.",
+)
+save_labels = option(
+    "--save-labels",
+    type=FILE,
+    group="Output",
+    metavar="FILE",
+    help="Write counts and values of every label: .npz, .csv or .jsonl.",
 )
 runs = option(
     "--runs",

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from xmceval.cli import options, shared
+from xmceval.cli import bars, options, shared
 
 
 @click.command("propensity", short_help="Write the inverse propensities of training labels.")
@@ -38,7 +38,8 @@ def command(train: str, dst: str, quiet: bool, **settings: Any) -> None:
     from xmceval.errors import counted
 
     shared.start(quiet)
-    written = write_inverse_propensities(train, sys.stdout.buffer if dst == "-" else dst, **settings)
+    with bars.shown(quiet):
+        written = write_inverse_propensities(train, sys.stdout.buffer if dst == "-" else dst, **settings)
     if quiet:
         return
     for warning in written.warnings:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from xmceval.cli import options, shared
+from xmceval.cli import bars, options, shared
 from xmceval.errors import UsageError
 from xmceval.report.forms import render
 
@@ -16,7 +16,7 @@ from xmceval.report.forms import render
 @options.fused
 @options.report_form
 @options.names
-@options.places
+@options.layout
 @options.option(
     "--published",
     is_flag=True,
@@ -24,6 +24,7 @@ from xmceval.report.forms import render
     help="Show where these values would rank in the table of --dataset.",
 )
 @options.save_rows
+@options.save_labels
 @options.strict
 @options.quiet
 @options.verbose
@@ -32,10 +33,10 @@ def command(
     preds: tuple[str, ...],
     form: str,
     names: tuple[str, ...],
-    places: int,
     fused: tuple[str, ...],
     published: bool,
     save_rows: str | None,
+    save_labels: str | None,
     strict: bool,
     quiet: bool,
     verbose: bool,
@@ -54,6 +55,7 @@ def command(
     """
     if published and form == "csv":
         raise UsageError("published values are not part of the CSV (hint: pass -o table or -o json)")
+    layout = options.take_layout(arguments, form)
     systems = shared.system_names(preds, names)
     shared.start(quiet, ahead=True)
     from xmceval.api.score import score_systems
@@ -65,11 +67,11 @@ def command(
     chosen = Options.of(arguments)
     entry = require_dataset(chosen.dataset) if published else None
     named = shared.named_systems(preds, systems, fused)
-    setup = Setup.of(truth, chosen, named)
-    with shared.progress(systems[0] if len(systems) == 1 else f"{len(systems)} systems", quiet) as report:
-        results = score_systems(setup, named, progress=report, save_rows=save_rows)
+    with bars.shown(quiet):
+        setup = Setup.of(truth, chosen, named)
+        results = score_systems(setup, named, save_rows=save_rows, save_labels=save_labels)
     results = results if entry is None else [with_standings(result, entry) for result in results]
     if strict:
         shared.refuse_warnings(results)
     shared.report(results, quiet=quiet, verbose=verbose)
-    click.echo(render(form, results, places), nl=False)
+    click.echo(render(form, results, layout), nl=False)

@@ -1,18 +1,16 @@
-"""What commands share: names of systems, compiling kernels, progress, and what goes to stderr."""
+"""What commands share: names of systems, compiling kernels, and what goes to stderr."""
 
 from __future__ import annotations
 
-import sys
-import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from xmceval.cli import bars
 from xmceval.errors import UsageError, counted, listed
 
 if TYPE_CHECKING:
@@ -144,6 +142,7 @@ def _report_compilation(quiet: bool, ahead: bool) -> None:
 
     def report_it() -> None:
         if not quiet:
+            bars.clear()
             click.echo(COMPILING, err=True)
         if ahead:
             from xmceval.cli.ahead import start_ahead
@@ -155,37 +154,11 @@ def _report_compilation(quiet: bool, ahead: bool) -> None:
 
 def watch(quiet: bool) -> Watch:
     """Return what writes the cost of long resampling to stderr before it starts, and shows its progress."""
+    from xmceval.rows.progress import phase
 
     def watch_cost(cost: Cost) -> AbstractContextManager[Callable[[int], None] | None]:
         if cost.steps >= LONG and not quiet:
             click.echo(f"note: {cost}", err=True)
-        return progress(cost.what, quiet, what="resamples", total=cost.n_tests * cost.n_resamples)
+        return phase(cost.what, cost.n_tests * cost.n_resamples, "resamples")
 
     return watch_cost
-
-
-@contextmanager
-def progress(
-    name: str, quiet: bool, *, what: str = "instances", total: int | None = None
-) -> Iterator[Callable[[int], None] | None]:
-    """Show rows done, or other things of which there may be a known total, on a terminal, from the first second on."""
-    of_total = "" if total is None else f" of {total:,}"
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    lock, start, done, shown = threading.Lock(), time.monotonic(), 0, 0.0
-
-    def update(n_rows: int) -> None:
-        nonlocal done, shown
-        with lock:
-            done += n_rows
-            now = time.monotonic() - start
-            if now > 1 and now - shown > 0.1:
-                shown = now
-                click.echo(f"\r{name}: {done:,}{of_total} {what}, {done / now:,.0f} per second", nl=False, err=True)
-
-    try:
-        yield update
-    finally:
-        if shown:
-            click.echo("\r\x1b[K", nl=False, err=True)

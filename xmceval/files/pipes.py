@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import select
-import shutil
 import stat
 import sys
 import tempfile
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from xmceval.errors import DataError, UsageError
+from xmceval.rows.progress import phase
 
 STDIN = Path("-")
 
@@ -91,7 +91,10 @@ class Pipe(io.RawIOBase):
         self.open()
         try:
             copy = _Copy()
-            shutil.copyfileobj(self, copy.file, COPY_BYTES)
+            with phase(self.name, unit="bytes") as add:
+                while text := self.read(COPY_BYTES):
+                    copy.file.write(text)
+                    add(len(text))
         except OSError as error:
             raise DataError(
                 f"{self.name}: cannot be copied to a temporary file: {error.strerror or error} (hint: set TMPDIR)"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import stat
+import weakref
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +18,7 @@ from xmceval.errors import DataError
 from xmceval.files.frames import DamagedError, open_bzip2, open_xz, open_zstd
 from xmceval.files.pipes import find_pipe
 from xmceval.files.signatures import BZIP2, GZIP, XZ, ZSTD, ZSTD_SKIPPABLE
+from xmceval.rows.progress import Watcher, find_watcher
 
 # Readers of a path or an open file, by the first bytes.
 DECOMPRESSORS: Mapping[bytes, Callable[[Any], Any]] = MappingProxyType(
@@ -26,6 +29,8 @@ DECOMPRESSORS: Mapping[bytes, Callable[[Any], Any]] = MappingProxyType(
         **dict.fromkeys((ZSTD, *ZSTD_SKIPPABLE), open_zstd),
     }
 )
+
+_WATCHED_BYTES = 1 << 20  # at a time, of a file that is read whole
 
 _LONGEST_SIGNATURE = max(map(len, DECOMPRESSORS))
 
@@ -42,13 +47,17 @@ def open_bytes(path: Path) -> BinaryIO:
     if pipe is not None:
         head = pipe.peek(_LONGEST_SIGNATURE)
         return _decompress(pipe.open(), head, path)
-    stream = _open_stored(path)
+    stream = _open_watched(path)
     head = stream.read(_LONGEST_SIGNATURE)
     stream.seek(0)
     if not head.startswith(tuple(DECOMPRESSORS)):
         return stream
-    stream.close()
-    return _decompress(path, head, path)
+    if find_watcher() is None:
+        stream.close()
+        return _decompress(path, head, path)
+    decompressed = _decompress(stream, head, path)
+    weakref.finalize(decompressed, stream.close)  # some decompressors leave the file open that they are passed
+    return decompressed
 
 
 def is_uncompressed(path: Path) -> bool:
@@ -102,6 +111,42 @@ def quote(text: bytes) -> str:
     plain = text.strip()
     quoted = ascii(plain[:40].decode("latin-1"))
     return quoted if len(plain) <= 40 else f"{quoted}..."
+
+
+class _WatchedFile(io.FileIO):
+    """A file whose watcher sees the bytes that are read."""
+
+    watcher: Watcher
+
+    def readinto(self, view: Any) -> int | None:
+        """Read into a buffer."""
+        n_read = super().readinto(view)
+        self.watcher.read(n_read or 0)
+        return n_read
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Read so many bytes at most, or all."""
+        if size is None or size < 0:
+            return self.readall()
+        text = super().read(size)
+        self.watcher.read(len(text or b""))
+        return text or b""
+
+    def readall(self) -> bytes:
+        """Read the rest, piece by piece."""
+        return b"".join(iter(lambda: self.read(_WATCHED_BYTES), b""))
+
+
+def _open_watched(path: Path) -> BinaryIO:
+    """Open a file as it is stored, and show it to the watcher, if there is one."""
+    stream, watcher = _open_stored(path), find_watcher()
+    if watcher is None:
+        return stream
+    stream.close()
+    watched = _WatchedFile(path, "rb")
+    watched.watcher = watcher
+    watcher.open(str(path), os.fstat(watched.fileno()).st_size)
+    return cast(BinaryIO, watched)
 
 
 def _open_stored(path: Path) -> BinaryIO:

@@ -14,6 +14,7 @@ from xmceval.errors import DataError, Fault
 from xmceval.labels.counts import LabelCounts
 from xmceval.rows.block import Block, Int64, Rows, Scratch, Source
 from xmceval.rows.checks import validated_scores
+from xmceval.rows.progress import phase
 from xmceval.rows.threads import each_block
 from xmceval.rows.width import Width
 
@@ -155,8 +156,15 @@ class Tally:
 def tally_rows(source: Source, width: Width, threads: int | None) -> Tally:
     """Count all rows of a source; what is wrong with them becomes faults of the tally."""
     tally = Tally(width)
+
+    def work(scratch: Scratch, block: Block) -> None:
+        n_rows = block.n_rows
+        tally.add(scratch, block)
+        add(n_rows)
+
     try:
-        each_block(source.blocks(), Scratch, tally.add, threads)
+        with phase(source.name, source.n_rows) as add:
+            each_block(source.blocks(), Scratch, work, threads)
     except DataError as error:
         tally.stopped_by = str(error)
     return tally

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, UsageError, counted
+from xmceval.errors import DataError, counted
+from xmceval.labels.binspec import read_bin_spec
 from xmceval.labels.propensity import Propensities
 from xmceval.rows.block import Int64
 
@@ -80,51 +80,20 @@ def make_bins(spec: int | str | Sequence[int | str], propensities: Propensities,
     """
     if propensities.n is None:
         raise DataError("bins by frequency need training counts (hint: pass --train or --counts)")
-    words, are_edges = _read_spec(spec)
-    numbers = [int(word) for word in words if word.isascii() and word.isdigit()]
-    if not words or not all(words) or (any(map(_is_number, words)) and len(numbers) < len(words)):
-        raise UsageError(
-            f"by_frequency must be a number of bins, names of bins, or ascending training counts, got {spec!r}"
-        )
+    asked = read_bin_spec(spec)
     counts = propensities.counts
     labels = np.bincount(propensities.codes, minlength=counts.size)
     labels[0] += n_labels - propensities.codes.size
     positives = labels * counts.astype(np.float64)
-    if numbers and are_edges:
-        edges = np.array(numbers, dtype=np.float64)
-        if np.any(np.diff(edges) <= 0) or edges[0] < 1:
-            raise UsageError(f"training counts at which bins begin must ascend from at least 1, got {spec!r}")
+    if asked.edges:
+        edges = np.array(asked.edges, dtype=np.float64)
         by_code = edges.size - np.searchsorted(edges, counts, side="right")
-        names = [f"from {edge:,}" for edge in reversed(numbers)] + [f"below {numbers[0]:,}"]
     else:
-        n_bins = numbers[0] if numbers else len(words)
-        if n_bins < 1:
-            raise UsageError("by_frequency needs at least 1 bin")
-        names = [f"bin {i + 1}" for i in range(n_bins)] if numbers else words
-        mass = positives[::-1]
+        n_bins, mass = len(asked.names), positives[::-1]
         before = (np.cumsum(mass) - mass)[::-1] / max(mass.sum(), 1.0)
         by_code = np.minimum((n_bins * before).astype(np.int64), n_bins - 1)
     by_code = by_code.astype(np.int64)
-    return Bins(tuple(_bin(name, by_code == i, labels, counts) for i, name in enumerate(names)), by_code)
-
-
-def _read_spec(spec: Any) -> tuple[list[str], bool]:
-    """Return the words of a spec, and whether numbers among them are training counts at which bins begin."""
-    if isinstance(spec, str):
-        words = [word.strip() for word in spec.split(",")]
-        return words, len(words) > 1
-    if isinstance(spec, Iterable) and getattr(spec, "ndim", 1) > 0:
-        return [str(word).strip() for word in spec], True
-    return [] if isinstance(spec, bool) else [str(spec)], False
-
-
-def _is_number(word: str) -> bool:
-    """Whether a word is a number of any kind, and so not a name."""
-    try:
-        float(word)
-    except ValueError:
-        return word.isnumeric()
-    return True
+    return Bins(tuple(_bin(name, by_code == i, labels, counts) for i, name in enumerate(asked.names)), by_code)
 
 
 def _bin(name: str, inside: NDArray[np.bool_], labels: Int64, counts: Int64) -> Bin:

@@ -12,6 +12,7 @@ from xmceval.kernels import counts as kernels
 from xmceval.labels.idcounts import IdCounts
 from xmceval.rows.block import Block, Int64, Scratch, Source
 from xmceval.rows.checks import validated_truth
+from xmceval.rows.progress import phase
 from xmceval.rows.threads import each_block
 from xmceval.rows.width import Width
 
@@ -19,16 +20,22 @@ DENSE_IDS = 1 << 27  # labels below are counted in one array, of which only the 
 LONG_TABLE = 1 << 22  # labels; a longer table that is mostly zeros is given by ids
 
 
-def count_labels(truth: Source, *, width: Width, threads: int | None = None) -> LabelCounts:
-    """Count the rows of a truth and, for each label, those in which it is true."""
+def count_labels(truth: Source, *, width: Width, threads: int | None = None, may_merge: bool = False) -> LabelCounts:
+    """Count the rows of a truth and, for each label, those in which it is true.
+
+    `may_merge` says that an option merges duplicate labels.
+    """
     counts, lock = LabelCounts(), threading.Lock()
 
     def work(scratch: Scratch, block: Block) -> None:
-        rows, _ = validated_truth(block, scratch, width)
+        n_rows = block.n_rows
+        rows, _ = validated_truth(block, scratch, width, may_merge=may_merge)
         with lock:
-            counts.add(block.n_rows, rows.indices[: rows.indptr[-1]])
+            counts.add(n_rows, rows.indices[: rows.indptr[-1]])
+        add(n_rows)
 
-    each_block(truth.blocks(), Scratch, work, threads, all_faults=True)
+    with phase(truth.name, truth.n_rows) as add:
+        each_block(truth.blocks(), Scratch, work, threads, all_faults=True)
     return counts
 
 

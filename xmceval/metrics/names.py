@@ -83,6 +83,8 @@ _OPTION_SPELLINGS: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(
 # Names that mean several metrics.
 GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType({"confusion": ("tp", "fp", "fn", "tn")})
 
+NEAR = 0.7  # from which similarity on a name is suggested
+
 LONGEST_RANGE = 1000  # of cutoffs: each is a number of the report
 
 ALL = "all"  # the cutoff that is the whole list
@@ -242,9 +244,10 @@ def _find_metric(word: str, at: str | None, name: str) -> tuple[Metric, dict[str
         measure = _parse_name(meaning, [1])[0]
         cutoff = meaning.partition("@")[2] if measure.metric.cutoff != "none" else ""
         return measure.metric, dict(measure.chosen), cutoff or None
-    near = difflib.get_close_matches(key, [*names_by_key, *_ALIASES_BY_KEY], 1)
-    hint = f" (did you mean {(_ALIASES_BY_KEY | names_by_key)[near[0]]}?)" if near else ""
-    raise UsageError(f"unknown metric {name!r}{hint}; expected one of {listed(METRICS)}")
+    near = difflib.get_close_matches(key, [*names_by_key, *_ALIASES_BY_KEY], 3, NEAR)
+    meant = dict.fromkeys((_ALIASES_BY_KEY | names_by_key)[each] for each in near)
+    question = f"; did you mean {' or '.join(meant)}?" if meant else ""
+    raise UsageError(f"unknown metric {name!r}{question} (hint: xmceval metrics lists all)")
 
 
 def _parse_option(metric: Metric, key: str, value: str) -> dict[str, str]:

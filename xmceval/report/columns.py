@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import textwrap
+import unicodedata
 from collections.abc import Collection, Sequence
 
 WIDTH = 80
 
 NARROWEST = 24  # of wrapped text: where a terminal leaves less, lines are longer than it
+ISOLATE, END_ISOLATE = "\u2066", "\u2069"  # text between them does not turn the line round
+JOINER = "\u200d"  # makes one emoji of several
+RIGHT_TO_LEFT = {"R", "AL", "AN"}
 
 
 def align_columns(rows: Sequence[Sequence[str]], *, right: Collection[int] = ()) -> list[str]:
     """Align rows of cells with two blanks between columns; the columns numbered in `right` to the right."""
     if not rows:
         return []
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    widths = [max(text_width(row[i]) for row in rows) for i in range(len(rows[0]))]
     return [
         "  ".join(
-            cell.rjust(width) if i in right else cell.ljust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+            pad(cell, width, right=i in right) for i, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in rows
     ]
@@ -41,3 +44,37 @@ def align_terms(pairs: Sequence[tuple[str, str]], width: int = WIDTH) -> list[st
 def wrap_text(text: str, width: int) -> list[str]:
     """Wrap a text into at least one line; words are never broken."""
     return textwrap.wrap(text, max(width, NARROWEST), break_on_hyphens=False, break_long_words=False) or [""]
+
+
+def text_width(text: str) -> int:
+    """Return the columns that a text takes on a terminal: East Asian characters and emoji take two, marks none."""
+    return len(text) if text.isascii() else sum(map(_width, text))
+
+
+def _width(character: str) -> int:
+    if unicodedata.category(character) in {"Mn", "Me", "Cf"}:
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1
+
+
+def pad(text: str, width: int, *, right: bool = False) -> str:
+    """Fill a text with blanks to a width, at its end or with `right` at its start."""
+    blanks = " " * (width - text_width(text))
+    return blanks + text if right else text + blanks
+
+
+def clean(text: str) -> str:
+    """Return a text that a terminal shows as it is: control characters escaped, right-to-left text on its own."""
+    if text.isascii() and text.isprintable():
+        return text
+    shown = "".join(each if each == JOINER or _is_shown(each) else _escape(each) for each in text)
+    is_mixed = any(unicodedata.bidirectional(each) in RIGHT_TO_LEFT for each in shown)
+    return f"{ISOLATE}{shown}{END_ISOLATE}" if is_mixed else shown
+
+
+def _is_shown(character: str) -> bool:
+    return unicodedata.category(character) not in {"Cc", "Cf", "Cs", "Zl", "Zp"}
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")

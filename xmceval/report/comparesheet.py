@@ -2,90 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from xmceval.errors import counted
-from xmceval.report.comparison import Comparison, Difference, RunsOf
-from xmceval.report.forms import PLACES
+from xmceval.report.comparison import Comparison, RunsOf
+from xmceval.report.differences import list_differences
+from xmceval.report.layout import DEFAULT, Layout
 from xmceval.report.lists import list_examples, list_overlap
-from xmceval.report.sheet import Listing, Sheet, build_sheet, format_value
-from xmceval.report.verdicts import format_p, write_verdicts
+from xmceval.report.scoresheet import build_systems_sheet
+from xmceval.report.sheet import Listing, Sheet, transpose
+from xmceval.report.systemtable import Line
+from xmceval.report.verdicts import describe_level, find_beaten, has_many_pairs, summarise, write_verdicts
+from xmceval.scoring.estimates import Estimate
+from xmceval.scoring.finish import Figure
 
-NUMERIC = frozenset({1, 3, 4})
 TESTS = {"t": "paired t test", "randomization": "randomization", "bootstrap": "bootstrap"}
 
 
-def build_comparison_sheet(comparison: Comparison, places: int = PLACES) -> Sheet:
+def build_comparison_sheet(comparison: Comparison, layout: Layout = DEFAULT) -> Sheet:
     """Build the sheet of a comparison."""
-    sheet = build_sheet(comparison.results, places)
-    listings = [
-        _list_pair(comparison, comparison.of_pair(system, baseline, bin_), places)
-        for system, baseline in comparison.pairs
-        for bin_ in _bins(comparison, system, baseline)
-    ]
-    listings = [
-        *(_list_runs(each, places) for each in comparison.runs),
-        *listings,
-        *(list_overlap(each, places) for each in comparison.overlaps),
-        *list_examples(comparison.examples, places),
-    ]
-    below = (*sheet.below, _describe_test(comparison))
-    above = (comparison.source,) if comparison.source else sheet.above
+    sheet = build_systems_sheet(
+        comparison.results, list(_lines(comparison)), layout, find_beaten(comparison), describe_level(comparison)
+    )
+    sheet = transpose(sheet) if layout.transpose else sheet
+    listings = (
+        *(_list_runs(each, layout) for each in comparison.runs),
+        *list_differences(comparison, layout),
+        *(list_overlap(each, layout) for each in comparison.overlaps),
+        *list_examples(comparison.examples, layout),
+    )
+    verdicts = summarise(comparison) if has_many_pairs(comparison) else write_verdicts(comparison, layout)
     return replace(
-        sheet, above=above, below=below, listings=tuple(listings), verdicts=tuple(write_verdicts(comparison, places))
+        sheet,
+        above=(comparison.source,) if comparison.source else sheet.above,
+        below=(*sheet.below, _describe_test(comparison)),
+        listings=listings,
+        verdicts=tuple(verdicts),
     )
 
 
-def _bins(comparison: Comparison, system: str, baseline: str) -> list[str]:
-    pairs = (each for each in comparison.differences if (each.system, each.baseline) == (system, baseline))
-    return list(dict.fromkeys(each.bin for each in pairs))
+def _lines(comparison: Comparison) -> Iterator[Line]:
+    """Yield the lines of the table: systems, and after the mean of several runs each of them."""
+    runs = {name: each for each in comparison.runs for name in each.results}
+    for result in comparison.results:
+        of_system = runs.get(result.name)
+        if of_system is None:
+            yield Line.of(result)
+            continue
+        if result.name == of_system.results[0]:
+            figures = tuple(Figure(each.measure, Estimate(each.mean)) for each in of_system.spreads)
+            shown = f"{of_system.name}, mean of {counted(len(of_system.results), 'run')}"
+            yield Line(of_system.name, figures, shown=shown)
+        yield replace(Line.of(result), is_ranked=False)
 
 
-def _list_pair(comparison: Comparison, differences: Sequence[Difference], places: int) -> Listing:
-    """List the differences of a pair, over all labels or within one bin."""
-    first = differences[0]
-    points = "points" if all(each.measure.metric.unit == "share" for each in differences) else "points or units"
-    pair = f"{first.system} \N{MINUS SIGN} {first.baseline}"
-    how = "Welch's t test of" if first.unit == "run" else "paired over"
-    n = max(each.n for each in differences)  # 0 where nothing was tested
-    title = " · ".join([pair, *([f"{how} {counted(n, first.unit)}"] if n else []), points])
-    if first.bin:
-        title += f" · {first.bin}"
-    adjust = {"holm": "p (Holm)", "tukey": "p (Tukey)"}.get(comparison.testing.adjust)
-    head = ("", "difference", "95% interval", "p", *([adjust] if adjust else []), "wins/ties/losses")
-    rows = [head, *(_row(each, places, is_adjusted=adjust is not None) for each in differences)]
-    return Listing(
-        title, tuple(rows), NUMERIC if adjust else frozenset({1, 3}), tuple(_describe_power(differences, places))
-    )
-
-
-def _list_runs(runs: RunsOf, places: int) -> Listing:
+def _list_runs(runs: RunsOf, layout: Layout) -> Listing:
     """List the mean and the spread of a system over its runs."""
     head = ("", "mean", "sd", "lowest", "highest")
     rows = (
         (
             each.measure.name,
-            *(format_value(each.measure, value, places) for value in (each.mean, each.sd, each.lowest, each.highest)),
+            *(layout.format(each.measure, value) for value in (each.mean, each.sd, each.lowest, each.highest)),
         )
         for each in runs.spreads
     )
     title = f"{runs.name} · {counted(len(runs.results), 'run')}"
-    return Listing(title, (head, *rows), frozenset({1, 2, 3, 4}))
-
-
-def _row(each: Difference, places: int, *, is_adjusted: bool) -> tuple[str, ...]:
-    interval = ""
-    if each.low is not None and each.high is not None:
-        interval = f"{_signed(each, each.low, places)} .. {_signed(each, each.high, places)}"
-    counts = "" if each.wins is None else f"{each.wins}/{each.ties}/{each.losses}"
-    adjusted = [format_p(each.p_adjusted)] if is_adjusted else []
-    return each.measure.name, _signed(each, each.difference, places), interval, format_p(each.p), *adjusted, counts
-
-
-def _signed(each: Difference, value: float, places: int) -> str:
-    text = format_value(each.measure, value, places)
-    return text if text.startswith("-") else f"+{text}"
+    return Listing(title, (head, *rows), frozenset({1, 2, 3, 4}), has_head=True)
 
 
 def _describe_test(comparison: Comparison) -> str:
@@ -101,14 +84,3 @@ def _describe_test(comparison: Comparison) -> str:
         words[0] += f", {testing.resamples:,} resamples, seed {testing.seed}"
     words.append("instances vary, training seeds do not" if "run" not in units else "of runs: Welch's t test")
     return " · ".join(words)
-
-
-def _describe_power(differences: Sequence[Difference], places: int) -> Iterator[str]:
-    """Describe the smallest difference of each metric that would be detected."""
-    sizes = [
-        f"{each.measure.name} {format_value(each.measure, each.detectable, places)}"
-        for each in differences
-        if each.detectable
-    ]
-    if sizes:
-        yield f"detected with 80% power: {', '.join(sizes)} or more"

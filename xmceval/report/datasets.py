@@ -9,6 +9,8 @@ from typing import Any
 
 from xmceval.labels.catalogue import Dataset, Published, datasets, published
 from xmceval.report.columns import WIDTH, align_columns, align_terms
+from xmceval.report.csvlines import write_lines
+from xmceval.report.sheet import Listing
 
 SCHEMA = "xmceval-datasets/1"
 
@@ -18,6 +20,8 @@ SHOWN = ("P@1", "P@3", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@3", "PSP@5", "PS
 
 HEAD = ("DATASET", "TRAIN", "TEST", "LABELS", "POINTS/LABEL", "LABELS/POINT", "A", "B", "FILTER", "RESULTS")
 NUMERIC = frozenset({1, 2, 3, 4, 5, 9})
+
+NO_RESULTS = "no published results in the catalogue"
 
 SUSPECT = "!"  # marks published rows with suspect values
 
@@ -45,6 +49,50 @@ def datasets_json(entries: Iterable[Dataset], *, with_published: bool) -> str:
     documents = [_make_document(entry, with_published) for entry in entries]
     document = {"schema": SCHEMA, "source": SOURCE, "datasets": documents}
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def list_datasets() -> Listing:
+    """List all data sets, one per line."""
+    rows = (_table_row(entry) for entry in datasets().values())
+    return Listing("", (tuple(map(str.lower, HEAD)), *rows), NUMERIC, FOOTER, has_head=True)
+
+
+def list_dataset(entry: Dataset) -> Iterator[Listing]:
+    """List the facts on a data set, then its published results in percent."""
+    yield Listing(entry.name, tuple(_facts(entry)), frozenset())
+    rows = published(entry.name)
+    if not rows:
+        yield Listing(NO_RESULTS, ())
+        return
+    suspects = (f"{SUSPECT} {row.method}: {row.suspect}" for row in rows if row.suspect)
+    yield Listing(
+        f"published results for {entry.name}, in percent",
+        (("", *SHOWN), *map(_result_row, rows)),
+        frozenset(range(1, len(SHOWN) + 1)),
+        (f"from {SOURCE}; other signs are footnotes there", *suspects),
+        has_head=True,
+    )
+
+
+def datasets_csv(entries: Iterable[Dataset]) -> str:
+    """Write data sets as CSV, one per line; lists are JSON."""
+    lines = [asdict(entry) for entry in entries]
+    return write_lines(list(lines[0]), lines)
+
+
+def published_csv(entries: Iterable[Dataset]) -> str:
+    """Write the published results for data sets as CSV in long form, one line per value."""
+    head = ("dataset", "method", "mark", "metric", "k", "value", "model_gb", "train_hours", "suspect")
+    return write_lines(
+        head, (line for entry in entries for row in published(entry.name) for line in _list_values(entry, row))
+    )
+
+
+def _list_values(entry: Dataset, row: Published) -> Iterator[dict[str, Any]]:
+    about = {name: getattr(row, name) for name in ("method", "mark", "model_gb", "train_hours", "suspect")}
+    for name, value in row.values.items():
+        metric, _, k = name.partition("@")
+        yield {"dataset": entry.name, "metric": metric, "k": k, "value": value, **about}
 
 
 def _table_row(entry: Dataset) -> tuple[str, ...]:
@@ -87,7 +135,7 @@ def _facts(entry: Dataset) -> Iterator[tuple[str, str]]:
 def _list_results(rows: Sequence[Published], width: int) -> list[str]:
     """Write published results in percent, suspect rows marked and explained."""
     if not rows:
-        return ["no published results in the catalogue"]
+        return [NO_RESULTS]
     table = [("published (%)", *SHOWN), *(_result_row(row) for row in rows)]
     lines = [*align_columns(table, right=range(1, len(SHOWN) + 1)), ""]
     lines.append(f"from {SOURCE}; other signs are footnotes there")

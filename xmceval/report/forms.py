@@ -5,26 +5,48 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-PLACES = 2  # decimal places of tables for people
+from xmceval.report.layout import DEFAULT, Layout
 
-# Each module has a function render(results, places).
-FORMS: Mapping[str, str] = MappingProxyType(
+if TYPE_CHECKING:
+    from xmceval.report.comparison import Comparison
+    from xmceval.report.result import Result
+    from xmceval.report.sheet import Listing
+
+# Forms for people; each module has the functions draw(sheet) and draw_listings(listings, layout).
+DRAWN: Mapping[str, str] = MappingProxyType(
     {
         "table": "xmceval.report.plain",
-        "json": "xmceval.report.json",
-        "csv": "xmceval.report.csv",
+        "md": "xmceval.report.markdown",
+        "latex": "xmceval.report.latex",
     }
 )
+# Forms for programs; each module has the functions render(results) and render_comparison(comparison).
+WRITTEN: Mapping[str, str] = MappingProxyType({"csv": "xmceval.report.csv", "json": "xmceval.report.json"})
+FORMS: Mapping[str, str] = MappingProxyType({**DRAWN, **WRITTEN})
 
 
-def render(form: str, results: Sequence[object], places: int = PLACES) -> str:
+def render(form: str, results: Sequence[Result], layout: Layout = DEFAULT) -> str:
     """Write results in one of the FORMS."""
-    text: str = import_module(FORMS[form]).render(results, places)
-    return text
+    module = import_module(FORMS[form])
+    if form in WRITTEN:
+        return str(module.render(results))
+    from xmceval.report.scoresheet import build_sheet
+
+    return str(module.draw(build_sheet(results, layout)))
 
 
-def render_comparison(form: str, comparison: object, places: int = PLACES) -> str:
+def render_comparison(form: str, comparison: Comparison, layout: Layout = DEFAULT) -> str:
     """Write a comparison in one of the FORMS."""
-    text: str = import_module(FORMS[form]).render_comparison(comparison, places)
-    return text
+    module = import_module(FORMS[form])
+    if form in WRITTEN:
+        return str(module.render_comparison(comparison))
+    from xmceval.report.comparesheet import build_comparison_sheet
+
+    return str(module.draw(build_comparison_sheet(comparison, layout)))
+
+
+def render_listings(form: str, listings: Sequence[Listing], layout: Layout = DEFAULT) -> str:
+    """Write lists, such as the catalogue of data sets, in one of the forms for people."""
+    return str(import_module(DRAWN[form]).draw_listings(listings, layout))

@@ -13,18 +13,18 @@ from xmceval.report.comparison import DIFFERENCE_NUMBERS, Comparison, Difference
 from xmceval.report.lists import make_example, make_overlap
 from xmceval.report.result import Result
 from xmceval.report.verdicts import write_verdicts
-from xmceval.scoring.finish import Figure, Slice
+from xmceval.scoring.finish import Counts, Figure, Slice
 
 SCHEMA = "xmceval/1"
 COMPARE_SCHEMA = "xmceval/compare/1"
 
 
-def render(results: Sequence[Result], places: int = 0) -> str:  # noqa: ARG001 - forms share one signature
+def render(results: Sequence[Result]) -> str:
     """Write results as JSON."""
     return json.dumps(make_document(results), indent=1, allow_nan=False) + "\n"
 
 
-def render_comparison(comparison: Comparison, places: int = 0) -> str:  # noqa: ARG001 - forms share one signature
+def render_comparison(comparison: Comparison) -> str:
     """Write a comparison as JSON."""
     return json.dumps(make_comparison_document(comparison), indent=1, allow_nan=False) + "\n"
 
@@ -67,16 +67,17 @@ def _make_difference(difference: Difference) -> dict[str, Any]:
 def make_document(results: Sequence[Result]) -> dict[str, Any]:
     """Make the JSON document of systems that were scored on the same truth."""
     first = results[0]
+    counts = first.counts
     return {
         "schema": SCHEMA,
         "version": version("xmceval"),
         "truth": first.truth,
         "options": dict(first.options),
-        "n_instances": first.counts.n_instances,
-        "n_labels": first.counts.n_labels,
-        "n_true": first.counts.n_true,
-        "empty_rows": {"number": first.counts.empty_rows, "treated_as": first.empty_rows},
-        "explicit_zeros": first.counts.explicit_zeros,
+        "n_instances": counts.n_instances,
+        "n_labels": _known(counts, counts.n_labels),
+        "n_true": _known(counts, counts.n_true),
+        "empty_rows": {"number": _known(counts, counts.empty_rows), "treated_as": first.empty_rows},
+        "explicit_zeros": _known(counts, counts.explicit_zeros),
         "propensities": first.propensity_model,
         "systems": [_make_system(result) for result in results],
     }
@@ -87,11 +88,11 @@ def _make_system(result: Result) -> dict[str, Any]:
     return {
         "name": result.name,
         "scores": result.scores,
-        "n_predictions": counts.n_predictions,
+        "n_predictions": _known(counts, counts.n_predictions),
         "short_rows": {str(k): rows for k, rows in counts.short_rows.items()},
         "ties": {
             "rows_across_cut": {str(k): rows for k, rows in counts.tied_rows.items()},
-            "rows_inside_only": counts.inside_ties,
+            "rows_inside_only": _known(counts, counts.inside_ties),
         },
         "left_out_rows": dict(counts.left_out),
         "unscored_true": counts.unscored_true,
@@ -121,6 +122,11 @@ def _make_numbers(figure: Figure, names: Sequence[str]) -> dict[str, Any]:
     """Return numbers of a figure, and whether its value stands for one that is not defined, such as 0/0."""
     numbers = {name: _finite(getattr(figure.estimate, name)) for name in names}
     return {**numbers, "undefined": figure.estimate.undefined}
+
+
+def _known(counts: Counts, number: int) -> int | None:
+    """Return a count, or None where the values of rows came without counts."""
+    return number if counts.are_known else None
 
 
 def _finite(number: Any) -> Any:

@@ -8,7 +8,8 @@ from dataclasses import asdict
 from itertools import groupby
 from typing import Any
 
-from xmceval.report.sheet import Listing, format_value
+from xmceval.report.layout import Layout
+from xmceval.report.sheet import Listing
 from xmceval.scoring.examples import LOSS, Example
 from xmceval.scoring.overlap import PERSISTENCE, Overlap
 
@@ -17,21 +18,19 @@ MOST_TRUE = 20  # true labels that a table shows
 LONGEST_TEXT = 100  # that a table shows
 
 
-def list_overlap(overlap: Overlap, places: int) -> Listing:
-    """List how far the lists of a pair overlap, in percent; one line per cutoff."""
+def list_overlap(overlap: Overlap, layout: Layout) -> Listing:
+    """List how far the lists of a pair overlap, one line per cutoff."""
     hits = ("hits of both", f"only {overlap.system}", f"only {overlap.baseline}")
     head = ("", "Jaccard", *hits, "union P", "union R", "oracle P")
-    rows = (
-        (f"@{k}", *(f"{100 * value:.{places}f}" for value in asdict(each).values()))
-        for k, each in overlap.cutoffs.items()
-    )
-    value = f"{100 * overlap.rank_biased:.{places}f}"
+    rows = ((f"@{k}", *(layout.share(value) for value in asdict(each).values())) for k, each in overlap.cutoffs.items())
+    value = layout.share(overlap.rank_biased)
     line = f"rank-biased overlap of the best {overlap.depth} (p={PERSISTENCE}, extrapolated): {value}"
-    title = f"{overlap.system} {MINUS} {overlap.baseline} · overlap of the k best labels · percent"
-    return Listing(title, (head, *rows), frozenset(range(1, len(head))), (line,))
+    unit = " · percent" if layout.percent else ""
+    title = f"{overlap.system} {MINUS} {overlap.baseline} · overlap of the k best labels{unit}"
+    return Listing(title, (head, *rows), frozenset(range(1, len(head))), (line,), has_head=True)
 
 
-def list_examples(examples: Sequence[Example], places: int) -> Iterator[Listing]:
+def list_examples(examples: Sequence[Example], layout: Layout) -> Iterator[Listing]:
     """List the examples of each pair: losses, then wins."""
     for (system, baseline, kind), group in groupby(examples, lambda each: (each.system, each.baseline, each.kind)):
         own = list(group)
@@ -40,12 +39,12 @@ def list_examples(examples: Sequence[Example], places: int) -> Iterator[Listing]
             f"{system} {MINUS} {baseline} · rows that {system} {does} most on {own[0].measure.name}, counted from 0 · "
             f"{HIT} marks hits"
         )
-        yield Listing(title, tuple(row for each in own for row in _example_rows(each, places)), frozenset())
+        yield Listing(title, tuple(row for each in own for row in _example_rows(each, layout)), frozenset())
 
 
-def _example_rows(example: Example, places: int) -> Iterator[tuple[str, str, str]]:
+def _example_rows(example: Example, layout: Layout) -> Iterator[tuple[str, str, str]]:
     """Write an example as lines of a table: its values, its text, its true labels and both lists."""
-    value, other = (format_value(example.measure, each, places) for each in (example.value, example.baseline_value))
+    value, other = (layout.format(example.measure, each) for each in (example.value, example.baseline_value))
     yield f"row {example.row}", example.measure.name, f"{value} against {other}"
     if example.text is not None:
         yield "", "text", textwrap.shorten(example.text, LONGEST_TEXT, placeholder=" ...")

@@ -14,6 +14,8 @@ from xmceval.metrics.measure import AVERAGE_TEXT, Measure
 from xmceval.metrics.names import ALIASES, parse
 from xmceval.metrics.table import METRICS
 from xmceval.report.columns import WIDTH, align_columns, align_terms, wrap_text
+from xmceval.report.csvlines import write_lines
+from xmceval.report.sheet import Listing
 
 SCHEMA = "xmceval-metrics/1"
 
@@ -98,6 +100,27 @@ def readme_table(metrics: Iterable[Metric] = METRICS.values()) -> str:
         cells = [f"`{display_name(metric)}`", metric.title, metric.formula, options]
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
+
+
+def list_metrics(metrics: Iterable[Metric]) -> Listing:
+    """List metrics, one per line."""
+    rows = (
+        (display_name(each), each.title, _format_range(each), each.formula, "; ".join(_option_words(each)))
+        for each in metrics
+    )
+    return Listing("", (("metric", "what it is", "range", "definition", "options"), *rows), frozenset(), has_head=True)
+
+
+def list_facts(metric: Metric, asked: Sequence[Measure] = ()) -> Listing:
+    """List what there is to know on a metric, and the definitions of the measures that were asked for."""
+    facts = ((term, text.strip()) for term, text in _facts(metric, asked))
+    return Listing(f"{display_name(metric)}: {metric.title}", tuple(facts), frozenset())
+
+
+def metrics_csv(metrics: Iterable[Metric]) -> str:
+    """Write metrics as CSV, one per line, with the fields of the JSON."""
+    documents = [_make_document(metric) for metric in metrics]
+    return write_lines(list(documents[0]), documents)
 
 
 def find_metrics(names: Iterable[str]) -> list[tuple[Metric, list[Measure]]]:

@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TypeVar
 
-from xmceval.errors import counted, listed
-from xmceval.labels.catalogue import Published
-from xmceval.labels.standings import Standings
-from xmceval.metrics.measure import Measure
-from xmceval.report.datasets import SUSPECT
-from xmceval.report.forms import PLACES
-from xmceval.report.result import Result
-from xmceval.scoring.finish import Figure, Slice
-from xmceval.scoring.options import specs
+from xmceval.report.layout import DEFAULT, Layout
 
-# The published metrics that a sheet shows, where there are values of any of them.
-PUBLISHED_SHOWN = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@3", "PSP@5")
+Column = TypeVar("Column")
+
+BEST, SECOND = "best", "second"
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A value, and the half width of its interval, empty where there is none."""
+    """A value of a table.
+
+    Attributes
+    ----------
+    value : str
+    margin : str
+        The half width of its interval; empty where there is none.
+    emphasis : str
+        ``best`` or ``second`` of its metric, else empty.
+    marks : str
+        The letters of the systems that it is significantly better than.
+    """
 
     value: str
     margin: str = ""
+    emphasis: str = ""
+    marks: str = ""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A metric and its cells by column."""
+    """A metric or a system, and its cells by column."""
 
     head: str
     cells: Mapping[str, Cell]
@@ -38,11 +45,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Section:
-    """The rows of a system, or of one bin of its labels; the title is empty where there is one system only."""
+    """Rows over all labels, or of one bin of labels, which has a title and a name."""
 
     title: str
     rows: tuple[Row, ...]
-    lines: tuple[str, ...] = ()  # below the rows
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,7 @@ class Listing:
     rows: tuple[tuple[str, ...], ...]
     numeric: frozenset[int] = frozenset({1})
     lines: tuple[str, ...] = ()  # below the rows
+    has_head: bool = False  # whether the first row names the columns
 
 
 @dataclass(frozen=True)
@@ -64,17 +72,21 @@ class Sheet:
     above : tuple of str
         Lines above the table: what was read.
     columns : tuple of str
-        Cutoffs; empty for metrics without one.
+        Of one system cutoffs, empty for metrics without one; of several systems metrics with their cutoffs.
     sections : tuple of Section
-        One per system and per bin of labels.
+        All labels first, then each bin of labels.
     below : tuple of str
         Lines below the table: how it was weighted, and ties.
     listings : tuple of Listing
         Below the table: ranks within published results; differences of pairs of systems.
-    places : int
-        Decimal places of the values.
+    layout : Layout
+        How it looks.
     verdicts : tuple of str
-        What a comparison comes to, one sentence per pair and metric.
+        What a comparison comes to, in sentences.
+    notes : tuple of str
+        Lines that explain the signs of the table: which metrics are better where they are lower, and letters.
+    groups : tuple of int
+        How many consecutive columns belong together, where a table is wrapped; empty: each is alone.
     """
 
     above: tuple[str, ...]
@@ -82,198 +94,53 @@ class Sheet:
     sections: tuple[Section, ...]
     below: tuple[str, ...]
     listings: tuple[Listing, ...] = ()
-    places: int = PLACES
+    layout: Layout = DEFAULT
     verdicts: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    groups: tuple[int, ...] = ()
 
 
-def build_sheet(results: Sequence[Result], places: int = PLACES) -> Sheet:
-    """Build the sheet of one or more systems that were scored on the same truth."""
-    is_one = len(results) == 1
-    predictions = [_mean_per_instance(result, result.counts.n_predictions, "prediction") for result in results]
-    is_known = all(result.counts.n_labels for result in results)  # saved rows of other tools have no counts
-    is_common = len(set(predictions)) == 1 or not is_known
-    truth = _mean_per_instance(results[0], results[0].counts.n_true, "true label")
-    sections: list[Section] = []
-    for result, predicted in zip(results, predictions, strict=True):
-        title = result.name if is_common else f"{result.name} · {predicted} per instance"
-        sections.extend(_sections(result, places, title="" if is_one else title))
-    lines = (
-        line
-        for describe in (_describe_propensities, _describe_options)
-        for result in results
-        for line in describe(result)
-    )
-    counts = results[0].counts
-    size = f"{counted(counts.n_instances, 'instance')} · {counted(counts.n_labels, 'label')}"
-    return Sheet(
-        above=(f"{size} · {f'{truth} and {predictions[0]}' if is_common else truth} per instance",),
-        columns=tuple(dict.fromkeys(column for section in sections for row in section.rows for column in row.cells)),
-        sections=tuple(sections),
-        below=(
-            *_explain_bins(results),
-            *dict.fromkeys(lines),
-            *(_describe_system(results[0], places) if is_one else ()),
-        ),
-        listings=tuple(
-            _list_standings(result.published, "" if is_one else result.name)
-            for result in results
-            if result.published is not None
-        ),
-        places=places,
-    )
+def transpose(sheet: Sheet) -> Sheet:
+    """Return a sheet with the rows of its table as columns."""
+    heads = tuple(dict.fromkeys(row.head for section in sheet.sections for row in section.rows))
+    sections = tuple(_transpose_section(section, sheet.columns) for section in sheet.sections)
+    return replace(sheet, columns=heads, sections=sections, groups=())
 
 
-def _sections(result: Result, places: int, title: str) -> list[Section]:
-    """Build the section of a system and those of its bins; lines on one of several systems follow its last section."""
-    sections = [Section(title, _rows(result.figures, places))]
-    sections.extend(Section(_describe_bin(result, part), _rows(part.figures, places)) for part in result.slices)
-    if title:
-        last = sections.pop()
-        sections.append(Section(last.title, last.rows, tuple(_describe_system(result, places))))
-    return sections
+def _transpose_section(section: Section, columns: Sequence[str]) -> Section:
+    cells = {column: {row.head: row.cells[column] for row in section.rows if column in row.cells} for column in columns}
+    return replace(section, rows=tuple(Row(column, own) for column, own in cells.items() if own))
 
 
-def _rows(figures: Iterable[Figure], places: int) -> tuple[Row, ...]:
-    """Build one row per metric, and one per ceiling below it."""
-    rows: dict[str, dict[str, Cell]] = {}
-    for figure in figures:
-        head, column, estimate = figure.measure.head, _column(figure), figure.estimate
-        margin = "" if estimate.high is None else format_value(figure.measure, estimate.high - estimate.value, places)
-        rows.setdefault(head, {})[column] = Cell(format_value(figure.measure, estimate.value, places), margin)
-        if estimate.ceiling is not None:
-            rows.setdefault(f"{head} ceiling", {})[column] = Cell(
-                format_value(figure.measure, estimate.ceiling, places)
-            )
-    return tuple(Row(head, cells) for head, cells in rows.items())
+def split_columns(
+    columns: Sequence[Column], widths: Sequence[int], available: int, groups: Sequence[int] = ()
+) -> Iterator[tuple[Column, ...]]:
+    """Yield the columns of each block of a table that is too wide; groups stay together where they fit.
 
-
-def _column(figure: Figure) -> str:
-    return f"@{figure.measure.cutoff}" if figure.measure.cutoff else ""
-
-
-def format_value(measure: Measure, value: float, places: int) -> str:
-    """Write a value: shares in percent, counts as they are."""
-    unit = measure.metric.unit
-    if unit == "cells":
-        return f"{value:,.0f}"
-    return f"{100 * value if unit == 'share' else value:.{places}f}"
-
-
-def _mean_per_instance(result: Result, number: int, noun: str) -> str:
-    mean = f"{number / max(result.counts.n_instances, 1):.3g}"
-    return f"{mean} {noun}" if mean == "1" else f"{mean} {noun}s"
-
-
-def _describe_bin(result: Result, part: Slice) -> str:
-    propensities = result.propensities
-    return part.bin.describe(propensities.source if propensities is not None and propensities.from_truth else "")
-
-
-def _explain_bins(results: Sequence[Result]) -> Iterator[str]:
-    """Explain which values of bins add up to the values above them, and which do not."""
-    kinds: dict[str, list[str]] = {"share": [], "average": []}
-    for figure in (figure for result in results for part in result.slices for figure in part.figures):
-        if figure.measure.head not in kinds[figure.kind_in_bin]:
-            kinds[figure.kind_in_bin].append(figure.measure.head)
-    texts = []
-    if kinds["share"]:
-        texts.append(f"shares that add up to the total: {listed(kinds['share'])}")
-    if kinds["average"]:
-        texts.append(f"averages within the bin: {listed(kinds['average'])}")
-    if texts:
-        yield f"values of bins: {'; '.join(texts)}"
-
-
-def _describe_propensities(result: Result) -> Iterator[str]:
-    propensities = result.propensities
-    if propensities is None:
-        return
-    source = propensities.source
-    if propensities.n is None:
-        yield f"inverse propensities from {source}"
-        return
-    warning = " itself: not comparable with published values" if propensities.from_truth else ""
-    yield f"propensities: A={propensities.a:g} B={propensities.b:g}, N={propensities.n:,} from {source}{warning}"
-
-
-def _describe_options(result: Result) -> Iterator[str]:
-    """Describe the options that were not the default and are shown nowhere else."""
-    elsewhere = {"table"} if result.propensities is None else {"table", "propensities"}
-    texts = [
-        _describe_option(name, result.options[name])
-        for name, spec in specs().items()
-        if name in result.options and spec.shown not in elsewhere
-    ]
-    if texts:
-        yield f"options: {' · '.join(texts)}"
-
-
-def _describe_option(name: str, value: Any) -> str:
-    if value is True:
-        return name
-    return f"{name}={','.join(map(str, value)) if isinstance(value, list) else value}"
-
-
-def _describe_system(result: Result, places: int) -> Iterator[str]:
-    """Describe the ties of a system, and what a filter removed."""
-    ties = [*_count_ties(result)]
-    moves = ", ".join(_largest_moves(result, places))
-    if moves:
-        ties.append(moves if ties else f"ties: {moves}")
-    if ties:
-        yield " · ".join(ties)
-    if result.filtered is not None:
-        yield str(result.filtered)
-
-
-def _count_ties(result: Result) -> Iterator[str]:
-    """Count the instances with ties that matter."""
-    counts = result.counts
-    across = [(k, rows) for k, rows in counts.tied_rows.items() if rows]
-    if across:
-        (k, rows), *others = across
-        numbers = [f"{counted(rows, 'instance')} @{k}", *(f"{rows:,} @{k}" for k, rows in others)]
-        yield f"ties across a cutoff: {', '.join(numbers)}"
-    if counts.inside_ties:
-        yield f"ties inside the cutoffs only: {counts.inside_ties:,}"
-
-
-def _largest_moves(result: Result, places: int) -> list[str]:
-    """Find for each cutoff the metric that ties could move furthest, with its bounds where they differ as printed."""
-    moves = {_column(figure): (0.0, "") for figure in result.figures}
-    for figure in result.figures:
-        bounds = figure.estimate.tie_low, figure.estimate.tie_high
-        if bounds[0] is None or bounds[1] is None:
+    Parameters
+    ----------
+    columns : sequence
+    widths : sequence of int
+        Of the columns.
+    available : int
+        The width of a block.
+    groups : sequence of int
+        How many consecutive columns belong together; empty: each is alone.
+    """
+    rest = iter(zip(columns, widths, strict=True))
+    block: list[Column] = []
+    used = 0
+    for size in groups or [1] * len(columns):
+        group = list(islice(rest, size))
+        width = sum(each for _, each in group)
+        if block and used + width > available:
+            yield tuple(block)
+            block, used = [], 0
+        if width > available:  # such a group has blocks of its own
+            names, own_widths = zip(*group, strict=True)
+            yield from [names] if size == 1 else split_columns(names, own_widths, available)
             continue
-        low, high = (format_value(figure.measure, bound, places) for bound in bounds if bound is not None)
-        column, move = _column(figure), bounds[1] - bounds[0]
-        if low != high and move > moves[column][0]:
-            moves[column] = move, f"{figure.name} {low}..{high}"
-    return [text for _, text in moves.values() if text]
-
-
-def _list_standings(standings: Standings, system: str) -> Listing:
-    """List ranks within published results, with the next higher and lower row."""
-    about, name = f"{system}: " if system else "", standings.dataset
-    if standings.not_ranked:
-        return Listing(f"{about}not compared with published results for {name}: {standings.not_ranked}", ())
-    if not standings.places:
-        return Listing(f"{about}no published results for {name} to compare these values with", ())
-    places = [place for place in standings.places if place.metric in PUBLISHED_SHOWN] or standings.places
-    return Listing(
-        f"{about}compared with published results for {name} ({SUSPECT} marks rows with suspect values)",
-        tuple(
-            (
-                place.metric,
-                f"{100 * place.value:.2f}",
-                f"{place.rank - 1} of {place.n_published} {'is' if place.rank == 2 else 'are'} higher",
-                _describe_neighbour("below", place.above, place.metric),
-                _describe_neighbour("above", place.below, place.metric),
-            )
-            for place in places
-        ),
-    )
-
-
-def _describe_neighbour(word: str, row: Published | None, metric: str) -> str:
-    return f"{word} {row.method}{SUSPECT if row.suspect else ''} {100 * row.values[metric]:.2f}" if row else ""
+        block.extend(name for name, _ in group)
+        used += width
+    if block:
+        yield tuple(block)

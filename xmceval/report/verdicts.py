@@ -4,25 +4,102 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xmceval.errors import listed
 from xmceval.report.comparison import LEVEL, Comparison, Difference
-from xmceval.report.forms import PLACES
-from xmceval.report.sheet import format_value
+from xmceval.report.layout import DEFAULT, Layout
 
 LEAST_P = 0.0001
+ADJUSTED = {"holm": "p (Holm)", "tukey": "p (Tukey)"}
+MOST_PAIRS = 3  # that have sentences of their own
 
 
-def write_verdicts(comparison: Comparison, places: int = PLACES) -> list[str]:
+def describe_level(comparison: Comparison) -> str:
+    """Describe what makes a difference significant."""
+    return f"{ADJUSTED.get(comparison.testing.adjust, 'p')} < {LEVEL:g}"
+
+
+def has_many_pairs(comparison: Comparison) -> bool:
+    """Return whether there are so many pairs that a table has one list per metric instead of one per pair."""
+    return len(comparison.pairs) > MOST_PAIRS
+
+
+def summarise(comparison: Comparison) -> list[str]:
+    """Write one sentence per metric: what the best system is better than, or how all compare with the baseline."""
+    by_measure: dict[str, list[Difference]] = {}
+    for each in comparison.differences:
+        if not each.bin:
+            by_measure.setdefault(each.measure.name, []).append(each)
+    tested = {name: own for name, own in by_measure.items() if any(each.p is not None for each in own)}
+    against = comparison.testing.against
+    sentences = [
+        f"{name}: {_summarise_best(own) if against is None else _summarise_baseline(own, against)}"
+        for name, own in tested.items()
+    ]
+    untested = [name for name in by_measure if name not in tested]
+    return sentences + (
+        [f"{listed(untested)} {'was' if len(untested) == 1 else 'were'} not tested"] if untested else []
+    )
+
+
+def _summarise_best(differences: Sequence[Difference]) -> str:
+    """Write which systems the best one is better than; the best is that which no other has a better value than."""
+    names = dict.fromkeys(name for each in differences for name in (each.baseline, each.system))
+    behind = {_loser(each) for each in differences if each.difference != 0}
+    best = next((name for name in names if name not in behind), next(iter(names)))
+    own = [each for each in differences if best in {each.system, each.baseline}]
+    beaten = [_opponent(each, best) for each in own if each.is_detected]
+    others = [_opponent(each, best) for each in own if not each.is_detected]
+    if not others:
+        return f"{best} is better than all others"
+    if not beaten:
+        return f"{best} is best, but no difference from any other was detected"
+    return f"{best} is better than {listed(beaten)}; no difference from {listed(others)} was detected"
+
+
+def _summarise_baseline(differences: Sequence[Difference], baseline: str) -> str:
+    """Write which systems are better or worse than the baseline."""
+    better = [_opponent(each, baseline) for each in differences if each.is_detected and _loser(each) == baseline]
+    worse = [_opponent(each, baseline) for each in differences if each.is_detected and _loser(each) != baseline]
+    others = [_opponent(each, baseline) for each in differences if not each.is_detected]
+    parts = (
+        (f"better than {baseline}: ", better),
+        (f"worse than {baseline}: ", worse),
+        ("no difference was detected: ", others),
+    )
+    return "; ".join(f"{words}{listed(names)}" for words, names in parts if names)
+
+
+def _loser(difference: Difference) -> str:
+    """Return the name of the system with the worse value."""
+    return difference.baseline if difference.is_better else difference.system
+
+
+def _opponent(difference: Difference, name: str) -> str:
+    return difference.baseline if difference.system == name else difference.system
+
+
+def find_beaten(comparison: Comparison) -> dict[tuple[str, str, str], list[str]]:
+    """Return the systems that each is significantly better than, by (bin, metric, system)."""
+    beaten: dict[tuple[str, str, str], list[str]] = {}
+    for each in comparison.differences:
+        if each.is_detected:
+            loser = _loser(each)
+            beaten.setdefault((each.bin, each.measure.name, _opponent(each, loser)), []).append(loser)
+    return beaten
+
+
+def write_verdicts(comparison: Comparison, layout: Layout = DEFAULT) -> list[str]:
     """Write one sentence per pair of systems and metric."""
     sentences: list[str] = []
     for system, baseline in comparison.pairs:
         by_head: dict[str, list[Difference]] = {}
         for each in comparison.of_pair(system, baseline):
             by_head.setdefault(each.measure.head, []).append(each)
-        sentences.extend(_sentence(differences, places) for differences in by_head.values())
+        sentences.extend(_sentence(differences, layout) for differences in by_head.values())
     return sentences
 
 
-def _sentence(differences: Sequence[Difference], places: int) -> str:
+def _sentence(differences: Sequence[Difference], layout: Layout) -> str:
     """Write what the differences of one metric at all of its cutoffs come to."""
     system, baseline = differences[0].system, differences[0].baseline
     clauses: list[str] = []
@@ -30,7 +107,7 @@ def _sentence(differences: Sequence[Difference], places: int) -> str:
         detected = [each for each in differences if each.is_detected and each.is_better == is_better]
         if detected:
             how = "better" if is_better else "worse"
-            found = ", ".join(_describe(each, places) for each in detected)
+            found = ", ".join(_describe(each, layout) for each in detected)
             clauses.append(f"{how} on {found}" if clauses else f"{system} is {how} than {baseline} on {found}")
     undetected = [each.measure.name for each in differences if not each.is_detected and each.p is not None]
     if undetected:
@@ -42,11 +119,11 @@ def _sentence(differences: Sequence[Difference], places: int) -> str:
     return "; ".join(clauses)
 
 
-def _describe(difference: Difference, places: int) -> str:
-    size = f"{format_value(difference.measure, abs(difference.difference), places)}"
+def _describe(difference: Difference, layout: Layout) -> str:
+    size = f"{layout.format(difference.measure, abs(difference.difference))}"
     if difference.low is not None and difference.high is not None:
-        size += f" ± {format_value(difference.measure, (difference.high - difference.low) / 2, places)}"
-    unit = " points" if difference.measure.metric.unit == "share" else ""
+        size += f" ± {layout.format(difference.measure, (difference.high - difference.low) / 2)}"
+    unit = " points" if difference.measure.metric.unit == "share" and layout.percent else ""
     return f"{difference.measure.name} by {size}{unit} ({describe_p(difference)})"
 
 

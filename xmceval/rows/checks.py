@@ -10,11 +10,12 @@ from xmceval.rows.block import Block, Int64, Rows, Scratch
 from xmceval.rows.width import Width
 
 LARGEST_GRADE = 2.0**40
+MERGE_HINT = " (hint: pass --duplicates max to count its largest value)"
 LARGEST_EXPONENT = 40.0  # the largest grade where gains are 2^grade - 1
 
 
-def validated_scores(block: Block, scratch: Scratch, width: Width) -> Rows:
-    """Parse a block of scores and check it.
+def validated_scores(block: Block, scratch: Scratch, width: Width, *, may_merge: bool = False) -> Rows:
+    """Parse a block of scores and check it; `may_merge` says that an option merges duplicate labels.
 
     Raises
     ------
@@ -23,17 +24,19 @@ def validated_scores(block: Block, scratch: Scratch, width: Width) -> Rows:
     """
     rows = block.rows(scratch)
     status = np.zeros(5, dtype=np.int64)
-    longest = int(np.max(np.diff(rows.indptr), initial=4))
+    longest = int((rows.indptr[1:] - rows.indptr[:-1]).max(initial=4))
     kernels.check_scores(*rows, width.n_labels, scratch.array("table", 4 * longest, np.int64, fill=-1), status)
     if status[kernels.CODE]:
-        raise _fault(block, rows, status, width, "score")
+        raise _fault(block, rows, status, width, "score", may_merge)
     return rows
 
 
 def validated_truth(
-    block: Block, scratch: Scratch, width: Width, largest_grade: float = LARGEST_GRADE
+    block: Block, scratch: Scratch, width: Width, largest_grade: float = LARGEST_GRADE, *, may_merge: bool = False
 ) -> tuple[Rows, int]:
     """Parse a block of truth, check it and sort the labels of each row; also return how many explicit zeros it had.
+
+    `may_merge` says that an option merges duplicate labels.
 
     Raises
     ------
@@ -45,7 +48,7 @@ def validated_truth(
     status = np.zeros(5, dtype=np.int64)
     kernels.validate_truth(*rows, width.n_labels, largest_grade, status)
     if status[kernels.CODE]:
-        raise _fault(block, rows, status, width, "truth")
+        raise _fault(block, rows, status, width, "truth", may_merge)
     return rows, int(status[kernels.ZEROS])
 
 
@@ -61,7 +64,7 @@ def stored_zeros(block: Block, scratch: Scratch) -> Rows:
     return Rows(ends.astype(np.int64), labels[order], np.zeros(labels.size))
 
 
-def _fault(block: Block, rows: Rows, status: Int64, width: Width, kind: str) -> Fault:
+def _fault(block: Block, rows: Rows, status: Int64, width: Width, kind: str, may_merge: bool) -> Fault:
     """Describe what a check kernel found."""
     code, row, label, entry = (int(number) for number in status[:4])
     if label < 0:
@@ -70,6 +73,7 @@ def _fault(block: Block, rows: Rows, status: Int64, width: Width, kind: str) -> 
         problem = f"label {label} is outside 0..{width.n_labels - 1} ({width}; labels are 0-based)"
     else:
         problem = _PROBLEMS[code].format(label=label, value=float(rows.values[max(entry, 0)]), kind=kind)
+        problem += MERGE_HINT if may_merge and code == kernels.DUPLICATE else ""
     return Fault(block.first_row + row, f"{block.place(row)}: {problem}")
 
 

@@ -168,7 +168,7 @@ def csr_source(
     """
     check_dtype(values.dtype, name)
     ends = indptr.size == shape[0] + 1 and indptr[0] == 0 and indptr[-1] <= min(indices.size, values.size)
-    if not ends or np.any(indptr[1:] < indptr[:-1]):
+    if not ends or (indptr[1:] < indptr[:-1]).any():
         raise indptr_error(name, shape[0], indices.size)
     pieces = [Csr(indptr, indices, values, are_scores)]
     return MatrixSource(name, int(shape[0]), int(shape[1]), pieces, dtype=values.dtype)

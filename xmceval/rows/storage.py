@@ -151,6 +151,11 @@ class PaddedLists:
         """Copy rows into the scratch arrays, as int64 and float64."""
         labels, scores = self.labels[start:stop], comparable(self.scores[start:stop])
         is_stored = labels != -1
+        if is_stored.all():
+            rows = scratch.rows(labels.shape[0], labels.size)
+            np.multiply(np.arange(labels.shape[0] + 1), labels.shape[1], out=rows.indptr)
+            rows.indices[:], rows.values[:] = labels.ravel(), scores.ravel()
+            return rows
         rows, places = _stored_rows(scratch, is_stored)
         rows.indices[:], rows.values[:] = labels.ravel()[places], scores.ravel()[places]
         return rows

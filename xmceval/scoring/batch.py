@@ -35,6 +35,8 @@ class Terms:
     propensities : Propensities
     weights : float64 array [n_rows], optional
         Sample weights, the largest in [1, 2); rows of weight 0 are skipped.
+    weights_from : int
+        The row of the first of them.
     weight_unit : float
         The power of two by which they were divided.
     filter : Filter, optional
@@ -60,6 +62,7 @@ class Terms:
     width: Width = UNKNOWN_WIDTH
     propensities: Propensities = NO_PROPENSITIES
     weights: Float64 | None = None
+    weights_from: int = 0
     weight_unit: float = 1.0
     filter: Filter | None = None
     filter_truth: bool = False
@@ -70,6 +73,11 @@ class Terms:
     bins: Bins | None = None
     longest_row: int | None = None
     declaration: str = ""
+
+    def weights_of(self, first_row: int, n_rows: int) -> Float64:
+        """Return the weights of some rows."""
+        weights = NO_WEIGHTS if self.weights is None else self.weights
+        return weights[first_row - self.weights_from :][:n_rows]
 
     @property
     def n_bins(self) -> int:
@@ -187,7 +195,7 @@ def rank(scores: Rows, depth: int, scratch: Scratch) -> Ranking:
 
 def longest(rows: Rows) -> int:
     """Return the entries of the longest row, at least 1."""
-    return int(np.max(np.diff(rows.indptr), initial=1))
+    return int((rows.indptr[1:] - rows.indptr[:-1]).max(initial=1))
 
 
 def rows_where(rows: Rows, kept: NDArray[np.bool_], scratch: Scratch) -> Rows:

@@ -9,6 +9,7 @@ from xmceval.errors import DataError, counted
 from xmceval.rows.block import Block, Source
 from xmceval.rows.dense import selecting
 from xmceval.rows.lockstep import Lockstep
+from xmceval.rows.progress import phase
 from xmceval.rows.threads import Progress, each_block
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.observers import Observer
@@ -63,28 +64,38 @@ def evaluate(
     DataError
         Anything wrong with a row, or different numbers of rows.
     """
-    runs, sources, depth = [], list[Source](), program.deepest + 1
+    runs, sources = [], list[Source]()
     for system in systems:
         terms = _with_row_length(truth, system)
-        sources.append(system.scores if program.needs_scores or terms.filter else selecting(system.scores, depth))
+        sources.append(select_scores(program, terms, system.scores))
         runs.append(Run(terms, empty(program, terms)))
     first = systems[0].terms
     n_weights = None if first.weights is None else first.weights.size
-    steps = Lockstep(truth, sources, n_weights, most_rows=_rows_at_once(program, runs))
+    steps = Lockstep(truth, sources, n_weights, most_rows=rows_at_once(program, runs))
 
     def work(worker: Worker, blocks: tuple[Block, ...]) -> None:
         n_rows = blocks[0].n_rows
         worker.add(blocks)
+        add(n_rows)
         if progress is not None:
             progress(n_rows)
 
-    each_block(iter(steps), lambda: Worker(program, runs, observers), work, threads, all_faults=True)
+    name = systems[0].scores.name if len(systems) == 1 else counted(len(systems), "system")
+    with phase(name, truth.n_rows) as add:
+        each_block(iter(steps), lambda: Worker(program, runs, observers), work, threads, all_faults=True)
     if first.filter is not None:
         first.filter.check_rows(steps.n_rows, truth.name)
     return [run.totals for run in runs]
 
 
-def _rows_at_once(program: Program, runs: Sequence[Run]) -> int:
+def select_scores(program: Program, terms: Terms, scores: Source) -> Source:
+    """Return dense scores as a source that selects those that count, where all metrics are at cutoffs."""
+    if program.needs_scores or terms.filter is not None:
+        return scores
+    return selecting(scores, program.deepest + 1)
+
+
+def rows_at_once(program: Program, runs: Sequence[Run]) -> int:
     """Return how many rows make MOST_NUMBERS numbers: those of a ranking, and those of the task with the most."""
     most = max(task.numbers_per_row(run.terms) for run in runs for task in program.tasks)
     return max(MOST_NUMBERS // (2 * (program.deepest + 1) + most), 1)

@@ -79,6 +79,17 @@ class LabelTotals:
         first = FIRST_SPAN + 2 * n_spans
         return self.column(slice(first, first + span + 1))
 
+    def at(self, labels: Int64) -> Int64:
+        """Return all counts of some labels [n, n_slots]; those without any have zeros."""
+        counts = np.zeros((labels.size, self.dense.shape[1]), dtype=np.int64)
+        low = labels < len(self.dense)
+        counts[low] = self.dense[labels[low]]
+        if self.ids.size:
+            places = np.minimum(np.searchsorted(self.ids, labels), self.ids.size - 1)
+            found = self.ids[places] == labels
+            counts[found] = self.sparse[places[found]]
+        return counts
+
     def where(self, kept: NDArray[np.bool_]) -> LabelTotals:
         """Return the counts of some labels only."""
         low, high = kept[: len(self.dense)], kept[len(self.dense) :]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -36,6 +36,8 @@ class Labelwise(Task):
     cutoffs: Int64
     in_ideal: bool = False
 
+    counts_in_place = True
+
     @staticmethod
     def takes(measure: Measure) -> bool:
         """Whether a measure comes from counts by label."""
@@ -61,6 +63,25 @@ class Labelwise(Task):
             )
             for rel, group in groups
         ]
+
+    @classmethod
+    def counting(cls, measures: Iterable[Measure], tasks: Iterable[Task]) -> list[Task]:
+        """Return tasks, and with them counts by label at every cutoff, and of decisions, that measures have.
+
+        Label-wise tasks count at further cutoffs then; further tasks, which compute no measure, follow the others.
+        """
+        wanted: dict[tuple[int, bool], set[int]] = {}
+        for measure in measures:
+            if measure.k is not None:
+                wanted.setdefault((measure.rel, True), set()).add(measure.k)
+            elif measure.metric.family == "confusion":
+                wanted.setdefault((measure.rel, False), set())
+        cutoffs = {key: np.array(sorted(ks), dtype=np.int64) for key, ks in sorted(wanted.items())}
+        counting: list[Task] = [
+            replace(task, cutoffs=cutoffs.pop((task.rel, task.cutoffs.size > 0))) if isinstance(task, cls) else task
+            for task in tasks
+        ]
+        return [*counting, *(cls((), rel, ks) for (rel, _), ks in cutoffs.items())]
 
     @property
     def needs_scores(self) -> bool:
@@ -99,16 +120,20 @@ class Labelwise(Task):
 
     def finish(self, part: LabelCounters, n_rows: int, n_labels: int, terms: Terms) -> Estimates:  # noqa: ARG002
         """Return the value of each measure; there is no interval of label-wise values."""
+        if not self.measures:
+            return {}
         totals, context = part.totals(), Context(n_labels, terms.propensities, terms.weight_unit)
         return {
             str(measure): Estimate.plain(label_value(measure, totals, self.cutoffs, context))
             for measure in self.measures
         }
 
-    def finish_bins(self, part: LabelCounters, n_rows: int, terms: Terms) -> Sequence[Estimates]:  # noqa: ARG002
+    def finish_bins(self, part: LabelCounters, n_rows: int, terms: Terms) -> Sequence[Estimates]:
         """Return the values within each bin of labels."""
         if terms.bins is None:
             return []
+        if not self.measures:
+            return super().finish_bins(part, n_rows, terms)
         context = Context(terms.width.n_labels, terms.propensities, terms.weight_unit)
         return [
             {name: Estimate.plain(value) for name, value in values.items()}

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from xmceval.errors import UsageError, listed
 from xmceval.files.limits import MAX_LINE
+from xmceval.labels.binspec import read_bin_spec
 from xmceval.labels.catalogue import datasets
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse, parse_cutoffs
@@ -189,6 +190,8 @@ class Options:
             if spec.kind is int and value is not None:
                 spec.check_whole(name, value)
         _ = self.measures
+        if self.by_frequency is not None:
+            read_bin_spec(self.by_frequency)
         if self.by_frequency is not None and self.ties != "label":
             raise UsageError(f"by_frequency follows the order by label; it cannot be combined with ties={self.ties}")
         if self.threshold is not None and math.isnan(self.threshold):
@@ -248,4 +251,4 @@ class Options:
 
 def specs(of: type[Any] | None = None) -> dict[str, Spec]:
     """Return how each option of a dataclass is shown, by name; default those of scoring."""
-    return {each.name: each.metadata["spec"] for each in fields(of or Options)}
+    return {each.name: each.metadata["spec"] for each in fields(of or Options) if "spec" in each.metadata}

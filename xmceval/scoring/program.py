@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -98,6 +98,10 @@ class Program:
         """Return the program without the measures that need propensities, or None where none is left."""
         kept = [measure for measure in self.measures if not measure.needs_propensities]
         return compile_program(kept) if kept else None
+
+    def counting_labels(self) -> Program:
+        """Return the program that also counts every label at its cutoffs and among its decisions."""
+        return replace(self, tasks=tuple(Labelwise.counting(self.measures, self.tasks)))
 
     def remarks(self, parts: Sequence[Any], n_labels: int) -> list[str]:
         """Return what the tasks have to remark on their parts of the totals."""

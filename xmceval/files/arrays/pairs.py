@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError, Fault
 from xmceval.files.arrays.npy import ArrayFile, Header, NpyFile, read_header, read_row_pieces
+from xmceval.files.known.table import title_of
 from xmceval.files.names import Names, unknown_name
 from xmceval.files.opened import Opened, Request
 from xmceval.files.signatures import LABELS_ENDING, SCORES_ENDING
@@ -68,7 +69,7 @@ def open_dense(path: Path, request: Request) -> Opened:
     shape, _, dtype = _check_matrix(NpyFile(path), "biuf")
     pieces = _DensePieces(path, request.are_scores)
     source = MatrixSource(str(path), shape[0], shape[1], pieces, dtype=dtype, is_dense=request.are_scores)
-    return Opened(source, f"npy, dense {dtype} matrix [{shape[0]:,} rows, {shape[1]:,} labels]", request.role)
+    return Opened(source, f"{title_of('npy')} {dtype} matrix [{shape[0]:,} rows, {shape[1]:,} labels]", request.role)
 
 
 def is_pair(path: Path) -> bool:
@@ -107,7 +108,7 @@ def open_pair(path: Path, request: Request) -> Opened:
         NpyFile(labels),
         NpyFile(scores) if scores.exists() else None,
         request,
-        form="npy pair," if scores.exists() else "npy,",
+        form=f"{title_of('npy-pair')}," if scores.exists() else "npy,",
         missing=scores.name,
     )
 

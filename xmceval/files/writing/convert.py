@@ -14,6 +14,7 @@ from xmceval.files.writing.sinks import NpzSink, PairSink, Sink, TextSink
 from xmceval.files.writing.targets import open_targets
 from xmceval.rows.block import Block, Rows, Scratch, Source
 from xmceval.rows.checks import validated_scores, validated_truth
+from xmceval.rows.progress import phase
 from xmceval.rows.threads import in_order
 from xmceval.rows.width import UNKNOWN, Width
 
@@ -186,8 +187,10 @@ def _write_rows(job: Job, sink: Sink) -> Written:
         totals.n_entries += n_entries
         totals.largest = max(totals.largest, largest)
         sink.write(payload)
+        add(n_rows)
 
-    in_order(job.source.blocks(), prepare, write, job.threads)
+    with phase(job.source.name, job.source.n_rows) as add:
+        in_order(job.source.blocks(), prepare, write, job.threads)
     notes = list(job.source.warnings)
     n_labels, declared = width.n_labels, job.source.n_labels
     if n_labels == UNKNOWN and declared is not None and declared > totals.largest:

@@ -17,9 +17,8 @@ from typing import Any, BinaryIO, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import UsageError, listed
 from xmceval.files.writing.sinks import write_member
-from xmceval.files.writing.targets import open_targets
+from xmceval.files.writing.targets import check_new_file, open_targets
 
 SCHEMA = "xmceval-rows/1"
 READ_ROWS = 1 << 14
@@ -58,20 +57,16 @@ class RowWriter(Protocol):
 
 
 @contextmanager
-def open_row_writer(path: str | Path, head: RowHead, *, force: bool = False) -> Iterator[RowWriter]:
+def open_row_writer(path: str | Path, head: RowHead) -> Iterator[RowWriter]:
     """Open a file for values of rows: .npz, .csv or .jsonl.
 
     Raises
     ------
     UsageError
-        Another ending, or a file that exists, without `force`.
+        Another ending, or a file that exists.
     """
-    path = Path(path)
-    if path.suffix not in WRITERS:
-        raise UsageError(f"{path}: values of rows are written as {listed(WRITERS)}")
-    if path.is_file() and not force:
-        raise UsageError(f"{path}: already exists (hint: remove it, or choose another name)")
-    with open_targets([path], force=force) as [file]:
+    path = check_new_file(path, WRITERS, "values of rows")
+    with open_targets([path], force=False) as [file]:
         writer = WRITERS[path.suffix](file, head)
         try:
             yield writer

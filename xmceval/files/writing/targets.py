@@ -7,7 +7,7 @@ import os
 import platform
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -15,6 +15,22 @@ from typing import BinaryIO
 from xmceval.errors import DataError, UsageError, listed
 
 _unfinished: set[Path] = set()
+
+
+def check_new_file(path: str | Path, endings: Iterable[str], what: str) -> Path:
+    """Check that a path has one of some endings, and names no file yet.
+
+    Raises
+    ------
+    UsageError
+        It does not.
+    """
+    path = Path(path)
+    if path.suffix not in endings:
+        raise UsageError(f"{path}: {what} are written as {listed(endings)}")
+    if path.is_file():
+        raise UsageError(f"{path}: already exists (hint: remove it, or choose another name)")
+    return path
 
 
 @contextmanager

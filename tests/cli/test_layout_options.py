@@ -1,0 +1,216 @@
+"""Options of the layout, the forms of every command that lists, and what a terminal shows."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from xmceval.cli import cli, options
+from xmceval.labels.catalogue import datasets, published
+from xmceval.metrics.table import METRICS
+from xmceval.report.layout import Layout
+from xmceval.scoring.options import specs
+
+SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
+FILES = ("tst_X_Y.txt", "model_a.txt", "model_b.txt")
+ASKED = (*FILES, "-m", "P,nDCG", "-k", "1,5", "-q")
+
+MARKDOWN = """\
+500 instances · 300 labels · 3.33 true labels and 14.8 predictions per instance
+
+|             |             P@1 |             P@5 |          nDCG@1 |          nDCG@5 |
+| ----------- | --------------: | --------------: | --------------: | --------------: |
+| model_a.txt | **68.60** ±4.08 |     37.40 ±1.91 | **68.60** ±4.08 |     59.14 ±2.49 |
+| model_b.txt |     55.00 ±4.38 | **40.36** ±1.93 |     55.00 ±4.38 | **59.50** ±2.45 |
+
+- model_a.txt: ties across a cutoff: 3 instances `@5` · ties inside the cutoffs only: 6 · nDCG@5 59.14..59.21
+- model_b.txt: ties across a cutoff: 1 instance `@1`, 3 `@5` · ties inside the cutoffs only: 8 · \
+P@1 55.00..55.20, nDCG@5 59.49..59.58
+"""
+
+LATEX = r"""% needs \usepackage{booktabs} in the preamble
+% 500 instances · 300 labels · 3.33 true labels and 14.8 predictions per instance
+% ties across a cutoff: 3 instances @5 · ties inside the cutoffs only: 6
+\begin{table}
+  \centering
+  \small
+  \setlength{\tabcolsep}{4pt}
+  \caption{Results}
+  \label{tab:results}
+  \begin{tabular}{lr@{}l}
+    \toprule
+     & \multicolumn{2}{c}{@5} \\
+    \midrule
+    P & 0 & .374 \\
+    \bottomrule
+  \end{tabular}
+\end{table}
+"""
+
+
+@pytest.fixture(autouse=True)
+def in_sample(monkeypatch):
+    monkeypatch.chdir(SAMPLE)
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
+def run(*args, **options):
+    ended = CliRunner().invoke(cli, [str(arg) for arg in args], **options)
+    assert ended.exit_code == 0, ended.output
+    return ended.stdout
+
+
+def refused(*args):
+    ended = CliRunner().invoke(cli, [str(arg) for arg in args])
+    return ended.exit_code, str(ended.exception or ended.output)
+
+
+def test_markdown_is_whole():
+    assert run("score", *ASKED, "-o", "md") == MARKDOWN
+
+
+def test_latex_is_whole():
+    layout = ("--fraction", "--places", 3, "--no-intervals", "--caption", "Results", "--label", "tab:results")
+    assert run("score", *FILES[:2], "-m", "P@5", "-q", "-o", "latex", *layout) == LATEX
+    turned = run("score", *FILES[:2], "-m", "P@5", "-q", "-o", "latex", "--transpose", *layout)
+    assert r"\multicolumn{2}{c}{P}" in turned
+    assert "    @5 & 0 & .374 \\\\\n" in turned
+
+
+@pytest.mark.parametrize(
+    ("args", "row"),
+    [
+        ((), "model_a.txt   68.60 ±4.08   37.40 ±1.91   68.60 ±4.08   59.14 ±2.49"),
+        (("--no-intervals",), "model_a.txt   68.60   37.40   68.60   59.14"),
+        (("--no-intervals", "--fraction"), "model_a.txt  0.6860  0.3740  0.6860  0.5914"),
+        (("--fraction", "--places", 2), "model_a.txt  0.69 ±0.04  0.37 ±0.02    0.69 ±0.04    0.59 ±0.02"),
+        (("--places", 0), "model_a.txt   69 ±4   37 ±2     69 ±4     59 ±2"),
+    ],
+)
+def test_options_of_the_layout_change_how_a_table_looks(args, row):
+    assert row.split() in [line.split() for line in run("score", *ASKED, *args).splitlines()]
+
+
+def test_transposed_systems_are_columns():
+    lines = run("score", *ASKED, "--transpose", "--no-intervals").splitlines()
+    assert lines[1:4] == [
+        "        model_a.txt  model_b.txt",
+        "P@1           68.60        55.00",
+        "P@5           37.40        40.36",
+    ]
+
+
+def test_one_row_has_neither_intervals_nor_tests(tmp_path):
+    for name, text in (("t.txt", "1 3\n0:1\n"), ("a.txt", "1 3\n0:1 1:.5\n"), ("b.txt", "1 3\n1:1 0:.5\n")):
+        (tmp_path / name).write_text(text)
+    files = [tmp_path / name for name in ("t.txt", "a.txt", "b.txt")]
+    for form in ("table", "md", "latex"):
+        out = run("compare", *files, "-m", "P@1", "-q", "-o", form)
+        assert "±" not in out
+        assert r"\pm" not in out
+        assert "P@1 was not tested" in out
+        assert "\\multicolumn{2}{c}{P@1}" in out or form != "latex"
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+@pytest.mark.parametrize("args", [("--transpose",), ("--places", 3), ("--no-intervals",), ("--percent",)])
+def test_options_without_effect_are_refused(form, args):
+    for command in ("score", "compare"):
+        code, message = refused(command, *ASKED, "-o", form, *args)
+        assert (code, message) == (1, f"{args[0]} has no effect on -o {form} (hint: pass -o table or md or latex)")
+
+
+def test_captions_are_of_latex_only():
+    for flag in ("--caption", "--label"):
+        message = refused("score", *ASKED, "-o", "md", flag, "x")[1]
+        assert message == f"{flag} has no effect on -o md (hint: pass -o latex)"
+    assert refused("score", *ASKED, "-o", "latex", "--caption", "5%")[1].startswith("the caption is LaTeX: %")
+
+
+def test_csv_and_json_have_fractions_and_may_be_asked_for_them():
+    assert run("score", *ASKED, "-o", "csv", "--fraction") == run("score", *ASKED, "-o", "csv")
+
+
+def test_every_option_of_the_layout_is_an_option_of_score_and_compare():
+    for command in ("score", "compare"):
+        assert set(specs(Layout)) <= {each.name for each in cli.get_command(None, command).params}
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("environment", "is_styled"),
+    [({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True), ({"TERM": "dumb"}, False)],
+)
+def test_a_terminal_may_ask_for_no_style(monkeypatch, environment, is_styled):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.stdout", Terminal())
+    assert options.terminal() == {"width": options.terminal_width(), "is_terminal": True, "is_styled": is_styled}
+    monkeypatch.setattr("sys.stdout", io.StringIO())
+    assert options.terminal()["is_styled"] is False
+
+
+def test_a_pipe_has_no_style():
+    assert "\x1b" not in run("score", *ASKED)
+
+
+# Lists.
+
+
+def test_metrics_and_datasets_have_all_forms():
+    for form, has_line in (("md", "| P@k"), ("latex", "  P@k & precision & 0..1 & hits / k")):
+        found = run("metrics", "-o", form)
+        assert any(line.startswith(has_line) for line in found.splitlines())
+        assert all(name in found.replace(r"\_", "_") for name in METRICS)
+        details = run("metrics", "P", "-o", form)
+        assert "P@k: precision" in details
+        found = run("datasets", "-o", form)
+        assert all(name in found.replace(r"\_", "_") for name in datasets())
+    assert [line["name"] for line in csv.DictReader(io.StringIO(run("metrics", "PSP", "P", "-o", "csv")))] == [
+        "PSP",
+        "P",
+    ]
+
+
+def test_csv_of_datasets_has_their_sizes_and_published_results():
+    lines = list(csv.DictReader(io.StringIO(run("datasets", "-o", "csv"))))
+    assert [(line["name"], int(line["train"])) for line in lines] == [
+        (each.name, each.train) for each in datasets().values()
+    ]
+    lines = list(csv.DictReader(io.StringIO(run("datasets", "Bibtex", "EURLex-4K", "-o", "csv"))))
+    expected = [
+        (name, row.method, metric, value)
+        for name in ("Bibtex", "EURLex-4K")
+        for row in published(name)
+        for metric, value in row.values.items()
+    ]
+    assert [
+        (line["dataset"], line["method"], f"{line['metric']}@{line['k']}", float(line["value"])) for line in lines
+    ] == expected
+
+
+def test_csv_has_what_the_json_has():
+    asked = (*ASKED, "--by-frequency", 2, "--train", "trn_X_Y.txt")
+    lines = list(csv.DictReader(io.StringIO(run("score", *asked, "-o", "csv"))))
+    document = json.loads(run("score", *asked, "-o", "json"))
+    assert len(lines) == 2 * 4 * 3
+    for line in lines:
+        assert json.loads(line["options"]) == document["options"]
+        assert json.loads(line["propensities"]) == document["propensities"]
+        assert (line["truth"], int(line["n_instances"])) == (document["truth"], document["n_instances"])
+        system = next(each for each in document["systems"] if each["name"] == line["system"])
+        assert line["scores"] == system["scores"]
+        part = next((each for each in system["slices"] if each["name"] == line["bin"]), system)
+        numbers = part["metrics"][f"{line['metric']}@{line['k']}"]
+        for name in ("value", "low", "high", "tie_low", "tie_high"):
+            number = numbers.get(name)
+            assert line[name] == ("" if number is None else repr(number))

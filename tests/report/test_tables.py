@@ -1,0 +1,403 @@
+"""Tables: the numbers of every form for people are those of the JSON; what is best, what is significant, what fits."""
+
+import csv
+import io
+import json
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import xmceval
+from xmceval.errors import UsageError
+from xmceval.report.columns import clean, text_width
+from xmceval.report.forms import render, render_comparison
+from xmceval.report.layout import Layout
+from xmceval.report.scoresheet import build_sheet
+from xmceval.report.sheet import split_columns
+
+METRICS = ["P", "PSP", "coverage_error", "macroF1@1"]
+WIDE = Layout(width=1000)
+STYLE = re.compile(r"\x1b\[\d*m")
+
+
+def make_scores(n_systems, n_rows=60, n_labels=12, seed=3):
+    """Return a truth and systems that find it less well, one after the other."""
+    rng = np.random.default_rng(seed)
+    y_true = (rng.random((n_rows, n_labels)) < np.linspace(0.5, 0.1, n_labels)).astype(int)
+    noise = rng.random((n_systems, n_rows, n_labels))
+    return y_true, {f"system {i}": y_true + (1 + 0.4 * i) * noise[i] for i in range(n_systems)}
+
+
+def compared(n_systems, **options):
+    y_true, systems = make_scores(n_systems)
+    options = {"metrics": METRICS, "k": (1, 3), "train": y_true, **options}
+    return xmceval.compare(y_true, systems, **options)
+
+
+@pytest.fixture(scope="module")
+def four():
+    return compared(4, by_frequency=2, ceiling=True)
+
+
+def read_plain(text):
+    """Read the cells of a plain table that was not wrapped: {(bin, system, column): (value, margin, marks)}."""
+    lines = text.splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith(" "))
+    columns = lines[start].split()
+    spans = [found.start() for found in re.finditer(r"\S+", lines[start])]
+    cells, bin_name = {}, ""
+    for line in lines[start + 1 :]:
+        if line.startswith("bin "):
+            bin_name = line.partition(":")[0]
+        elif re.match(r"\(\w\) |ceiling", line):
+            head = line[: spans[0] - 4].strip()
+            for found in re.finditer(r"([\d.]+)(?: ±([\d.]+))?(?: {1,2}([a-z-]+))?(?=  |$)", line[len(head) :]):
+                end = len(head) + found.end(1)
+                column = max(i for i, at in enumerate(spans) if at <= end)
+                cells[bin_name, head, columns[column]] = tuple(part or "" for part in found.groups())
+        else:
+            return cells
+    return cells
+
+
+def read_rows(rows, columns, bin_name, cells):
+    for head, *values in rows:
+        for column, value in zip(columns, values, strict=False):
+            if value:
+                cells[bin_name, head, column] = value
+
+
+def read_markdown(text):
+    """Read the cells of the tables of values."""
+    cells, bin_name, columns = {}, "", []
+    for part in text.split("\n\n"):
+        if part.startswith("bin "):
+            bin_name = part.partition(":")[0]
+        elif part.startswith("|"):
+            head, _, *rows = ([each.strip() for each in line.strip("|").split("|")] for line in part.splitlines())
+            columns = head[1:]
+            read_rows(rows, columns, bin_name, cells)
+        elif part.startswith("- "):
+            break
+    return {key: read_markdown_cell(value) for key, value in cells.items()}
+
+
+def read_markdown_cell(text):
+    found = re.fullmatch(r"(?:\*\*|<ins>)?([\d.]+)(?:\*\*|</ins>)?(?: ±([\d.]+))?(?: <sup>([a-z-]+)</sup>)?", text)
+    return tuple(part or "" for part in found.groups())
+
+
+def read_latex(text):
+    """Read the cells of the first tabular."""
+    body = text.partition(r"\toprule")[2].partition(r"\bottomrule")[0]
+    cells, bin_name, columns, parts = {}, "", [], 3
+    for line in (each.strip().removesuffix(r"\\").strip() for each in body.splitlines()):
+        if r"\emph" in line:
+            bin_name = re.search(r"\\emph\{(.*?)\}", line)[1]
+        elif line.startswith("&"):
+            found = re.findall(r"\\multicolumn\{(\d)\}\{c\}\{(.*?)\} ?(?=&|$)", line)
+            parts, columns, bin_name = int(found[0][0]), [name.replace(r"\_", "_") for _, name in found], ""
+        elif "&" in line:
+            head, *values = (each.strip() for each in line.split("&"))
+            joined = ["".join(values[i : i + parts]) for i in range(0, len(values), parts)]
+            read_rows([(head, *joined)], columns, bin_name, cells)
+    return {key: read_latex_cell(value) for key, value in cells.items()}
+
+
+def read_latex_cell(text):
+    text = re.sub(r"\\(textbf|underline)\{([^}]*)\}", r"\2", text)
+    pattern = r"([\d.]+)(?:\{\\scriptsize\$\\pm\$([\d.]+)\})?(?:\\textsuperscript\{([a-z-]+)\})?"
+    return tuple(part or "" for part in re.fullmatch(pattern, text).groups())
+
+
+def expected_cells(comparison, percent=True):
+    """Return what a table must show, from the JSON alone."""
+    document = json.loads(render_comparison("json", comparison))
+    letters = {each["name"]: "abcdefghij"[i] for i, each in enumerate(document["systems"])}
+    marks = {}
+    for each in document["comparisons"]:
+        if each["p_adjusted"] is not None and each["p_adjusted"] < 0.05:
+            is_lower = each["metric"] == "coverage_error"
+            winner, loser = (each["system"], each["baseline"])[:: 1 if (each["difference"] > 0) != is_lower else -1]
+            key = each["bin"] or "", winner, each["metric"]
+            marks[key] = "".join(sorted(marks.get(key, "") + letters[loser]))
+    cells = {}
+    for system in document["systems"]:
+        parts = [("", system["metrics"]), *((part["name"], part["metrics"]) for part in system["slices"])]
+        for bin_name, metrics in parts:
+            for name, numbers in metrics.items():
+                scale, places = (100, 2) if percent else (1, 4)
+                scale, places = (1, 2) if name == "coverage_error" else (scale, places)
+                margin = numbers["high"] and f"{scale * (numbers['high'] - numbers['value']):.{places}f}"
+                own = (
+                    f"{scale * numbers['value']:.{places}f}",
+                    margin or "",
+                    marks.get((bin_name, system["name"], name), ""),
+                )
+                cells[bin_name, f"({letters[system['name']]}) {system['name']}", name] = own
+                if numbers.get("ceiling") is not None:
+                    cells[bin_name, "ceiling", name] = f"{scale * numbers['ceiling']:.{places}f}", "", ""
+    return cells
+
+
+READERS = {"table": read_plain, "md": read_markdown, "latex": read_latex}
+
+
+@pytest.mark.parametrize("form", READERS)
+@pytest.mark.parametrize("percent", [True, False], ids=["percent", "fraction"])
+def test_every_number_is_that_of_the_json(four, form, percent):
+    expected = expected_cells(four, percent)
+    assert any(marks for _, _, marks in expected.values())
+    assert READERS[form](render_comparison(form, four, replace(WIDE, percent=percent))) == expected
+
+
+@pytest.mark.parametrize("form", READERS)
+def test_without_intervals_only_they_are_missing(four, form):
+    found = READERS[form](render_comparison(form, four, replace(WIDE, intervals=False)))
+    assert found == {key: (value, "", marks) for key, (value, _, marks) in expected_cells(four).items()}
+
+
+def test_a_transposed_table_has_the_same_cells(four):
+    found = read_markdown(render_comparison("md", four, Layout(transpose=True)))
+    assert {(part, column, row): cell for (part, row, column), cell in found.items()} == expected_cells(four)
+    one = build_sheet([four.results[0]])
+    turned = build_sheet([four.results[0]], Layout(transpose=True))
+    assert [row.head for row in turned.sections[0].rows] == list(one.columns)
+    assert turned.columns == tuple(dict.fromkeys(row.head for section in one.sections for row in section.rows))
+
+
+# What is best.
+
+
+def made(values, metric="P@1", name="{}"):
+    """Return results whose metric has these values."""
+    y_true, systems = make_scores(1)
+    result = xmceval.score(y_true, systems["system 0"], metrics=metric)
+    (figure,) = result.figures
+    results = []
+    for i, value in enumerate(values):
+        estimate = replace(figure.estimate, value=value or 0.0, undefined=value is None)
+        results.append(replace(result, name=name.format(i), figures=(replace(figure, estimate=estimate),)))
+    return results
+
+
+@pytest.mark.parametrize(
+    ("metric", "values", "emphases"),
+    [
+        ("P@1", [0.1, 0.3, 0.2], ["", "best", "second"]),
+        ("coverage_error", [1.0, 3.0, 2.0], ["best", "", "second"]),
+        ("P@1", [0.3, 0.300001, 0.2, 0.1], ["best", "best", "second", ""]),
+        ("P@1", [0.3, 0.2, 0.2], ["best", "second", "second"]),
+        ("P@1", [0.3, 0.2], ["best", ""]),
+        ("P@1", [0.3, 0.3], ["best", "best"]),
+        ("ranking_loss", [None, 0.2, 0.1], ["", "", "best"]),
+    ],
+)
+def test_the_best_and_the_second_value_are_marked(metric, values, emphases):
+    (section,) = build_sheet(made(values, metric)).sections
+    assert [row.cells[metric].emphasis for row in section.rows] == emphases
+
+
+def test_metrics_that_are_better_where_they_are_lower_are_named(four):
+    sheet = build_sheet(four.results)
+    assert sheet.notes == ("lower is better: coverage_error",)
+
+
+def test_a_terminal_shows_emphasis_and_nothing_else_does(four):
+    plain = render("table", four.results, WIDE)
+    styled = render("table", four.results, replace(WIDE, is_styled=True))
+    assert "\x1b" not in plain
+    assert STYLE.sub("", styled) == plain
+    (section,) = build_sheet(made([0.1, 0.3, 0.2])).sections
+    text = render("table", made([0.1, 0.3, 0.2]), Layout(is_styled=True, intervals=False))
+    assert text.splitlines()[2:5] == ["0   10.00", "1   \x1b[1m30.00\x1b[0m", "2   \x1b[4m20.00\x1b[0m"]
+    assert len(section.rows) == 3
+
+
+def test_ceilings_and_runs_are_not_ranked():
+    y_true, systems = make_scores(3)
+    runs = {"runs": [systems["system 0"], systems["system 0"].copy()], "other": systems["system 2"]}
+    comparison = xmceval.compare(y_true, runs, metrics="P@1", ceiling=True)
+    text = render_comparison("md", comparison)
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
+    assert [row[0] for row in rows[2:7]] == ["(a) runs, mean of 2 runs", "runs (1)", "runs (2)", "(b) other", "ceiling"]
+    mean = np.mean([result["P@1"] for result in comparison.results[:2]])
+    assert rows[2][1].startswith(f"**{100 * mean:.2f}**")
+    assert not any("**" in row[1] for row in rows[3:7])
+
+
+# What fits.
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_a_table_is_as_wide_as_the_terminal_and_complete(four, width):
+    text = render_comparison("table", four, Layout(width=width, is_terminal=True))
+    assert max(map(text_width, text.splitlines())) <= width
+    expected = [value for (part, _, _), (value, _, _) in expected_cells(four).items()]
+    table = text.partition("differences:")[0]
+    assert all(value in table for value in expected)
+
+
+def test_columns_of_a_metric_stay_together():
+    assert list(split_columns("abcdef", [3] * 6, 10, (2, 3, 1))) == [("a", "b"), ("c", "d", "e"), ("f",)]
+    assert list(split_columns("abcdef", [3] * 6, 7, (2, 3, 1))) == [("a", "b"), ("c", "d"), ("e",), ("f",)]
+    assert list(split_columns("ab", [30, 3], 7)) == [("a",), ("b",)]
+    assert list(split_columns("abcd", [3] * 4, 9)) == [("a", "b", "c"), ("d",)]
+
+
+def test_sentences_are_lines_where_there_is_no_terminal(four):
+    verdicts = render_comparison("table", four, Layout(width=40)).rstrip().rpartition("\n\n")[2].splitlines()
+    assert len(verdicts) == 6  # four measures of P and PSP, coverage_error, and what was not tested
+    wrapped = render_comparison("table", four, Layout(width=40, is_terminal=True)).rstrip().rpartition("\n\n")[2]
+    assert wrapped.replace("\n  ", " ").splitlines() == verdicts
+
+
+# Many systems.
+
+
+@pytest.fixture(scope="module")
+def ten():
+    return compared(10, metrics="P", k=(1, 3))
+
+
+def test_all_pairs_of_ten_systems_are_matrices(ten):
+    text = render_comparison("table", ten, Layout(width=200))
+    title, head, *rows = text.partition("P@1 · line \N{MINUS SIGN} column")[2].splitlines()[:11]
+    assert title == " · paired over 60 rows · points · * p (Holm) < 0.05"
+    assert head.split() == [f"({letter})" for letter in "abcdefghi"]
+    names = list(ten.by_key and dict.fromkeys(result.name for result in ten.results))
+    for i, row in enumerate(rows, 1):
+        assert row.split()[:3] == [f"({'abcdefghij'[i]})", "system", str(i)]
+        for name, cell in zip(names, row.split()[3:], strict=False):
+            difference = ten["P@1", names[i], name]
+            assert cell == f"{100 * difference.difference:+.2f}" + "*" * (difference.p_adjusted < 0.05)
+    assert max(map(text_width, render_comparison("table", ten).splitlines())) < 240
+    assert " f-j   91.11 ±5.46 b-j\n" in text  # not fghij and bcdefghij
+
+
+def test_the_verdict_on_many_systems_is_on_the_best(ten):
+    verdicts = render_comparison("table", ten).rstrip().rpartition("\n\n")[2].splitlines()
+    assert [verdict.partition(":")[0] for verdict in verdicts] == ["P@1", "P@3"]
+    best = max(ten.results, key=lambda result: result["P@1"]).name
+    beaten = [each for each in ten.differences if each.measure.name == "P@1" and best in {each.system, each.baseline}]
+    beaten = [each.baseline if each.system == best else each.system for each in beaten if each.is_detected]
+    assert verdicts[0].startswith(f"P@1: {best} is better than {'all others' if len(beaten) == 9 else beaten[0]}")
+
+
+def test_against_one_of_many_systems_is_a_line_each():
+    comparison = compared(5, metrics="P", k=3, against="system 2")
+    listing = render_comparison("table", comparison).partition("P@3 · system \N{MINUS SIGN} system 2 · ")[2]
+    names = [line.split("  ")[1] for line in listing.splitlines()[2:6]]
+    assert names == ["system 0", "system 1", "system 3", "system 4"]
+    verdict = listing.rstrip().splitlines()[-1]
+    assert verdict.startswith(
+        "P@3: better than system 2: system 0; worse than system 2: system 4; no difference was detected: "
+    )
+
+
+# Names and captions.
+
+NAMES = {
+    "<script>": (r"\<script>", r"$<$script$>$"),
+    "a_b": ("a_b", r"a\_b"),
+    "$x$|y": (r"\$x\$\|y", r"\$x\$$|$\allowbreak{}y"),
+    "_x_ `*": (r"\_x\_ \`\*", r"\_x\_ \textasciigrave{}{*}"),
+    "[a] {b}": (r"\[a\] {b}", r"{[}a] \{b\}"),
+    "50%&amp;": (r"50%\&amp;", r"50\%\&amp;"),
+    r"a\b^~#": (r"a\\b^\~#", r"a\textbackslash{}b\textasciicircum{}\textasciitilde{}\#"),
+    "@me": ("`@me`", "@me"),
+    "naïve Łódź": ("naïve Łódź", r"na\"{\i}ve \L{}\'{o}d\'{z}"),
+    "β--1": ("β--1", r"$\beta$-{}-1"),
+    "\N{GRINNING FACE}": ("\N{GRINNING FACE}", r"\texttt{U+1F600}"),
+    "שלום": ("\u2066שלום\u2069", r"\texttt{U+05E9}\texttt{U+05DC}\texttt{U+05D5}\texttt{U+05DD}"),
+    "a\nb\x1b[1m": (r"a\\nb\\x1b\[1m", r"a\texttt{U+000A}b\texttt{U+001B}{[}1m"),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_are_shown_as_they_are(name):
+    results = [*made([0.1], name=name.replace("{", "{{").replace("}", "}}")), *made([0.2], name="other")]
+    markdown, latex = NAMES[name]
+    assert f"| {markdown} " in render("md", results)
+    text = render("latex", results)
+    assert f"    {latex} & 10 & .00" in text
+    assert all(line.startswith("%") or line.isascii() for line in text.splitlines())
+    plain = render("table", results)
+    assert clean(name) in plain
+    assert "\x1b" not in plain
+    widths = [text_width(line.partition("±")[0]) for line in plain.splitlines() if "±" in line]
+    assert len(widths) == 2
+    assert len(set(widths)) == 1
+
+
+def test_wide_characters_take_two_columns():
+    texts = ("ab", "日本", "\N{GRINNING FACE}", "e\u0301", "\u2066ש\u2069")
+    assert [text_width(text) for text in texts] == [2, 4, 2, 1, 1]
+
+
+def test_what_pdflatex_cannot_print_is_listed():
+    text = render("latex", made([0.1, 0.2], name="\N{GRINNING FACE}{}"))
+    assert "% printed as numbers, because pdflatex has no sign for them: U+1F600 \N{GRINNING FACE}\n" in text
+
+
+@pytest.mark.parametrize("caption", ["50%", "a_b", "a & b", "{", "a}b{", "$x", "x\\", "#1", "x^2"])
+def test_a_caption_that_would_break_the_table_is_refused(caption):
+    with pytest.raises(UsageError, match="the caption is LaTeX"):
+        Layout(caption=caption)
+
+
+@pytest.mark.parametrize("caption", [r"50\% of $x_1$", r"\cite{a_b}", "", r"a\_b \& c", r"\textbf{x}"])
+def test_captions_are_latex(caption):
+    text = render("latex", made([0.1, 0.2]), Layout(caption=caption, label="tab:x_1"))
+    assert f"  \\caption{{{caption}}}\n  \\label{{tab:x_1}}\n" in text
+
+
+@pytest.mark.parametrize("label", ["a b", "a%", "{", ""])
+def test_a_label_that_would_break_the_table_is_refused(label):
+    with pytest.raises(UsageError, match="label"):
+        Layout(label=label)
+
+
+def test_the_rows_of_latex_fit_their_columns(four):
+    text = render_comparison("latex", four)
+    assert text.partition(r"\end{tabular}")[0].count(r"\heavyrulewidth") == 1  # P and PSP, then the others
+    for kinds, body in re.findall(r"\\begin\{tabular\}\{(.*)\}\n(.*?)\\end\{tabular\}", text, re.DOTALL):
+        n_columns = len(re.findall("[lr]", kinds.replace("@{}", "")))
+        for line in body.splitlines():
+            if "&" in line:
+                spans = [int(n) - 1 for n in re.findall(r"\\multicolumn\{(\d+)\}", line)]
+                assert line.count("&") + 1 + sum(spans) <= n_columns
+    assert text.count("{") == text.count("}")
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_latex_compiles(four, tmp_path):
+    results = [result for name in NAMES for result in made([0.1], name=name.replace("{", "{{").replace("}", "}}"))]
+    document = "\n".join([
+        r"\documentclass{article}\usepackage{booktabs}\begin{document}",
+        render("latex", results, Layout(caption=r"50\% of $x_1$", label="tab:a_b")),
+        render_comparison("latex", four),
+        r"\end{document}",
+    ])  # fmt: skip
+    (tmp_path / "t.tex").write_text(document)
+    command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "t.tex"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    assert ended.returncode == 0, ended.stdout.decode(errors="replace")[-2000:]
+
+
+# CSV.
+
+
+def test_csv_of_a_comparison_has_values_and_how_they_were_tested(four):
+    lines = list(csv.DictReader(io.StringIO(render_comparison("csv", four))))
+    assert len(lines) == len(four.differences)
+    for line, each in zip(lines, four.differences, strict=True):
+        assert float(line["value"]) - float(line["baseline_value"]) == pytest.approx(each.difference, abs=1e-12)
+        assert (line["bin"], line["unit"], line["adjust"]) == (each.bin, "row", "holm")
+        assert line["higher_is_better"] == ("false" if each.measure.name == "coverage_error" else "true")
+    assert json.loads(lines[0]["propensities"])["a"] == 0.55
+    assert json.loads(lines[0]["options"])["by_frequency"] == 2

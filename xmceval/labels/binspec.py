@@ -1,0 +1,84 @@
+"""Bin specs: how bins of labels by training frequency are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from xmceval.errors import UsageError
+
+MOST_BINS = 1000
+
+
+@dataclass(frozen=True)
+class AskedBins:
+    """Names of bins, the most frequent labels first; `edges` are the training counts at which they begin, if passed."""
+
+    names: tuple[str, ...]
+    edges: tuple[int, ...] = ()
+
+
+def read_bin_spec(spec: Any) -> AskedBins:
+    """Read a number of bins, names of bins, or ascending training counts.
+
+    Raises
+    ------
+    UsageError
+        Anything else, or a single name, which would be one bin with all labels.
+    """
+    words, may_be_edges = _split(spec)
+    numbers = [int(word) for word in words if word.isascii() and word.isdigit()]
+    if not words or not all(words) or (any(map(_is_number, words)) and len(numbers) < len(words)):
+        raise UsageError(
+            f"by_frequency must be a number of bins, names of bins, or ascending training counts, got {spec!r}"
+        )
+    if max(len(words), 0 if may_be_edges or not numbers else numbers[0]) > MOST_BINS:
+        raise UsageError(f"by_frequency has at most {MOST_BINS:,} bins, got {spec!r}")
+    if numbers and may_be_edges:
+        return _read_edges(numbers, spec)
+    if not numbers:
+        return AskedBins(_check_names(words, spec))
+    if numbers[0] < 1:
+        raise UsageError("by_frequency needs at least 1 bin")
+    return AskedBins(tuple(f"bin {i + 1}" for i in range(numbers[0])))
+
+
+def _split(spec: Any) -> tuple[list[str], bool]:
+    """Return the words of a spec, and whether numbers among them are training counts at which bins begin."""
+    if isinstance(spec, str):
+        words = [word.strip() for word in spec.split(",")]
+        return words, len(words) > 1
+    if isinstance(spec, Iterable) and getattr(spec, "ndim", 1) > 0:
+        return [str(word).strip() for word in spec], True
+    return [] if isinstance(spec, bool) else [str(spec)], False
+
+
+def _read_edges(edges: list[int], spec: Any) -> AskedBins:
+    if edges[0] < 1 or any(first >= second for first, second in pairwise(edges)):
+        raise UsageError(f"training counts at which bins begin must ascend from at least 1, got {spec!r}")
+    names = [f"from {edge:,}" for edge in reversed(edges)] + [f"below {edges[0]:,}"]
+    return AskedBins(tuple(names), tuple(edges))
+
+
+def _check_names(words: list[str], spec: Any) -> tuple[str, ...]:
+    """Refuse a single name, and a name that appears twice."""
+    if len(words) == 1:
+        raise UsageError(
+            f"by_frequency={spec!r} would be one bin with all labels; expected at least two names such as head,tail, "
+            "a number of bins such as 3, or ascending training counts such as 10,100"
+        )
+    repeated = [word for i, word in enumerate(words) if word in words[:i]]
+    if repeated:
+        raise UsageError(f"by_frequency names {repeated[0]!r} twice; expected a name of its own for each bin")
+    return tuple(words)
+
+
+def _is_number(word: str) -> bool:
+    """Whether a word is a number of any kind, and so not a name."""
+    try:
+        float(word)
+    except ValueError:
+        return word.isnumeric()
+    return True

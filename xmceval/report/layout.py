@@ -1,0 +1,116 @@
+"""Layout: how tables for people look: places, units, intervals, width, and what a terminal can show."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+from xmceval.errors import UsageError
+from xmceval.metrics.measure import Measure
+from xmceval.scoring.options import option, specs
+
+WIDTH = 80  # columns, where there is no terminal
+PLACES = 2  # decimal places of percentages and of values that are no shares
+MORE_IN_FRACTIONS = 2  # decimal places, so that 0.6860 has the digits of 68.60
+MOST_PLACES = 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """How a table for people looks; it changes no number, and neither JSON nor CSV depend on it.
+
+    Attributes
+    ----------
+    places : int or None
+        Decimal places; None: 2, and 4 for shares as fractions.
+    percent : bool
+        Whether shares are in percent, else they are fractions.
+    intervals : bool
+        Whether values have the half width of their intervals beside them.
+    transpose : bool
+        Whether systems are columns and metrics are lines.
+    caption, label : str or None
+        Of a LaTeX table.
+    width : int
+        Columns of the terminal, at which plain tables are wrapped.
+    is_terminal : bool
+        Whether the output is a terminal; sentences are wrapped at its width only, so that elsewhere each is a line.
+    is_styled : bool
+        Whether it shows bold and underlined text.
+
+    Raises
+    ------
+    UsageError
+        A number of places that is none.
+    """
+
+    places: int | None = option(
+        None,
+        "Output",
+        "Decimal places.  [default: 2; of fractions 4]",
+        kind=int,
+        low=0,
+        high=MOST_PLACES,
+        metavar="N",
+    )
+    percent: bool = option(
+        True, "Output", "Shares in percent, or as fractions.", kind=bool, flags=("--percent/--fraction",)
+    )
+    intervals: bool = option(
+        True, "Output", "Show the 95% intervals, or leave them out.", kind=bool, flags=("--intervals/--no-intervals",)
+    )
+    transpose: bool = option(False, "Output", "Systems as columns, metrics as lines.", kind=bool)
+    caption: str | None = option(None, "Output", "The caption of a LaTeX table, itself LaTeX.", metavar="TEXT")
+    label: str | None = option(None, "Output", r"The \label of a LaTeX table.", metavar="TEXT")
+    width: int = WIDTH
+    is_terminal: bool = False
+    is_styled: bool = False
+
+    def __post_init__(self) -> None:
+        if self.places is not None:
+            specs(type(self))["places"].check_whole("places", self.places)
+        _check_caption(self.caption or "")
+        if self.label is not None and not re.fullmatch(r"[^\\{}%#~^&$\s]+", self.label):
+            raise UsageError(f"label {self.label!r}: expected letters, digits and signs such as tab:results")
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any], **terminal: Any) -> Layout:
+        """Take the options of the layout from a function's arguments; `terminal` has its width and style."""
+        return cls(**{name: arguments[name] for name in specs(cls) if name in arguments}, **terminal)
+
+    def format(self, measure: Measure, value: float) -> str:
+        """Write a value: shares in percent or as fractions, counts as they are."""
+        unit = measure.metric.unit
+        if unit == "cells":
+            return f"{value:,.0f}"
+        return self.share(value) if unit == "share" else f"{value:.{PLACES if self.places is None else self.places}f}"
+
+    def share(self, value: float) -> str:
+        """Write a share in percent or as a fraction."""
+        if self.percent:
+            return f"{100 * value:.{PLACES if self.places is None else self.places}f}"
+        return f"{value:.{PLACES + MORE_IN_FRACTIONS if self.places is None else self.places}f}"
+
+
+def _check_caption(caption: str) -> None:
+    """Check that a caption, which is LaTeX, does not break the table.
+
+    Raises
+    ------
+    UsageError
+        A special character without a backslash, or braces or $ that are not closed.
+    """
+    text = re.sub(r"\\.", "", caption, flags=re.DOTALL)
+    outside = "".join(text.split("$")[::2])
+    special = re.search("[%#&]", text) or re.search("[_^]", re.sub(r"\{[^{}]*\}", "", outside))
+    if special:
+        raise UsageError(f"the caption is LaTeX: {special[0]} without a backslash before it in {caption!r}")
+    depths = list(accumulate({"{": 1, "}": -1}.get(each, 0) for each in text))
+    if text.count("$") % 2 or (depths and (min(depths) < 0 or depths[-1])) or caption.endswith("\\"):
+        raise UsageError(f"the caption is LaTeX: a brace or $ is not closed in {caption!r}")
+
+
+DEFAULT = Layout()

@@ -1,0 +1,161 @@
+"""The table of several systems: one line per system, one column per metric and cutoff, the best values marked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from string import ascii_lowercase
+
+from xmceval.errors import listed
+from xmceval.metrics.measure import Measure
+from xmceval.report.layout import Layout
+from xmceval.report.result import Result
+from xmceval.report.sheet import BEST, SECOND, Cell, Row, Section
+from xmceval.scoring.finish import Figure, Slice
+
+CEILING = "ceiling"
+LEAST_WITH_SECOND = 3  # systems: of two, the second is the worse one
+LEAST_RUN = 4  # letters in a row that are written as a range
+
+Beaten = Mapping[tuple[str, str, str], Sequence[str]]  # names of systems by (bin, metric, system)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A system of a table, or one of its runs, which is not ranked."""
+
+    name: str
+    figures: tuple[Figure, ...]
+    slices: tuple[Slice, ...] = ()
+    is_ranked: bool = True
+    shown: str = ""  # instead of the name
+
+    @classmethod
+    def of(cls, result: Result) -> Line:
+        """Take the line of a result."""
+        return cls(result.name, result.figures, result.slices)
+
+    def figures_of(self, bin_name: str) -> dict[str, Figure]:
+        """Return the figures of a bin of labels by the names of their measures, or with an empty name of all labels."""
+        parts = [part.figures for part in self.slices if part.bin.name == bin_name] if bin_name else [self.figures]
+        return {figure.name: figure for figures in parts for figure in figures}
+
+
+def name_letters(names: Collection[str]) -> dict[str, str]:
+    """Return a letter for each system, by name; numbers where there are more systems than letters."""
+    signs = ascii_lowercase if len(names) <= len(ascii_lowercase) else [str(i + 1) for i in range(len(names))]
+    return dict(zip(names, signs, strict=False))
+
+
+def make_columns(lines: Sequence[Line]) -> tuple[dict[str, Measure], tuple[int, ...]]:
+    """Return the measures of a table by name, and how many consecutive ones are of the same metric."""
+    measures = {figure.name: figure.measure for line in lines for figure in line.figures}
+    groups = groupby(measures.values(), lambda measure: measure.head)
+    return measures, tuple(len(list(group)) for _, group in groups)
+
+
+def make_section(
+    lines: Sequence[Line], layout: Layout, *, bin_name: str = "", title: str = "", beaten: Beaten | None = None
+) -> Section:
+    """Make the rows of all systems over all labels, or within a bin of labels.
+
+    Parameters
+    ----------
+    lines : sequence of Line
+    layout : Layout
+    bin_name, title : str
+        Of the bin; empty for all labels.
+    beaten : mapping, optional
+        The systems that each is significantly better than; with it systems have letters.
+    """
+    figures = [line.figures_of(bin_name) for line in lines]
+    letters = {} if beaten is None else name_letters([line.name for line in lines if line.is_ranked])
+    places = _rank(lines, figures, layout)
+    rows = []
+    for line, own in zip(lines, figures, strict=True):
+        cells = {}
+        for name, figure in own.items():
+            value = layout.format(figure.measure, figure.estimate.value)
+            is_placed = line.is_ranked and _is_defined(figure)
+            emphasis = places[name].get(value, "") if is_placed else ""
+            marks = _join_letters([letters[each] for each in (beaten or {}).get((bin_name, name, line.name), ())])
+            cells[name] = Cell(value, format_margin(figure, layout), emphasis, marks)
+        rows.append(Row(head_of(line, letters), cells))
+    return Section(title, (*rows, *_ceilings(lines, figures, layout)), bin_name)
+
+
+def head_of(line: Line, letters: Mapping[str, str]) -> str:
+    """Return the head of a system's line: its name, after its letter if it has one."""
+    letter = letters.get(line.name, "") if line.is_ranked else ""
+    name = line.shown or line.name
+    return f"({letter}) {name}" if letter else name
+
+
+def explain_table(measures: Mapping[str, Measure], level: str) -> Iterator[str]:
+    """Explain the signs of a table; `level` is what makes a difference significant, where letters mark any."""
+    lower = dict.fromkeys(each.head for each in measures.values() if not each.metric.higher_is_better)
+    if lower:
+        yield f"lower is better: {listed(lower)}"
+    if level:
+        yield f"letters after a value: significantly better than these systems, {level}"
+
+
+def _rank(lines: Sequence[Line], figures: Sequence[Mapping[str, Figure]], layout: Layout) -> dict[str, dict[str, str]]:
+    """Return the emphasis of printed values by measure: values that are printed alike share their place."""
+    ranked: dict[str, list[Figure]] = {name: [] for own in figures for name in own}
+    for line, own in zip(lines, figures, strict=True):
+        for name, figure in own.items():
+            if line.is_ranked and _is_defined(figure):
+                ranked[name].append(figure)
+    return {name: _places(own, layout) for name, own in ranked.items()}
+
+
+def _places(figures: Sequence[Figure], layout: Layout) -> dict[str, str]:
+    """Return the printed values that are best and second of a metric."""
+    if len(figures) < 2:
+        return {}
+    sign = 1.0 if figures[0].measure.metric.higher_is_better else -1.0
+    ordered = sorted(figures, key=lambda each: -sign * each.estimate.value)
+    texts = list(dict.fromkeys(layout.format(each.measure, each.estimate.value) for each in ordered))
+    return dict(zip(texts, (BEST, SECOND) if len(figures) >= LEAST_WITH_SECOND else (BEST,), strict=False))
+
+
+def _is_defined(figure: Figure) -> bool:
+    return math.isfinite(figure.estimate.value) and not figure.estimate.undefined
+
+
+def format_margin(figure: Figure, layout: Layout) -> str:
+    """Write the half width of an interval; empty where there is none, or intervals are left out."""
+    high = figure.estimate.high
+    return "" if high is None or not layout.intervals else layout.format(figure.measure, high - figure.estimate.value)
+
+
+def _ceilings(lines: Sequence[Line], figures: Sequence[Mapping[str, Figure]], layout: Layout) -> Iterator[Row]:
+    """Yield one row of ceilings, which are of the truth; one per system where they differ."""
+    rows = [
+        {
+            name: Cell(layout.format(figure.measure, figure.estimate.ceiling))
+            for name, figure in own.items()
+            if figure.estimate.ceiling is not None
+        }
+        for own in figures
+    ]
+    named = [(f"{line.name} {CEILING}", row) for line, row in zip(lines, rows, strict=True) if row]
+    if all(row == named[0][1] for _, row in named):
+        named = [(CEILING, row) for _, row in named[:1]]
+    yield from (Row(head, row) for head, row in named)
+
+
+def _join_letters(letters: Sequence[str]) -> str:
+    """Join letters, four or more consecutive ones as a range: ``a``, ``bd``, ``a-e``; numbers by commas."""
+    if any(len(letter) > 1 or letter.isdigit() for letter in letters):
+        return ",".join(letters)
+    runs: list[list[str]] = []
+    for letter in sorted(letters):
+        if runs and ord(letter) == ord(runs[-1][-1]) + 1:
+            runs[-1].append(letter)
+        else:
+            runs.append([letter])
+    return "".join(f"{run[0]}-{run[-1]}" if len(run) >= LEAST_RUN else "".join(run) for run in runs)

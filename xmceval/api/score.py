@@ -8,6 +8,7 @@ from typing import Any
 
 from scipy.sparse import issparse
 
+from xmceval.api.plotting import PlotWatch, check_plots
 from xmceval.api.saving import saving_rows
 from xmceval.api.savinglabels import counting_labels, saving_labels
 from xmceval.api.setup import Named, Setup
@@ -48,6 +49,7 @@ def score(
     threads: int | None = None,
     save_rows: str | Path | None = None,
     save_labels: str | Path | None = None,
+    plots: str | Iterable[str] = (),
     progress: Progress | None = None,
 ) -> Result:
     """Score predictions against the truth.
@@ -124,6 +126,9 @@ def score(
         Write counts and values of every label there: .npz, .csv or .jsonl. They are the rows in which it is true, and
         at each cutoff that a metric has those that predict it and that hit it, with precision, recall and F1; for
         metrics of decisions tp, fp and fn.
+    plots : str or iterable of str
+        Kinds of pictures to collect data for, which `result.plot` then draws: ``"gain"`` needs hits by label,
+        ``"calibration"`` hits by score. The other kinds need nothing beside the values.
     progress : callable, optional
         Called with a number of rows each time that many more are done.
 
@@ -159,8 +164,11 @@ def score(
             "a pair of labels and scores is a tuple)"
         )
     systems = [Named(y_score)]
-    setup = Setup.of(y_true, Options.of(locals()), systems)
-    [result] = score_systems(setup, systems, progress=progress, save_rows=save_rows, save_labels=save_labels)
+    options, kinds = Options.of(locals()), check_plots(plots, has_pairs=False)
+    setup = Setup.of(y_true, options, systems, needs_counts="gain" in kinds)
+    [result] = score_systems(
+        setup, systems, progress=progress, save_rows=save_rows, save_labels=save_labels, plots=kinds
+    )
     warn(result.warnings)
     return result
 
@@ -172,16 +180,18 @@ def score_systems(
     progress: Progress | None = None,
     save_rows: str | Path | None = None,
     save_labels: str | Path | None = None,
+    plots: Sequence[str] = (),
 ) -> list[Result]:
     """Score systems on an opened truth, which is read once."""
     setup = counting_labels(setup, save_labels, save_rows)
     opened = setup.open_systems(systems)
+    shown = PlotWatch.of(plots, setup, opened)
     with (
         saving_rows(setup, opened, save_rows) as saved_rows,
         saving_labels(setup, opened, save_labels) as saved_labels,
     ):
-        totals = setup.evaluate(opened, saved_rows.observers, progress)
+        totals = setup.evaluate(opened, [*saved_rows.observers, *shown.observers], progress)
         results = setup.results(opened, totals)
         saved_rows.finish(results)
         saved_labels.finish(results, totals)
-    return results
+    return shown.finish(results)

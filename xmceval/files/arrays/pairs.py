@@ -82,6 +82,11 @@ def has_pair(path: Path) -> bool:
     return any(file.is_file() for file in _find_pair(path))
 
 
+def find_files(path: Path) -> list[Path]:
+    """Return the files that a path names: itself, or those of a pair that exist."""
+    return [file for file in _find_pair(path) if file.is_file()] if is_pair(path) else [path]
+
+
 def describe_missing(path: Path) -> str:
     """Describe a file that is missing; where its name is that of a pair, with the names of both."""
     labels, scores = _find_pair(path)

@@ -22,9 +22,14 @@ def test_shown_output_is_what_the_command_prints(command, output, monkeypatch, c
     assert capsys.readouterr().out == output
 
 
-def test_first_screen_shows_a_score():
-    assert SHOWN
-    assert README.index("$ xmceval score") < README.index("\n## ")
+def test_first_screen_shows_the_two_commands_a_comparison_and_its_picture():
+    first = README.partition("\n## ")[0]
+    places = [
+        first.index(part)
+        for part in ("scripts/install", "scripts/test", "$ xmceval compare", "is better than", ".svg)")
+    ]
+    assert places == sorted(places)
+    assert README.count("\n") < 250
 
 
 def test_the_picture_is_that_of_the_comparison(tmp_path, monkeypatch, capsys):

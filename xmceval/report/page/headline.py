@@ -113,7 +113,8 @@ def _describe_leads(ranking: Ranking) -> Iterator[Markup]:
         detected = [each for each in measures if ranking.is_lead_detected(each)]
         of_all = f"all {n_all}" if len(measures) == n_all else f"{len(measures)} of {n_all}"
         words = f" has the best value of {of_all} metrics ({listed(_shorten(measures))}); "
-        yield join([name(system), words, _count_detected(len(detected), len(measures)), "."])
+        other = "the other system" if len(ranking.names) == 2 else "the next system"
+        yield join([name(system), words, _count_detected(len(detected), len(measures), other), "."])
 
 
 def _shorten(measures: Sequence[Measure]) -> list[str]:
@@ -124,9 +125,9 @@ def _shorten(measures: Sequence[Measure]) -> list[str]:
     return [f"{head}@{','.join(each)}" if each[0] else head for head, each in cutoffs.items()]
 
 
-def _count_detected(n_detected: int, n_leads: int) -> str:
+def _count_detected(n_detected: int, n_leads: int, other: str) -> str:
     if n_leads == 1:
-        return "its lead over the next system was " + ("detected" if n_detected else "not detected")
+        return f"its lead over {other} was {'detected' if n_detected else 'not detected'}"
     if n_detected in {0, n_leads}:
-        return f"{'each' if n_detected else 'none'} of these leads over the next system was detected"
-    return f"{n_detected} of these leads over the next system {'was' if n_detected == 1 else 'were'} detected"
+        return f"{'each' if n_detected else 'none'} of these leads over {other} was detected"
+    return f"{n_detected} of these leads over {other} {'was' if n_detected == 1 else 'were'} detected"

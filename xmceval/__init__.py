@@ -50,6 +50,7 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
         ndcg_score as ndcg_score,
     )
     from xmceval.api.dropins.targets import UndefinedMetricWarning as UndefinedMetricWarning
+    from xmceval.api.evaluator import Evaluator as Evaluator
     from xmceval.api.fuse import Fused as Fused, fuse as fuse
     from xmceval.api.grouped import (
         auc as auc,
@@ -123,6 +124,7 @@ _HOME = {
     "group_auc": "api.grouped",
     "group_aucs": "api.grouped",
     "auc": "api.grouped",
+    "Evaluator": "api.evaluator",
     "inspect": "api.inspect",
     "check_table": "api.checktable",
     "fuse": "api.fuse",

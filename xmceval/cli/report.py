@@ -80,7 +80,7 @@ def command(
 
     \b
     Example:
-      xmceval report tst_X_Y.txt old.txt new.txt --html report.html
+      xmceval report tst_X_Y.txt old.txt new.txt --train trn_X_Y.txt --html new.html
     """
     context = click.get_current_context()
     _check_files(truth, preds, html, open_it)

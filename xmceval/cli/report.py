@@ -80,7 +80,7 @@ def command(
 
     \b
     Example:
-      xmceval report tst_X_Y.txt old.txt new.txt --train trn_X_Y.txt --html new.html
+      xmceval report tst_X_Y.txt a.txt b.txt --train trn_X_Y.txt --html page.html
     """
     context = click.get_current_context()
     _check_files(truth, preds, html, open_it)

@@ -289,6 +289,9 @@ def test_commands_score_save_merge_and_inspect():
     folders = run("score", "t", "p", "--shards", *asked, "-q")
     assert folders == run("score", "t/*", "p/*", *asked, "-q")
     assert run("compare", "t", "p", "p", "--shards", *asked, "-q").startswith("24 instances")
+    run("report", "t/*", "p/*", *asked, "--html", "page.html", "-q")
+    page = Path("page.html").read_text()
+    assert all(f"{folder}/{i}.txt" in page for folder in "tp" for i in range(3))  # with their checksums
     for i in range(3):
         run("score", f"t/{i}.txt", f"p/{i}.txt", *asked, "--save-state", f"{i}.state", "--shard", f"{i + 1}/3", "-q")
     merged = json.loads(run("merge", "[0-2].state", "--name", "*", "-o", "json", "-q"))

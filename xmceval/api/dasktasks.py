@@ -15,7 +15,7 @@ from xmceval.errors import DataError, UsageError, XmcevalError, counted
 from xmceval.files.ranges import status_of
 from xmceval.scoring.state import own_version
 
-PATIENCE = 4.0  # seconds until a scheduler has answered
+PATIENCE = 3.0  # seconds until a scheduler has answered
 PATIENCE_FOR_WORKERS = 30.0  # seconds until the first worker is there
 RETRIES = 2  # of tasks that raise something else than is known of their data, such as an error of a network drive
 LOCAL = "local:"

@@ -9,7 +9,7 @@ from typing import Any
 
 from xmceval.api.compare import compare_systems
 from xmceval.api.dasktasks import DaskTasks, connect, load
-from xmceval.api.details import Details
+from xmceval.scoring.testing import Details, Testing
 from xmceval.api.engine import Engine
 from xmceval.api.score import score_systems
 from xmceval.api.setup import Named, Setup
@@ -19,7 +19,6 @@ from xmceval.report.comparison import Comparison
 from xmceval.report.result import Result
 from xmceval.rows.threads import Progress
 from xmceval.scoring.options import Options, specs
-from xmceval.scoring.testing import Testing
 
 
 def score(

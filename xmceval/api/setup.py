@@ -104,6 +104,7 @@ class Setup:
         *,
         needs_counts: bool = False,
         max_weight: float | None = None,
+        engine: Engine = evaluate,
     ) -> Setup:
         """Open a truth, and find propensities, weights and filters; first check that all files exist.
 
@@ -142,7 +143,8 @@ class Setup:
         )
         warnings = (*doubt_threshold(options, program), *weighing.warnings, *weights.warnings)
         notes = (*truth.notes, *weighing.notes)
-        return cls(options, opener, truth, input_name(y_true), program, terms, notes, warnings, frequencies)
+        name = input_name(y_true)
+        return cls(options, opener, truth, name, program, terms, notes, warnings, frequencies, engine)
 
     def open_systems(self, systems: Sequence[Named]) -> list[Opened]:
         """Open the scores of systems."""

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 @options.option(
     "--rows", is_flag=True, group="Input", help="The files are values of rows, such as trec_eval -q writes."
 )
+@options.dask
 @options.strict
 @options.quiet
 @options.verbose
@@ -55,6 +56,7 @@ def command(
     plots: tuple[str, ...],
     plot_kinds: tuple[str, ...],
     rows: bool,
+    dask: str | None,
     strict: bool,
     quiet: bool,
     verbose: bool,
@@ -93,7 +95,7 @@ def command(
         ]
         arguments["train"] = shared.shards_of(arguments["train"], shards)
         comparison = _compare_systems(
-            *(shared.shards_of(truth, shards), named, arguments, save_rows, save_labels, pictures, quiet)
+            *(shared.shards_of(truth, shards), named, arguments, save_rows, save_labels, pictures, quiet, dask)
         )
     if strict:
         shared.refuse_warnings(comparison.results, comparison.warnings)
@@ -112,6 +114,7 @@ def _compare_systems(
     save_labels: str | None,
     pictures: Plots,
     quiet: bool,
+    dask: str | None,
 ) -> Comparison:
     """Compare predictions on the truth."""
     from xmceval.api.compare import compare_systems
@@ -120,8 +123,8 @@ def _compare_systems(
     testing, details = Testing.of(arguments), Details.of(arguments)
     chosen = Options.of(arguments)
     pictures.check(COMPARISON, chosen)
-    with bars.shown(quiet):
-        setup = Setup.of(truth, chosen, systems, needs_counts="gain" in pictures.collected)
+    with shared.engine(dask) as engine, bars.shown(quiet):
+        setup = Setup.of(truth, chosen, systems, needs_counts="gain" in pictures.collected, **engine)
         return compare_systems(
             *(setup, systems, testing, details),
             save_rows=save_rows,
@@ -160,7 +163,7 @@ def _refuse_scoring() -> None:
         All of them.
     """
     context = click.get_current_context()
-    of_scoring = {*specs(Options), "fused", "runs", "shards", "save_rows", "save_labels"} - {"threads"}
+    of_scoring = {*specs(Options), "fused", "runs", "shards", "save_rows", "save_labels", "dask"} - {"threads"}
     passed = [
         each.opts[0]
         for each in context.command.params

@@ -207,6 +207,11 @@ shards = option(
     group="Input",
     help="A directory stands for its files, as a quoted pattern does.",
 )
+dask = option(
+    "--dask",
+    metavar="ADDRESS",
+    help="Score in the workers of a Dask scheduler, such as tcp://host:8786, or in N processes: local:N.",
+)
 strict = option("--strict", is_flag=True, group="Output", help="Warnings are errors.")
 force = option("--force", is_flag=True, help="Overwrite DST.")
 max_line = scoring_option("max_line")

@@ -41,6 +41,7 @@ from xmceval.report.pictures import RESULTS
     help="The largest sample weight of all shards, where --save-state saves them one by one.",
 )
 @plot_options(RESULTS, "bins with --by-frequency, else curves")
+@options.dask
 @options.strict
 @options.quiet
 @options.verbose
@@ -59,6 +60,7 @@ def command(
     max_weight: float | None,
     plots: tuple[str, ...],
     plot_kinds: tuple[str, ...],
+    dask: str | None,
     strict: bool,
     quiet: bool,
     verbose: bool,
@@ -79,6 +81,7 @@ def command(
     Examples:
       xmceval score tst_X_Y.txt score_mat.txt --train trn_X_Y.txt -k 1,3,5
       xmceval score 'truth-*.npz' 'preds-*.txt.gz'
+      xmceval score 'truth-*.txt' 'preds-*.txt' --dask tcp://scheduler:8786
     """
     if published and form == "csv":
         raise UsageError("published values are not part of the CSV (hint: pass -o table or -o json)")
@@ -99,11 +102,12 @@ def command(
     pictures.check(RESULTS, chosen)
     place = parse_shard(shard)
     check_saving(chosen, named, place, save_state)
-    with bars.shown(quiet):
+    with shared.engine(dask) as engine, bars.shown(quiet):
         setup = Setup.of(
             *(shared.shards_of(truth, shards), chosen, named),
             needs_counts="gain" in pictures.collected,
             max_weight=max_weight,
+            **engine,
         )
         results = score_systems(
             *(setup, named),

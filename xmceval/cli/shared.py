@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -91,6 +91,19 @@ def systems_of_runs(texts: Sequence[str], *, shards: bool = False) -> list[Named
             raise UsageError(f"--runs {text}: expected NAME=A,B with at least two files")
         systems.append(Named(paths, name))
     return systems
+
+
+@contextmanager
+def engine(dask: str | None) -> Iterator[dict[str, Any]]:
+    """Return the arguments of Setup that choose where rows are scored: in this process, or with Dask."""
+    if dask is None:
+        yield {}
+        return
+    from xmceval.api.dasktasks import connect
+    from xmceval.api.engine import Engine
+
+    with connect(dask) as tasks:
+        yield {"engine": Engine(tasks)}
 
 
 def short_names(paths: Sequence[str]) -> list[str]:

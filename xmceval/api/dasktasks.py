@@ -24,6 +24,13 @@ INSTALL = "(hint: pip install 'xmceval[dask]')"
 
 @contextmanager
 def connect(target: str) -> Iterator[DaskTasks]:
+    """Connect to a scheduler, or start processes on this machine; see `open_client`."""
+    with open_client(target) as client:
+        yield DaskTasks(client)
+
+
+@contextmanager
+def open_client(target: str) -> Iterator[Any]:
     """Connect to a scheduler, or start processes on this machine.
 
     Parameters
@@ -45,10 +52,10 @@ def connect(target: str) -> Iterator[DaskTasks]:
                 n_workers=n_processes, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
             )
             with cluster, distributed.Client(cluster) as client:
-                yield DaskTasks(client)
+                yield client
             return
-        with _open_client(distributed, target) as client:
-            yield DaskTasks(client)
+        with _connect(distributed, target) as client:
+            yield client
 
 
 def load() -> Any:
@@ -117,6 +124,13 @@ class DaskTasks:
         self._all.append(future)
         return future
 
+    def compute(self, values: Sequence[Any]) -> list[Any]:
+        """Start the tasks of delayed values; return what stands for their results."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self._all = self._client.compute(list(values), retries=RETRIES)
+        return self._all
+
     def results(self, tasks: Sequence[Any]) -> Iterator[Any]:
         """Yield results as they come."""
         distributed = load()
@@ -152,7 +166,7 @@ class DaskTasks:
         self._token = uuid4().hex[:8]
 
 
-def _open_client(distributed: Any, address: str) -> Any:
+def _connect(distributed: Any, address: str) -> Any:
     try:
         return distributed.Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, TimeoutError, ValueError, ImportError) as error:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.api.compare import compare_systems
-from xmceval.api.dasktasks import DaskTasks, connect, load
+from xmceval.api.daskbatches import kind_of, score_batches
+from xmceval.api.dasktasks import DaskTasks, connect, load, open_client
 from xmceval.scoring.testing import Details, Testing
 from xmceval.api.engine import Engine
 from xmceval.api.score import score_systems
@@ -23,9 +24,10 @@ from xmceval.scoring.options import Options, specs
 
 def score(
     y_true: Any,
-    y_score: Any,
+    y_score: Any = None,
     *,
     client: Any = None,
+    max_weight: float | None = None,
     save_labels: str | Path | None = None,
     progress: Progress | None = None,
     **options: Any,
@@ -37,13 +39,21 @@ def score(
 
     Parameters
     ----------
-    y_true : path, list of paths or matrix [n_rows, n_labels]
+    y_true : path, list of paths, matrix or collection of Dask [n_rows, n_labels]
         As in `xmceval.score`. Files of text that are not compressed, npy files, and npz files of CSR matrices that are
         not compressed are split; of all others, each file is one task. Rows in memory are sent to the tasks.
-    y_score : path, list of paths or matrix [n_rows, n_labels]
-        Likewise.
+
+        Or an array of Dask, whose chunks may also be sparse; a list of delayed matrices; or a bag whose elements are
+        matrices, or tuples of truth, scores and if `max_weight` is passed weights, and then there is no `y_score`.
+        Chunks and batches are scored where they are computed; nothing is estimated from them, so metrics that need
+        propensities need `train`, `counts` or `inverse_propensities`, and a filter is not available.
+    y_score : path, list of paths, matrix or collection of Dask [n_rows, n_labels]
+        Likewise, of the same kind; also two arrays of Dask with labels and scores.
     client : distributed.Client or str, optional
-        A client, the address of a scheduler, or ``"local:4"`` for 4 processes; default the client that was made last.
+        A client, the address of a scheduler, or ``"local:4"`` for 4 processes. Default: the client that was made last;
+        collections of Dask are computed as they are by ``compute()``.
+    max_weight : float, optional
+        The largest sample weight that may come, where batches have weights.
     save_labels : path, optional
         As in `xmceval.score`.
     progress : callable, optional
@@ -67,12 +77,34 @@ def score(
     XmcevalWarning
         What a reader must know before trusting the numbers; also in ``result.warnings``.
     """
-    chosen, systems = _options_of(options, "score"), [Named(find_shards(y_score, are_scores=True))]
+    chosen = _options_of(options, "score")
+    if kind_of(y_true) or kind_of(y_score):
+        result = _score_collections(y_true, y_score, chosen, client, max_weight, save_labels, progress)
+        warn(result.warnings)
+        return result
+    systems = [Named(find_shards(y_score, are_scores=True))]
     with _tasks_of(client) as tasks:
-        setup = Setup.of(y_true, chosen, systems, engine=Engine(tasks))
+        setup = Setup.of(y_true, chosen, systems, engine=Engine(tasks), max_weight=max_weight)
         [result] = score_systems(setup, systems, progress=progress, save_labels=save_labels)
     warn(result.warnings)
     return result
+
+
+def _score_collections(
+    y_true: Any,
+    y_score: Any,
+    options: Options,
+    client: Any,
+    max_weight: float | None,
+    save_labels: str | Path | None,
+    progress: Progress | None,
+) -> Result:
+    if save_labels is not None:
+        raise UsageError("save_labels is not available for collections of Dask (hint: score files)")
+    if not isinstance(client, str):
+        return score_batches(y_true, y_score, options, client=client, max_weight=max_weight, progress=progress)
+    with open_client(client) as opened:
+        return score_batches(y_true, y_score, options, client=opened, max_weight=max_weight, progress=progress)
 
 
 def compare(

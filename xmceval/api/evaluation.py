@@ -50,6 +50,7 @@ class Evaluation:
         self._opener, self._threads = Opener(state.options), threads
         self.take(state)
         self._n_batches = 0
+        self.batches_before = self.rows_before = 0  # where others add those to a state of their own
 
     @classmethod
     def of(cls, options: Options, max_weight: float | None, threads: int | None) -> Evaluation:
@@ -122,7 +123,8 @@ class Evaluation:
         width = self._terms.width
         opened = self._opener.truth(y_true, "y_true", width)
         scores = self._opener.scores(y_score, opened, width).source
-        number, first_row = self._n_batches + 1, self._base.n_rows + self._n_new
+        number = self.batches_before + self._n_batches + 1
+        first_row = self.rows_before + self._base.n_rows + self._n_new
         truth, predictions = (BatchSource(source, first_row, number) for source in (opened.source, scores))
         weights = self._read_weights(sample_weight, truth)
         if self._base.options.threshold is not None:

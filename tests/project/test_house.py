@@ -24,6 +24,7 @@ LAYERS = [
     "inspection",
     "report",
     "api",
+    "distributed",
     "cli",
     "__main__",
 ]

@@ -112,7 +112,9 @@ def _batches_of_bag(y_true: Any, y_score: Any) -> list[Batch]:
         import dask.bag
 
         if kind_of(y_score) != "bag":
-            raise UsageError(f"y_true is a bag of Dask, but y_score a {type(y_score).__name__}; expected both, or pairs")
+            raise UsageError(
+                f"y_true is a bag of Dask, but y_score a {type(y_score).__name__}; expected both, or pairs"
+            )
         if y_true.npartitions != y_score.npartitions:
             raise UsageError(
                 f"y_true has {counted(y_true.npartitions, 'partition')}, y_score has {y_score.npartitions:,}"
@@ -158,10 +160,10 @@ def _take_weights(options: Options) -> tuple[Any, Options]:
 
 def _with_weights(batches: Sequence[Batch], weights: Any) -> list[Batch]:
     starts = [batch.before for batch in batches]
-    if len(batches) > 1 and not any(starts) or not all(isinstance(batch.rows, tuple) for batch in batches):
+    if (len(batches) > 1 and not any(starts)) or not all(isinstance(batch.rows, tuple) for batch in batches):
         raise UsageError(
-            "sample_weight needs arrays of Dask with known numbers of rows (hint: bags may have triples of truth, scores "
-            "and weights, with max_weight)"
+            "sample_weight needs arrays of Dask with known numbers of rows (hint: bags may have triples of truth, "
+            "scores and weights, with max_weight)"
         )
     stops = [*starts[1:], weights.size]
     return [
@@ -217,7 +219,9 @@ def add_batches(base: bytes, rows: Any, number: int, rows_before: int) -> Added:
 
 def _check_batch(batch: Any) -> tuple[Any, Any, Any]:
     if isinstance(batch, Mapping) or not isinstance(batch, (tuple, list)) or len(batch) not in {2, 3}:
-        raise UsageError(f"expected batches (y_true, y_score) or (y_true, y_score, weights), got {type(batch).__name__}")
+        raise UsageError(
+            f"expected batches (y_true, y_score) or (y_true, y_score, weights), got {type(batch).__name__}"
+        )
     y_true, y_score, weights = (*batch, None)[:3]
     return y_true, y_score, weights
 
@@ -260,4 +264,3 @@ def _run(client: Any, tasks: Sequence[Any], root: Any, progress: Progress | None
 def _check(added: Added) -> None:
     if added.error:
         raise (UsageError if added.is_usage else DataError)(added.error)
-

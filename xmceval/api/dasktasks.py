@@ -203,11 +203,11 @@ def _make_probe(names: Sequence[str]) -> Callable[[], tuple[str, str, list[Any]]
         files: list[Any] = []
         for name in names:
             try:
-                status = os.stat(name)  # noqa: PTH116 - without any module of xmceval
+                status = os.stat(name)
                 files.append((status.st_size, status.st_mtime_ns))
             except (OSError, ValueError):
                 files.append(None)
-        return version, os.getcwd(), files  # noqa: PTH109
+        return version, os.getcwd(), files
 
     return probe
 

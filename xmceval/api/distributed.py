@@ -10,7 +10,6 @@ from typing import Any
 from xmceval.api.compare import compare_systems
 from xmceval.api.daskbatches import kind_of, score_batches
 from xmceval.api.dasktasks import DaskTasks, connect, load, open_client
-from xmceval.scoring.testing import Details, Testing
 from xmceval.api.engine import Engine
 from xmceval.api.score import score_systems
 from xmceval.api.setup import Named, Setup
@@ -20,6 +19,7 @@ from xmceval.report.comparison import Comparison
 from xmceval.report.result import Result
 from xmceval.rows.threads import Progress
 from xmceval.scoring.options import Options, specs
+from xmceval.scoring.testing import Details, Testing
 
 
 def score(
@@ -166,5 +166,7 @@ def _tasks_of(client: Any) -> Iterator[DaskTasks]:
         try:
             client = load().get_client()
         except ValueError:
-            raise UsageError("there is no client of Dask (hint: pass client, such as 'local:4' or its address)") from None
+            raise UsageError(
+                "there is no client of Dask (hint: pass client, such as 'local:4' or its address)"
+            ) from None
     yield DaskTasks(client)

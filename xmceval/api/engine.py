@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from xmceval.errors import DataError, UsageError, counted
-from xmceval.files.ranges import FileStatus, check_end, count_range, extent_of, list_files, ranges_of, status_of
+from xmceval.files.ranges import FileStatus, check_end, count_range, extent_of, list_files, ranges_of
 from xmceval.rows.block import Source
 from xmceval.rows.faults import COUNTED
 from xmceval.rows.fusion import FusedSource
@@ -139,9 +139,7 @@ class Engine:
         if pairs is not None:
             pairs.check_rows(truth.n_rows, truth.source.name)
 
-    def _score(
-        self, job: Job, parts: Sequence[Part], layouts: Sequence[Layout], progress: Progress | None
-    ) -> Outcome:
+    def _score(self, job: Job, parts: Sequence[Part], layouts: Sequence[Layout], progress: Progress | None) -> Outcome:
         """Score all parts, and add their totals in a tree."""
         shared = self._tasks.submit("xmceval-job", 0, _return, job)
         outcomes = [
@@ -207,8 +205,8 @@ def _check_sources(sources: Sequence[Source]) -> None:
     fused = [each for source in sources for each in shards_of(source) if isinstance(core_of(each), FusedSource)]
     if fused:
         raise UsageError(
-            f"{fused[0].name}: predictions that are fused on the way are not available with Dask (hint: write them to a "
-            "file with xmceval fuse)"
+            f"{fused[0].name}: predictions that are fused on the way are not available with Dask (hint: write them to "
+            "a file with xmceval fuse)"
         )
 
 

@@ -37,7 +37,6 @@ from xmceval.scoring.program import Program, compile_program
 from xmceval.scoring.spec import input_name
 from xmceval.scoring.totals import Totals
 
-
 Engine = Callable[..., list[Totals]]
 
 

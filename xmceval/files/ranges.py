@@ -17,6 +17,7 @@ from xmceval.files.text.source import Mark, TextSource, count_newlines, count_ro
 from xmceval.rows.block import Int64, Source
 from xmceval.rows.shards import ReopenedSource
 from xmceval.rows.spans import NO_MARKS, Extent, core_of, is_in_memory
+from xmceval.rows.storage import count_bytes
 
 RANGE_BYTES = 1 << 28  # of a file that one task counts
 MARK_BYTES = 1 << 22  # between two marks
@@ -71,7 +72,7 @@ def ranges_of(source: Source, n_bytes: int = RANGE_BYTES) -> list[tuple[int, int
     if not core.can_start:
         return [(0, 0)]
     size = core.path.stat().st_size
-    return [(start, min(start + n_bytes, size)) for start in range(core.layout.start, size, n_bytes)] or [(0, 0)]
+    return [(start, min(start + n_bytes, size)) for start in range(core.layout.start, size, n_bytes)]
 
 
 def count_range(source: Source, start: int, stop: int) -> Counted:
@@ -118,19 +119,25 @@ def _next_line(path: Path, offset: int) -> int:
 def extent_of(source: Source, counted: Sequence[Counted]) -> Extent:
     """Return the extent of a source, given what its ranges have."""
     core: Any = core_of(source)
-    n_bytes = 0 if is_in_memory(source) else sum(path.stat().st_size for path in paths_of(source))
     if not isinstance(core, TextSource):
         if isinstance(core, ReopenedSource):
             return Extent(core.n_rows or 0, 0, NO_MARKS, can_start=False)
-        return Extent(core.n_rows, n_bytes or 8 * core.n_rows, NO_MARKS, core.can_start)
+        n_bytes = count_bytes(core.pieces) if is_in_memory(source) else _size_of(source)
+        return Extent(core.n_rows, n_bytes, NO_MARKS, core.can_start)
+    n_bytes = _size_of(source)
     if not core.can_start:
         core.warnings[:] = counted[0].warnings
         return Extent(counted[0].n_rows, n_bytes, NO_MARKS, can_start=False)
-    row, line, marks = 0, core.layout.header_lines + 1, []
+    row, line = 0, core.layout.header_lines + 1
+    marks = [np.array([[core.layout.start, row, line]], dtype=np.int64)]
     for each in counted:
-        marks.append(each.marks + [0, row, line])
+        marks.append(each.marks + np.array([0, row, line]))
         row, line = row + each.n_rows, line + each.n_lines
     return Extent(row, n_bytes, np.concatenate(marks), can_start=True)
+
+
+def _size_of(source: Source) -> int:
+    return sum(path.stat().st_size for path in paths_of(source))
 
 
 def check_end(source: Source, extent: Extent) -> Extent:

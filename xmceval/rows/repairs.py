@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -116,30 +117,32 @@ class RepairedBlock:
 
 def drop_extra_column(source: Source, n_labels: int) -> RepairedSource:
     """Return a source of `n_labels` labels without the entries of one further column."""
-
-    def repair(rows: Rows, _: Scratch) -> int:
-        from xmceval.kernels.repairs import drop_label
-
-        return int(drop_label(*rows, n_labels))
-
-    def describe(n_removed: int) -> str:
-        columns = f"extra column {n_labels}, beyond the {counted(n_labels, 'label')}"
-        return f"dropped {counted(n_removed, 'entry')} in {columns}"
-
+    repair, describe = partial(_drop_label, n_labels), partial(_describe_column, n_labels)
     return RepairedSource(source, repair, describe, n_labels, is_exact=True)
+
+
+def _drop_label(label: int, rows: Rows, _: Scratch) -> int:
+    from xmceval.kernels.repairs import drop_label
+
+    return int(drop_label(*rows, label))
+
+
+def _describe_column(n_labels: int, n_removed: int) -> str:
+    columns = f"extra column {n_labels}, beyond the {counted(n_labels, 'label')}"
+    return f"dropped {counted(n_removed, 'entry')} in {columns}"
 
 
 def merge_duplicate_labels(source: Source) -> RepairedSource:
     """Return a source in which a label appears once per row, with the largest of its values."""
+    return RepairedSource(source, _merge_duplicates, describe_duplicates, source.n_labels, source.is_exact)
 
-    def repair(rows: Rows, scratch: Scratch) -> int:
-        from xmceval.kernels.repairs import merge_duplicates
 
-        longest = int(np.max(np.diff(rows.indptr), initial=4))
-        table = scratch.array("merged", 4 * longest, np.int64, fill=-1)
-        return int(merge_duplicates(*rows, table))
+def _merge_duplicates(rows: Rows, scratch: Scratch) -> int:
+    from xmceval.kernels.repairs import merge_duplicates
 
-    return RepairedSource(source, repair, describe_duplicates, source.n_labels, source.is_exact)
+    longest = int(np.max(np.diff(rows.indptr), initial=4))
+    table = scratch.array("merged", 4 * longest, np.int64, fill=-1)
+    return int(merge_duplicates(*rows, table))
 
 
 def describe_duplicates(n_removed: int) -> str:

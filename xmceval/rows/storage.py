@@ -218,6 +218,12 @@ def slice_rows(pieces: Iterable[Matrix], start: int, stop: int) -> list[Matrix]:
     return sliced
 
 
+def count_bytes(pieces: Iterable[Matrix]) -> int:
+    """Return how many bytes a matrix in memory has."""
+    arrays = (array for piece in pieces for array in vars(piece).values() if hasattr(array, "shape"))
+    return sum(int(np.prod(array.shape)) * array.dtype.itemsize for array in arrays)
+
+
 def _slice(piece: Matrix, start: int, stop: int) -> Matrix:
     if isinstance(piece, Csr):
         first, last = int(piece.indptr[start]), int(piece.indptr[stop])

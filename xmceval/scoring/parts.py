@@ -144,9 +144,7 @@ def score_part(job: Job, part: Part, shards: Sequence[Source | None]) -> Outcome
             error="" if error is None else str(error),
         )
     removed = tuple(_removed_from(job, part, number, source) for number, (_, source) in enumerate(opened))
-    return Outcome(
-        part.n_rows, tuple(run.totals for run in runs), tuple(each.state for each in observers), removed
-    )
+    return Outcome(part.n_rows, tuple(run.totals for run in runs), tuple(each.state for each in observers), removed)
 
 
 def add_outcomes(job: Job, outcomes: Sequence[Outcome]) -> Outcome:

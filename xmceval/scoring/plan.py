@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -112,8 +113,8 @@ def make_parts(layouts: Sequence[Layout], n_threads: int, part_bytes: int | None
     if part_bytes is None:
         part_bytes = min(PART_BYTES, max(total // (PARTS_PER_THREAD * n_threads), LEAST_BYTES))
     bounds = np.unique(np.concatenate([layout.starts for layout in layouts]))
-    cuts = [0, *(cut for span in zip(bounds[:-1], bounds[1:], strict=True) for cut in _cut(layouts, span, part_bytes))]
-    spans = zip(cuts[:-1], cuts[1:], strict=True)
+    cuts = [0, *(cut for span in pairwise(bounds) for cut in _cut(layouts, span, part_bytes))]
+    spans = pairwise(cuts)
     return [Part(i, *span, [layout.place(span[0]) for layout in layouts]) for i, span in enumerate(spans)]
 
 

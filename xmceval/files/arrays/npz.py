@@ -94,7 +94,9 @@ class Archive:
             head = stream.read(LOCAL_HEADER)
             n_name, n_extra = struct.unpack("<HH", head[-4:])
             stream.seek(start + LOCAL_HEADER + n_name + n_extra)
-            return ArrayStream(cast(BinaryIO, _Until(stream, opened.getinfo(f"{name}.npy").file_size)), f"{self.path} ({name})")
+            return ArrayStream(
+                cast(BinaryIO, _Until(stream, opened.getinfo(f"{name}.npy").file_size)), f"{self.path} ({name})"
+            )
         except BaseException:
             stream.close()
             raise

@@ -1,0 +1,260 @@
+"""The engine: parts of any files, scored by tasks, give the results, warnings and errors of one process."""
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from support.tasks import PickledTasks
+
+import xmceval
+from xmceval import DataError, UsageError
+from xmceval.api.compare import compare_systems
+from xmceval.api.engine import Engine
+from xmceval.api.score import score_systems
+from xmceval.api.setup import Named, Setup
+from xmceval.files import chunks, ranges
+from xmceval.files.shards import find_shards
+from xmceval.report.forms import render, render_comparison
+from xmceval.rows import matrices
+from xmceval.scoring import plan
+from xmceval.scoring.options import Options
+from xmceval.scoring.testing import Testing
+
+N_ROWS, N_LABELS = 240, 30
+OPTIONS = {"k": "1,3", "metrics": "P,nDCG,PSP,macroF1,AP"}
+
+
+@pytest.fixture(autouse=True)
+def _small_pieces(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(chunks, "CHUNK_BYTES", 512)
+    monkeypatch.setattr(ranges, "MARK_BYTES", 700)
+    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 128)
+    monkeypatch.setattr(plan, "LEAST_BYTES", 64)
+    monkeypatch.setattr(ranges.ranges_of, "__defaults__", (1500,))
+
+
+def make_matrices():
+    rng = np.random.default_rng(7)
+    truth = sp.csr_matrix(rng.random((N_ROWS, N_LABELS)) < 0.1, dtype=np.float64)
+    scores = np.where(rng.random((N_ROWS, N_LABELS)) < 0.4, rng.random((N_ROWS, N_LABELS)).round(2) + 0.01, 0)
+    return truth, sp.csr_matrix(scores)
+
+
+def to_lines(matrix):
+    return [
+        " ".join(f"{label}:{value:g}" for label, value in zip(row.indices, row.data, strict=True)) + "\n"
+        for row in matrix
+    ]
+
+
+def write_text(name, matrix, *, header=True, end="", comments=False, compress=False):
+    lines = to_lines(matrix)
+    if comments:
+        lines = [f"# row {i}\n{line}" if i % 3 == 0 else line for i, line in enumerate(lines)]
+    text = (f"{matrix.shape[0]} {matrix.shape[1]}\n" if header else "") + "".join(lines) + end
+    Path(name).write_bytes(gzip.compress(text.encode()) if compress else text.encode())
+    return name
+
+
+def write_scores(name, scores):
+    """Write predictions in the format of a name; return the path, or the matrix that it stands for."""
+    dense = scores.toarray()
+    labels = np.argsort(-dense, axis=1, kind="stable")[:, :9]
+    match name:
+        case "text":
+            return write_text("p.txt", scores)
+        case "bare":
+            return write_text("p.txt", scores, header=False, end="\n\n")
+        case "comments":
+            return write_text("p.txt", scores, comments=True)
+        case "cut":
+            Path(write_text("p.txt", scores)).write_bytes(Path("p.txt").read_bytes()[:-1])
+            return "p.txt"
+        case "gz":
+            return write_text("p.txt.gz", scores, compress=True)
+        case "npz":
+            sp.save_npz("p.npz", scores, compressed=False)
+            return "p.npz"
+        case "extra":
+            wide = sp.hstack([scores, sp.csr_matrix(np.ones((N_ROWS, 1)))]).tocsr()
+            sp.save_npz("p.npz", wide, compressed=False)
+            return "p.npz"
+        case "packed":
+            sp.save_npz("p.npz", scores)
+            return "p.npz"
+        case "csc":
+            sp.save_npz("p.npz", scores.tocsc())
+            return "p.npz"
+        case "npy":
+            np.save("p.npy", dense.astype(np.float32))
+            return "p.npy"
+        case "fortran":
+            np.save("p.npy", np.asfortranarray(dense))
+            return "p.npy"
+        case "pair":
+            np.save("p-labels.npy", labels)
+            np.save("p-scores.npy", np.take_along_axis(dense, labels, axis=1))
+            return "p"
+        case "arrays":
+            np.savez("p.npz", labels=labels, scores=np.take_along_axis(dense, labels, axis=1))
+            return "p.npz"
+        case "csr":
+            return scores
+        case "dense":
+            return dense
+    return (labels, np.take_along_axis(dense, labels, axis=1))
+
+
+FORMATS = [
+    *("text", "bare", "comments", "cut", "gz", "npz", "extra", "packed", "csc", "npy", "fortran", "pair", "arrays"),
+    *("csr", "dense", "lists"),
+]
+
+
+def both(y_true, systems, part_bytes=4000, **options):
+    """Return what one process and what tasks make of systems, and the tasks."""
+    chosen = Options.of(options)
+    systems = [Named(find_shards(each, are_scores=True)) for each in systems]
+    one = score_systems(Setup.of(y_true, chosen, systems), systems)
+    tasks = PickledTasks()
+    parts = score_systems(Setup.of(y_true, chosen, systems, engine=Engine(tasks, part_bytes)), systems)
+    return one, parts, tasks
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_parts_of_any_format_give_the_bits_and_the_warnings_of_one_process(form):
+    truth, scores = make_matrices()
+    sp.save_npz("train.npz", truth[: N_ROWS // 2])
+    one, parts, tasks = both(write_text("t.txt", truth), [write_scores(form, scores)], train="train.npz", **OPTIONS)
+    assert render("json", parts) == render("json", one)
+    assert parts[0].warnings == one[0].warnings
+    assert (tasks.count("xmceval-score") > 4) == (form not in {"gz", "packed"})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"sample_weight": np.arange(N_ROWS) % 5 / 3},
+        {"filter": np.array([[0, 3], [120, 7], [239, 2]]), "filter_truth": True},
+        {"duplicates": "max", "empty_rows": "drop", "ties": "expected", "metrics": "P,nDCG"},
+        {"by_frequency": "head,torso,tail", "ceiling": True},
+        {"threshold": 0.5},
+    ],
+    ids=lambda options: next(iter(options)),
+)
+def test_options_are_those_of_one_process(options):
+    truth, scores = make_matrices()
+    Path("p.txt").write_text("".join(line.replace("\n", " 29:.5 29:.7\n") for line in to_lines(scores[:, :29])))
+    preds = "p.txt" if "duplicates" in options else write_text("q.txt", scores)
+    one, parts, tasks = both(write_text("t.txt", truth), [preds], **{"k": "1,3", **options})
+    assert render("json", parts) == render("json", one)
+    assert parts[0].warnings == one[0].warnings
+    assert tasks.count("xmceval-score") > 4
+
+
+def test_shards_continue_and_several_systems_share_a_truth():
+    truth, scores = make_matrices()
+    bounds = [0, 70, 70, 200, N_ROWS]
+    for i, (start, stop) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
+        sp.save_npz(f"t-{i}.npz", truth[start:stop], compressed=i % 2 == 0)
+        write_text(f"p-{i}.txt", scores[start:stop])
+    systems = ["p-*.txt", write_text("whole.txt", scores[::-1]), write_text("whole.gz", scores, compress=True)]
+    one, parts, _ = both("t-*.npz", systems, **OPTIONS)
+    assert render("json", parts) == render("json", one)
+
+
+def test_comparisons_are_those_of_one_process():
+    truth, scores = make_matrices()
+    write_text("t.txt", truth)
+    named = [Named(write_text("a.txt", scores), "a"), Named(write_text("b.txt", scores[::-1]), "b")]
+    chosen = Options.of({"k": "1,3", "metrics": "P,nDCG,PSP", "by_frequency": 2})
+    one = compare_systems(Setup.of("t.txt", chosen, named), named, Testing())
+    parts = compare_systems(Setup.of("t.txt", chosen, named, engine=Engine(PickledTasks(), 4000)), named, Testing())
+    assert render_comparison("json", parts) == render_comparison("json", one)
+
+
+def message_of(call):
+    with pytest.raises(DataError) as raised:
+        call()
+    return str(raised.value)
+
+
+def spoil(lines, *changes):
+    for row, line in changes:
+        lines[row] = line
+    return "".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("truth", "scores"),
+    [
+        ([], [(200, "1:nan\n")]),
+        ([], [(200, "1:0.5 x\n"), (30, "31:1\n"), (239, "1:1 1:2\n")]),
+        ([(100, "0:-1\n")], [(5, "99:1\n")]),
+        ([], [(row, "99:1\n") for row in range(0, N_ROWS, 7)]),
+        ([], [(239, "")]),
+        ([], [(239, "1:1\n1:1\n")]),
+        ([(239, "")], []),
+        ([(239, "1:1\n1:1\n")], []),
+    ],
+    ids=["nan", "three", "truth", "many", "fewer", "more", "fewer-truth", "more-truth"],
+)
+@pytest.mark.parametrize("header", [True, False])
+def test_faults_have_the_places_of_one_process(truth, scores, header):
+    matrix, predictions = make_matrices()
+    head = f"{N_ROWS} {N_LABELS}\n"
+    Path("t.txt").write_text(head + spoil(to_lines(matrix), *truth))
+    Path("p.txt").write_text(head * header + spoil(to_lines(predictions), *scores))
+    systems, options = [Named("p.txt")], Options.of({"k": 1, "metrics": "P", "n_labels": N_LABELS})
+    setup = Setup.of("t.txt", options, systems)
+    expected = message_of(lambda: score_systems(setup, systems))
+    tasks = PickledTasks()
+    setup = Setup.of("t.txt", options, systems, engine=Engine(tasks, 4000))
+    assert message_of(lambda: score_systems(setup, systems)) == expected
+
+
+def test_what_needs_single_rows_is_refused_by_name():
+    truth, scores = make_matrices()
+    systems = [Named(scores)]
+    for options, message in (
+        ({"metrics": "macroAUC"}, "macroAUC: not available for Dask"),
+        ({"metrics": "P", "k": 1}, "values of single rows are not available with Dask"),
+    ):
+        setup = Setup.of(truth, Options.of(options), systems, engine=Engine(PickledTasks()))
+        with pytest.raises(UsageError, match=message):
+            score_systems(setup, systems, save_rows=None if "k" not in options else "rows.npz")
+    fused = [Named(xmceval.fuse([scores, scores]))]
+    setup = Setup.of(truth, Options.of({"metrics": "P"}), fused, engine=Engine(PickledTasks()))
+    with pytest.raises(UsageError, match="fused on the way are not available with Dask"):
+        score_systems(setup, fused)
+
+
+def test_saved_states_and_labels_are_those_of_one_process():
+    truth, scores = make_matrices()
+    systems, options = [Named(write_text("p.txt", scores))], Options.of({"k": 1, "metrics": "P"})
+    write_text("t.txt", truth)
+    for name, more in (("one", {}), ("parts", {"engine": Engine(PickledTasks(), 4000)})):
+        setup = Setup.of("t.txt", options, systems, **more)
+        score_systems(setup, systems, save_labels=f"{name}.csv")
+        score_systems(setup, systems, save_state=f"{name}.state")
+    assert Path("one.csv").read_bytes() == Path("parts.csv").read_bytes()
+    assert xmceval.merge(["one.state"])["P@1"] == xmceval.merge(["parts.state"])["P@1"]
+    with pytest.raises(DataError, match="of the same rows"):
+        xmceval.merge(["one.state", "parts.state"])
+
+
+def test_a_file_that_changes_while_its_rows_are_scored_is_an_error():
+    truth, scores = make_matrices()
+    systems = [Named(write_text("p.txt", scores, header=False))]
+
+    class Changing(PickledTasks):
+        def submit(self, name, number, function, *arguments):
+            if name == "xmceval-job":
+                write_text("p.txt", scores[:100], header=False)
+            return super().submit(name, number, function, *arguments)
+
+    setup = Setup.of(truth, Options.of({"metrics": "P"}), systems, engine=Engine(Changing(), 4000))
+    assert "p.txt has" in message_of(lambda: score_systems(setup, systems))

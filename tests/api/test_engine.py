@@ -1,6 +1,7 @@
 """The engine: parts of any files, scored by tasks, give the results, warnings and errors of one process."""
 
 import gzip
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -158,7 +159,7 @@ def test_options_are_those_of_one_process(options):
 def test_shards_continue_and_several_systems_share_a_truth():
     truth, scores = make_matrices()
     bounds = [0, 70, 70, 200, N_ROWS]
-    for i, (start, stop) in enumerate(zip(bounds[:-1], bounds[1:], strict=True)):
+    for i, (start, stop) in enumerate(pairwise(bounds)):
         sp.save_npz(f"t-{i}.npz", truth[start:stop], compressed=i % 2 == 0)
         write_text(f"p-{i}.txt", scores[start:stop])
     systems = ["p-*.txt", write_text("whole.txt", scores[::-1]), write_text("whole.gz", scores, compress=True)]

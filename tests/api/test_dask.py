@@ -1,0 +1,152 @@
+"""Dask for real: processes of this machine, one of which is killed; skipped where dask is not installed."""
+
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import xmceval
+
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
+
+import dask.array as da  # noqa: E402
+import dask.bag as db  # noqa: E402
+
+from xmceval import DataError, UsageError  # noqa: E402
+from xmceval.api import dasktasks  # noqa: E402
+from xmceval.api.dasktasks import DaskTasks  # noqa: E402
+from xmceval.api.engine import Engine  # noqa: E402
+from xmceval.api.score import score_systems  # noqa: E402
+from xmceval.api.setup import Named, Setup  # noqa: E402
+from xmceval.distributed import compare, score  # noqa: E402
+from xmceval.scoring.options import Options  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
+TRUTH, A, B, TRAIN = (str(SAMPLE / f"{name}.txt") for name in ("tst_X_Y", "model_a", "model_b", "trn_X_Y"))
+OPTIONS = {"k": "1,3,5", "metrics": "P,nDCG,PSP,PSnDCG,macroF1,AP", "train": TRAIN, "by_frequency": 3}
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+        ) as cluster,
+        distributed.Client(cluster) as opened,
+    ):
+        yield opened
+
+
+def texts(result):
+    return str(result), result.warnings, [result.interval(name) for name in result]
+
+
+def test_score_and_compare_are_those_of_one_process(client):
+    assert texts(score(TRUTH, A, client=client, **OPTIONS)) == texts(xmceval.score(TRUTH, A, **OPTIONS))
+    systems = {"a": A, "b": B}
+    assert str(compare(TRUTH, systems, client=client, **OPTIONS)) == str(xmceval.compare(TRUTH, systems, **OPTIONS))
+
+
+def test_a_worker_that_is_killed_changes_nothing(client):
+    options, systems = Options.of(OPTIONS), [Named(A)]
+    expected = texts(score_systems(Setup.of(TRUTH, options, systems), systems)[0])
+    pids, killed = client.run(os.getpid), []
+
+    def kill_one(_):
+        if len(killed) < 1:
+            killed.append(min(pids.values()))
+            os.kill(killed[0], signal.SIGKILL)
+
+    tasks = DaskTasks(client)
+    setup = Setup.of(TRUTH, options, systems, engine=Engine(tasks, part_bytes=2000))
+    [result] = score_systems(setup, systems, progress=kill_one)
+    assert texts(result) == expected
+    client.wait_for_workers(2)
+    assert killed
+    assert killed[0] not in client.run(os.getpid).values()
+
+
+def test_faults_are_those_of_one_process_and_nobody_tries_again(client, tmp_path):
+    lines = Path(A).read_text().splitlines()
+    lines[300] = "1:nan"
+    path = tmp_path / "p.txt"
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(DataError, match=r"p.txt:301: the score value of label 1 is NaN") as one:
+        xmceval.score(TRUTH, path, k=1, metrics="P")
+    with pytest.raises(DataError) as other:
+        score(TRUTH, path, client=client, k=1, metrics="P")
+    assert str(other.value) == str(one.value)
+
+
+def test_collections_are_scored_where_they_are(client):
+    rng = np.random.default_rng(0)
+    truth, scores = (rng.random((120, 20)) < 0.2).astype(np.int64), rng.random((120, 20)).astype(np.float32)
+    weights = rng.random(120)
+    options = {"k": "1,3", "metrics": "P,nDCG,PSP,macroF1", "train": truth[:60]}
+    expected = texts(xmceval.score(truth, scores, **options))
+    batches = [(truth[i : i + 32], scores[i : i + 32]) for i in range(0, 120, 32)]
+    delayed = [[dask.delayed(sp.csr_matrix)(t) for t, _ in batches], [dask.delayed(s) for _, s in batches]]
+    arrays = da.from_array(truth, (50, 7)), da.from_array(scores, (33, 20))
+    bag = db.from_sequence(batches, npartitions=3)
+    assert texts(score(*arrays, client=client, **options)) == expected
+    assert texts(score(*delayed, **options)) == expected
+    assert texts(score(bag, **options)) == expected
+    weighted = {**options, "sample_weight": weights}
+    with dask.config.set(scheduler="synchronous"):
+        assert texts(score(*arrays, **weighted)) == texts(xmceval.score(truth, scores, **weighted))
+        scores[77, 3] = np.nan
+        with pytest.raises(DataError, match="batch 2, y_score row 27: the score value of label 3 is NaN"):
+            score(arrays[0], da.from_array(scores, (33, 20)), **options)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        ((da.ones((4, 3)), da.ones((5, 3))), {}, "y_true has 4 rows, y_score has 5 rows"),
+        ((da.ones((4, 3)), np.ones((4, 3))), {}, "must both be arrays of Dask"),
+        ((da.ones((4, 3)), da.ones((4, 3))), {"filter": [[0, 1]]}, "filter: its pairs refer to rows"),
+        ((da.ones((4, 3)), da.ones((4, 3))), {"metrics": "PSP"}, "needs train, counts or inverse_propensities"),
+        ((da.ones((4, 3)), da.ones((4, 3))), {"metrics": "macroAUC"}, "macroAUC: not available for Evaluator"),
+        ((db.from_sequence([1]),), {}, "expected batches"),
+    ],
+)
+def test_what_collections_cannot_do_is_said(arguments, options, message):
+    with dask.config.set(scheduler="synchronous"), pytest.raises((DataError, UsageError), match=message):
+        score(*arguments, **{"metrics": "P", "k": 1, **options})
+
+
+def test_workers_with_another_version_or_other_files_are_refused(client, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    Path("t.txt").write_text("1 2\n0:1\n")
+    with pytest.raises(DataError, match=r"t.txt: worker tcp://\S+ does not see this file, and looks in /"):
+        score("t.txt", np.eye(2)[:1], client=client, k=1, metrics="P")
+    monkeypatch.setattr(dasktasks, "own_version", lambda: "9.9")
+    with pytest.raises(UsageError, match=r"worker tcp://\S+ has xmceval .*; this is 9.9"):
+        score(TRUTH, A, client=client, k=1, metrics="P")
+
+
+def test_no_scheduler_is_found_within_five_seconds():
+    with socket.socket() as silent:  # takes connections, but never answers
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        start = time.monotonic()
+        with pytest.raises(UsageError, match="no scheduler of Dask answers there"):
+            score(TRUTH, A, client=f"tcp://127.0.0.1:{silent.getsockname()[1]}")
+        assert time.monotonic() - start < 5
+
+
+def test_the_command_prints_what_it_prints_in_one_process():
+    command = [sys.executable, "-m", "xmceval", "score", TRUTH, A, B, "--train", TRAIN, "-o", "json"]
+    one, parts = (subprocess.run([*command, *more], capture_output=True) for more in ([], ["--dask", "local:1"]))
+    assert parts.stdout == one.stdout
+    assert parts.stderr == one.stderr

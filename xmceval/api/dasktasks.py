@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -168,13 +170,26 @@ class DaskTasks:
 
 def _connect(distributed: Any, address: str) -> Any:
     try:
+        with ThreadPoolExecutor(1) as pool:  # a notebook has a loop of its own in this thread
+            pool.submit(asyncio.run, _ask_scheduler(distributed, address)).result()
         return distributed.Client(address, timeout=PATIENCE, set_as_default=False)
-    except (OSError, TimeoutError, ValueError, ImportError) as error:
+    except (OSError, TimeoutError, asyncio.TimeoutError, ValueError, ImportError) as error:
         reason = f" ({error})" if isinstance(error, ValueError) else ""
         raise UsageError(
             f"{address}: no scheduler of Dask answers there{reason} (hint: dask scheduler starts one; --dask local:4 "
             "needs none)"
         ) from None
+
+
+async def _ask_scheduler(distributed: Any, address: str) -> None:
+    """Ask a scheduler who it is: a client would wait forever for what takes connections but never answers."""
+    arguments = distributed.Security().get_connection_args("client")
+
+    async def ask() -> None:
+        async with distributed.rpc(address, connection_args=arguments) as scheduler:
+            await scheduler.identity()
+
+    await asyncio.wait_for(ask(), PATIENCE)
 
 
 def _parse_local(target: str) -> int:

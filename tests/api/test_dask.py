@@ -147,6 +147,8 @@ def test_no_scheduler_is_found_within_five_seconds():
 
 def test_the_command_prints_what_it_prints_in_one_process():
     command = [sys.executable, "-m", "xmceval", "score", TRUTH, A, B, "--train", TRAIN, "-o", "json"]
-    one, parts = (subprocess.run([*command, *more], capture_output=True) for more in ([], ["--dask", "local:1"]))
+    one, parts = (
+        subprocess.run([*command, *more], capture_output=True, check=True) for more in ([], ["--dask", "local:1"])
+    )
     assert parts.stdout == one.stdout
     assert parts.stderr == one.stderr

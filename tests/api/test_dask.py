@@ -145,10 +145,9 @@ def test_no_scheduler_is_found_within_five_seconds():
         assert time.monotonic() - start < 5
 
 
-def test_the_command_prints_what_it_prints_in_one_process():
+def test_the_command_prints_what_it_prints_in_one_process(client):
     command = [sys.executable, "-m", "xmceval", "score", TRUTH, A, B, "--train", TRAIN, "-o", "json"]
-    one, parts = (
-        subprocess.run([*command, *more], capture_output=True, check=True) for more in ([], ["--dask", "local:1"])
-    )
-    assert parts.stdout == one.stdout
-    assert parts.stderr == one.stderr
+    ways = [], ["--dask", client.scheduler.address], ["--dask", "local:1"]
+    one, *others = (subprocess.run([*command, *way], capture_output=True, check=True) for way in ways)
+    assert [other.stdout for other in others] == [one.stdout] * 2
+    assert [other.stderr for other in others] == [one.stderr] * 2

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -136,7 +136,7 @@ class DaskTasks:
     def results(self, tasks: Sequence[Any]) -> Iterator[Any]:
         """Yield results as they come."""
         distributed = load()
-        for future in distributed.as_completed(tasks):
+        for future in distributed.as_completed(tasks, loop=self._client.loop):
             yield self.result(future)
 
     def result(self, task: Any) -> Any:
@@ -156,8 +156,8 @@ class DaskTasks:
             raise DataError(
                 f"{task.key}: the workers that ran this task died, one after the other; did they run out of memory?"
             ) from None
-        except (distributed.client.FutureCancelledError, distributed.CancelledError) as error:
-            raise DataError(f"{task.key}: the task was cancelled, or its scheduler was lost ({error})") from None
+        except (CancelledError, asyncio.CancelledError):
+            raise DataError("the work was cancelled: was the scheduler of Dask stopped, or restarted?") from None
 
     def cancel(self) -> None:
         """Stop all tasks and forget their results."""

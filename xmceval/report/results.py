@@ -16,8 +16,8 @@ from xmceval.report.shown import Shown, fit_line, join_facts, shorten
 class Results(Shown, Mapping[str, Result]):
     """Results of several systems on the same truth, by name; ``str(results)`` is one table of all of them.
 
-    It is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``, ``to_latex``, ``to_dict`` and
-    ``to_frame``.
+    It is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``, ``to_latex``, ``to_html``, ``to_dict`` and
+    ``to_frame``, and drawn by ``plot``.
 
     Parameters
     ----------
@@ -72,20 +72,24 @@ class Results(Shown, Mapping[str, Result]):
 
         Raises
         ------
-        UsageError
+        DataError
             pandas is not installed.
         """
         from xmceval.report.frame import make_frame
 
-        return make_frame(list(self.values()), bins=bins)
+        return make_frame(self._subject, bins=bins)
 
     def _render(self, form: str, layout: Layout) -> str:
-        return render(form, list(self.values()), layout)
+        return render(form, self._subject, layout)
 
     def _draw_page(self, title: str | None, layout: Layout) -> str:
         from xmceval.report.page import render_page
 
-        return render_page(list(self.values()), title=title, layout=layout)
+        return render_page(self._subject, title=title, layout=layout)
+
+    @property
+    def _subject(self) -> list[Result]:
+        return list(self.values())
 
     def _describe(self) -> tuple[str, str, str]:
         first = next(iter(self.values()))

@@ -6,10 +6,14 @@ import json
 from abc import abstractmethod
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from xmceval.files.writing.text import save_text
 from xmceval.report.layout import DEFAULT, WIDTH, Layout
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 LONGEST_NAME = 24  # of a system, in a repr
 
@@ -33,6 +37,11 @@ class Shown:
     @abstractmethod
     def _draw_page(self, title: str | None, layout: Layout) -> str:
         """Draw it as a page."""
+
+    @property
+    @abstractmethod
+    def _subject(self) -> Any:
+        """What pictures show: a sequence of Result, or a Comparison."""
 
     def __str__(self) -> str:
         return self._render("table", DEFAULT)
@@ -172,6 +181,45 @@ class Shown:
             matplotlib is not installed.
         """
         return _put(self._draw_page(title, Layout(places=places, percent=percent, intervals=intervals)), path)
+
+    def plot(
+        self,
+        kind: str | None = None,
+        *,
+        metrics: str | Iterable[str] | None = None,
+        size: str | None = None,
+        ax: Axes | None = None,
+    ) -> Figure:
+        """Draw a picture; needs matplotlib.
+
+        Parameters
+        ----------
+        kind : {"curves", "bins", "gain", "calibration", "differences", "rows"}, optional
+            Default: differences of a comparison, else bins where there are any, else curves. The last two are those of
+            a comparison. For gain, calibration and rows data are collected while systems are scored: pass `plots` to
+            `score`, `score_all` or `compare`.
+        metrics : str or iterable of str, optional
+            Only these, such as ``"P,PSP"`` or ``["P@5"]``.
+        size : {"column", "page"}, optional
+            As wide as a column of a paper (3.3 inches) or its page (6.9 inches); default a page for several panels.
+        ax : Axes, optional
+            Draw there, for pictures of one panel.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            ``figure.axes`` are the panels; `xmceval.report.pictures.save` writes files that are the same each time.
+
+        Raises
+        ------
+        UsageError
+            What the kind cannot show.
+        DataError
+            matplotlib is not installed.
+        """
+        from xmceval.report.pictures import default_kind, draw
+
+        return draw(kind or default_kind(self._subject), self._subject, metrics=metrics, size=size, ax=ax)
 
     def _repr_html_(self) -> str:
         return self._render("html", DEFAULT)

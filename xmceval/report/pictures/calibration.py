@@ -73,9 +73,9 @@ def _draw_numbers(results: Sequence[Result], ax: Axes) -> None:
         )
     ax.set_yscale("log")
     ax.margins(y=0.2)
-    ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
     ax.yaxis.set_minor_formatter(lambda value, _: "")  # noqa: ARG005 - matplotlib passes two arguments
     ax.set_xlim(0, 100)
     ax.set_xlabel("score, %")
-    ax.set_ylabel("predictions")
+    ax.set_ylabel("sum of weights" if "sample_weight" in results[0].options else "predictions")
     ax.grid(axis="y")

@@ -10,6 +10,7 @@ from xmceval.api.plotting import check_plots
 from xmceval.api.score import score_systems
 from xmceval.api.setup import Named, Setup
 from xmceval.errors import UsageError, listed, warn
+from xmceval.files.shards import find_shards
 from xmceval.report.results import Results
 from xmceval.rows.threads import Progress
 from xmceval.scoring.options import Options, specs
@@ -72,7 +73,7 @@ def score_all(
     if not isinstance(systems, Mapping) or not systems:
         got = "an empty one" if isinstance(systems, Mapping) else type(systems).__name__
         raise UsageError(f"systems must be a dict of scores by name, such as {{'a': ..., 'b': ...}}, got {got}")
-    named = [Named(y_score, name) for name, y_score in systems.items()]
+    named = [Named(find_shards(y_score, are_scores=True), name) for name, y_score in systems.items()]
     kinds = check_plots(plots, has_pairs=False)
     setup = Setup.of(y_true, Options.of(options), named, needs_counts="gain" in kinds)
     results = Results(

@@ -12,10 +12,9 @@ from xmceval.labels.catalogue import UNKNOWN_SIZES, Dataset, Sizes
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.labels.standings import Standings, find_comparable_metrics, rank_among_published
 from xmceval.report.cautions import Case, find_cautions
-from xmceval.report.forms import render
 from xmceval.report.layout import Layout
 from xmceval.report.lookup import find_name
-from xmceval.report.shown import Shown, fit_line, join_facts
+from xmceval.report.shown import Shown, fit_line, join_facts, load
 from xmceval.rows.filters import FilterReport
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.estimates import Estimate
@@ -169,9 +168,7 @@ class Result(Shown, Mapping[str, float]):
         DataError
             pandas is not installed.
         """
-        from xmceval.report.frame import make_frame
-
-        return make_frame(self._subject, bins=bins)
+        return load("frame").make_frame(self._subject, bins=bins)
 
     def _find_estimate(self, name: str) -> Estimate:
         if name in self.estimates:
@@ -179,12 +176,10 @@ class Result(Shown, Mapping[str, float]):
         return self.estimates[find_name(name, [figure.measure for figure in self.figures])]
 
     def _render(self, form: str, layout: Layout) -> str:
-        return render(form, self._subject, layout)
+        return str(load("forms").render(form, self._subject, layout))
 
     def _draw_page(self, title: str | None, layout: Layout) -> str:
-        from xmceval.report.page import render_page
-
-        return render_page(self._subject, title=title, layout=layout)
+        return str(load("page").render_page(self._subject, title=title, layout=layout))
 
     @property
     def _subject(self) -> list[Result]:

@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from xmceval.errors import UsageError, counted, listed
-from xmceval.report.forms import render
 from xmceval.report.layout import Layout
 from xmceval.report.result import Result, describe_size
-from xmceval.report.shown import Shown, fit_line, join_facts, shorten
+from xmceval.report.shown import Shown, fit_line, join_facts, load, shorten
 
 
 class Results(Shown, Mapping[str, Result]):
@@ -75,17 +74,13 @@ class Results(Shown, Mapping[str, Result]):
         DataError
             pandas is not installed.
         """
-        from xmceval.report.frame import make_frame
-
-        return make_frame(self._subject, bins=bins)
+        return load("frame").make_frame(self._subject, bins=bins)
 
     def _render(self, form: str, layout: Layout) -> str:
-        return render(form, self._subject, layout)
+        return str(load("forms").render(form, self._subject, layout))
 
     def _draw_page(self, title: str | None, layout: Layout) -> str:
-        from xmceval.report.page import render_page
-
-        return render_page(self._subject, title=title, layout=layout)
+        return str(load("page").render_page(self._subject, title=title, layout=layout))
 
     @property
     def _subject(self) -> list[Result]:

@@ -231,6 +231,15 @@ def test_metrics_without_rows_have_a_difference_and_no_test(made):
     assert difference.difference != 0
 
 
+@pytest.mark.parametrize("test", ["t", "bootstrap"])
+def test_one_row_is_too_few_for_a_test(test):
+    with pytest.warns(xmceval.XmcevalWarning, match="no test and no interval for P@1: there is only one row"):
+        comparison = xmceval.compare([[1, 0, 0]], {"a": [[3, 2, 1]], "b": [[1, 2, 3]]}, k=1, metrics="P", test=test)
+    difference = comparison["P@1", "b", "a"]
+    assert (difference.difference, difference.losses) == (-1, 1)
+    assert (difference.p, difference.low, difference.high) == (None, None, None)
+
+
 def test_expected_tests_of_real_systems(realdata):
     folder = realdata / "bibtex"
     files = {

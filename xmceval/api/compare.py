@@ -239,7 +239,11 @@ def _warnings(lineup: Lineup, differences: Sequence[Difference], testing: Testin
                 same = "the same file" if len(paths) == 1 else "the same files"
                 yield f"{seen[paths]} and {each.name} are {same}: all of their rows tie"
             seen[paths] = str(each.name)
-    untested = list(dict.fromkeys(each.measure.name for each in differences if each.p is None and not each.bin))
-    if untested:
+    untested = [each for each in differences if each.p is None and not each.bin]
+    few = {each.measure.name: None for each in untested if each.n == 1}
+    others = {each.measure.name: None for each in untested if each.measure.name not in few}
+    if few:
+        yield f"no test and no interval for {listed(few)}: there is only one {untested[0].unit}"
+    if others:
         why = "they are not means over rows" if testing.test != "bootstrap" else "they are not resampled"
-        yield f"no test and no interval for {listed(untested)}: {why}"
+        yield f"no test and no interval for {listed(others)}: {why}"

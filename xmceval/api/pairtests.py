@@ -138,6 +138,8 @@ class PairTests:
         resampling = self._resampling
         if self.testing.test == "randomization":
             return replace(tested, p=randomization_p(a, b, resampling))
+        if len(a) < 2:  # each resample of one row is that row: it would seem certain
+            return tested
         sums = bootstrap_sums(np.concatenate([a, b], axis=1), resampling)
         found = bootstrap_difference(sums, tested.difference, resampling)
         return replace(tested, low=found.low, high=found.high, p=found.p)

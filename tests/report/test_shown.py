@@ -236,6 +236,13 @@ def test_an_unknown_option_is_a_type_error():
         xmceval.score_all(np.eye(3), {"a": np.eye(3)}, cutoffs=3)
 
 
+def test_a_repr_has_no_key_that_is_none(results):
+    name = "folder/of/experiments/" + "x" * 12
+    found = repr(xmceval.Results({name: results["old"]}))
+    assert ".../xxxxxxxxxxxx " in found
+    assert "[name] one Result" in found
+
+
 def test_everything_draws_itself(shown, results):
     names = {"Comparison": "new \N{MINUS SIGN} old, points"}
     [panel] = shown.plot(metrics="P@3").axes

@@ -94,13 +94,14 @@ class Results(Shown, Mapping[str, Result]):
         ranked = sorted(having, key=lambda each: each[name], reverse=is_higher)
         values = [f"{shorten(each.name)} {each[name]:.4f}" for each in ranked]
         warnings = {line for each in self.values() for line in each.warnings}
+        key = f'"{first.name}"' if shorten(first.name) == first.name == repr(first.name)[1:-1] else "name"
         return (
             join_facts(
                 f"Results of {counted(len(self), 'system')}",
                 (*describe_size(first.counts), counted(len(warnings), "warning") if warnings else ""),
             ),
             f"{name}: {fit_line(values, len(self))}",
-            f'print() shows the table, ["{shorten(first.name)}"] one Result, .to_frame() all',
+            f"print() shows the table, [{key}] one Result, .to_frame() all",
         )
 
 

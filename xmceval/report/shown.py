@@ -250,9 +250,19 @@ def fit_line(items: Iterable[str], total: int, separator: str = ", ") -> str:
 
 
 def shorten(name: str, longest: int = LONGEST_NAME) -> str:
-    """Shorten the name of a system for a repr to its end, without what would break the line."""
+    """Shorten the name of a system for a repr to its end, of a path to whole parts, without what would break the line.
+
+    Examples
+    --------
+    >>> shorten("results/wiki10/predictions.txt"), shorten("a" * 30)
+    ('.../predictions.txt', '...aaaaaaaaaaaaaaaaaaaaa')
+    """
     plain = "".join(letter if letter.isprintable() else "?" for letter in name)
-    return plain if len(plain) <= longest else f"...{plain[3 - longest :]}"
+    if len(plain) <= longest:
+        return plain
+    end = plain[3 - longest :]
+    _, separator, parts = end.partition("/")
+    return f".../{parts}" if separator and parts else f"...{end}"
 
 
 def join_facts(what: str, facts: Iterable[str], name: str = "{}") -> str:

@@ -252,7 +252,11 @@ def test_sizes_are_those_of_a_paper(comparison):
 
 
 def test_notebooks_show_a_picture_as_png(comparison):
-    assert comparison.plot("gain")._repr_png_().startswith(b"\x89PNG")
+    figure = comparison.plot("gain")
+    data, shown = figure._repr_png_()
+    assert data.startswith(b"\x89PNG")
+    assert (shown["width"], shown["alt"]) == (396, figure.get_label())
+    assert figure.get_facecolor() == (1, 1, 1, 1), "matplotlib's own display in notebooks keeps it on dark ones"
 
 
 def test_default_kinds(comparison, log):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from xmceval.report.schemas.collected import gain, reliability
 from xmceval.report.schemas.words import (
     Schema,
     by,
@@ -106,6 +107,8 @@ def _system() -> Schema:
         metrics=by("canonical name such as P@5", "Values.", _metric()),
         slices=many("Values by bins of labels, the most frequent first.", _slice()),
         published=maybe(_published(), "where published results were not asked for"),
+        gain=gain(),
+        reliability=reliability(),
         warnings=many("What a reader must know before trusting the numbers.", text("A warning.")),
         notes=many("What was inferred from the files.", text("A note.")),
     )

@@ -131,7 +131,7 @@ def _make_density(density: Density) -> dict[str, Any]:
         "metric": density.measure.name,
         "steps": density.n_steps,
         "is_exact": density.is_exact,
-        "counts": density.counts.tolist(),
+        "cells": [[i, j, n] for i, line in enumerate(density.counts.tolist()) for j, n in enumerate(line) if n],
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xmceval.report.schemas.words import Schema, count, flag, many, maybe, number, record, share, text, whole
+from xmceval.report.schemas.words import Schema, count, flag, many, maybe, number, record, several, share, text, whole
 
 PAIR = {"system": text("The system."), "baseline": text("The one that it is compared with.")}
 NO_PICTURE = "where the picture was not asked for"
@@ -13,7 +13,7 @@ def gain() -> Schema:
     group = record(
         "All labels with the same number of training rows.",
         training_rows=count("The training rows of each of them."),
-        n_labels=count("Labels."),
+        n_labels=count("How many labels these are."),
         n_true=number("Rows in which they are true, each counted once per label; weighted where rows have weights."),
         hits=number("How many of these are hits."),
     )
@@ -48,14 +48,19 @@ def reliability() -> Schema:
 
 def density() -> Schema:
     """Return the schema of what the picture ``rows`` shows of a pair."""
-    line = many("By the value of the system, ascending.", count("Rows."))
+    cell = several(
+        "Rows whose values are nearest to these steps.",
+        count("The step of the baseline's value."),
+        count("The step of the system's value."),
+        whole("How many rows there are.", minimum=1),
+    )
     return record(
         "In how many rows a pair has which values of a metric, for the picture `rows`.",
         **PAIR,
         metric=text("The canonical name of the metric."),
         steps=whole("Into how many steps the values from 0 to 1 are divided.", minimum=1),
         is_exact=flag("Whether the metric takes no other values than these steps."),
-        counts=many("By the value of the baseline, ascending.", line),
+        cells=many("Those that have rows.", cell),
     )
 
 

@@ -48,7 +48,7 @@ def spine() -> dict[str, Schema]:
         "truth": text("The file of the truth, or `array`."),
         "options": make_options(),
         "n_instances": count("Rows of the truth that were scored."),
-        "n_labels": maybe(count("Labels."), UNCOUNTED),
+        "n_labels": maybe(count("How many labels there are."), UNCOUNTED),
         "n_true": maybe(count("True labels of all instances."), UNCOUNTED),
         "empty_rows": record(
             "Instances without a true label.",
@@ -122,7 +122,7 @@ def _filter() -> Schema:
     return record(
         "What the filter of pairs of row and label did.",
         source=text("The file of the pairs, or `filter`."),
-        pairs=count("Distinct pairs."),
+        pairs=count("How many distinct pairs there are."),
         rows=count("Rows that have a pair."),
         removed=count("Predictions that were removed."),
         rows_changed=count("Rows that they were in."),
@@ -163,7 +163,7 @@ def _slice() -> Schema:
         name=text("The name of the bin."),
         low=count("Fewest training rows of its labels."),
         high=count("Most training rows of its labels."),
-        n_labels=count("Its labels."),
+        n_labels=count("How many labels it has."),
         mass=share("Its share of all training positives."),
         metrics=by(
             "canonical name",
@@ -188,7 +188,7 @@ def _published() -> Schema:
     rank = record(
         "The rank of a value.",
         rank=whole("1 where no published value is higher.", minimum=1),
-        of=whole("Published values.", minimum=1),
+        of=whole("How many published values there are.", minimum=1),
         above=row("higher"),
         below=row("lower or equal"),
     )

@@ -122,6 +122,25 @@ def test_holm_is_over_the_pairs_within_a_metric_or_over_all(made):
     assert all(each.p_adjusted is None for each in compare(made, adjust="none").values())
 
 
+def test_tukey_permutes_systems_whose_denominators_differ(made):
+    """Numerators and denominators of a row move together; the range of ratios is what pairs are compared with."""
+    truth, scores, _ = made
+    comparison = xmceval.compare(
+        truth, scores, metrics="precision_score", threshold=0.9, adjust="tukey", resamples=4000
+    )
+    decided = [each >= 0.9 for each in scores.values()]
+    values = np.stack([np.stack([(truth & each).sum(1), each.sum(1)], axis=1) for each in decided], axis=1)
+    rng, ranges = np.random.default_rng(1), []
+    for _ in range(4000):
+        order = rng.permuted(np.tile(np.arange(3), (len(truth), 1)), axis=1)
+        sums = np.take_along_axis(values, order[:, :, None], axis=1).sum(axis=0)
+        ranges.append(np.ptp(sums[:, 0] / sums[:, 1]))
+    for each in comparison.values():
+        expected = (np.array(ranges) >= abs(each.difference) - 1e-12).mean()
+        assert each.p_adjusted == pytest.approx(expected, abs=0.04)
+        assert each.p_adjusted >= each.p - 0.04
+
+
 def test_randomization_agrees_with_scipy(made):
     comparison = compare(made, metrics=["P", "PSP"], test="randomization", resamples=20_000)
     for metric in ("P@3", "PSP@3"):

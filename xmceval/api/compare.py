@@ -158,6 +158,9 @@ def compare_systems(
     opened = setup.open_systems(lineup.runs)
     bins = opened[0].terms.bins
     by_runs = lineup.by_runs(pairs)
+    if by_runs and testing.adjust == "tukey":
+        names = listed(dict.fromkeys(lineup.names[each] for pair in by_runs for each in reversed(pair)))
+        raise UsageError(f"adjust=tukey permutes rows, but {names} are compared by runs (hint: use holm)")
     by_rows = [pair for pair in pairs if pair not in by_runs]
     paired = Pairs(setup.program, opened[0].terms.n_bins, pairs_of_runs(lineup.groups, by_rows))
     held = HeldRows() if testing.holds_rows else None

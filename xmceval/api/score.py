@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from scipy.sparse import issparse
 
 from xmceval.api.saving import saving_rows
 from xmceval.api.savinglabels import counting_labels, saving_labels
 from xmceval.api.setup import Named, Setup
-from xmceval.errors import warn
+from xmceval.errors import UsageError, warn
 from xmceval.files.limits import MAX_LINE
 from xmceval.metrics.table import DEFAULT_CUTOFFS
 from xmceval.report.result import Result
@@ -52,12 +54,19 @@ def score(
 
     Parameters
     ----------
-    y_true : sparse matrix, array or path [n_rows, n_labels]
+    y_true : sparse matrix, array, lists or path [n_rows, n_labels]
         Non-zero entries are the true labels; whole values above 1 are grades. Any scipy.sparse format, a dense
-        indicator, or a file of truth in any form that the command reads.
-    y_score : sparse matrix, array, pair of arrays or path [n_rows, n_labels]
+        indicator, or a file of truth in any form that the command reads. Or the ids of each row's labels: a list of
+        lists, sets, arrays or tensors of integers, with different lengths or another one than `n_labels`.
+    y_score : sparse matrix, array, pair of arrays, lists or path [n_rows, n_labels]
         The stored entries of a sparse matrix are the predictions; in a dense array -inf means not predicted;
-        ``(labels, scores)`` are two arrays [n_rows, any width], padded with label -1. Or a file of predictions.
+        ``(labels, scores)``, or ``(values, indices)`` as topk returns them, are two arrays [n_rows, any width] of which
+        the one with integers has the labels, padded with label -1. Or labels alone, ranked with the best first: lists
+        of integers as in `y_true`, or an array that is not as wide as there are labels. Or a file of predictions.
+
+        All arrays may be PyTorch tensors, dense or sparse, on any device, also of bfloat16, or arrays of JAX, CuPy and
+        others that export DLPack. Of dense scores in memory nothing is copied for metrics at a cutoff; of tensors on
+        another device only the best labels are.
     k : int, str or iterable of int
         Cutoffs of metrics that name none; as text such as ``"1,3,5"`` or ``"1-5"``.
     metrics : str or iterable of str
@@ -144,6 +153,11 @@ def score(
     >>> result["P@1"], result["R@1"]
     (1.0, 0.75)
     """
+    if isinstance(y_score, Mapping) and not issparse(y_score):  # a matrix in dok form is a dict too
+        raise UsageError(
+            "y_score must be the scores of one system, got a dict (hint: score_all takes several systems by name; "
+            "a pair of labels and scores is a tuple)"
+        )
     systems = [Named(y_score)]
     setup = Setup.of(y_true, Options.of(locals()), systems)
     [result] = score_systems(setup, systems, progress=progress, save_rows=save_rows, save_labels=save_labels)

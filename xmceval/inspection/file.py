@@ -11,6 +11,7 @@ import numpy as np
 
 from xmceval.errors import Fault, counted
 from xmceval.files.either import open_either
+from xmceval.files.known.table import recognize
 from xmceval.files.limits import MAX_LINE
 from xmceval.files.names import Names
 from xmceval.inspection.tally import MAX_FAULTS, Spread, Tally, spread_of_labels, spread_of_rows, tally_rows
@@ -87,6 +88,11 @@ class FileInspection:
     faults: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     are_ranks: bool = False
+
+    @property
+    def format(self) -> str:
+        """The name of its format, as ``xmceval formats`` lists it."""
+        return recognize(self.description) or ""
 
     @property
     def is_unread(self) -> bool:

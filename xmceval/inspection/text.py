@@ -21,7 +21,7 @@ def inspection_json(files: Sequence[FileInspection], pairs: Sequence[PairInspect
     document = {
         "schema": SCHEMA,
         "is_sound": all(file.is_sound for file in files) and all(pair.is_sound for pair in pairs),
-        "files": [{**asdict(file), "is_sound": file.is_sound} for file in files],
+        "files": [{**asdict(file), "format": file.format, "is_sound": file.is_sound} for file in files],
         "together": [{**asdict(pair), "is_sound": pair.is_sound} for pair in pairs],
     }
     return json.dumps(document, indent=1, allow_nan=False) + "\n"

@@ -7,12 +7,15 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from xmceval.errors import counted
 from xmceval.labels.catalogue import UNKNOWN_SIZES, Dataset, Sizes
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.labels.standings import Standings, find_comparable_metrics, rank_among_published
-from xmceval.metrics.names import parse
 from xmceval.report.cautions import Case, find_cautions
 from xmceval.report.forms import render
+from xmceval.report.layout import Layout
+from xmceval.report.lookup import find_name
+from xmceval.report.shown import Shown, fit_line, join_facts
 from xmceval.rows.filters import FilterReport
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.estimates import Estimate
@@ -22,9 +25,12 @@ from xmceval.scoring.program import Program
 from xmceval.scoring.totals import Totals
 
 
-@dataclass(frozen=True, eq=False)
-class Result(Mapping[str, float]):
+@dataclass(frozen=True, eq=False, repr=False)
+class Result(Shown, Mapping[str, float]):
     """Metric values of one system by name: ``result["P@5"]`` is a fraction; ``str(result)`` is the table.
+
+    It is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``, ``to_latex``, ``to_dict`` and
+    ``to_frame``; ``xmceval.Results`` puts several into one table.
 
     Attributes
     ----------
@@ -53,6 +59,18 @@ class Result(Mapping[str, float]):
         The names of the files of truth and predictions, or ``array``.
     sizes : Sizes
         Of the data, as far as they are known for certain.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import xmceval
+    >>> result = xmceval.score(np.eye(4), np.eye(4), k=(1, 3), metrics=["P", "nDCG"])
+    >>> result
+    <Result of y_score: 4 values, 4 instances, 4 labels
+     P@3 0.3333, nDCG@3 1.0000, and 2 more
+     print() shows the table, ["P@3"] one value, .to_frame() all>
+    >>> result["P@1"], result.interval("P@1")
+    (1.0, (1.0, 1.0))
     """
 
     name: str
@@ -108,9 +126,6 @@ class Result(Mapping[str, float]):
     __hash__ = None  # type: ignore[assignment]
     __array_ufunc__ = None  # an array compares itself with a result as with any other object: they are not equal
 
-    def __str__(self) -> str:
-        return render("table", [self])
-
     def interval(self, name: str) -> tuple[float, float] | None:
         """Return the 95 % confidence interval of a metric, or None where there is none."""
         estimate = self._find_estimate(name)
@@ -121,23 +136,68 @@ class Result(Mapping[str, float]):
         estimate = self._find_estimate(name)
         return None if estimate.tie_low is None or estimate.tie_high is None else (estimate.tie_low, estimate.tie_high)
 
+    def to_frame(self, *, bins: bool = False) -> Any:
+        """Return the values as a pandas DataFrame, one line per value, indexed by metric, k and system.
+
+        So ``frame.loc["P", 5]`` are the lines of P@5, and ``frame["value"].unstack(["metric", "k"])`` is the table of
+        papers: a line per system, a column per metric and cutoff. Metrics keep their order.
+
+        Parameters
+        ----------
+        bins : bool
+            Also the values of bins of labels, with the level ``bin``, empty for all labels, and the column ``kind``:
+            total, share (those of all bins add up to the total) or average (within the bin).
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns value, low, high (the 95 % interval), tie_low, tie_high (bounds over orders of equal scores) and
+            ceiling; NaN where there is none. Shares are fractions of 1.
+
+        Raises
+        ------
+        UsageError
+            pandas is not installed.
+        """
+        from xmceval.report.frame import make_frame
+
+        return make_frame([self], bins=bins)
+
     def _find_estimate(self, name: str) -> Estimate:
         if name in self.estimates:
             return self.estimates[name]
-        cutoffs = dict.fromkeys(figure.measure.k for figure in self.figures if figure.measure.k is not None)
-        try:
-            found = [each for each in map(str, parse(name, cutoffs)) if each in self.estimates]
-        except (ValueError, AttributeError):
-            found = []
-        if not found:
-            raise KeyError(f"{name!r} is not one of {', '.join(self.estimates)}")
-        if len(found) > 1:
-            raise KeyError(f"{name!r} is any of {', '.join(found)}; expected one of them")
-        return self.estimates[found[0]]
+        return self.estimates[find_name(name, [figure.measure for figure in self.figures])]
+
+    def _render(self, form: str, layout: Layout) -> str:
+        return render(form, [self], layout)
+
+    def _describe(self) -> tuple[str, str, str]:
+        last = {figure.measure.head: figure for figure in self.figures}  # at the deepest cutoff of each metric
+        values = [f"{figure.name} {figure.estimate.value:.4f}" for figure in last.values()]
+        example = next(iter(last.values())).name
+        return (
+            join_facts(
+                "Result of {}",
+                (
+                    counted(len(self), "value"),
+                    *describe_size(self.counts),
+                    counted(len(self.warnings), "warning") if self.warnings else "",
+                ),
+                self.name,
+            ),
+            fit_line(values, len(self)),
+            f'print() shows the table, ["{example}"] one value, .to_frame() all',
+        )
 
     def _content(self) -> tuple[object, ...]:
         numbers = self.figures, self.counts, self.slices, self.published, self.filtered
         return self.name, *numbers, self.propensity_model, self.empty_rows, self.warnings
+
+
+def describe_size(counts: Counts) -> tuple[str, ...]:
+    """Describe how much was scored; values of rows of other tools have no labels."""
+    instances = counted(counts.n_instances, "instance")
+    return (instances, counted(counts.n_labels, "label")) if counts.n_labels else (instances,)
 
 
 def make_result(

@@ -16,7 +16,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.scoring.batch import Batch, Terms
 from xmceval.scoring.estimates import Estimate, exact
-from xmceval.scoring.sums import Sums
+from xmceval.scoring.sums import Pending, Sums
 from xmceval.scoring.task import Estimates, RowTask, RowValues, Task, by_rel, look_up
 
 STEP = 1 << 15  # values of rows that are held at a time
@@ -107,12 +107,12 @@ class Calibration(Task):
         """Return sums of no rows."""
         return Sums(self.n_outputs)
 
-    def add(self, batch: Batch, space: tuple[Float64, Int64], part: Sums) -> None:
+    def add(self, batch: Batch, space: tuple[Float64, Int64], part: Sums | Pending) -> None:
         """Add the rows of a batch, some at a time: every bin of every row has a value."""
         check_probabilities(batch, self.measures)
         truth, _ = batch.relevant(self.rel)
         moments, sums = space
-        sums.fill(0)
+        shares = part.begin(sums)
         step = max(STEP // self.n_outputs, 1)
         for first_row in range(0, batch.n_rows, step):
             n_rows = min(step, batch.n_rows - first_row)
@@ -120,7 +120,7 @@ class Calibration(Task):
             values = values.reshape(n_rows, self.n_outputs, SLOTS)
             _compute(batch, truth, first_row, self.specs, values)
             add_values(values, batch.weights[first_row : first_row + n_rows], moments, sums)
-        part.add(sums, Sums.zeros(0), np.zeros(self.n_outputs, dtype=np.int64))
+        part.add(sums, shares, np.zeros(self.n_outputs, dtype=np.int64))
 
     @staticmethod
     def merge(left: Sums, right: Sums) -> Sums:

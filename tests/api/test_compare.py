@@ -294,3 +294,23 @@ def test_other_rows_are_refused(made):
     truth, scores, inverse = made
     with pytest.raises(DataError, match="they must be of the same instances"):
         compare((truth, {"a": scores["a"], "b": scores["b"][:100]}, inverse))
+
+
+@pytest.mark.parametrize("options", [{}, {"test": "randomization"}, {"test": "bootstrap"}, {"adjust": "tukey"}])
+def test_one_row_tests_nothing(options):
+    """All resamples of one row are that row: no spread is known, and no difference is significant."""
+    with pytest.warns(xmceval.XmcevalWarning, match="no test and no interval for P@1: there is one row only"):
+        comparison = xmceval.compare(
+            np.eye(1, 3), {"a": np.eye(1, 3), "b": np.eye(1, 3, 2)}, k=1, metrics="P", **options
+        )
+    each = comparison["P@1", "b", "a"]
+    assert (each.difference, each.n, each.wins, each.losses) == (-1.0, 1, 0, 1)
+    assert (each.low, each.high, each.p, each.p_adjusted, each.effect) == (None,) * 5
+
+
+def test_a_system_that_decides_nothing_is_not_tested(made):
+    truth, scores, _ = made
+    with pytest.warns(xmceval.XmcevalWarning, match="for precision_score: a system has nothing to divide by"):
+        xmceval.compare(
+            truth, {"a": scores["a"], "b": scores["a"] - 9}, metrics="precision_score", threshold=0.5, test="bootstrap"
+        )

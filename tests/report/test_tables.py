@@ -15,9 +15,10 @@ import xmceval
 from xmceval.errors import UsageError
 from xmceval.report.columns import clean, text_width
 from xmceval.report.forms import render, render_comparison
+from xmceval.report.latex import draw_listings
 from xmceval.report.layout import Layout
 from xmceval.report.scoresheet import build_sheet
-from xmceval.report.sheet import split_columns
+from xmceval.report.sheet import Listing, split_columns
 
 METRICS = ["P", "PSP", "coverage_error", "macroF1@1"]
 WIDE = Layout(width=1000)
@@ -372,6 +373,19 @@ def test_the_rows_of_latex_fit_their_columns(four):
                 spans = [int(n) - 1 for n in re.findall(r"\\multicolumn\{(\d+)\}", line)]
                 assert line.count("&") + 1 + sum(spans) <= n_columns
     assert text.count("{") == text.count("}")
+
+
+def test_columns_of_latex_are_as_wide_as_the_widest_block():
+    """Blocks of one table share their columns: wide heads in the second block widen those of the first."""
+    heads = ("P@1", "P@3", "P@5", "R@1", "R@3", "R@5", *(f"PSnDCG@{k}00" for k in range(1, 7)))
+    text = draw_listings([Listing("", (("", *heads), ("a", *["1.00"] * 12)), frozenset(), has_head=True)], Layout())
+    rows = [line.count("&") for line in text.splitlines() if "a & " in line]
+    assert rows == [6, 3, 3]  # beside three heads of 66 points three of 25 and a wide one have no room
+
+
+def test_addresses_below_latex_break():
+    text = draw_listings([Listing("", (("a", "1"),), frozenset(), ("see http://a.org/b/c",))], Layout())
+    assert r"see http://a.org/\allowbreak{}b/\allowbreak{}c\par" in text
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")

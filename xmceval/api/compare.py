@@ -14,6 +14,7 @@ from xmceval.api.saving import saving_rows
 from xmceval.api.savinglabels import counting_labels, saving_labels
 from xmceval.api.setup import Named, Setup
 from xmceval.errors import UsageError, listed, warn
+from xmceval.files.arrays.pairs import resolve
 from xmceval.files.presence import check_files
 from xmceval.report.comparison import Comparison, Difference
 from xmceval.report.result import Result
@@ -21,7 +22,7 @@ from xmceval.rows.threads import Progress, default_threads
 from xmceval.scoring.heldrows import HeldRows
 from xmceval.scoring.observers import Observer
 from xmceval.scoring.options import Options, specs
-from xmceval.scoring.paired import Pairs, all_pairs, collect_outputs
+from xmceval.scoring.paired import Output, Pairs, all_pairs, collect_outputs
 from xmceval.scoring.runs import MeanOutput, pairs_of_runs
 from xmceval.scoring.testing import Adjust, AdjustOver, Details, Test, Testing
 
@@ -183,7 +184,7 @@ def compare_systems(
         tuple(results),
         tuple(differences),
         testing,
-        (*overlapping, *_warnings(lineup, differences, testing)),
+        (*overlapping, *_warn_of_files(lineup), *_warn_of_untested(differences, outputs, testing)),
         tuple(lineup.spreads(results)),
         overlaps=shown.finish_overlaps(),
         examples=shown.finish_examples(),
@@ -213,15 +214,28 @@ def _in_order(
             yield by_key.get(plain.key, plain)
 
 
-def _warnings(lineup: Lineup, differences: Sequence[Difference], testing: Testing) -> Iterator[str]:
+def _warn_of_files(lineup: Lineup) -> Iterator[str]:
+    """Warn of a file that is several systems."""
     seen: dict[Path, str] = {}
     for each in (lineup.runs[group[0]] for group in lineup.groups if len(group) == 1):
-        if isinstance(each.y_score, (str, Path)) and Path(each.y_score).exists():
-            path = Path(each.y_score).resolve()
+        if isinstance(each.y_score, (str, Path)):
+            path = resolve(each.y_score)
             if path in seen:
                 yield f"{seen[path]} and {each.name} are the same file: all of their rows tie"
             seen[path] = str(each.name)
-    untested = list(dict.fromkeys(each.measure.name for each in differences if each.p is None and not each.bin))
-    if untested:
-        why = "they are not means over rows" if testing.test != "bootstrap" else "they are not resampled"
-        yield f"no test and no interval for {listed(untested)}: {why}"
+
+
+def _warn_of_untested(differences: Sequence[Difference], outputs: Sequence[Output], testing: Testing) -> Iterator[str]:
+    """Warn of metrics without a test, each with the reason."""
+    of_rows = {each.measure.name for each in outputs}
+    untested: dict[str, dict[str, None]] = {}
+    for each in differences:
+        if each.p is not None or each.bin:
+            continue
+        if each.measure.name not in of_rows:
+            why = "they are not means over rows" if testing.test != "bootstrap" else "they are not resampled"
+        else:
+            why = "there is one row only" if each.n else "a system has nothing to divide by"
+        untested.setdefault(why, {})[each.measure.name] = None
+    for why, names in untested.items():
+        yield f"no test and no interval for {listed(names)}: {why}"

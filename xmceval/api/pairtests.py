@@ -120,7 +120,7 @@ class PairTests:
                     tested.low,
                     tested.high,
                     tested.p,
-                    self._tukey_p(output, system, baseline),
+                    None if tested.p is None else self._tukey_p(output, system, baseline),
                     tested.effect,
                     tested.detectable,
                     wins,
@@ -132,7 +132,7 @@ class PairTests:
 
     def _resampled(self, tested: PairedT, output: Output | MeanOutput, system: int, baseline: int) -> PairedT:
         """Replace what a resampling test finds in place of t."""
-        if output.rows is None or self.testing.test == "t":
+        if output.rows is None or self.testing.test == "t" or tested.p is None:
             return tested
         a, b = output.rows(system), output.rows(baseline)
         resampling = self._resampling

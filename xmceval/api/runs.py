@@ -10,6 +10,7 @@ from typing import Any
 
 from xmceval.api.setup import Named
 from xmceval.errors import UsageError, counted
+from xmceval.files.arrays.pairs import resolve
 from xmceval.files.writing.labelvalues import LabelPair
 from xmceval.report.comparison import Difference, RunsOf, Spread
 from xmceval.report.result import Result
@@ -154,10 +155,10 @@ def _check_runs(system: Named) -> None:
 
 
 def _are_same(first: Any, second: Any) -> bool:
-    """Return whether two runs are the same file or the same array."""
+    """Return whether the scores of two systems or runs are the same file, pair of files or array."""
     if not (isinstance(first, (str, Path)) and isinstance(second, (str, Path))):
         return first is second
-    return Path(first).resolve() == Path(second).resolve()
+    return resolve(first) == resolve(second)
 
 
 def are_runs(y_score: Any) -> bool:

@@ -193,7 +193,7 @@ fused = option(
     multiple=True,
     group="Input",
     metavar="NAME=A,B",
-    help="Add a system that fuses others, by score or NAME=RULE:A,B; see xmceval fuse.",
+    help="Add a system that fuses others, files or names, by score or NAME=RULE:A,B; see xmceval fuse.",
 )
 strict = option("--strict", is_flag=True, group="Output", help="Warnings are errors.")
 force = option("--force", is_flag=True, help="Overwrite DST.")

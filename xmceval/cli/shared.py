@@ -38,6 +38,8 @@ def system_names(paths: Sequence[str], names: Sequence[str]) -> list[str]:
 def named_systems(preds: Sequence[str], names: Sequence[str], fused: Sequence[str]) -> list[Named]:
     """Return the systems of the command line: files, then fusions ``NAME=A,B`` or ``NAME=RULE:A,B``.
 
+    What is fused are files, or systems by their names.
+
     Raises
     ------
     UsageError
@@ -45,13 +47,16 @@ def named_systems(preds: Sequence[str], names: Sequence[str], fused: Sequence[st
     """
     from xmceval.api.fuse import fuse
     from xmceval.api.setup import Named
+    from xmceval.files.arrays.pairs import has_pair
     from xmceval.rows.fusion import RULES
 
     systems = [Named(Path(path), name) for path, name in zip(preds, names, strict=True)]
+    by_name = {name: Path(path) for path, name in zip(preds, names, strict=True)}
     for text in fused:
         name, is_named, files = text.partition("=")
         rule, has_rule, rest = files.partition(":")
         paths = [Path(each) for each in (rest if has_rule else files).split(",") if each]
+        paths = [each if each.exists() or has_pair(each) else by_name.get(str(each), each) for each in paths]
         if not (name and is_named) or len(paths) < 2:
             raise UsageError(f"--fuse {text}: expected NAME=A,B or NAME=RULE:A,B with at least two files")
         if has_rule and rule not in RULES:
@@ -81,12 +86,12 @@ def systems_of_runs(texts: Sequence[str]) -> list[Named]:
 
 
 def short_names(paths: Sequence[str]) -> list[str]:
-    """Return the shortest ending of each path that no other shares."""
+    """Return the shortest ending of each path that no other path shares; a path that is passed twice has one name."""
     parts = [Path(path).parts for path in paths]
     names = []
     for own in parts:
         endings = [own[-length:] for length in range(1, len(own) + 1)]
-        unique = (ending for ending in endings if sum(other[-len(ending) :] == ending for other in parts) == 1)
+        unique = (ending for ending in endings if sum(other[-len(ending) :] == ending for other in set(parts)) == 1)
         names.append(str(Path(*next(unique, own))))
     return names
 

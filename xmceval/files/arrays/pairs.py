@@ -82,6 +82,12 @@ def has_pair(path: Path) -> bool:
     return any(file.is_file() for file in _find_pair(path))
 
 
+def resolve(path: str | Path) -> Path:
+    """Return a path without links; of all names of a pair the same one."""
+    path = Path(path)
+    return (_find_pair(path)[0] if is_pair(path) else path).resolve()
+
+
 def describe_missing(path: Path) -> str:
     """Describe a file that is missing; where its name is that of a pair, with the names of both."""
     labels, scores = _find_pair(path)

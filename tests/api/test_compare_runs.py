@@ -171,3 +171,15 @@ def test_tukey_needs_rows(data):
     y_true, runs = data
     with pytest.raises(UsageError, match="adjust=tukey permutes rows, but a, b are compared by runs"):
         xmceval.compare(y_true, {"a": runs[:3], "b": runs[3:]}, adjust="tukey", metrics="P@1")
+
+
+def test_runs_that_are_all_alike_show_no_spread(data):
+    """Deterministic training says nothing on how far runs vary; scipy's p is NaN there."""
+    y_true, runs = data
+    alike = {name: [run.copy() for _ in range(3)] for name, run in zip("ab", runs, strict=False)}
+    with pytest.warns(XmcevalWarning, match="for P@3: the runs of each system are all alike"):
+        each = xmceval.compare(y_true, alike, k=3, metrics="P")["P@3", "b", "a"]
+    assert each.difference != 0
+    assert (each.low, each.p, each.p_adjusted, each.is_detected) == (None, None, None, False)
+    same = xmceval.compare(y_true, {"a": alike["a"], "b": [runs[0].copy() for _ in range(3)]}, k=3, metrics="P")
+    assert (same["P@3", "b", "a"].difference, same["P@3", "b", "a"].p) == (0.0, 1.0)

@@ -19,6 +19,7 @@ from xmceval.report.latex import draw_listings
 from xmceval.report.layout import Layout
 from xmceval.report.scoresheet import build_sheet
 from xmceval.report.sheet import Listing, split_columns
+from xmceval.report.verdicts import format_p
 
 METRICS = ["P", "PSP", "coverage_error", "macroF1@1"]
 WIDE = Layout(width=1000)
@@ -415,3 +416,11 @@ def test_csv_of_a_comparison_has_values_and_how_they_were_tested(four):
         assert line["higher_is_better"] == ("false" if each.measure.name == "coverage_error" else "true")
     assert json.loads(lines[0]["propensities"])["a"] == 0.55
     assert json.loads(lines[0]["options"])["by_frequency"] == 2
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [(0.2, "0.200"), (0.05, "0.050"), (0.04996, "0.0499"), (0.0496, "0.0496"), (0.0494, "0.049"), (0.00012, "0.0001")],
+)
+def test_a_p_below_the_level_looks_so(p, text):
+    assert format_p(p) == text

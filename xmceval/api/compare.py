@@ -232,7 +232,9 @@ def _warn_of_untested(differences: Sequence[Difference], outputs: Sequence[Outpu
     for each in differences:
         if each.p is not None or each.bin:
             continue
-        if each.measure.name not in of_rows:
+        if each.unit == "run":
+            why = "the runs of each system are all alike"
+        elif each.measure.name not in of_rows:
             why = "they are not means over rows" if testing.test != "bootstrap" else "they are not resampled"
         else:
             why = "there is one row only" if each.n else "a system has nothing to divide by"

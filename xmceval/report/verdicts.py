@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from xmceval.errors import listed
@@ -145,4 +146,6 @@ def format_p(p: float | None, *, relation: bool = False) -> str:
     sign = "= " if relation else ""
     if p < LEAST_P:
         return f"< {LEAST_P:g}" if relation else f"<{LEAST_P:g}"
-    return sign + (f"{p:.3f}" if p >= 10 * LEAST_P or p >= LEVEL else f"{p:.4f}")
+    if p < LEVEL <= float(f"{p:.3f}"):  # 0.050 would not look significant
+        return f"{sign}{math.floor(p * 10_000) / 10_000:.4f}"
+    return sign + (f"{p:.3f}" if p >= 10 * LEAST_P else f"{p:.4f}")

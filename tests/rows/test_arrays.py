@@ -128,7 +128,7 @@ def test_a_pair_is_one_system_of_a_comparison_and_two_matrices_are_two_runs(trut
         compared = xmceval.compare(truth, {"A": pair, "B": scores}, k=1, metrics="P")
         assert [system.name for system in compared.results] == ["A", "B"]
         assert compared.results[0]["P@1"] == compared.results[1]["P@1"]
-    compared = xmceval.compare(truth, {"A": [scores, -scores], "B": scores}, k=1, metrics="P")
+    compared = xmceval.compare(truth, {"A": [scores, -scores], "B": 2 * scores}, k=1, metrics="P")
     assert [system.name for system in compared.results] == ["A (1)", "A (2)", "B"]
 
 

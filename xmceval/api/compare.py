@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from xmceval.api.details import DetailWatch
 from xmceval.api.pairtests import PairTests, Watch, adjust
-from xmceval.api.runs import Lineup
+from xmceval.api.plotting import PlotWatch, check_plots
+from xmceval.api.runs import Lineup, check_lists
 from xmceval.api.saving import saving_rows
 from xmceval.api.savinglabels import counting_labels, saving_labels
 from xmceval.api.setup import Named, Setup
 from xmceval.errors import UsageError, listed, warn
 from xmceval.files.arrays.pairs import resolve
 from xmceval.files.presence import check_files
+from xmceval.files.shards import find_shards
 from xmceval.report.comparison import Comparison, Difference
 from xmceval.report.result import Result
+from xmceval.rows.parts import parts_of
 from xmceval.rows.threads import Progress, default_threads
 from xmceval.scoring.heldrows import HeldRows
 from xmceval.scoring.observers import Observer
@@ -44,6 +47,7 @@ def compare(
     texts: Any = None,
     save_rows: str | Path | None = None,
     save_labels: str | Path | None = None,
+    plots: str | Iterable[str] = (),
     progress: Progress | None = None,
     **options: Any,
 ) -> Comparison:
@@ -51,12 +55,13 @@ def compare(
 
     Parameters
     ----------
-    y_true : sparse matrix, array or path [n_rows, n_labels]
+    y_true : sparse matrix, array, path or shards [n_rows, n_labels]
         As in `score`.
-    systems : mapping of str to matrix or path
-        The scores of at least two systems by name, each as in `score`. A list of matrices or paths is one system
-        that was trained several times: its values are means over its runs, and where both systems of a pair have at
-        least three, the run is the unit of the test (Welch's t test), else the row.
+    systems : mapping of str to matrix, path or shards
+        The scores of at least two systems by name, each as in `score`, but a list of shards as ``Shards([...])``. A
+        list of matrices or paths is one system that was trained several times: its values are means over its runs, and
+        where both systems of a pair have at least three, the run is the unit of the test (Welch's t test), else the
+        row.
     against : str, optional
         Compare with this system only; without it every pair is compared, the earlier system being the baseline.
     test : {"t", "randomization", "bootstrap"}
@@ -82,6 +87,10 @@ def compare(
     save_labels : path, optional
         Write counts and values of every label there, as in `score`, and in .csv and .jsonl also the differences of each
         pair; `label_wins` then counts the labels that each system wins.
+    plots : str or iterable of str
+        Kinds of pictures to collect data for, which `comparison.plot` then draws: ``"rows"`` needs the rows of each
+        pair by their values, ``"gain"`` hits by label, ``"calibration"`` hits by score. The other kinds need nothing
+        beside the values.
     progress : callable, optional
         Called with a number of rows each time that many more are done.
     **options
@@ -127,12 +136,15 @@ def compare(
             f"systems must be a dict of scores by name, such as {{'a': ..., 'b': ...}}, got {type(systems).__name__}"
         )
     named = [Named(y_score, name) for name, y_score in systems.items()]
-    setup = Setup.of(y_true, Options.of(options), named)
+    check_lists(y_true, named)
+    chosen, kinds = Options.of(options), check_plots(plots, has_pairs=True)
+    setup = Setup.of(y_true, chosen, named, needs_counts="gain" in kinds)
     comparison = compare_systems(
         *(setup, named, Testing.of(arguments), Details.of(arguments)),
         progress=progress,
         save_rows=save_rows,
         save_labels=save_labels,
+        plots=kinds,
     )
     warn(dict.fromkeys([*comparison.warnings, *(line for each in comparison.results for line in each.warnings)]))
     return comparison
@@ -147,6 +159,7 @@ def compare_systems(
     progress: Progress | None = None,
     save_rows: str | Path | None = None,
     save_labels: str | Path | None = None,
+    plots: Sequence[str] = (),
     watch: Watch | None = None,
 ) -> Comparison:
     """Compare systems on an opened truth; `watch` shows the cost of resampling, and how much of it is done."""
@@ -166,7 +179,12 @@ def compare_systems(
     paired = Pairs(setup.program, opened[0].terms.n_bins, pairs_of_runs(lineup.groups, by_rows))
     held = HeldRows() if testing.holds_rows else None
     shown = DetailWatch.of(details, setup, lineup, pairs)
-    observers: list[Observer] = [paired, *([] if held is None else [held]), *shown.observers]
+    if "rows" in plots and lineup.has_runs:
+        raise UsageError(
+            "the picture 'rows' shows one value per row; it is not available for systems with several runs"
+        )
+    drawn = PlotWatch.of(plots, setup, opened, pairs)
+    observers: list[Observer] = [paired, *([] if held is None else [held]), *shown.observers, *drawn.observers]
     with (
         saving_rows(setup, opened, save_rows) as saved_rows,
         saving_labels(setup, opened, save_labels) as saved_labels,
@@ -181,7 +199,7 @@ def compare_systems(
     tested = adjust([*tests.differences(means), *lineup.differences(results, by_runs)], testing)
     differences = [*_in_order(tested, results, lineup, pairs), *(each for each in tested if each.bin)]
     return Comparison(
-        tuple(results),
+        tuple(drawn.finish(results)),
         tuple(differences),
         testing,
         (*overlapping, *_warn_of_files(lineup), *_warn_of_untested(differences, outputs, testing)),
@@ -189,6 +207,7 @@ def compare_systems(
         overlaps=shown.finish_overlaps(),
         examples=shown.finish_examples(),
         label_wins=label_wins,
+        densities=drawn.finish_densities(lineup.names),
     )
 
 
@@ -215,14 +234,16 @@ def _in_order(
 
 
 def _warn_of_files(lineup: Lineup) -> Iterator[str]:
-    """Warn of a file that is several systems."""
-    seen: dict[Path, str] = {}
+    """Warn of files that are several systems."""
+    seen: dict[tuple[Path, ...], str] = {}
     for each in (lineup.runs[group[0]] for group in lineup.groups if len(group) == 1):
-        if isinstance(each.y_score, (str, Path)):
-            path = resolve(each.y_score)
-            if path in seen:
-                yield f"{seen[path]} and {each.name} are the same file: all of their rows tie"
-            seen[path] = str(each.name)
+        parts = parts_of(find_shards(each.y_score))
+        paths = tuple(resolve(part) for part in parts if isinstance(part, (str, Path)))
+        if len(paths) == len(parts):
+            if paths in seen:
+                same = "the same file" if len(paths) == 1 else "the same files"
+                yield f"{seen[paths]} and {each.name} are {same}: all of their rows tie"
+            seen[paths] = str(each.name)
 
 
 def _warn_of_untested(differences: Sequence[Difference], outputs: Sequence[Output], testing: Testing) -> Iterator[str]:

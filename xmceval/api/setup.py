@@ -12,7 +12,6 @@ import numpy as np
 from xmceval.api.finishing import check_dataset, find_sizes
 from xmceval.api.fuse import Fused
 from xmceval.api.inputs import (
-    Input,
     Opener,
     Weighing,
     check_common_labels,
@@ -22,13 +21,12 @@ from xmceval.api.inputs import (
     is_same,
     read_weights,
 )
+from xmceval.api.shards import Input, check_inputs
 from xmceval.errors import DataError, UsageError, listed
-from xmceval.files.presence import check_files
 from xmceval.labels.bins import make_bins
-from xmceval.labels.propensity import NO_PROPENSITIES
+from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.report.result import Result, make_result
 from xmceval.rows.block import Source
-from xmceval.rows.repairs import RepairedSource
 from xmceval.rows.storage import rounded
 from xmceval.rows.threads import Progress
 from xmceval.scoring.batch import Terms
@@ -77,6 +75,8 @@ class Setup:
         How rows are scored; the width and the bins are those of the truth, as far as they are known.
     notes, warnings : tuple of str
         What was inferred from the files; what a reader must know before trusting the numbers.
+    frequencies : Propensities
+        From training counts, where anything needs them.
     """
 
     options: Options
@@ -87,11 +87,24 @@ class Setup:
     terms: Terms
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    frequencies: Propensities = NO_PROPENSITIES
 
     @classmethod
-    def of(cls, y_true: Any, options: Options, systems: Sequence[Named] = ()) -> Setup:
-        """Open a truth, and find propensities, weights and filters; first check that all files exist."""
-        check_files([y_true, *(path for each in systems for path in _inputs(each.y_score)), *options.files])
+    def of(
+        cls,
+        y_true: Any,
+        options: Options,
+        systems: Sequence[Named] = (),
+        *,
+        needs_counts: bool = False,
+        max_weight: float | None = None,
+    ) -> Setup:
+        """Open a truth, and find propensities, weights and filters; first check that all files exist.
+
+        With `needs_counts`, training counts are also found where no metric needs them; `max_weight` is the scale of
+        sample weights.
+        """
+        check_inputs(y_true, [each for system in systems for each in _inputs(system.y_score)], options.files)
         program = compile_program(options.measures)
         program.check_ties(options.ties)
         opener = Opener.of(options)
@@ -100,11 +113,15 @@ class Setup:
             truth.judgments, options.train, options.counts, options.inverse_propensities, options.filter
         )
         weighing = Weighing(opener.width(truth.source), None)
-        if program.needs_propensities or options.by_frequency is not None:
+        frequencies = NO_PROPENSITIES
+        needs_weights = program.needs_propensities or options.by_frequency is not None
+        if needs_weights or needs_counts:
             weighing = find_propensities(opener, truth.source, weighing.width)
+            frequencies = weighing.propensities or NO_PROPENSITIES
+            weighing = weighing if needs_weights else Weighing(weighing.width, None, weighing.notes)
         program = fit_program(program, weighing)
         weighing.width.check_cutoff(program.deepest)
-        weights = read_weights(options.sample_weight, truth.source)
+        weights = read_weights(options.sample_weight, truth.source, max_weight)
         terms = Terms(
             width=weighing.width,
             propensities=weighing.propensities or NO_PROPENSITIES,
@@ -119,7 +136,7 @@ class Setup:
         )
         warnings = (*doubt_threshold(options, program), *weighing.warnings, *weights.warnings)
         notes = (*truth.notes, *weighing.notes)
-        return cls(options, opener, truth, input_name(y_true), program, terms, notes, warnings)
+        return cls(options, opener, truth, input_name(y_true), program, terms, notes, warnings, frequencies)
 
     def open_systems(self, systems: Sequence[Named]) -> list[Opened]:
         """Open the scores of systems."""
@@ -164,7 +181,7 @@ class Setup:
                 "(hint: pass n_labels, --n-labels)"
             )
         if self.options.threshold is not None:
-            check_narrow(scores.source if isinstance(scores, RepairedSource) else scores)
+            check_narrow(scores)
         bins = None
         if self.options.by_frequency is not None:
             if not width.is_known:

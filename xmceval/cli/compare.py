@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from xmceval.cli import bars, options, shared
+from xmceval.cli.plotting import Plots, plot_options
 from xmceval.errors import UsageError, listed
 from xmceval.report.forms import render_comparison
+from xmceval.report.pictures import COMPARISON
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.testing import Details, Testing
 
@@ -30,8 +32,10 @@ if TYPE_CHECKING:
 @options.report_form
 @options.names
 @options.layout
+@options.shards
 @options.save_rows
 @options.save_labels
+@plot_options(COMPARISON, "differences")
 @options.option(
     "--rows", is_flag=True, group="Input", help="The files are values of rows, such as trec_eval -q writes."
 )
@@ -45,8 +49,11 @@ def command(
     names: tuple[str, ...],
     fused: tuple[str, ...],
     runs: tuple[str, ...],
+    shards: bool,
     save_rows: str | None,
     save_labels: str | None,
+    plots: tuple[str, ...],
+    plot_kinds: tuple[str, ...],
     rows: bool,
     strict: bool,
     quiet: bool,
@@ -58,8 +65,8 @@ def command(
     For each pair of systems and each metric: the difference (system minus baseline) with its 95% interval, p, the
     rows won, tied and lost, and what it comes to in a sentence. The system named earlier is the baseline.
 
-    Instead of TRUTH and PREDS, files of --save-rows can be compared, whose names contain .rows., and per-query files of
-    other tools after --rows.
+    TRUTH and PREDS may be shards, as in xmceval score. Instead of them, files of --save-rows can be compared, whose
+    names contain .rows., and per-query files of other tools after --rows.
 
     \b
     Examples:
@@ -67,8 +74,9 @@ def command(
       xmceval compare old.rows.npz new.rows.npz
     """
     layout = options.take_layout(arguments, form)
+    pictures = Plots.of(plots, plot_kinds)
     if rows or is_row_file(truth):
-        comparison = _compare_rows((truth, *preds), names, arguments, quiet)
+        comparison = _compare_rows((truth, *preds), names, arguments, pictures, quiet)
     elif any(is_row_file(each) for each in preds):
         names_of_rows = listed(each for each in preds if is_row_file(each))
         raise UsageError(f"{names_of_rows}: values of rows are compared without TRUTH (hint: leave out {truth})")
@@ -79,22 +87,30 @@ def command(
     else:
         systems = shared.system_names(preds, names)
         shared.start(quiet, ahead=True)
-        named = [*shared.named_systems(preds, systems, fused), *shared.systems_of_runs(runs)]
-        comparison = _compare_systems(truth, named, arguments, save_rows, save_labels, quiet)
+        named = [
+            *shared.named_systems(preds, systems, fused, shards=shards),
+            *shared.systems_of_runs(runs, shards=shards),
+        ]
+        arguments["train"] = shared.shards_of(arguments["train"], shards)
+        comparison = _compare_systems(
+            *(shared.shards_of(truth, shards), named, arguments, save_rows, save_labels, pictures, quiet)
+        )
     if strict:
         shared.refuse_warnings(comparison.results, comparison.warnings)
     shared.report(comparison.results, quiet=quiet, verbose=verbose, warnings=comparison.warnings)
     for wins in () if quiet else comparison.label_wins:
         click.echo(f"{save_labels}: {wins}", err=True)
     click.echo(render_comparison(form, comparison, layout), nl=False)
+    pictures.write(comparison)
 
 
 def _compare_systems(
-    truth: str,
+    truth: Any,
     systems: list[Named],
     arguments: dict[str, object],
     save_rows: str | None,
     save_labels: str | None,
+    pictures: Plots,
     quiet: bool,
 ) -> Comparison:
     """Compare predictions on the truth."""
@@ -102,18 +118,21 @@ def _compare_systems(
     from xmceval.api.setup import Setup
 
     testing, details = Testing.of(arguments), Details.of(arguments)
+    chosen = Options.of(arguments)
+    pictures.check(COMPARISON, chosen)
     with bars.shown(quiet):
-        setup = Setup.of(truth, Options.of(arguments), systems)
+        setup = Setup.of(truth, chosen, systems, needs_counts="gain" in pictures.collected)
         return compare_systems(
             *(setup, systems, testing, details),
             save_rows=save_rows,
             save_labels=save_labels,
+            plots=pictures.collected,
             watch=shared.watch(quiet),
         )
 
 
 def _compare_rows(
-    files: tuple[str, ...], names: tuple[str, ...], arguments: dict[str, object], quiet: bool
+    files: tuple[str, ...], names: tuple[str, ...], arguments: dict[str, object], pictures: Plots, quiet: bool
 ) -> Comparison:
     """Compare saved values of rows."""
     _refuse_scoring()
@@ -122,15 +141,14 @@ def _compare_rows(
             "overlap and examples need lists of labels, which values of rows do not have (hint: pass TRUTH and PREDS)"
         )
     shared.start(quiet)
-    from xmceval.api.comparerows import compare_tables
+    from xmceval.api.comparerows import check_row_plots, compare_tables
     from xmceval.files.rowvalues import read_row_values
 
-    threads = arguments["threads"]
+    kinds = check_row_plots(pictures.collected)
+    threads = arguments["threads"] if isinstance(arguments["threads"], int) else None
     with bars.shown(quiet):
         tables = [read_row_values(path) for path in files]
-        return compare_tables(
-            tables, names, Testing.of(arguments), threads if isinstance(threads, int) else None, shared.watch(quiet)
-        )
+        return compare_tables(tables, names, Testing.of(arguments), threads, shared.watch(quiet), kinds)
 
 
 def _refuse_scoring() -> None:
@@ -142,7 +160,7 @@ def _refuse_scoring() -> None:
         All of them.
     """
     context = click.get_current_context()
-    of_scoring = {*specs(Options), "fused", "runs", "save_rows", "save_labels"} - {"threads"}
+    of_scoring = {*specs(Options), "fused", "runs", "shards", "save_rows", "save_labels"} - {"threads"}
     passed = [
         each.opts[0]
         for each in context.command.params

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import counted
 from xmceval.metrics.measure import Measure
@@ -18,6 +18,12 @@ from xmceval.report.shown import Shown, fit_line, join_facts, shorten
 from xmceval.scoring.examples import Example
 from xmceval.scoring.overlap import Overlap
 from xmceval.scoring.testing import Testing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from xmceval.scoring.densities import Density
 
 LEVEL = 0.05
 DIFFERENCE_NUMBERS = (
@@ -175,6 +181,8 @@ class Comparison(Shown, Mapping[Key, Difference]):
         Where they were asked for: pair by pair the rows that the system loses most, then those that it wins most.
     label_wins : tuple of LabelWins
         One per pair, where values of labels are saved.
+    densities : tuple of Density
+        Pair by pair and metric by metric, where the picture ``rows`` was asked for.
 
     Examples
     --------
@@ -199,6 +207,7 @@ class Comparison(Shown, Mapping[Key, Difference]):
     overlaps: tuple[Overlap, ...] = ()
     examples: tuple[Example, ...] = ()
     label_wins: tuple[LabelWins, ...] = ()
+    densities: tuple[Density, ...] = ()
 
     @cached_property
     def by_key(self) -> dict[Key, Difference]:
@@ -248,6 +257,38 @@ class Comparison(Shown, Mapping[Key, Difference]):
 
         return make_comparison_frame(self, bins=bins)
 
+    def plot(
+        self,
+        kind: str | None = None,
+        *,
+        metrics: str | Iterable[str] | None = None,
+        size: str | None = None,
+        ax: Axes | None = None,
+    ) -> Figure:
+        """Draw a picture; needs matplotlib.
+
+        Parameters
+        ----------
+        kind : {"differences", "rows", "curves", "bins", "gain", "calibration"}, optional
+            Default differences. For rows, gain and calibration `compare` collects data with `plots`.
+        metrics, size, ax
+            As in `Result.plot`.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+
+        Raises
+        ------
+        UsageError
+            What the kind cannot show.
+        DataError
+            matplotlib is not installed.
+        """
+        from xmceval.report.pictures import default_kind, draw
+
+        return draw(kind or default_kind(self), self, metrics=metrics, size=size, ax=ax)
+
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """System and baseline of each pair."""
@@ -259,6 +300,11 @@ class Comparison(Shown, Mapping[Key, Difference]):
 
     def _render(self, form: str, layout: Layout) -> str:
         return render_comparison(form, self, layout)
+
+    def _draw_page(self, title: str | None, layout: Layout) -> str:
+        from xmceval.report.page import render_page
+
+        return render_page(self.results, self, title=title, layout=layout)
 
     def _describe(self) -> tuple[str, str, str]:
         (system, baseline), *others = self.pairs

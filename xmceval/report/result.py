@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import counted
 from xmceval.labels.catalogue import UNKNOWN_SIZES, Dataset, Sizes
@@ -23,6 +23,13 @@ from xmceval.scoring.finish import Counts, Figure, Slice, finish_totals
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program
 from xmceval.scoring.totals import Totals
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawn
+
+    from xmceval.scoring.labelgain import LabelGain
+    from xmceval.scoring.reliability import Reliability
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,6 +66,10 @@ class Result(Shown, Mapping[str, float]):
         The names of the files of truth and predictions, or ``array``.
     sizes : Sizes
         Of the data, as far as they are known for certain.
+    gain : LabelGain or None
+        Hits by training frequency of their labels, where the picture ``gain`` was asked for.
+    reliability : Reliability or None
+        Hits by score, where the picture ``calibration`` was asked for.
 
     Examples
     --------
@@ -87,6 +98,8 @@ class Result(Shown, Mapping[str, float]):
     truth: str = "array"
     scores: str = "array"
     sizes: Sizes = UNKNOWN_SIZES
+    gain: LabelGain | None = None
+    reliability: Reliability | None = None
 
     @cached_property
     def estimates(self) -> dict[str, Estimate]:
@@ -125,6 +138,43 @@ class Result(Shown, Mapping[str, float]):
 
     __hash__ = None  # type: ignore[assignment]
     __array_ufunc__ = None  # an array compares itself with a result as with any other object: they are not equal
+
+    def plot(
+        self,
+        kind: str | None = None,
+        *,
+        metrics: str | Iterable[str] | None = None,
+        size: str | None = None,
+        ax: Axes | None = None,
+    ) -> Drawn:
+        """Draw a picture; needs matplotlib.
+
+        Parameters
+        ----------
+        kind : {"curves", "bins", "gain", "calibration"}, optional
+            Default: bins where there are any, else curves. The last two need data that `score` collects with `plots`.
+        metrics : str or iterable of str, optional
+            Only these, such as ``"P,PSP"`` or ``["P@5"]``.
+        size : {"column", "page"}, optional
+            As wide as a column of a paper (3.3 inches) or its page (6.9 inches); default a page for several panels.
+        ax : Axes, optional
+            Draw there, for pictures of one panel.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            ``figure.axes`` are the panels; `xmceval.report.pictures.save` writes files that are the same each time.
+
+        Raises
+        ------
+        UsageError
+            What the kind cannot show.
+        DataError
+            matplotlib is not installed.
+        """
+        from xmceval.report.pictures import default_kind, draw
+
+        return draw(kind or default_kind([self]), [self], metrics=metrics, size=size, ax=ax)
 
     def interval(self, name: str) -> tuple[float, float] | None:
         """Return the 95 % confidence interval of a metric, or None where there is none."""
@@ -170,6 +220,11 @@ class Result(Shown, Mapping[str, float]):
 
     def _render(self, form: str, layout: Layout) -> str:
         return render(form, [self], layout)
+
+    def _draw_page(self, title: str | None, layout: Layout) -> str:
+        from xmceval.report.page import render_page
+
+        return render_page([self], title=title, layout=layout)
 
     def _describe(self) -> tuple[str, str, str]:
         last = {figure.measure.head: figure for figure in self.figures}  # at the deepest cutoff of each metric

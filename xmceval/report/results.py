@@ -82,6 +82,11 @@ class Results(Shown, Mapping[str, Result]):
     def _render(self, form: str, layout: Layout) -> str:
         return render(form, list(self.values()), layout)
 
+    def _draw_page(self, title: str | None, layout: Layout) -> str:
+        from xmceval.report.page import render_page
+
+        return render_page(list(self.values()), title=title, layout=layout)
+
     def _describe(self) -> tuple[str, str, str]:
         first = next(iter(self.values()))
         measure = first.figures[0].measure

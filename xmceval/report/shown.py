@@ -30,6 +30,10 @@ class Shown:
     def _describe(self) -> tuple[str, str, str]:
         """Return the three lines of the repr: what it is, its main numbers, how to see more."""
 
+    @abstractmethod
+    def _draw_page(self, title: str | None, layout: Layout) -> str:
+        """Draw it as a page."""
+
     def __str__(self) -> str:
         return self._render("table", DEFAULT)
 
@@ -135,6 +139,42 @@ class Shown:
             label=label,
         )
         return _put(self._render("latex", layout), path)
+
+    @overload
+    def to_html(self, path: None = None, **layout: Any) -> str: ...
+    @overload
+    def to_html(self, path: str | Path, **layout: Any) -> None: ...
+    def to_html(  # type: ignore[misc] # the overloads name no options of the layout
+        self,
+        path: str | Path | None = None,
+        *,
+        title: str | None = None,
+        places: int | None = None,
+        percent: bool = True,
+        intervals: bool = True,
+    ) -> str | None:
+        """Return a page with tables, pictures and definitions that needs nothing else.
+
+        ``xmceval report`` adds to it what is found in the files: what may be wrong with them, histograms, checksums.
+
+        Parameters
+        ----------
+        path : path, optional
+            A file to write instead, which is replaced if it exists.
+        title : str, optional
+            Default: the names of the systems.
+        places, percent, intervals
+            As in `to_markdown`.
+
+        Raises
+        ------
+        DataError
+            matplotlib is not installed.
+        """
+        return _put(self._draw_page(title, Layout(places=places, percent=percent, intervals=intervals)), path)
+
+    def _repr_html_(self) -> str:
+        return self._render("html", DEFAULT)
 
 
 def _put(text: str, path: str | Path | None) -> str | None:

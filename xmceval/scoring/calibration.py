@@ -14,7 +14,7 @@ from xmceval.kernels.topk import SLOTS
 from xmceval.kernels.totals import MOMENTS, add_values
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, Rows
-from xmceval.scoring.batch import Batch, Terms
+from xmceval.scoring.batch import Batch, Ranking, Terms
 from xmceval.scoring.estimates import Estimate, exact
 from xmceval.scoring.sums import Pending, Sums
 from xmceval.scoring.task import Estimates, RowTask, RowValues, Task, by_rel, look_up
@@ -144,10 +144,17 @@ class Calibration(Task):
 
 def _compute(batch: Batch, truth: Rows, first_row: int, specs: Int64, values: Float64) -> None:
     """Write the values of rows from `first_row` on."""
+    values.fill(0.0)
+    compute_bins(truth, batch.ranking, first_row, specs, values, drop_empty=batch.terms.drop_empty)
+
+
+def compute_bins(
+    truth: Rows, ranking: Ranking, first_row: int, specs: Int64, values: Float64, *, drop_empty: bool = False
+) -> None:
+    """Add to `values`, which are 0, those of rows from `first_row` on."""
     from xmceval.kernels.calibration import compute_calibration  # at each start, kernels cost time to load
 
-    values.fill(0.0)
-    compute_calibration(tuple(truth), tuple(batch.ranking), first_row, batch.terms.drop_empty, specs, values)
+    compute_calibration(tuple(truth), tuple(ranking), first_row, drop_empty, specs, values)
 
 
 def check_probabilities(batch: Batch, measures: Iterable[Measure]) -> None:

@@ -88,6 +88,17 @@ def resolve(path: str | Path) -> Path:
     return (_find_pair(path)[0] if is_pair(path) else path).resolve()
 
 
+def pair_of(path: Path) -> str:
+    """Return the common part of the names of a pair that a path is one of, or the path itself."""
+    stem, is_part = _stem(path)
+    return stem if is_part else str(path)
+
+
+def find_files(path: Path) -> list[Path]:
+    """Return the files that a path names: itself, or those of a pair that exist."""
+    return [file for file in _find_pair(path) if file.is_file()] if is_pair(path) else [path]
+
+
 def describe_missing(path: Path) -> str:
     """Describe a file that is missing; where its name is that of a pair, with the names of both."""
     labels, scores = _find_pair(path)

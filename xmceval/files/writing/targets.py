@@ -78,6 +78,30 @@ def open_targets(targets: Sequence[Path], *, force: bool) -> Iterator[list[Binar
         _unfinished.difference_update(temporary)
 
 
+def check_target(target: Path) -> None:
+    """Check that a file can be written, before the work for it begins.
+
+    Raises
+    ------
+    UsageError
+        A target that is not a file, in a folder that does not exist.
+    DataError
+        A folder that cannot be written to.
+    """
+    try:
+        if target.exists() and not target.is_file():
+            raise UsageError(f"{target}: is not a file, so it cannot be overwritten")
+        folder = target.resolve().parent
+        if not folder.is_dir():
+            raise UsageError(f"{target}: there is no folder {folder}")
+    except (OSError, ValueError) as error:  # such as a NUL in the path
+        if isinstance(error, UsageError):
+            raise
+        raise DataError(f"{target}: {getattr(error, 'strerror', None) or error}") from None
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise DataError(f"{target}: no permission to write to {folder}")
+
+
 def remove_unfinished() -> None:
     """Remove the files that are not yet complete: for whoever ends the process at once."""
     while _unfinished:

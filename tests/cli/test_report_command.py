@@ -52,13 +52,13 @@ def test_a_page_tells_how_to_make_it_again(files):
 
 
 def test_one_system_of_which_nothing_is_read_again(files):
-    done = run("t.txt", "a.txt", "--html", "-", "--no-inspect", "-k", "1", "-m", "P", "--title", "Mine")
+    done = run("t.txt", "a.txt", "--html", "-", "--no-inspect", "-k", "1", "-m", "P", "--title", "My $x")
     assert done.exit_code == 0, done.output
     root = parse(done.stdout)
-    assert root.all("h1")[0].text == "Mine"
+    assert root.all("h1")[0].text == "My $x"
     assert "SHA-256" not in root.all("main")[0].text
-    assert "xmceval report t.txt a.txt --html -" in done.stdout
-    assert "--no-inspect" in root.all("pre")[0].text
+    command = "xmceval report t.txt a.txt --html - --title 'My $x' --no-inspect -k 1 -m P"
+    assert root.all("pre")[0].text == command
 
 
 @pytest.mark.parametrize(

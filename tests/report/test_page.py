@@ -164,6 +164,22 @@ def test_the_headline_of_one_system_has_its_values(one):
     assert parse(line).text == f"{one.name} has {value} on 40 instances."
 
 
+def test_the_headline_of_systems_that_were_not_compared_claims_no_test():
+    results = compared("ab", (0.0, 2.0), k=[1, 2], metrics="P").results
+    first, second = (parse(line).text for line in write_headline(results, None, DEFAULT))
+    assert first.startswith("b has the highest P@1, ")
+    assert first.endswith(": the difference to a was not tested.")
+    assert second == "b has the best value of all 2 metrics (P@1,2)."
+
+
+def test_the_headline_counts_the_leads_that_were_detected():
+    comparison = compared("abc", (0.0, 2.0, 0.1), k=[1, 2], metrics="P")
+    _, line = write_headline(comparison.results, comparison, DEFAULT)
+    assert parse(line).text == (
+        "b has the best value of all 2 metrics (P@1,2); each of these leads over the next system was detected."
+    )
+
+
 def test_lower_is_better_where_it_is():
     comparison = compared("ab", (2.0, 0.0), k=1, metrics="ranking_loss")
     [line] = write_headline(comparison.results, comparison, Layout(percent=False))

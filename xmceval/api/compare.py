@@ -10,14 +10,16 @@ from typing import Any
 from xmceval.api.details import DetailWatch
 from xmceval.api.pairtests import PairTests, Watch, adjust
 from xmceval.api.plotting import PlotWatch, check_plots
-from xmceval.api.runs import Lineup
+from xmceval.api.runs import Lineup, check_lists
 from xmceval.api.saving import saving_rows
 from xmceval.api.savinglabels import counting_labels, saving_labels
 from xmceval.api.setup import Named, Setup
 from xmceval.errors import UsageError, listed, warn
 from xmceval.files.presence import check_files
+from xmceval.files.shards import find_shards
 from xmceval.report.comparison import Comparison, Difference
 from xmceval.report.result import Result
+from xmceval.rows.parts import parts_of
 from xmceval.rows.threads import Progress, default_threads
 from xmceval.scoring.heldrows import HeldRows
 from xmceval.scoring.observers import Observer
@@ -52,12 +54,13 @@ def compare(
 
     Parameters
     ----------
-    y_true : sparse matrix, array or path [n_rows, n_labels]
+    y_true : sparse matrix, array, path or shards [n_rows, n_labels]
         As in `score`.
-    systems : mapping of str to matrix or path
-        The scores of at least two systems by name, each as in `score`. A list of matrices or paths is one system
-        that was trained several times: its values are means over its runs, and where both systems of a pair have at
-        least three, the run is the unit of the test (Welch's t test), else the row.
+    systems : mapping of str to matrix, path or shards
+        The scores of at least two systems by name, each as in `score`, but a list of shards as ``Shards([...])``. A
+        list of matrices or paths is one system that was trained several times: its values are means over its runs, and
+        where both systems of a pair have at least three, the run is the unit of the test (Welch's t test), else the
+        row.
     against : str, optional
         Compare with this system only; without it every pair is compared, the earlier system being the baseline.
     test : {"t", "randomization", "bootstrap"}
@@ -132,6 +135,7 @@ def compare(
             f"systems must be a dict of scores by name, such as {{'a': ..., 'b': ...}}, got {type(systems).__name__}"
         )
     named = [Named(y_score, name) for name, y_score in systems.items()]
+    check_lists(y_true, named)
     chosen, kinds = Options.of(options), check_plots(plots, has_pairs=True)
     setup = Setup.of(y_true, chosen, named, needs_counts="gain" in kinds)
     comparison = compare_systems(
@@ -226,13 +230,15 @@ def _in_order(
 
 
 def _warnings(lineup: Lineup, differences: Sequence[Difference], testing: Testing) -> Iterator[str]:
-    seen: dict[Path, str] = {}
+    seen: dict[tuple[Path, ...], str] = {}
     for each in (lineup.runs[group[0]] for group in lineup.groups if len(group) == 1):
-        if isinstance(each.y_score, (str, Path)) and Path(each.y_score).exists():
-            path = Path(each.y_score).resolve()
-            if path in seen:
-                yield f"{seen[path]} and {each.name} are the same file: all of their rows tie"
-            seen[path] = str(each.name)
+        parts = parts_of(find_shards(each.y_score))
+        paths = tuple(Path(part).resolve() for part in parts if isinstance(part, (str, Path)) and Path(part).exists())
+        if len(paths) == len(parts):
+            if paths in seen:
+                same = "the same file" if len(paths) == 1 else "the same files"
+                yield f"{seen[paths]} and {each.name} are {same}: all of their rows tie"
+            seen[paths] = str(each.name)
     untested = list(dict.fromkeys(each.measure.name for each in differences if each.p is None and not each.bin))
     if untested:
         why = "they are not means over rows" if testing.test != "bootstrap" else "they are not resampled"

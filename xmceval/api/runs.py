@@ -10,10 +10,12 @@ from typing import Any
 
 from xmceval.api.setup import Named
 from xmceval.errors import UsageError, counted
+from xmceval.files.shards import find_shards
 from xmceval.files.writing.labelvalues import LabelPair
 from xmceval.report.comparison import Difference, RunsOf, Spread
 from xmceval.report.result import Result
 from xmceval.rows.lists import is_pair
+from xmceval.rows.parts import Shards, parts_of
 from xmceval.statistics.paired import welch
 
 FEWEST = 3  # runs of both systems from which on the run is the unit of a test
@@ -129,6 +131,24 @@ class Lineup:
         return [results[run].figures[figure].estimate.value for run in self.groups[system]]
 
 
+def check_lists(y_true: Any, systems: Sequence[Named]) -> None:
+    """Refuse a list that could be the runs of a system as well as its shards.
+
+    Raises
+    ------
+    UsageError
+        As many single files or matrices as the truth has shards.
+    """
+    n_shards = len(parts_of(find_shards(y_true)))
+    for each in systems if n_shards > 1 else ():
+        is_list = are_runs(each.y_score) and len(each.y_score) == n_shards
+        if is_list and all(len(parts_of(find_shards(run))) == 1 for run in each.y_score):
+            raise UsageError(
+                f"{each.name}: beside a truth of {n_shards} shards, a list of {n_shards} may be shards or runs "
+                "(hint: pass xmceval.Shards([...]) for shards, and for runs a list of such)"
+            )
+
+
 def _check_runs(system: Named) -> None:
     """Refuse a run that is passed twice, which would count twice.
 
@@ -154,6 +174,6 @@ def are_runs(y_score: Any) -> bool:
     return (
         isinstance(y_score, (list, tuple))
         and len(y_score) > 0
-        and all(isinstance(each, (str, Path)) or len(getattr(each, "shape", ())) == 2 for each in y_score)
+        and all(isinstance(each, (str, Path, Shards)) or len(getattr(each, "shape", ())) == 2 for each in y_score)
         and not is_pair(y_score, "y_score")
     )

@@ -13,7 +13,7 @@ import click
 from xmceval.cli import completion
 
 COMMANDS = (
-    *("score", "compare", "report", "auc", "inspect", "convert", "fuse", "propensity", "check-table"),
+    *("score", "compare", "merge", "report", "auc", "inspect", "convert", "fuse", "propensity", "check-table"),
     *("metrics", "datasets", "formats", "schema"),
 )
 

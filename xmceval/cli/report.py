@@ -51,6 +51,7 @@ NOT_IN_COMMAND = frozenset({"open_it", "quiet", "verbose"})  # they do not chang
 @options.derived_option("places", Layout)
 @options.derived_option("percent", Layout)
 @options.derived_option("intervals", Layout)
+@options.shards
 @options.strict
 @options.quiet
 @options.verbose
@@ -64,6 +65,7 @@ def command(
     names: tuple[str, ...],
     fused: tuple[str, ...],
     runs: tuple[str, ...],
+    shards: bool,
     strict: bool,
     quiet: bool,
     verbose: bool,
@@ -80,7 +82,7 @@ def command(
 
     \b
     Example:
-      xmceval report tst_X_Y.txt old.txt new.txt --train trn_X_Y.txt --html new.html
+      xmceval report tst_X_Y.txt a.txt b.txt --train trn_X_Y.txt --html page.html
     """
     context = click.get_current_context()
     _check_files(truth, preds, html, open_it)
@@ -96,8 +98,14 @@ def command(
     shared.start(quiet, ahead=True)
     from xmceval.api.page import Work, make_page
 
-    named = [*shared.named_systems(preds, systems, fused), *shared.systems_of_runs(runs)]
-    work = Work(truth, named, Options.of(arguments), Testing.of(arguments), Details.of(arguments))
+    named = [
+        *shared.named_systems(preds, systems, fused, shards=shards),
+        *shared.systems_of_runs(runs, shards=shards),
+    ]
+    arguments["train"] = shared.shards_of(arguments["train"], shards)
+    work = Work(
+        shared.shards_of(truth, shards), named, Options.of(arguments), Testing.of(arguments), Details.of(arguments)
+    )
     with _open_page(html) as write:
         with bars.shown(quiet):
             page = make_page(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -35,8 +35,21 @@ def system_names(paths: Sequence[str], names: Sequence[str]) -> list[str]:
     return numbered([*names, *short_names(paths)[len(names) :]])
 
 
-def named_systems(preds: Sequence[str], names: Sequence[str], fused: Sequence[str]) -> list[Named]:
+def shards_of(path: Any, shards: bool) -> Any:
+    """Return the files of a directory where they are shards; anything else as it is."""
+    if not shards:
+        return path
+    from xmceval.files.shards import find_shards
+
+    return find_shards(path, directories=True)
+
+
+def named_systems(
+    preds: Sequence[str], names: Sequence[str], fused: Sequence[str], *, shards: bool = False
+) -> list[Named]:
     """Return the systems of the command line: files, then fusions ``NAME=A,B`` or ``NAME=RULE:A,B``.
+
+    With `shards`, the files of a directory are the shards of a system.
 
     Raises
     ------
@@ -47,11 +60,11 @@ def named_systems(preds: Sequence[str], names: Sequence[str], fused: Sequence[st
     from xmceval.api.setup import Named
     from xmceval.rows.fusion import RULES
 
-    systems = [Named(Path(path), name) for path, name in zip(preds, names, strict=True)]
+    systems = [Named(shards_of(path, shards), name) for path, name in zip(preds, names, strict=True)]
     for text in fused:
         name, is_named, files = text.partition("=")
         rule, has_rule, rest = files.partition(":")
-        paths = [Path(each) for each in (rest if has_rule else files).split(",") if each]
+        paths = [shards_of(each, shards) for each in (rest if has_rule else files).split(",") if each]
         if not (name and is_named) or len(paths) < 2:
             raise UsageError(f"--fuse {text}: expected NAME=A,B or NAME=RULE:A,B with at least two files")
         if has_rule and rule not in RULES:
@@ -60,8 +73,8 @@ def named_systems(preds: Sequence[str], names: Sequence[str], fused: Sequence[st
     return systems
 
 
-def systems_of_runs(texts: Sequence[str]) -> list[Named]:
-    """Return the systems of ``--runs NAME=A,B,C``.
+def systems_of_runs(texts: Sequence[str], *, shards: bool = False) -> list[Named]:
+    """Return the systems of ``--runs NAME=A,B,C``; each run may have shards.
 
     Raises
     ------
@@ -73,7 +86,7 @@ def systems_of_runs(texts: Sequence[str]) -> list[Named]:
     systems = []
     for text in texts:
         name, _, files = text.partition("=")
-        paths = [Path(each) for each in files.split(",") if each]
+        paths = [shards_of(each, shards) for each in files.split(",") if each]
         if not name or len(paths) < 2:
             raise UsageError(f"--runs {text}: expected NAME=A,B with at least two files")
         systems.append(Named(paths, name))

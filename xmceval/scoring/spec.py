@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.errors import UsageError
+from xmceval.rows.parts import Shards
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,8 @@ class Spec:
 
 def input_name(value: Any) -> str:
     """Return how reports call an input: a file by its name, anything else ``array``."""
+    if isinstance(value, Shards):
+        return value.name
     return Path(value).name if isinstance(value, (str, Path)) else "array"
 
 

@@ -82,6 +82,12 @@ def has_pair(path: Path) -> bool:
     return any(file.is_file() for file in _find_pair(path))
 
 
+def pair_of(path: Path) -> str:
+    """Return the common part of the names of a pair that a path is one of, or the path itself."""
+    stem, is_part = _stem(path)
+    return stem if is_part else str(path)
+
+
 def find_files(path: Path) -> list[Path]:
     """Return the files that a path names: itself, or those of a pair that exist."""
     return [file for file in _find_pair(path) if file.is_file()] if is_pair(path) else [path]

@@ -29,6 +29,7 @@ from xmceval.report.scoresheet import build_sheet
 from xmceval.report.sheet import Sheet
 
 MOST_NAMES = 3  # systems in a title
+ARRAY = "array"  # what has no name
 
 
 def render_page(
@@ -122,7 +123,8 @@ def _policy(script: str) -> str:
 
 def _draw_header(results: Sequence[Result], comparison: Comparison | None, title: str | None) -> Markup:
     counts = results[0].counts
-    facts: list[Child] = [["Truth: ", name(results[0].truth)], counted(counts.n_instances, "instance")]
+    facts: list[Child] = [["Truth: ", name(results[0].truth)]] if results[0].truth != ARRAY else []
+    facts += [counted(counts.n_instances, "instance")]
     facts += [counted(counts.n_labels, "label")] if counts.n_labels else []
     source = "" if comparison is None else comparison.source
     heading = name(title) if title else _name_systems(results, comparison)
@@ -146,7 +148,7 @@ def _name_systems(results: Sequence[Result], comparison: Comparison | None) -> M
 def _name_all(results: Sequence[Result], comparison: Comparison | None) -> str:
     names = _systems(results, comparison)
     listed = f"{len(names)} systems" if len(names) > MOST_NAMES else ", ".join(names)
-    return f"{listed} on {results[0].truth}"
+    return listed if results[0].truth == ARRAY else f"{listed} on {results[0].truth}"
 
 
 def _draw_verdict(

@@ -73,13 +73,13 @@ def _describe_best(ranking: Ranking, layout: Layout) -> Markup:
     strong, other = element("strong", name(best)), element("strong", name(second))
     value = layout.format(measure, ranking.value(best, measure)) + _percent(measure, layout)
     difference = ranking.difference(measure, best, second)
+    if ranking.leader(measure) is None:
+        of_all = f", the best of {counted(len(others) + 2, 'system')}" if others else ""
+        return join([strong, " and ", other, f" have the same {measure}, {value}{of_all}."])
     if difference is None or difference.p is None:
         extreme = "highest" if measure.metric.higher_is_better else "lowest"
         untested = join([": the difference to ", other, " was not tested"])
         return join([strong, f" has the {extreme} {measure}, {value}", untested, "."])
-    if difference.difference == 0:
-        of_all = f", the best of {counted(len(others) + 2, 'system')}" if others else ""
-        return join([strong, " and ", other, f" have the same {measure}, {value}{of_all}."])
     size, p = element("strong", _describe_size(difference, layout)), describe_p(difference)
     if difference.is_detected:
         next_best = ", the next best of " + counted(len(others) + 2, "system") + "," if others else ""
@@ -110,10 +110,9 @@ def _describe_leads(ranking: Ranking) -> Iterator[Markup]:
             led.setdefault(leader, []).append(measure)
     n_all = len(ranking.measures)
     for system, measures in sorted(led.items(), key=lambda item: -len(item[1])):
-        detected = [each for each in measures if ranking.is_lead_detected(each)]
         of_all = f"all {n_all}" if len(measures) == n_all else f"{len(measures)} of {n_all}"
-        words = f" has the best value of {of_all} metrics ({listed(_shorten(measures))}); "
-        yield join([name(system), words, _count_detected(len(detected), len(measures)), "."])
+        words = f" has the best value of {of_all} metrics ({listed(_shorten(measures))})"
+        yield join([name(system), words, _count_detected(ranking, measures), "."])
 
 
 def _shorten(measures: Sequence[Measure]) -> list[str]:
@@ -124,9 +123,19 @@ def _shorten(measures: Sequence[Measure]) -> list[str]:
     return [f"{head}@{','.join(each)}" if each[0] else head for head, each in cutoffs.items()]
 
 
-def _count_detected(n_detected: int, n_leads: int) -> str:
+def _count_detected(ranking: Ranking, measures: Sequence[Measure]) -> str:
+    """Write how many leads of a system were detected; nothing where none was tested."""
+    leads = [each for each in map(ranking.lead, measures) if each is not None and each.p is not None]
+    if not leads:
+        return ""
+    other = "the other system" if len(ranking.names) == 2 else "the next system"
+    n_detected, n_leads = sum(each.is_detected for each in leads), len(measures)
+    return f"; {_count(n_detected, n_leads, other)}"
+
+
+def _count(n_detected: int, n_leads: int, other: str) -> str:
     if n_leads == 1:
-        return "its lead over the next system was " + ("detected" if n_detected else "not detected")
+        return f"its lead over {other} was {'detected' if n_detected else 'not detected'}"
     if n_detected in {0, n_leads}:
-        return f"{'each' if n_detected else 'none'} of these leads over the next system was detected"
-    return f"{n_detected} of these leads over the next system {'was' if n_detected == 1 else 'were'} detected"
+        return f"{'each' if n_detected else 'none'} of these leads over {other} was detected"
+    return f"{n_detected} of these leads over {other} {'was' if n_detected == 1 else 'were'} detected"

@@ -65,8 +65,7 @@ class Ranking:
         found: Mapping[tuple[str, str, str], Difference] = {} if self.comparison is None else self.comparison.by_key
         return found.get((measure.name, system, other)) or found.get((measure.name, other, system))
 
-    def is_lead_detected(self, measure: Measure) -> bool:
-        """Whether the difference between the best two systems was detected."""
+    def lead(self, measure: Measure) -> Difference | None:
+        """Return the difference between the best two systems."""
         best, second, *_ = self.order(measure)
-        difference = self.difference(measure, best, second)
-        return difference is not None and difference.is_detected
+        return self.difference(measure, best, second)

@@ -121,10 +121,11 @@ def test_merge_is_associative_and_commutative(seed, order, places):
 def test_an_evaluator_goes_on_after_pickle_and_file(tmp_path):
     case, options = make(5, 30), {"metrics": SOME, "k": [1, 3], "by_frequency": "head,tail", **TRAINING}
     evaluator = update_all(xmceval.Evaluator(**options), case, [0, 4, 11])
-    evaluator.save(tmp_path / "a.state")
-    with pytest.raises(UsageError, match="already exists"):
-        evaluator.save(tmp_path / "a.state")
-    evaluator.save(tmp_path / "a.state", force=True)
+    xmceval.Evaluator(metrics="P").save(tmp_path / "a.state")
+    evaluator.save(tmp_path / "a.state")  # replaces the file
+    assert [path.name for path in tmp_path.iterdir()] == ["a.state"]
+    with pytest.raises(DataError, match="No such file or directory"):
+        evaluator.save(tmp_path / "missing" / "a.state")
     head = json.loads((tmp_path / "a.state").read_bytes().partition(b"\n")[0])
     assert (head["schema"], head["version"], head["n_labels"]) == ("xmceval/state/1", own_version(), N_LABELS)
     for copy in (pickle.loads(pickle.dumps(evaluator)), xmceval.Evaluator.load(tmp_path / "a.state")):

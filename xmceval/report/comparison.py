@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import counted
 from xmceval.metrics.measure import Measure
-from xmceval.report.forms import render_comparison
 from xmceval.report.layout import Layout
 from xmceval.report.lookup import find_name
 from xmceval.report.result import Result, describe_size
-from xmceval.report.shown import Shown, fit_line, join_facts, shorten
+from xmceval.report.shown import Shown, fit_line, join_facts, load, shorten
 from xmceval.scoring.examples import Example
 from xmceval.scoring.overlap import Overlap
 from xmceval.scoring.testing import Testing
@@ -253,9 +252,7 @@ class Comparison(Shown, Mapping[Key, Difference]):
         UsageError
             pandas is not installed.
         """
-        from xmceval.report.frame import make_comparison_frame
-
-        return make_comparison_frame(self, bins=bins)
+        return load("frame").make_comparison_frame(self, bins=bins)
 
     def plot(
         self,
@@ -285,9 +282,7 @@ class Comparison(Shown, Mapping[Key, Difference]):
         DataError
             matplotlib is not installed.
         """
-        from xmceval.report.pictures import default_kind, draw
-
-        return draw(kind or default_kind(self), self, metrics=metrics, size=size, ax=ax)
+        return load("pictures").plot(self, kind, metrics=metrics, size=size, ax=ax)
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
@@ -299,12 +294,10 @@ class Comparison(Shown, Mapping[Key, Difference]):
         return [each for each in self.differences if (each.system, each.baseline, each.bin) == (system, baseline, bin)]
 
     def _render(self, form: str, layout: Layout) -> str:
-        return render_comparison(form, self, layout)
+        return str(load("forms").render_comparison(form, self, layout))
 
     def _draw_page(self, title: str | None, layout: Layout) -> str:
-        from xmceval.report.page import render_page
-
-        return render_page(self.results, self, title=title, layout=layout)
+        return str(load("page").render_page(self.results, self, title=title, layout=layout))
 
     def _describe(self) -> tuple[str, str, str]:
         (system, baseline), *others = self.pairs

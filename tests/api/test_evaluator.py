@@ -121,10 +121,11 @@ def test_merge_is_associative_and_commutative(seed, order, places):
 def test_an_evaluator_goes_on_after_pickle_and_file(tmp_path):
     case, options = make(5, 30), {"metrics": SOME, "k": [1, 3], "by_frequency": "head,tail", **TRAINING}
     evaluator = update_all(xmceval.Evaluator(**options), case, [0, 4, 11])
-    evaluator.save(tmp_path / "a.state")
-    with pytest.raises(UsageError, match="already exists"):
-        evaluator.save(tmp_path / "a.state")
-    evaluator.save(tmp_path / "a.state", force=True)
+    xmceval.Evaluator(metrics="P").save(tmp_path / "a.state")
+    evaluator.save(tmp_path / "a.state")  # replaces the file
+    assert [path.name for path in tmp_path.iterdir()] == ["a.state"]
+    with pytest.raises(DataError, match="No such file or directory"):
+        evaluator.save(tmp_path / "missing" / "a.state")
     head = json.loads((tmp_path / "a.state").read_bytes().partition(b"\n")[0])
     assert (head["schema"], head["version"], head["n_labels"]) == ("xmceval/state/1", own_version(), N_LABELS)
     for copy in (pickle.loads(pickle.dumps(evaluator)), xmceval.Evaluator.load(tmp_path / "a.state")):
@@ -463,6 +464,27 @@ def test_the_number_of_labels_may_be_declared_late(monkeypatch):
 
 def _without_width(source):
     return matrices.MatrixSource(source.name, source.n_rows, None, source.pieces, is_exact=False)
+
+
+def test_rows_of_a_copy_are_kept_where_its_next_batch_declares_the_number_of_labels(tmp_path):
+    labels = np.array([[3, 1], [0, 2]])
+    evaluator = xmceval.Evaluator(metrics="P,R", k=1)
+    evaluator.update([[3], [0, 1]], (labels, labels * 1.0))
+    evaluator.save(tmp_path / "a.state")
+    merged = xmceval.Evaluator(metrics="P,R", k=1).merge(evaluator)
+    for copy in (pickle.loads(pickle.dumps(evaluator)), xmceval.Evaluator.load(tmp_path / "a.state"), merged):
+        copy.update(np.eye(3, 9), np.eye(3, 9))
+        assert (copy.result().counts.n_instances, copy.result()["P@1"]) == (5, 0.8)
+
+
+def test_no_rows_and_rows_without_labels_are_lists_too():
+    logits, no_labels = np.arange(8.0).reshape(2, 4), [np.empty(0), np.empty(0)]
+    for n_labels in (None, 4):
+        evaluator = xmceval.Evaluator(metrics="R", k=1, n_labels=n_labels)
+        for y_true in ([[], []], no_labels, [set(), set()], [[3], [0, 3]]):
+            evaluator.update(y_true, logits)
+            evaluator.update([], logits[:0])
+        assert (evaluator.result().counts.n_instances, evaluator.result()["R@1"]) == (8, 1.5 / 8)
 
 
 def test_inputs_are_not_written_to_and_paths_are_refused():

@@ -183,7 +183,9 @@ class Evaluation:
         if totals.tally.largest_label >= width.n_labels:
             raise DataError(f"earlier batches have label {totals.tally.largest_label}, but {width}")
         self._terms = _with_width(self._terms, width, program, options)
-        totals = merge(program, empty(program, self._terms), totals) if self._n_batches else empty(program, self._terms)
+        wider = empty(program, self._terms)
+        has_rows = self._base.n_rows + self._n_new > 0  # also those of a file, or of another Evaluator
+        totals = merge(program, wider, totals) if has_rows else wider
         self._accumulator = Accumulator(program, self._terms, self._threads, totals)
 
     def _terms_of(self, scores: Source, weights: Float64 | None, first_row: int) -> Terms:

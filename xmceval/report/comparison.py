@@ -111,18 +111,22 @@ class LabelWins:
 
 @dataclass(frozen=True)
 class Spread:
-    """How far the values of a metric lie apart over the runs of a system; `sd` divides by n - 1."""
+    """How far the values of a metric lie apart over the runs of a system; `sd` divides by n - 1.
+
+    The bin of labels is empty for all labels.
+    """
 
     measure: Measure
     mean: float
     sd: float
     lowest: float
     highest: float
+    bin: str = ""
 
     @classmethod
-    def of(cls, measure: Measure, values: Sequence[float]) -> Spread:
+    def of(cls, measure: Measure, values: Sequence[float], bin: str = "") -> Spread:  # noqa: A002 - the JSON's word
         """Summarise the values of at least two runs."""
-        return cls(measure, statistics.fmean(values), statistics.stdev(values), min(values), max(values))
+        return cls(measure, statistics.fmean(values), statistics.stdev(values), min(values), max(values), bin)
 
 
 @dataclass(frozen=True)
@@ -136,11 +140,14 @@ class RunsOf:
         The names of the results of its runs.
     spreads : tuple of Spread
         One per metric.
+    spreads_in_bins : tuple of Spread
+        One per bin of labels and metric.
     """
 
     name: str
     results: tuple[str, ...]
     spreads: tuple[Spread, ...]
+    spreads_in_bins: tuple[Spread, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -102,13 +102,15 @@ def as_truth(y_true: Any, name: str = "y_true", n_labels: int | None = None) -> 
     """Wrap a truth matrix.
 
     Any scipy.sparse matrix or array, a sparse tensor of PyTorch, or a dense indicator [n_rows, n_labels] of any library
-    that exports DLPack; or the ids of each row's labels, as a list of lists, sets, arrays or tensors.
+    that exports DLPack; or the ids of each row's labels, as a list of lists, sets, arrays or tensors, or as a nested
+    tensor.
 
     Raises
     ------
     DataError
         Not a matrix of numbers.
     """
+    y_true = tensors.unnested(y_true)
     if _is_sparse(y_true) or tensors.is_sparse(y_true):
         return _wrap_sparse(y_true, name, are_scores=False)
     lists = find_lists(y_true, name, n_labels)
@@ -131,6 +133,7 @@ def as_scores(y_score: Any, name: str = "y_score", n_labels: int | None = None) 
     DataError
         Not a matrix of numbers, or a pair of different shapes.
     """
+    y_score = tensors.unnested(y_score)
     if _is_sparse(y_score) or tensors.is_sparse(y_score):
         return _wrap_sparse(y_score, name, are_scores=True)
     pair = find_pair(y_score, name)

@@ -158,8 +158,8 @@ class Evaluation:
             )
         if not base.is_whole:
             raise UsageError(
-                f"{base.name} was saved without the tables of its propensities, so no rows can be added (hint: an "
-                f"{WHAT} saves them)"
+                f"{base.name} is of save_state (--save-state), which writes totals only, so no rows can be added "
+                f"(hint: update another {WHAT} of the same options, and merge it with this one)"
             )
 
     def _agree(self, truth: BatchSource, scores: BatchSource) -> None:

@@ -102,7 +102,8 @@ def as_truth(y_true: Any, name: str = "y_true", n_labels: int | None = None) -> 
     """Wrap a truth matrix.
 
     Any scipy.sparse matrix or array, a sparse tensor of PyTorch, or a dense indicator [n_rows, n_labels] of any library
-    that exports DLPack; or the ids of each row's labels: a list of lists, sets, arrays or tensors, or a nested tensor.
+    that exports DLPack; or the ids of each row's labels, as a list of lists, sets, arrays or tensors, or as a nested
+    tensor.
 
     Raises
     ------

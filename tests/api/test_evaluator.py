@@ -487,6 +487,23 @@ def test_no_rows_and_rows_without_labels_are_lists_too():
         assert (evaluator.result().counts.n_instances, evaluator.result()["R@1"]) == (8, 1.5 / 8)
 
 
+def test_lists_of_ids_that_were_read_as_a_matrix_are_refused_with_the_option_that_helps():
+    logits = np.arange(40.0).reshape(2, 20)
+    pair, hint = (np.array([[18, 3]]), np.array([[0.9, 0.1]])), r"are read as a dense matrix \(hint: pass n_labels if"
+    with pytest.raises(DataError, match=f"^y_score has 20 columns, but y_true has 1 label; lists .* {hint}"):
+        xmceval.score([[3], [17]], logits, metrics="P", k=1)
+    evaluator = xmceval.Evaluator(metrics="P", k=1)
+    evaluator.update([{3}], pair)
+    with pytest.raises(
+        DataError, match=f"^earlier batches have label 18, but y_true of batch 2 has 2 labels; .* {hint}"
+    ):
+        evaluator.update([[3, 17]], pair)
+    evaluator = xmceval.Evaluator(metrics="P", k=1, n_labels=20)
+    evaluator.update([[3], [19]], logits)
+    evaluator.update([[18, 17]], pair)
+    assert evaluator.result()["P@1"] == 2 / 3
+
+
 def test_inputs_are_not_written_to_and_paths_are_refused():
     truth, scores = make(12, 9)
     copies = truth.copy(), scores.copy()

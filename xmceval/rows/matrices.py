@@ -16,6 +16,7 @@ from xmceval.rows.lists import LabelLists, Pair, are_ranked_lists, find_lists, f
 from xmceval.rows.storage import AnyArray, Csr, Dense, Matrix, PaddedLists
 
 BLOCK_ENTRIES = 1 << 17  # entries per block, few enough for a block to stay in the processor's cache
+AS_MATRIX = "lists of equal length are read as a dense matrix"
 RANKED = "labels without scores, ranked by their order, best first"
 
 BLOCK_ROWS = 1 << 15  # rows per block, so that rows with few entries do not make a long one
@@ -117,7 +118,8 @@ def as_truth(y_true: Any, name: str = "y_true", n_labels: int | None = None) -> 
     if lists is not None:
         return _wrap_lists(lists, name, are_scores=False)
     values = as_values(y_true, name)
-    return MatrixSource(name, values.shape[0], values.shape[1], [Dense(values, are_scores=False)])
+    note = AS_MATRIX if isinstance(y_true, (list, tuple)) else ""
+    return MatrixSource(name, values.shape[0], values.shape[1], [Dense(values, are_scores=False)], note=note)
 
 
 def as_scores(y_score: Any, name: str = "y_score", n_labels: int | None = None) -> MatrixSource:

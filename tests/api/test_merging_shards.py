@@ -139,6 +139,27 @@ def test_missing_and_repeated_shards_are_refused_with_their_names():
     refused([one, two, "none.state"], "1.state is shard 1 of 3, but none.state was saved without --shard")
 
 
+def test_the_same_file_or_evaluator_twice_is_refused():
+    evaluator, other = (xmceval.Evaluator(metrics="P", k=1) for _ in range(2))
+    evaluator.update(np.eye(3), np.eye(3))
+    evaluator.save("own.state")
+    refused(["own.state", Path("own.state").resolve()], f"own.state and {Path.cwd() / 'own.state'} are the same file")
+    refused(["own.state", "own.state"], "own.state and own.state are the same file")
+    refused([evaluator, other, evaluator], "state 1 and state 3 are the same Evaluator")
+
+
+def test_more_rows_are_added_to_saved_totals_by_another_evaluator():
+    states, (truth, scores) = save_states(numbered=False), data()
+    saved, evaluator = xmceval.Evaluator.load(states[0]), xmceval.Evaluator(metrics="P", k=1)
+    with pytest.raises(UsageError, match="which writes totals only, so no rows can be added"):
+        saved.update(truth[1], scores[1])
+    evaluator.update(truth[1], scores[1])
+    expected = xmceval.score(list(truth[:2]), list(scores[:2]), metrics="P", k=1)
+    assert evaluator.merge(saved).result().figures == expected.figures
+    evaluator.update(truth[2], scores[2])
+    assert evaluator.result().counts.n_instances == 24
+
+
 def test_the_same_rows_twice_are_refused_without_numbers_too():
     one, two, _ = save_states(numbered=False)
     shutil.copy(one, "copy.state")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.api.inputs import Opener, check_narrow, find_filter, find_propensities, numbers, unit_of
+from xmceval.api.inputs import Opener, check_narrow, find_filter, find_propensities, hint_at_lists, numbers, unit_of
 from xmceval.api.setup import doubt_threshold, fit_program
 from xmceval.api.shards import check_inputs
 from xmceval.errors import DataError, UsageError, counted, listed
@@ -131,7 +131,7 @@ class Evaluation:
             check_narrow(scores.source if isinstance(scores, RepairedSource) else scores)
         before = self._terms, self._accumulator
         try:
-            self._agree(truth, predictions)
+            self._agree(truth, predictions, hint_at_lists(opened))
             predictions.source = select_scores(self._base.program, self._terms, scores)
             self._accumulator.add(truth, predictions, self._terms_of(scores, weights, first_row))
         except BaseException:
@@ -160,11 +160,11 @@ class Evaluation:
             )
         if not base.is_whole:
             raise UsageError(
-                f"{base.name} was saved without the tables of its propensities, so no rows can be added (hint: an "
-                f"{WHAT} saves them)"
+                f"{base.name} is of save_state (--save-state), which writes totals only, so no rows can be added "
+                f"(hint: update another {WHAT} of the same options, and merge it with this one)"
             )
 
-    def _agree(self, truth: BatchSource, scores: BatchSource) -> None:
+    def _agree(self, truth: BatchSource, scores: BatchSource, hint: str) -> None:
         """Take the number of labels from a batch, or check it against that of earlier ones.
 
         Raises
@@ -183,9 +183,11 @@ class Evaluation:
             return
         totals = self._accumulator.totals
         if totals.tally.largest_label >= width.n_labels:
-            raise DataError(f"earlier batches have label {totals.tally.largest_label}, but {width}")
+            raise DataError(f"earlier batches have label {totals.tally.largest_label}, but {width}{hint}")
         self._terms = _with_width(self._terms, width, program, options)
-        totals = merge(program, empty(program, self._terms), totals) if self._n_batches else empty(program, self._terms)
+        wider = empty(program, self._terms)
+        has_rows = self._base.n_rows + self._n_new > 0  # also those of a file, or of another Evaluator
+        totals = merge(program, wider, totals) if has_rows else wider
         self._accumulator = Accumulator(program, self._terms, self._threads, totals)
 
     def _terms_of(self, scores: Source, weights: Float64 | None, first_row: int) -> Terms:

@@ -33,7 +33,7 @@ from xmceval.labels.propensity import Propensities, constants, from_counts, from
 from xmceval.rows.arrays import as_array
 from xmceval.rows.block import Float64, Source
 from xmceval.rows.filters import Filter, as_filter
-from xmceval.rows.matrices import MatrixSource, as_scores, as_truth
+from xmceval.rows.matrices import AS_MATRIX, MatrixSource, as_scores, as_truth
 from xmceval.rows.parts import Shards
 from xmceval.rows.repairs import RepairedSource, merge_duplicate_labels
 from xmceval.rows.shards import ShardedSource, names_of
@@ -111,6 +111,7 @@ class Opener:
             return Input(matrix.source([each.source for each in systems]), notes)
         if not isinstance(matrix, (str, Path)):
             matrix_source = as_scores(matrix, name, width.or_none)
+            _check_lists(truth, matrix_source)
             return Input(self._repaired(matrix_source), _note(matrix_source))
         open_file = partial(
             open_scores,
@@ -137,6 +138,20 @@ class Opener:
             width = Width(truth.n_labels, f"{truth.name} has")
             width = width if n_labels is None else width.agree(n_labels, "n_labels (--n-labels)")
         return width if self.names is None else width.agree(len(self.names), self.names.source)
+
+
+def _check_lists(truth: Input, scores: MatrixSource) -> None:
+    """Refuse lists that were read as a matrix of another width than that of the scores: they may be ids of labels."""
+    if hint_at_lists(truth) and scores.is_exact and scores.n_labels != truth.source.n_labels:
+        raise DataError(
+            f"{scores.name} has {counted(scores.n_labels or 0, 'column')}, but {truth.source.name} has "
+            f"{counted(truth.source.n_labels or 0, 'label')}{hint_at_lists(truth)}"
+        )
+
+
+def hint_at_lists(truth: Input) -> str:
+    """Return a hint for the message on a wrong number of labels, where lists of their ids were read as a matrix."""
+    return f"; {AS_MATRIX} (hint: pass n_labels if they are ids of labels)" if truth.note.endswith(AS_MATRIX) else ""
 
 
 def _note(source: MatrixSource) -> str:

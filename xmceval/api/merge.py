@@ -77,6 +77,7 @@ def merge_states(states: Sequence[Any], *, name: str | None = None, save_state: 
     if not states:
         raise UsageError("there is nothing to merge: expected at least one state")
     check_files(states)
+    _check_distinct(states)
     if save_state is not None:
         check_new(save_state)
     opened = sorted((_open(each, f"state {number}") for number, each in enumerate(states, 1)), key=_order)
@@ -91,6 +92,18 @@ def merge_states(states: Sequence[Any], *, name: str | None = None, save_state: 
         merged = replace(merged, warnings=(*merged.warnings, *([missing] if missing else [])))
     result = finish_state(merged)
     return result if name is None else replace(result, name=name)
+
+
+def _check_distinct(states: Sequence[Any]) -> None:
+    """Refuse the same file or Evaluator twice; the totals of an Evaluator have no digest that would show it."""
+    seen: dict[object, str] = {}
+    for number, state in enumerate(states, 1):
+        is_path = isinstance(state, (str, Path))
+        name = str(state) if is_path else f"state {number}"
+        key = Path(state).resolve() if is_path else id(state)
+        if key in seen:
+            raise DataError(f"{seen[key]} and {name} are the same {'file' if is_path else 'Evaluator'}")
+        seen[key] = name
 
 
 def _open(state: Any, place: str) -> State:

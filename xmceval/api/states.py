@@ -7,22 +7,22 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xmceval.api.inputs import Weights
 from xmceval.api.setup import Named, Opened, Setup
 from xmceval.errors import DataError, UsageError, listed
-from xmceval.files.states import to_bytes
 from xmceval.files.writing.targets import open_targets
 from xmceval.scoring.batch import NO_WEIGHTS
 from xmceval.scoring.evaluate import System, doubt_header
 from xmceval.scoring.observers import Observer
 from xmceval.scoring.options import SOURCES, Options
 from xmceval.scoring.program import compile_program
-from xmceval.scoring.rowdigests import RowDigests
-from xmceval.scoring.state import Part, State
-from xmceval.scoring.statedocument import as_document, recorded_options
 from xmceval.scoring.totals import Totals
+
+if TYPE_CHECKING:  # loaded where a file is named: each start pays for what it loads
+    from xmceval.scoring.rowdigests import RowDigests
+    from xmceval.scoring.state import State
 
 Shard = tuple[int, int]  # its number from 1 on, and how many there are
 
@@ -97,6 +97,9 @@ class StateSaving:
     def finish(self, setup: Setup, opened: Opened, totals: Totals, name: str, shard: Shard | None) -> None:
         """Make the content of the file."""
         if self._digests is not None:
+            from xmceval.files.states import to_bytes
+            from xmceval.scoring.statedocument import as_document
+
             state = make_state(setup, opened, totals, self._digests, name, shard)
             self.content = to_bytes(*as_document(state, whole=False))
 
@@ -122,6 +125,8 @@ def saving_state(setup: Setup, path: str | Path | None, *, counts_labels: bool =
             f"{setup.truth.source.name}: its documents are only numbered by their places in it, so no other totals can "
             "be added to those of it (hint: pass --labels FILE, with one document per line)"
         )
+    from xmceval.scoring.rowdigests import RowDigests
+
     with open_targets([Path(path)], force=False) as [file]:
         saving = StateSaving(RowDigests())
         yield saving
@@ -132,6 +137,9 @@ def make_state(
     setup: Setup, opened: Opened, totals: Totals, digests: RowDigests, name: str, shard: Shard | None
 ) -> State:
     """Return the totals of a system as a state."""
+    from xmceval.scoring.state import Part, State
+    from xmceval.scoring.statedocument import recorded_options
+
     terms, weights = opened.terms, opened.terms.weights
     part = Part(
         name,

@@ -193,7 +193,7 @@ fused = option(
     multiple=True,
     group="Input",
     metavar="NAME=A,B",
-    help="Add a system that fuses others, by score or NAME=RULE:A,B; see xmceval fuse.",
+    help="Add a system that fuses others, files or names, by score or NAME=RULE:A,B; see xmceval fuse.",
 )
 published = option(
     "--published",

@@ -49,7 +49,8 @@ def named_systems(
 ) -> list[Named]:
     """Return the systems of the command line: files, then fusions ``NAME=A,B`` or ``NAME=RULE:A,B``.
 
-    With `shards`, the files of a directory are the shards of a system.
+    What is fused are files, or systems by their names. With `shards`, the files of a directory are the shards of a
+    system.
 
     Raises
     ------
@@ -58,13 +59,17 @@ def named_systems(
     """
     from xmceval.api.fuse import fuse
     from xmceval.api.setup import Named
+    from xmceval.files.arrays.pairs import has_pair
     from xmceval.rows.fusion import RULES
 
     systems = [Named(shards_of(path, shards), name) for path, name in zip(preds, names, strict=True)]
+    by_name = dict(zip(names, preds, strict=True))
     for text in fused:
         name, is_named, files = text.partition("=")
         rule, has_rule, rest = files.partition(":")
-        paths = [shards_of(each, shards) for each in (rest if has_rule else files).split(",") if each]
+        found = [each for each in (rest if has_rule else files).split(",") if each]
+        found = [each if Path(each).exists() or has_pair(Path(each)) else by_name.get(each, each) for each in found]
+        paths = [shards_of(each, shards) for each in found]
         if not (name and is_named) or len(paths) < 2:
             raise UsageError(f"--fuse {text}: expected NAME=A,B or NAME=RULE:A,B with at least two files")
         if has_rule and rule not in RULES:
@@ -107,12 +112,12 @@ def engine(dask: str | None) -> Iterator[dict[str, Any]]:
 
 
 def short_names(paths: Sequence[str]) -> list[str]:
-    """Return the shortest ending of each path that no other shares."""
+    """Return the shortest ending of each path that no other path shares; a path that is passed twice has one name."""
     parts = [Path(path).parts for path in paths]
     names = []
     for own in parts:
         endings = [own[-length:] for length in range(1, len(own) + 1)]
-        unique = (ending for ending in endings if sum(other[-len(ending) :] == ending for other in parts) == 1)
+        unique = (ending for ending in endings if sum(other[-len(ending) :] == ending for other in set(parts)) == 1)
         names.append(str(Path(*next(unique, own))))
     return names
 

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import counted
 from xmceval.metrics.measure import Measure
-from xmceval.report.forms import render_comparison
 from xmceval.report.layout import Layout
 from xmceval.report.lookup import find_name
 from xmceval.report.result import Result, describe_size
-from xmceval.report.shown import Shown, fit_line, join_facts, shorten
+from xmceval.report.shown import Shown, fit_line, join_facts, load, shorten
 from xmceval.scoring.examples import Example
 from xmceval.scoring.overlap import Overlap
 from xmceval.scoring.testing import Testing
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
     from xmceval.scoring.densities import Density
 
 LEVEL = 0.05
@@ -115,18 +111,22 @@ class LabelWins:
 
 @dataclass(frozen=True)
 class Spread:
-    """How far the values of a metric lie apart over the runs of a system; `sd` divides by n - 1."""
+    """How far the values of a metric lie apart over the runs of a system; `sd` divides by n - 1.
+
+    The bin of labels is empty for all labels.
+    """
 
     measure: Measure
     mean: float
     sd: float
     lowest: float
     highest: float
+    bin: str = ""
 
     @classmethod
-    def of(cls, measure: Measure, values: Sequence[float]) -> Spread:
+    def of(cls, measure: Measure, values: Sequence[float], bin: str = "") -> Spread:  # noqa: A002 - the JSON's word
         """Summarise the values of at least two runs."""
-        return cls(measure, statistics.fmean(values), statistics.stdev(values), min(values), max(values))
+        return cls(measure, statistics.fmean(values), statistics.stdev(values), min(values), max(values), bin)
 
 
 @dataclass(frozen=True)
@@ -140,19 +140,22 @@ class RunsOf:
         The names of the results of its runs.
     spreads : tuple of Spread
         One per metric.
+    spreads_in_bins : tuple of Spread
+        One per bin of labels and metric.
     """
 
     name: str
     results: tuple[str, ...]
     spreads: tuple[Spread, ...]
+    spreads_in_bins: tuple[Spread, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Shown, Mapping[Key, Difference]):
     """Differences by (metric, system, baseline): ``comparison["P@5", "b", "a"].p``; ``str(comparison)`` is the table.
 
-    It is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``, ``to_latex``, ``to_dict`` and
-    ``to_frame``.
+    It is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``, ``to_latex``, ``to_html``, ``to_dict`` and
+    ``to_frame``, and drawn by ``plot``.
 
     Attributes
     ----------
@@ -243,44 +246,10 @@ class Comparison(Shown, Mapping[Key, Difference]):
 
         Raises
         ------
-        UsageError
+        DataError
             pandas is not installed.
         """
-        from xmceval.report.frame import make_comparison_frame
-
-        return make_comparison_frame(self, bins=bins)
-
-    def plot(
-        self,
-        kind: str | None = None,
-        *,
-        metrics: str | Iterable[str] | None = None,
-        size: str | None = None,
-        ax: Axes | None = None,
-    ) -> Figure:
-        """Draw a picture; needs matplotlib.
-
-        Parameters
-        ----------
-        kind : {"differences", "rows", "curves", "bins", "gain", "calibration"}, optional
-            Default differences. For rows, gain and calibration `compare` collects data with `plots`.
-        metrics, size, ax
-            As in `Result.plot`.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-
-        Raises
-        ------
-        UsageError
-            What the kind cannot show.
-        DataError
-            matplotlib is not installed.
-        """
-        from xmceval.report.pictures import default_kind, draw
-
-        return draw(kind or default_kind(self), self, metrics=metrics, size=size, ax=ax)
+        return load("frame").make_comparison_frame(self, bins=bins)
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
@@ -292,12 +261,14 @@ class Comparison(Shown, Mapping[Key, Difference]):
         return [each for each in self.differences if (each.system, each.baseline, each.bin) == (system, baseline, bin)]
 
     def _render(self, form: str, layout: Layout) -> str:
-        return render_comparison(form, self, layout)
+        return str(load("forms").render_comparison(form, self, layout))
 
     def _draw_page(self, title: str | None, layout: Layout) -> str:
-        from xmceval.report.page import render_page
+        return str(load("page").render_page(self.results, self, title=title, layout=layout))
 
-        return render_page(self.results, self, title=title, layout=layout)
+    @property
+    def _subject(self) -> Comparison:
+        return self
 
     def _describe(self) -> tuple[str, str, str]:
         (system, baseline), *others = self.pairs

@@ -82,6 +82,12 @@ def has_pair(path: Path) -> bool:
     return any(file.is_file() for file in _find_pair(path))
 
 
+def resolve(path: str | Path) -> Path:
+    """Return a path without links; of all names of a pair the same one."""
+    path = Path(path)
+    return (_find_pair(path)[0] if is_pair(path) else path).resolve()
+
+
 def pair_of(path: Path) -> str:
     """Return the common part of the names of a pair that a path is one of, or the path itself."""
     stem, is_part = _stem(path)

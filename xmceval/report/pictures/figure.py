@@ -8,7 +8,9 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from xmceval.report.pictures.files import METADATA, to_bytes
-from xmceval.report.pictures.style import DOTS_PER_INCH, style
+from xmceval.report.pictures.style import DOTS_PER_INCH, PAGE, SIZES, Plan, add_legend, style
+
+SCREEN_DOTS_PER_INCH = 120  # of notebooks: letters are as large as those of the text beside
 
 
 class Picture(Figure):  # type: ignore[misc]
@@ -22,5 +24,29 @@ class Picture(Figure):  # type: ignore[misc]
         with style():
             super().savefig(fname, **{**defaults, **how})
 
-    def _repr_png_(self) -> bytes:
-        return to_bytes(self, "png")
+    def _repr_png_(self) -> tuple[bytes, dict[str, Any]]:
+        """Return what notebooks show, with its size there in pixels of a screen, and a text for who cannot see it."""
+        width, height = (round(SCREEN_DOTS_PER_INCH * inches) for inches in self.get_size_inches())
+        return to_bytes(self, "png"), {"width": width, "height": height, "alt": self.get_label()}
+
+
+def draw_plan(plan: Plan, size: str | None) -> Picture:
+    """Draw panels side by side and below each other, and the legend above them."""
+    width = SIZES[size or plan.size or ("column" if len(plan.panels) == 1 else "page")]
+    n_columns = min(len(plan.panels), plan.columns if width == PAGE else 1)
+    n_lines = -(-len(plan.panels) // n_columns)
+    with style():
+        n_legend = 0 if plan.legend is None else len(plan.legend.texts)
+        figure = Picture(figsize=(width, n_lines * plan.height + 0.17 * n_legend / n_columns), layout="constrained")
+        figure.set_label(plan.text)
+        ratios = plan.ratios if n_lines == len(plan.ratios) else None
+        axes = figure.subplots(n_lines, n_columns, squeeze=False, height_ratios=ratios).flatten()
+        for panel, ax in zip(plan.panels, axes, strict=False):
+            panel(ax)
+        for ax in axes[len(plan.panels) :]:
+            ax.set_axis_off()
+        if plan.legend is not None:
+            add_legend(figure, plan.legend, width, loc="outside upper left")
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # a layout that is computed again may differ by rounding
+    return figure

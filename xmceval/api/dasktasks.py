@@ -7,7 +7,7 @@ import logging
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -245,19 +245,15 @@ def _check_worker(seen: Seen, version: str, names: Sequence[str], expected: Sequ
             )
 
 
-def _quiet() -> AbstractContextManager[None]:
+@contextmanager
+def _quiet() -> Iterator[None]:
     """Keep what Dask logs of lost workers from stderr: what matters is raised."""
-
-    @contextmanager
-    def quiet() -> Iterator[None]:
-        loggers = [logging.getLogger(name) for name in ("distributed", "distributed.nanny", "distributed.worker")]
-        levels = [each.level for each in loggers]
-        for each in loggers:
-            each.setLevel(logging.CRITICAL)
-        try:
-            yield
-        finally:
-            for each, level in zip(loggers, levels, strict=True):
-                each.setLevel(level)
-
-    return quiet()
+    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] == "distributed"]
+    levels = {each: each.level for each in map(logging.getLogger, names)}
+    for each in levels:
+        each.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for each, level in levels.items():
+            each.setLevel(level)

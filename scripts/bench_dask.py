@@ -16,7 +16,9 @@ import time
 from dataclasses import replace
 
 import numpy as np
+from distributed import Client, LocalCluster
 
+from xmceval.api.dasktasks import DaskTasks
 from xmceval.api.engine import FAN_IN, Engine
 from xmceval.api.score import score_systems
 from xmceval.api.setup import Named, Setup
@@ -42,10 +44,6 @@ def measure(setup, systems, rounds):
 
 
 def bench(truth, preds, train, rounds):
-    from distributed import Client, LocalCluster
-
-    from xmceval.api.dasktasks import DaskTasks
-
     options = Options.of({"train": train, "threads": 2})
     systems = [Named(preds)]
     setup = Setup.of(truth, options, systems)
@@ -70,7 +68,32 @@ def bench(truth, preds, train, rounds):
                 f"{n_workers} workers: {own:.2f} s ({own / wall:.2f} times), processors: workers {workers:.2f} s, "
                 f"scheduler and client {own_cpu:.2f} s, {same}"
             )
+            print(
+                f"{n_workers} workers: {cost_per_task(setup, systems, client) * 1e3:.1f} ms of wall time per further part"
+            )
     cost_of_tasks(setup, systems)
+
+
+def cost_per_task(setup, systems, client):
+    """Return what a part costs beside its rows: the same rows in many parts and in few, on the same cluster."""
+    found = []
+    for part_bytes in (1 << 27, 1 << 22):
+        tasks = CountingTasks(client)
+        wall, _, _ = measure(replace(setup, engine=Engine(tasks, part_bytes)), systems, 3)
+        found.append((wall, tasks.n_parts))
+    (few, n_few), (many, n_many) = found
+    return (many - few) / (n_many - n_few)
+
+
+class CountingTasks(DaskTasks):
+    """Tasks of Dask of which the parts are counted."""
+
+    n_parts = 0
+
+    def submit(self, name, number, function, *arguments):
+        """Start a task."""
+        self.n_parts = max(self.n_parts, number + 1) if name == "xmceval-score" else self.n_parts
+        return super().submit(name, number, function, *arguments)
 
 
 def cost_of_tasks(setup, systems):

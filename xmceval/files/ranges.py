@@ -20,6 +20,7 @@ from xmceval.rows.spans import NO_MARKS, Extent, core_of, is_in_memory
 from xmceval.rows.storage import count_bytes
 
 RANGE_BYTES = 1 << 28  # of a file that one task counts
+MOST_RANGES = 10_000  # of all files together; larger files have larger ranges
 MARK_BYTES = 1 << 22  # between two marks
 
 
@@ -64,7 +65,12 @@ def status_of(path: Path) -> FileStatus | None:
     return FileStatus(status.st_size, status.st_mtime_ns)
 
 
-def ranges_of(source: Source, n_bytes: int = RANGE_BYTES) -> list[tuple[int, int]]:
+def range_bytes(sources: Sequence[Source]) -> int:
+    """Return how many bytes one task counts, so that there are not too many tasks."""
+    return max(RANGE_BYTES, sum(path.stat().st_size for path in list_files(sources)) // MOST_RANGES)
+
+
+def ranges_of(source: Source, n_bytes: int) -> list[tuple[int, int]]:
     """Return ranges of bytes whose rows must be counted before parts of the source can be read."""
     core = core_of(source)
     if not isinstance(core, TextSource):

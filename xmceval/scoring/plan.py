@@ -12,7 +12,8 @@ from xmceval.errors import DataError, counted
 from xmceval.rows.block import Int64, Source
 from xmceval.rows.spans import Extent, Place, shards_of
 
-PART_BYTES = 1 << 27  # of all files together, that a task reads
+PART_BYTES = 1 << 28  # of all files together, that a task reads
+MOST_PARTS = 20_000  # larger inputs have larger parts: a scheduler takes about a millisecond per task
 LEAST_BYTES = 1 << 22  # smaller parts cost more than they gain
 PARTS_PER_THREAD = 4  # so that no thread waits long for the last one
 
@@ -107,11 +108,12 @@ def make_parts(layouts: Sequence[Layout], n_threads: int, part_bytes: int | None
     n_threads : int
         How many parts are scored at the same time.
     part_bytes : int, optional
-        Default: PART_BYTES, or less where there would be few parts.
+        Default: PART_BYTES; less where there would be few parts, more where there would be too many.
     """
     total = sum(extent.n_bytes for layout in layouts for extent in layout.extents)
     if part_bytes is None:
         part_bytes = min(PART_BYTES, max(total // (PARTS_PER_THREAD * n_threads), LEAST_BYTES))
+        part_bytes = max(part_bytes, total // MOST_PARTS)
     bounds = np.unique(np.concatenate([layout.starts for layout in layouts]))
     cuts = [0, *(cut for span in pairwise(bounds) for cut in _cut(layouts, span, part_bytes))]
     spans = pairwise(cuts)

@@ -22,9 +22,13 @@ from xmceval.api.dasktasks import DaskTasks
 from xmceval.api.engine import FAN_IN, Engine
 from xmceval.api.score import score_systems
 from xmceval.api.setup import Named, Setup
+from xmceval.files.ranges import MARK_BYTES, MOST_RANGES, RANGE_BYTES
 from xmceval.scoring.options import Options
+from xmceval.scoring.plan import MOST_PARTS, PART_BYTES
 from xmceval.scoring.sample import Sample
 from xmceval.scoring.totals import merge
+
+ROW_BYTES = 2000  # of truth and predictions, as in Amazon-3M
 
 
 def cpu_seconds(client):
@@ -68,9 +72,8 @@ def bench(truth, preds, train, rounds):
                 f"{n_workers} workers: {own:.2f} s ({own / wall:.2f} times), processors: workers {workers:.2f} s, "
                 f"scheduler and client {own_cpu:.2f} s, {same}"
             )
-            print(
-                f"{n_workers} workers: {cost_per_task(setup, systems, client) * 1e3:.1f} ms of wall time per further part"
-            )
+            cost = cost_per_task(setup, systems, client) * 1e3
+            print(f"{n_workers} workers: {cost:.1f} ms of wall time per further part")
     cost_of_tasks(setup, systems)
 
 
@@ -154,9 +157,13 @@ def simulate():
     print(f"values are those of one part: {same}; rows counted: {doubled.tally.n_rows:,} of {n:,}")
     print(f"the largest count is {int(counts.max()):,}, 1 in {2**63 // int(counts.max()):,} of what int64 holds")
     print(f"P@1 {result['P@1']:.6f}, its interval from {expected.interval('P@1')} to {result.interval('P@1')}")
-    n_parts = 10**10 // 200_000
-    n_tree = sum(1 for _ in tree(n_parts))
-    print(f"10^10 rows in {n_parts:,} parts: {2 * n_parts + n_tree:,} tasks, the last has {bytes_of:,} bytes")
+    n_bytes = 10**10 * ROW_BYTES
+    n_parts, n_ranges = min(n_bytes // PART_BYTES, MOST_PARTS), min(n_bytes // RANGE_BYTES, MOST_RANGES)
+    n_tasks = 2 * n_parts + sum(1 for _ in tree(n_parts)) + n_ranges + 1
+    print(
+        f"10^10 rows of {ROW_BYTES:,} bytes: {n_parts:,} parts, {n_tasks:,} tasks in all, whose totals do not pass "
+        f"through the scheduler; counting rows returns {24 * n_bytes // MARK_BYTES / 1e6:,.0f} MB to the client"
+    )
 
 
 def tree(n):

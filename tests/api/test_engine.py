@@ -34,7 +34,7 @@ def _small_pieces(monkeypatch, tmp_path):
     monkeypatch.setattr(ranges, "MARK_BYTES", 700)
     monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 128)
     monkeypatch.setattr(plan, "LEAST_BYTES", 64)
-    monkeypatch.setattr(ranges.ranges_of, "__defaults__", (1500,))
+    monkeypatch.setattr(ranges, "RANGE_BYTES", 1500)
 
 
 def make_matrices():

@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from xmceval.errors import DataError, UsageError, counted
-from xmceval.files.ranges import FileStatus, check_end, count_range, extent_of, list_files, ranges_of
+from xmceval.files.ranges import (
+    FileStatus,
+    check_end,
+    count_range,
+    extent_of,
+    list_files,
+    range_bytes,
+    ranges_of,
+)
 from xmceval.rows.block import Source
 from xmceval.rows.faults import COUNTED
 from xmceval.rows.fusion import FusedSource
@@ -113,7 +121,8 @@ class Engine:
     def _count(self, sources: Sequence[Source]) -> list[Layout]:
         """Count the rows of all shards, in ranges of bytes."""
         shards = [shard for source in sources for shard in shards_of(source)]
-        ranges = [(shard, span) for shard in shards for span in ranges_of(shard)]
+        n_bytes = range_bytes(shards)
+        ranges = [(shard, span) for shard in shards for span in ranges_of(shard, n_bytes)]
         tasks = [
             self._tasks.submit("xmceval-count", i, count_range, core_of(shard), *span)
             for i, (shard, span) in enumerate(ranges)

@@ -14,6 +14,7 @@ from xmceval.api.saving import saving_rows
 from xmceval.api.savinglabels import counting_labels, saving_labels
 from xmceval.api.setup import Named, Setup
 from xmceval.errors import UsageError, listed, warn
+from xmceval.files.paths import to_path
 from xmceval.files.presence import check_files
 from xmceval.report.comparison import Comparison, Difference
 from xmceval.report.result import Result
@@ -213,8 +214,8 @@ def _in_order(
 def _warnings(lineup: Lineup, differences: Sequence[Difference], testing: Testing) -> Iterator[str]:
     seen: dict[Path, str] = {}
     for each in (lineup.runs[group[0]] for group in lineup.groups if len(group) == 1):
-        if isinstance(each.y_score, (str, Path)) and Path(each.y_score).exists():
-            path = Path(each.y_score).resolve()
+        if isinstance(each.y_score, (str, Path)) and to_path(each.y_score).exists():
+            path = to_path(each.y_score).resolve()
             if path in seen:
                 yield f"{seen[path]} and {each.name} are the same file: all of their rows tie"
             seen[path] = str(each.name)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from xmceval.api.compare import find_pairs
 from xmceval.api.pairtests import PairTests, Watch, adjust
 from xmceval.errors import DataError, UsageError, counted, listed, warn
+from xmceval.files.paths import to_path
 from xmceval.files.rowvalues import RowTable, read_row_values
 from xmceval.metrics.entry import Metric, Norm
 from xmceval.metrics.measure import Measure
@@ -151,7 +152,7 @@ def _aligned(first: RowTable, table: RowTable) -> NDArray[np.float64]:
 
 def _distinct(names: Sequence[str], tables: Sequence[RowTable]) -> list[str]:
     """Add the file to names that several systems have, and a number where that is not enough."""
-    files = [Path(table.name).name for table in tables for _ in table.systems]
+    files = [to_path(table.name).name for table in tables for _ in table.systems]
     called = [f"{name} ({file})" if names.count(name) > 1 else name for name, file in zip(names, files, strict=True)]
     numbers = [called[: i + 1].count(name) for i, name in enumerate(called)]
     return [

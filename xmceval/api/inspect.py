@@ -12,6 +12,7 @@ from xmceval.errors import UsageError
 from xmceval.files.filters import read_filter
 from xmceval.files.limits import MAX_LINE
 from xmceval.files.names import read_names
+from xmceval.files.paths import as_input, to_path
 from xmceval.files.pipes import kept_pipes
 from xmceval.files.presence import check_files
 from xmceval.inspection.file import FileInspection, inspect_file
@@ -101,9 +102,10 @@ def inspect(
     """
     if kind not in {None, *KINDS}:
         raise UsageError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
-    paths = [files] if isinstance(files, (str, Path)) else list(files)
+    paths = list(map(as_input, [files] if isinstance(files, (str, Path)) else files))
+    filter, train, labels = map(as_input, (filter, train, labels))  # noqa: A001 - the field's word
     check_files([*paths, filter, train, labels])
-    with kept_pipes(map(Path, paths)):
+    with kept_pipes(map(to_path, paths)):
         return _inspect(paths, kind, filter, train, n_labels, labels, max_line, threads)
 
 
@@ -134,7 +136,12 @@ def _inspect(
         training=None if train is None else count_training(train, max_line=max_line, threads=threads),
         threads=threads,
     )
-    pairs = (compare(truth, file) for file in inspections if truth is not None and file is not truth)
+    where = list(map(to_path, paths))
+    pairs = (
+        compare(truth, file, files=(where[inspections.index(truth)], path))
+        for file, path in zip(inspections, where, strict=True)
+        if truth is not None and file is not truth
+    )
     return InspectionReport(tuple(inspections), tuple(pairs))
 
 

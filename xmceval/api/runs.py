@@ -13,6 +13,7 @@ from scipy import sparse
 
 from xmceval.api.setup import Named
 from xmceval.errors import UsageError, counted
+from xmceval.files.paths import to_path
 from xmceval.files.writing.labelvalues import LabelPair
 from xmceval.report.comparison import Difference, RunsOf, Spread
 from xmceval.report.result import Result
@@ -148,7 +149,7 @@ def _are_same(first: Any, second: Any) -> bool:
     """Return whether two runs are the same file or the same array."""
     if not (isinstance(first, (str, Path)) and isinstance(second, (str, Path))):
         return first is second
-    return Path(first).resolve() == Path(second).resolve()
+    return to_path(first).resolve() == to_path(second).resolve()
 
 
 def are_runs(y_score: Any) -> bool:

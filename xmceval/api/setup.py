@@ -22,6 +22,7 @@ from xmceval.api.inputs import (
     read_weights,
 )
 from xmceval.errors import DataError, UsageError, listed
+from xmceval.files.paths import as_input
 from xmceval.files.presence import check_files
 from xmceval.labels.bins import make_bins
 from xmceval.labels.catalogue import Sizes, find_dataset, hint_at_dataset
@@ -45,6 +46,9 @@ class Named:
 
     y_score: Any
     name: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "y_score", as_input(self.y_score))
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,7 @@ class Setup:
     @classmethod
     def of(cls, y_true: Any, options: Options, systems: Sequence[Named] = ()) -> Setup:
         """Open a truth, and find propensities, weights and filters; first check that all files exist."""
+        y_true = as_input(y_true)
         check_files([y_true, *(path for each in systems for path in _inputs(each.y_score)), *options.files])
         program = compile_program(options.measures)
         program.check_ties(options.ties)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -10,6 +9,7 @@ from click.core import ParameterSource
 
 from xmceval.cli import bars, options, shared
 from xmceval.errors import UsageError, listed
+from xmceval.files.paths import to_path
 from xmceval.report.forms import render_comparison
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.testing import Details, Testing
@@ -157,4 +157,4 @@ def _refuse_scoring() -> None:
 
 def is_row_file(path: str) -> bool:
     """Return whether a name is that of values of rows."""
-    return ".rows." in Path(path).name
+    return ".rows." in to_path(path).name

@@ -12,6 +12,7 @@ import click
 
 from xmceval.cli import bars
 from xmceval.errors import UsageError, counted, listed
+from xmceval.files.paths import is_address, to_path
 
 if TYPE_CHECKING:
     from xmceval.api.pairtests import Cost, Watch
@@ -47,11 +48,12 @@ def named_systems(preds: Sequence[str], names: Sequence[str], fused: Sequence[st
     from xmceval.api.setup import Named
     from xmceval.rows.fusion import RULES
 
-    systems = [Named(Path(path), name) for path, name in zip(preds, names, strict=True)]
+    systems = [Named(to_path(path), name) for path, name in zip(preds, names, strict=True)]
     for text in fused:
         name, is_named, files = text.partition("=")
         rule, has_rule, rest = files.partition(":")
-        paths = [Path(each) for each in (rest if has_rule else files).split(",") if each]
+        has_rule = "" if is_address(files) and rule not in RULES else has_rule
+        paths = [to_path(each) for each in (rest if has_rule else files).split(",") if each]
         if not (name and is_named) or len(paths) < 2:
             raise UsageError(f"--fuse {text}: expected NAME=A,B or NAME=RULE:A,B with at least two files")
         if has_rule and rule not in RULES:
@@ -73,7 +75,7 @@ def systems_of_runs(texts: Sequence[str]) -> list[Named]:
     systems = []
     for text in texts:
         name, _, files = text.partition("=")
-        paths = [Path(each) for each in files.split(",") if each]
+        paths = [to_path(each) for each in files.split(",") if each]
         if not name or len(paths) < 2:
             raise UsageError(f"--runs {text}: expected NAME=A,B with at least two files")
         systems.append(Named(paths, name))
@@ -82,7 +84,7 @@ def systems_of_runs(texts: Sequence[str]) -> list[Named]:
 
 def short_names(paths: Sequence[str]) -> list[str]:
     """Return the shortest ending of each path that no other shares."""
-    parts = [Path(path).parts for path in paths]
+    parts = [to_path(path).parts for path in paths]
     names = []
     for own in parts:
         endings = [own[-length:] for length in range(1, len(own) + 1)]

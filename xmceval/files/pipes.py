@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from xmceval.errors import DataError, UsageError
+from xmceval.files.paths import RemotePath
 from xmceval.rows.progress import phase
 
 STDIN = Path("-")
@@ -39,7 +40,7 @@ class Pipe(io.RawIOBase):
         self.is_claimed = self.is_kept = False
         self._raw: Any = None
         self._head, self._at_end, self._is_started = bytearray(), False, False
-        self._copy: _Copy | None = None
+        self._copy: Copy | None = None
 
     @property
     def is_stdin(self) -> bool:
@@ -90,7 +91,7 @@ class Pipe(io.RawIOBase):
             return
         self.open()
         try:
-            copy = _Copy()
+            copy = Copy()
             with phase(self.name, unit="bytes") as add:
                 while text := self.read(COPY_BYTES):
                     copy.file.write(text)
@@ -142,7 +143,7 @@ class Pipe(io.RawIOBase):
         return int(n_read)
 
 
-class _Copy:
+class Copy:
     """A temporary file for several readers, which is gone with the last of them."""
 
     def __init__(self) -> None:
@@ -160,7 +161,7 @@ class _Copy:
 class _CopyReader(io.RawIOBase):
     """The copy of a pipe, from its beginning."""
 
-    def __init__(self, copy: _Copy) -> None:
+    def __init__(self, copy: Copy) -> None:
         self._copy, self._offset = copy, 0
 
     def readable(self) -> bool:
@@ -183,6 +184,8 @@ def find_pipe(path: Path) -> Pipe | None:
     DataError
         Standard input that is closed.
     """
+    if isinstance(path, RemotePath):
+        return None
     if path == STDIN:
         return _find_stdin("-")
     try:
@@ -230,14 +233,23 @@ def claim_pipe(path: Path) -> None:
 
 
 def copy_pipe(path: Path) -> None:
-    """Copy a pipe to a temporary file, so that it can be read any number of times; do nothing for a file."""
+    """Copy a pipe to a temporary file, so that it can be read any number of times; do nothing for a file.
+
+    A remote file whose store gives it only from the beginning is copied too, so that it comes once.
+    """
+    if isinstance(path, RemotePath) and not path.remote.has_ranges:
+        from xmceval.files.remote.reading import make_copy
+
+        make_copy(path.remote)
     pipe = find_pipe(path)
     if pipe is not None:
         pipe.copy()
 
 
 def is_copied(path: Path) -> bool:
-    """Return whether a path is a pipe that was copied to a temporary file."""
+    """Return whether a path is a pipe, or a remote file, that was copied to a temporary file."""
+    if isinstance(path, RemotePath):
+        return path.remote.copy is not None
     pipe = find_pipe(path)
     return pipe is not None and pipe.is_copied
 

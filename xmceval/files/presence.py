@@ -9,6 +9,7 @@ from typing import Any
 
 from xmceval.errors import DataError, UsageError
 from xmceval.files.arrays.pairs import describe_missing, has_pair
+from xmceval.files.paths import RemotePath, to_path
 from xmceval.files.pipes import STDIN
 
 
@@ -22,7 +23,7 @@ def check_files(inputs: Iterable[Any]) -> None:
     UsageError
         Standard input, ``-``, more than once.
     """
-    paths = [Path(each) for each in inputs if isinstance(each, (str, Path))]
+    paths = [to_path(each) for each in inputs if isinstance(each, (str, Path))]
     if paths.count(STDIN) > 1:
         raise UsageError("standard input, -, can be only one of the files")
     faults = dict.fromkeys(fault for path in paths for fault in _find_faults(path))
@@ -36,6 +37,9 @@ def _find_faults(path: Path) -> Iterator[str]:
         return
     try:
         is_missing = not (path.exists() or has_pair(path))
+    except DataError as error:  # of a store that does not answer
+        yield str(error)
+        return
     except (OSError, ValueError) as error:  # such as a NUL in the path
         yield f"{path}: {getattr(error, 'strerror', None) or error}"
         return
@@ -43,5 +47,5 @@ def _find_faults(path: Path) -> Iterator[str]:
         yield describe_missing(path)
     elif path.is_dir() and not has_pair(path):
         yield f"{path}: is a directory; expected a file"
-    elif path.exists() and not os.access(path, os.R_OK):
+    elif not isinstance(path, RemotePath) and path.exists() and not os.access(path, os.R_OK):
         yield f"{path}: Permission denied"

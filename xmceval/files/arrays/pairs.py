@@ -14,6 +14,7 @@ from xmceval.errors import DataError, Fault
 from xmceval.files.arrays.npy import ArrayFile, Header, NpyFile, read_header, read_row_pieces
 from xmceval.files.names import Names, unknown_name
 from xmceval.files.opened import Opened, Request
+from xmceval.files.paths import sibling
 from xmceval.files.signatures import LABELS_ENDING, SCORES_ENDING
 from xmceval.rows.block import Int64, Rows, Scratch
 from xmceval.rows.matrices import BLOCK_ENTRIES, MatrixSource
@@ -188,7 +189,7 @@ def _find_pair(path: Path) -> tuple[Path, Path]:
     stem, _ = _stem(path)
     files = []
     for ending in (LABELS_ENDING, SCORES_ENDING):
-        candidates = [Path(stem + ending + more) for more in ("", *_COMPRESSED_ENDINGS)]
+        candidates = [sibling(path, stem + ending + more) for more in ("", *_COMPRESSED_ENDINGS)]
         files.append(next((file for file in candidates if file.exists()), candidates[0]))
     return files[0], files[1]
 

@@ -7,12 +7,15 @@ import os
 import platform
 import re
 import stat
+import tempfile
+import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from xmceval.errors import DataError, UsageError, listed
+from xmceval.files.paths import RemotePath, to_path
 
 _unfinished: set[Path] = set()
 
@@ -25,7 +28,7 @@ def check_new_file(path: str | Path, endings: Iterable[str], what: str) -> Path:
     UsageError
         It does not.
     """
-    path = Path(path)
+    path = to_path(path)
     if path.suffix not in endings:
         raise UsageError(f"{path}: {what} are written as {listed(endings)}")
     if path.is_file():
@@ -38,7 +41,8 @@ def open_targets(targets: Sequence[Path], *, force: bool) -> Iterator[list[Binar
     """Open temporary files beside the targets, which replace them at the end, or are removed after an error.
 
     They are called ``.NAME.MACHINE.PROCESS.part``. One that a process left when it was killed is removed when the same
-    target is written again. A file that replaces another has its mode.
+    target is written again. A file that replaces another has its mode. Those of remote targets are in the system's
+    temporary folder, and are sent when all are complete.
 
     Raises
     ------
@@ -54,6 +58,7 @@ def open_targets(targets: Sequence[Path], *, force: bool) -> Iterator[list[Binar
     if existing and not force:
         exist = "exists" if len(existing) == 1 else "exist"
         raise UsageError(f"{listed(existing)}: already {exist} (hint: pass --force to overwrite)")
+    remote = [target for target in targets if isinstance(target, RemotePath)]
     targets = [target.resolve() for target in targets]  # the target of a link is overwritten, not the link
     temporary = [_part_name(target) for target in targets]
     files: list[BinaryIO] = []
@@ -65,9 +70,11 @@ def open_targets(targets: Sequence[Path], *, force: bool) -> Iterator[list[Binar
         yield files
         for file in files:
             file.close()
+        _send(temporary, targets, [target for target in remote if target not in existing])
         for path, target in zip(temporary, targets, strict=True):
-            _copy_permissions(target, path)
-            path.replace(target)
+            if target not in remote:
+                _copy_permissions(target, path)
+                path.replace(target)
     except OSError as error:
         raise DataError(f"{targets[0]}: {error.strerror or error}") from None
     finally:
@@ -78,6 +85,27 @@ def open_targets(targets: Sequence[Path], *, force: bool) -> Iterator[list[Binar
         _unfinished.difference_update(temporary)
 
 
+def spool_folder(target: Path) -> Path | None:
+    """Return the folder for temporary files of a target: its own, or None, the system's, where it is remote."""
+    return None if isinstance(target, RemotePath) else target.parent
+
+
+def _send(files: Sequence[Path], targets: Sequence[Path], new: Sequence[RemotePath]) -> None:
+    """Send files to their remote targets; where one cannot be sent, new ones that were are removed."""
+    sent = list[RemotePath]()
+    for file, target in zip(files, targets, strict=True):
+        if isinstance(target, RemotePath):
+            from xmceval.files.remote.uploads import remove, upload
+
+            try:
+                upload(file, target)
+            except BaseException:
+                for other in set(sent).intersection(new):
+                    remove(other)
+                raise
+            sent.append(target)
+
+
 def remove_unfinished() -> None:
     """Remove the files that are not yet complete: for whoever ends the process at once."""
     while _unfinished:
@@ -86,7 +114,10 @@ def remove_unfinished() -> None:
 
 def _part_name(target: Path) -> Path:
     """Return the name of a temporary file, which says what process of what machine writes it."""
-    return target.with_name(f".{target.name}.{_host()}.{os.getpid()}.part")
+    name = f".{target.name}.{_host()}.{os.getpid()}.part"
+    if isinstance(target, RemotePath):
+        return Path(tempfile.gettempdir(), f"{uuid.uuid4().hex[:8]}{name}")
+    return target.with_name(name)
 
 
 def _host() -> str:
@@ -95,6 +126,8 @@ def _host() -> str:
 
 def _remove_stale_parts(target: Path) -> None:
     """Remove the temporary files of processes of this machine that were killed."""
+    if isinstance(target, RemotePath):
+        return
     for path in target.parent.glob(f".{glob.escape(target.name)}.{_host()}.*.part"):
         pid = path.name.split(".")[-2]
         if pid.isdigit() and not _is_alive(int(pid)):

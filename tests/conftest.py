@@ -1,5 +1,6 @@
 """What all tests share: how many examples hypothesis tries, and where the real data lie."""
 
+import json
 import os
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from numba import config
+from support import schemas
 
 # Without its compiler Numba runs the kernels as plain Python: the same examples, only fewer.
 settings.register_profile(
@@ -17,6 +19,9 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("xmceval")
+
+
+json.dumps = schemas.dumps  # every JSON document that a test makes the program write is checked
 
 
 @pytest.fixture

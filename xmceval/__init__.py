@@ -50,6 +50,7 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
         ndcg_score as ndcg_score,
     )
     from xmceval.api.dropins.targets import UndefinedMetricWarning as UndefinedMetricWarning
+    from xmceval.api.evaluator import Evaluator as Evaluator
     from xmceval.api.fuse import Fused as Fused, fuse as fuse
     from xmceval.api.grouped import (
         auc as auc,
@@ -66,6 +67,7 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
     )
     from xmceval.api.propensity import write_inverse_propensities as write_inverse_propensities
     from xmceval.api.score import score as score
+    from xmceval.api.scoreall import score_all as score_all
     from xmceval.errors import (
         DataError as DataError,
         UsageError as UsageError,
@@ -76,10 +78,12 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
     from xmceval.metrics.table import METRICS as METRICS
     from xmceval.report.comparison import Comparison as Comparison
     from xmceval.report.result import Result as Result
+    from xmceval.report.results import Results as Results
 
 # Public names and where they live: loaded when first used, so that importing the package costs nothing.
 _HOME = {
     "score": "api.score",
+    "score_all": "api.scoreall",
     "compare": "api.compare",
     "compare_rows": "api.comparerows",
     "Comparison": "report.comparison",
@@ -120,6 +124,7 @@ _HOME = {
     "group_auc": "api.grouped",
     "group_aucs": "api.grouped",
     "auc": "api.grouped",
+    "Evaluator": "api.evaluator",
     "inspect": "api.inspect",
     "check_table": "api.checktable",
     "fuse": "api.fuse",
@@ -128,6 +133,7 @@ _HOME = {
     "write_inverse_propensities": "api.propensity",
     "METRICS": "metrics.table",
     "Result": "report.result",
+    "Results": "report.results",
     "XmcevalError": "errors",
     "DataError": "errors",
     "UsageError": "errors",

@@ -33,7 +33,7 @@ def complete(*words):
 
 
 def test_commands_are_completed():
-    assert complete("sc") == ["score"]
+    assert complete("sc") == ["score", "schema"]
 
 
 def test_data_sets_are_completed_in_any_case():

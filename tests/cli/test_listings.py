@@ -1,4 +1,4 @@
-"""``xmceval metrics`` and ``xmceval datasets`` load nothing heavy: neither numpy nor what is built on it."""
+"""``xmceval metrics``, ``datasets``, ``formats`` and ``schema`` load neither numpy nor what is built on it."""
 
 import json
 import subprocess
@@ -17,6 +17,9 @@ COMMANDS = [
     ["datasets", "Bibtex"],
     ["datasets", "Bibtex", "-o", "csv"],
     ["datasets", "Bibtex", "-o", "json"],
+    ["formats"],
+    ["formats", "npz", "-o", "json"],
+    ["schema", "score"],
     ["score", "--help"],
     ["--help"],
 ]

@@ -15,7 +15,7 @@ from xmceval.metrics.entry import FAMILIES
 from xmceval.metrics.names import ALIASES, parse
 from xmceval.metrics.table import METRICS
 from xmceval.report import metrics as definitions
-from xmceval.report.metrics import describe_empty_rows, describe_ties, display_name, list_aliases, readme_table
+from xmceval.report.metrics import describe_empty_rows, describe_ties, display_name, list_aliases
 
 PSP = """\
 PSP@k: propensity-scored precision
@@ -226,10 +226,3 @@ def test_json_has_every_metric_or_those_asked_for():
     (one,) = json.loads(run("DCG", "-o", "json").stdout)["metrics"]
     assert one["range"] == [0, None]
     assert one["options"]["discount"] == {"choices": ["log2", "ln", "letor", "none"]}
-
-
-def test_the_readme_table_has_a_row_for_every_metric():
-    lines = readme_table().splitlines()
-    assert len(lines) == len(METRICS) + 2
-    assert lines[2] == "| `P@k` | precision | hits / k | rel=1 |"
-    assert {line.replace("\\|", "").count("|") for line in lines} == {5}

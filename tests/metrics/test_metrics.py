@@ -336,12 +336,6 @@ def test_a_wrong_name_is_refused_with_what_was_expected(name, message):
     assert message in str(error.value)
 
 
-def test_an_unknown_metric_lists_the_table():
-    with pytest.raises(UsageError) as error:
-        parse("foo")
-    assert str(error.value).endswith(", ".join(METRICS))
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_every_number_has_its_definition(name):
     measure = parse(name)[0]

@@ -1,4 +1,4 @@
-"""The README tells the truth: its table is that of METRICS, and its commands print what it shows."""
+"""The README tells the truth: its commands print what it shows, its picture is current, and its Python runs."""
 
 import re
 import shlex
@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 from xmceval.cli import main
-from xmceval.metrics.table import METRICS
-from xmceval.report.metrics import readme_table
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -24,28 +22,40 @@ def test_shown_output_is_what_the_command_prints(command, output, monkeypatch, c
     assert capsys.readouterr().out == output
 
 
-def test_first_screen_shows_a_score():
-    assert SHOWN
-    assert README.index("$ xmceval score") < README.index("\n## ")
+def test_first_screen_shows_the_two_commands_a_comparison_and_its_picture():
+    first = README.partition("\n## ")[0]
+    places = [
+        first.index(part)
+        for part in ("scripts/install", "scripts/test", "$ xmceval compare", "is better than", ".svg)")
+    ]
+    assert places == sorted(places)
+    assert README.count("\n") < 250
 
 
-def test_definitions_are_those_of_the_table():
-    inside = README.partition("<!-- metrics: written by scripts/readme -->\n\n")[2]
-    assert inside.partition("\n<!-- end of metrics -->")[0] == readme_table()
-    assert all(f"| `{name}" in inside for name in METRICS)
+def test_the_picture_is_that_of_the_comparison(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    picture = ROOT / "datasets/sample/differences.svg"
+    command = re.search(r"^\$ xmceval (compare .*)$", README, re.MULTILINE)[1]
+    with pytest.raises(SystemExit):
+        main([*shlex.split(command), "--plot", str(tmp_path / "new.svg")])
+    capsys.readouterr()
+    # versions of matplotlib place marks in different bytes, but write the same texts
+    assert f"({picture.relative_to(ROOT)})" in README
+    assert texts_of(picture) == texts_of(tmp_path / "new.svg")
 
 
-def test_python_example_runs():
+def texts_of(picture):
+    return re.findall(r"<text[^>]*>([^<]+)</text>", picture.read_text(encoding="utf-8"))
+
+
+def test_python_examples_run(capsys):
     import numpy as np
 
-    example = README.partition("```python\n")[2].partition("```")[0]
     rng = np.random.default_rng(2)
-    known = {
-        "y_true": rng.integers(0, 2, (9, 6)),
-        "y_score": rng.random((9, 6)),
-        "new_score": rng.random((9, 6)),
-        "y_train": rng.integers(0, 2, (9, 6)),
-    }
-    exec(example, known)
-    assert 0 <= known["result"]["PSP@5"] <= 1
+    known = {name: rng.integers(0, 2, (9, 6)) for name in ("y_true", "y_train")}
+    known |= {name: rng.random((9, 6)) for name in ("y_score", "new_score")}
+    known["loader"] = [(known["y_true"][:4], known["y_score"][:4]), (known["y_true"][4:], known["y_score"][4:])]
+    for example in re.findall(r"```python\n(.*?)```", README, re.DOTALL):
+        exec(example, known)
+    assert known["result"]["PSP@5"] == known["evaluator"].result()["PSP@5"]
     assert 0 <= known["comparison"]["P@5", "new", "old"].p <= 1

@@ -293,7 +293,10 @@ WRONG_TRUTH = {
         lambda y: labelled(y + 1, 9),
         ("y_true row 3", "label 9 is outside 0..8", "y_true has 9 labels"),
     ),
-    "ragged lists": (lambda y: [[1, 0], [1]], ("y_true", "rows of different lengths", "expected a matrix")),
+    "ragged lists": (
+        lambda y: [[1, 0.5], [1]],
+        ("y_true", "rows of different lengths, 2 and 1", "expected a matrix, or lists of labels"),
+    ),
     "one dimension": (lambda y: y[0], ("y_true", "got shape (9,)", "expected a matrix [n_rows, n_labels]")),
     "a sparse array of one dimension": (
         lambda y: sparse_row(y[0]),
@@ -349,7 +352,10 @@ WRONG_SCORES = {
     "no rows": (lambda s: s[:0], ("y_true has 12 rows", "y_score has 0 rows", "must be of the same instances")),
     "fewer columns": (lambda s: s[:, :-1], ("y_score has 8 columns", "y_true has 9 labels")),
     "more columns": (lambda s: np.hstack([s, s]), ("y_score has 18 columns", "y_true has 9 labels")),
-    "ragged lists": (lambda s: [[1, 0], [1]], ("y_score", "rows of different lengths", "expected a matrix")),
+    "ragged lists": (
+        lambda s: [[1], [1, 0.5]],
+        ("y_score", "rows of different lengths, 1 and 2", "expected a matrix, or lists of labels"),
+    ),
     "one dimension": (lambda s: s[0], ("y_score", "got shape (9,)", "expected a matrix [n_rows, n_labels]")),
     "complex numbers": (lambda s: s.astype(complex), ("y_score", "dtype complex128", "expected numbers")),
     "objects": (lambda s: s.astype(object), ("y_score", "dtype object", "expected numbers")),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from xmceval.api.details import DetailWatch
 from xmceval.api.pairtests import PairTests, Watch, adjust
+from xmceval.api.plotting import PlotWatch, check_plots
 from xmceval.api.runs import Lineup
 from xmceval.api.saving import saving_rows
 from xmceval.api.savinglabels import counting_labels, saving_labels
@@ -44,6 +45,7 @@ def compare(
     texts: Any = None,
     save_rows: str | Path | None = None,
     save_labels: str | Path | None = None,
+    plots: str | Iterable[str] = (),
     progress: Progress | None = None,
     **options: Any,
 ) -> Comparison:
@@ -82,6 +84,10 @@ def compare(
     save_labels : path, optional
         Write counts and values of every label there, as in `score`, and in .csv and .jsonl also the differences of each
         pair; `label_wins` then counts the labels that each system wins.
+    plots : str or iterable of str
+        Kinds of pictures to collect data for, which `comparison.plot` then draws: ``"rows"`` needs the rows of each
+        pair by their values, ``"gain"`` hits by label, ``"calibration"`` hits by score. The other kinds need nothing
+        beside the values.
     progress : callable, optional
         Called with a number of rows each time that many more are done.
     **options
@@ -127,12 +133,14 @@ def compare(
             f"systems must be a dict of scores by name, such as {{'a': ..., 'b': ...}}, got {type(systems).__name__}"
         )
     named = [Named(y_score, name) for name, y_score in systems.items()]
-    setup = Setup.of(y_true, Options.of(options), named)
+    chosen, kinds = Options.of(options), check_plots(plots, has_pairs=True)
+    setup = Setup.of(y_true, chosen, named, needs_counts="gain" in kinds)
     comparison = compare_systems(
         *(setup, named, Testing.of(arguments), Details.of(arguments)),
         progress=progress,
         save_rows=save_rows,
         save_labels=save_labels,
+        plots=kinds,
     )
     warn(dict.fromkeys([*comparison.warnings, *(line for each in comparison.results for line in each.warnings)]))
     return comparison
@@ -147,6 +155,7 @@ def compare_systems(
     progress: Progress | None = None,
     save_rows: str | Path | None = None,
     save_labels: str | Path | None = None,
+    plots: Sequence[str] = (),
     watch: Watch | None = None,
 ) -> Comparison:
     """Compare systems on an opened truth; `watch` shows the cost of resampling, and how much of it is done."""
@@ -163,7 +172,12 @@ def compare_systems(
     paired = Pairs(setup.program, opened[0].terms.n_bins, pairs_of_runs(lineup.groups, by_rows))
     held = HeldRows() if testing.holds_rows else None
     shown = DetailWatch.of(details, setup, lineup, pairs)
-    observers: list[Observer] = [paired, *([] if held is None else [held]), *shown.observers]
+    if "rows" in plots and lineup.has_runs:
+        raise UsageError(
+            "the picture 'rows' shows one value per row; it is not available for systems with several runs"
+        )
+    drawn = PlotWatch.of(plots, setup, opened, pairs)
+    observers: list[Observer] = [paired, *([] if held is None else [held]), *shown.observers, *drawn.observers]
     with (
         saving_rows(setup, opened, save_rows) as saved_rows,
         saving_labels(setup, opened, save_labels) as saved_labels,
@@ -178,7 +192,7 @@ def compare_systems(
     tested = adjust([*tests.differences(means), *lineup.differences(results, by_runs)], testing)
     differences = [*_in_order(tested, results, lineup, pairs), *(each for each in tested if each.bin)]
     return Comparison(
-        tuple(results),
+        tuple(drawn.finish(results)),
         tuple(differences),
         testing,
         (*overlapping, *_warnings(lineup, differences, testing)),
@@ -186,6 +200,7 @@ def compare_systems(
         overlaps=shown.finish_overlaps(),
         examples=shown.finish_examples(),
         label_wins=label_wins,
+        densities=drawn.finish_densities(lineup.names),
     )
 
 

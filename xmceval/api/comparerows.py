@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from xmceval.api.compare import find_pairs
 from xmceval.api.pairtests import PairTests, Watch, adjust
+from xmceval.api.plotting import check_plots
 from xmceval.errors import DataError, UsageError, counted, listed, warn
 from xmceval.files.paths import to_path
 from xmceval.files.rowvalues import RowTable, read_row_values
@@ -21,6 +22,7 @@ from xmceval.metrics.names import parse
 from xmceval.report.comparison import Comparison
 from xmceval.report.result import Result
 from xmceval.rows.threads import default_threads
+from xmceval.scoring.densities import densities_of_rows
 from xmceval.scoring.estimates import estimate
 from xmceval.scoring.finish import Counts, Figure
 from xmceval.scoring.paired import Output, outputs_of_rows
@@ -38,6 +40,7 @@ def compare_rows(
     adjust_over: AdjustOver = "metric",
     resamples: int = 10_000,
     seed: int = 0,
+    plots: str | Iterable[str] = (),
     threads: int | None = None,
 ) -> Comparison:
     """Compare systems by their saved values of rows.
@@ -52,6 +55,8 @@ def compare_rows(
         Names of the systems, in the order of the files; default those in the files.
     against, test, adjust, adjust_over, resamples, seed
         As in `compare`.
+    plots : str or iterable of str
+        ``"rows"`` collects what this picture needs, as in `compare`.
     threads : int, optional
         Default: one per processor.
 
@@ -72,9 +77,27 @@ def compare_rows(
         raise UsageError(
             f"files must be a sequence of paths, got the path {str(files)!r} (hint: pass [{str(files)!r}])"
         )
-    comparison = compare_tables([read_row_values(path) for path in files], names, testing, threads)
+    kinds = check_row_plots(plots)
+    comparison = compare_tables([read_row_values(path) for path in files], names, testing, threads, plots=kinds)
     warn(comparison.warnings)
     return comparison
+
+
+def check_row_plots(plots: str | Iterable[str]) -> tuple[str, ...]:
+    """Return the kinds of pictures of which something is collected, where there are values of rows only.
+
+    Raises
+    ------
+    UsageError
+        A kind that needs lists of labels.
+    """
+    kinds = check_plots(plots, has_pairs=True)
+    if needing := [kind for kind in kinds if kind != "rows"]:
+        raise UsageError(
+            f"the picture {needing[0]!r} needs lists of labels, which values of rows do not have "
+            "(hint: pass TRUTH and PREDS)"
+        )
+    return kinds
 
 
 def compare_tables(
@@ -83,6 +106,7 @@ def compare_tables(
     testing: Testing,
     threads: int | None = None,
     watch: Watch | None = None,
+    plots: Sequence[str] = (),
 ) -> Comparison:
     """Compare the systems of tables of values of rows."""
     if sum(len(table.systems) for table in tables) < 2:
@@ -105,7 +129,10 @@ def compare_tables(
     results = tuple(_result(name, s, outputs, tables, len(first.rows)) for s, name in enumerate(called))
     differences = adjust([*tests.differences(outputs)], testing)
     source = f"{counted(len(first.rows), 'row')} from saved values"
-    return Comparison(results, tuple(differences), testing, tuple(_warnings(tables)), source=source)
+    densities = tuple(densities_of_rows(measures, values, pairs, called)) if "rows" in plots else ()
+    return Comparison(
+        results, tuple(differences), testing, tuple(_warnings(tables)), source=source, densities=densities
+    )
 
 
 def _check_together(first: RowTable, other: RowTable) -> None:

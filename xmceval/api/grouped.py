@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,15 @@ from xmceval.errors import DataError, counted, warn
 from xmceval.files.logcolumns import parse_columns
 from xmceval.files.logs import read_log
 from xmceval.files.paths import to_path
+from xmceval.report.pictures import AUC, check_kinds, draw
 from xmceval.rows.block import Float64
 from xmceval.rows.storage import comparable
 from xmceval.scoring.roc import roc_areas
+from xmceval.scoring.rocpoints import RocPoints, roc_points
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 AnyArray = NDArray[Any]
 
@@ -93,6 +99,8 @@ class LogAUC:
         The names of the three columns in the first line, or nothing where that is a row.
     columns : tuple of str
         The columns that were asked for, if any.
+    points : RocPoints or None
+        What the pictures ``roc`` and ``precision-recall`` draw, where they were asked for.
     """
 
     name: str
@@ -105,6 +113,7 @@ class LogAUC:
     n_rows_left_out: int
     header: str = ""
     columns: tuple[str, ...] = ()
+    points: RocPoints | None = field(default=None, compare=False, repr=False)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -128,6 +137,20 @@ class LogAUC:
         }
         return json.dumps(document, indent=2) + "\n"
 
+    def plot(self, kind: str | None = None, *, size: str | None = None, ax: Axes | None = None) -> Figure:
+        """Draw the curve ``roc``, which is the default, or ``precision-recall``; needs matplotlib.
+
+        The other arguments are those of `Result.plot`.
+
+        Raises
+        ------
+        UsageError
+            Points that were not collected, because `auc` was called without `plots`; a file with only one class.
+        DataError
+            matplotlib is not installed.
+        """
+        return draw(kind or "roc", [self], size=size, ax=ax)
+
     def __str__(self) -> str:
         rows, groups = counted(self.n_rows, "row"), counted(self.n_groups, "group")
         lines = [f"{rows} · {self.n_positive:,} positive · {groups}"]
@@ -141,7 +164,9 @@ class LogAUC:
         return "\n".join(lines) + "\n"
 
 
-def auc(file: str | Path, *, columns: str | Sequence[str | int] | None = None) -> LogAUC:
+def auc(
+    file: str | Path, *, columns: str | Sequence[str | int] | None = None, plots: str | Iterable[str] = ()
+) -> LogAUC:
     """Compute the AUC of a CSV of ``group,label,score``, over all rows and within groups.
 
     Parameters
@@ -152,6 +177,8 @@ def auc(file: str | Path, *, columns: str | Sequence[str | int] | None = None) -
     columns : str or sequence, optional
         The columns of the group, the label and the score, where there are others or another order: names in the
         header such as ``"user,clicked,score"``, or numbers from 1 on.
+    plots : str or iterable of str
+        Pictures to collect points for, which `LogAUC.plot` then draws: ``"roc"``, ``"precision-recall"``.
 
     Returns
     -------
@@ -165,6 +192,7 @@ def auc(file: str | Path, *, columns: str | Sequence[str | int] | None = None) -
     UsageError
         Other than three columns.
     """
+    kinds = check_kinds(plots, AUC)
     log = read_log(file, columns)
     groups = group_aucs(log.labels, log.scores, log.groups)
     whole = _count_sorted(log.labels, log.scores, None, None)
@@ -179,6 +207,7 @@ def auc(file: str | Path, *, columns: str | Sequence[str | int] | None = None) -
         n_rows_left_out=groups.n_entries_left_out,
         header=log.header,
         columns=() if columns is None else parse_columns(columns),
+        points=roc_points(log.labels, log.scores) if kinds else None,
     )
 
 

@@ -19,11 +19,12 @@ from xmceval.files.paths import RemotePath, to_path
 from xmceval.labels.catalogue import find_dataset
 from xmceval.labels.counts import count_labels
 from xmceval.labels.propensity import Propensities, constants, from_counts, from_label_counts, from_values
+from xmceval.rows.arrays import as_array
 from xmceval.rows.block import Float64, Source
 from xmceval.rows.filters import Filter, as_filter
-from xmceval.rows.matrices import as_scores, as_truth
+from xmceval.rows.matrices import MatrixSource, as_scores, as_truth
 from xmceval.rows.repairs import merge_duplicate_labels
-from xmceval.rows.storage import is_wide
+from xmceval.rows.storage import PaddedLists, is_wide
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import UNKNOWN_WIDTH
 from xmceval.scoring.options import Options
@@ -69,7 +70,8 @@ class Opener:
     def truth(self, matrix: Any, name: str, width: Width = UNKNOWN_WIDTH) -> Input:
         """Open a truth, or training labels."""
         if not isinstance(matrix, (str, Path)):
-            return Input(self._repaired(as_truth(matrix, name)))
+            source = as_truth(matrix, name, width.or_none or self.options.n_labels)
+            return Input(self._repaired(source), _note(source))
         n_labels = width.or_none or self.options.n_labels or (None if self.names is None else len(self.names))
         opened = open_truth(matrix, names=self.names, n_labels=n_labels, max_line=self.options.max_line)
         if name == "train" and opened.judgments is not None:
@@ -83,7 +85,8 @@ class Opener:
             notes = "; ".join(each.note for each in opened_systems if each.note)
             return Input(matrix.source([each.source for each in opened_systems]), notes)
         if not isinstance(matrix, (str, Path)):
-            return Input(self._repaired(as_scores(matrix)))
+            matrix_source = as_scores(matrix, n_labels=width.or_none)
+            return Input(self._repaired(matrix_source), _note(matrix_source))
         opened = open_scores(
             matrix,
             names=self.names,
@@ -107,6 +110,11 @@ class Opener:
             width = Width(truth.n_labels, f"{truth.name} has")
             width = width if n_labels is None else width.agree(n_labels, "n_labels (--n-labels)")
         return width if self.names is None else width.agree(len(self.names), self.names.source)
+
+
+def _note(source: MatrixSource) -> str:
+    """Return how a matrix was read, where it could have been something else."""
+    return f"{source.name}: {source.note}" if source.note else ""
 
 
 def check_common_labels(judgments: Judgments | None, *others: object) -> None:
@@ -195,7 +203,7 @@ def numbers(values: Any, name: str, per: str = "label") -> tuple[Float64, str]:
     """Take one number per label, or per row, from a file or an array; also return the name for messages."""
     if isinstance(values, (str, Path)):
         return read_numbers(values), to_path(values).name
-    array = np.asarray(values)
+    array = as_array(values, name)
     if array.ndim != 1 or array.dtype.kind not in "iufb":
         raise DataError(f"{name}: expected one number per {per}, got shape {array.shape} of {array.dtype}")
     return array.astype(np.float64), name
@@ -215,13 +223,24 @@ class Weights:
     def warnings(self) -> tuple[str, ...]:
         """A warning where weights differ so much that the small ones leave the range of exact sums."""
         used = np.empty(0) if self.values is None else self.values[self.values > 0]
-        if used.size == 0 or used.min() >= LEAST_WEIGHT * used.max():
-            return ()
-        warning = (
-            f"the smallest weight is {used.min() / used.max():.1g} of the largest: sums are exact to 2^-60 of the "
-            "largest (counts by label to 2^-40), which leaves few digits of small weights, and too narrow an interval"
-        )
-        return (warning,)
+        return doubt_small_weights(used.min(initial=np.inf), used.max(initial=0.0))
+
+
+def doubt_small_weights(least: float, greatest: float) -> tuple[str, ...]:
+    """Warn where the least weight above 0 leaves the range of exact sums; infinity where there is none."""
+    if least >= LEAST_WEIGHT * greatest:
+        return ()
+    warning = (
+        f"the smallest weight is {least / greatest:.1g} of the largest: sums are exact to 2^-60 of the "
+        "largest (counts by label to 2^-40), which leaves few digits of small weights, and too narrow an interval"
+    )
+    return (warning,)
+
+
+def check_any_weight(name: str, greatest: float, n_rows: int) -> None:
+    """Refuse rows of which none has a weight above 0."""
+    if n_rows and not greatest:
+        raise DataError(f"{name}: every weight is 0, no row is left")
 
 
 def read_weights(values: Any, truth: Source) -> Weights:
@@ -246,8 +265,7 @@ def read_weights(values: Any, truth: Source) -> Weights:
         raise DataError(
             f"{name}:{row + 1}: the weight of row {row} is {weights[row]:g}; expected a number of at least 0"
         )
-    if weights.size and not weights.any():
-        raise DataError(f"{name}: every weight is 0, no row is left")
+    check_any_weight(name, float(weights.max(initial=0.0)), weights.size)
     exponent = int(np.frexp(np.max(weights, initial=1.0 if not weights.size else 0.0))[1]) - 1
     return Weights(np.ldexp(weights, -exponent), float(np.ldexp(1.0, exponent)))
 
@@ -263,12 +281,13 @@ def find_filter(pairs: Any, truth: Source, width: Width) -> Filter | None:
     return checked
 
 
-def check_narrow(y_score: Any) -> None:
+def check_narrow(scores: Source) -> None:
     """Refuse scores that cannot be compared with a threshold, because float64 would round them."""
-    values = getattr(y_score, "data", y_score) if hasattr(y_score, "tocsr") else y_score
-    values = y_score[1] if isinstance(y_score, tuple) else values
-    if isinstance(values, np.ndarray) and is_wide(values):
-        raise DataError(
-            f"y_score has values that float64 would round ({values.dtype}), so they cannot be compared with a "
-            "threshold (hint: scale them, or pass float64)"
-        )
+    pieces = scores.pieces if isinstance(scores, MatrixSource) and isinstance(scores.pieces, list) else []
+    for piece in pieces:
+        stored = piece.scores if isinstance(piece, PaddedLists) else piece.values
+        if stored.dtype.kind in "iuf" and stored.dtype.itemsize >= 8 and is_wide(stored[:]):
+            raise DataError(
+                f"y_score has values that float64 would round ({stored.dtype}), so they cannot be compared with a "
+                "threshold (hint: scale them, or pass float64)"
+            )

@@ -136,12 +136,7 @@ def _inspect(
         training=None if train is None else count_training(train, max_line=max_line, threads=threads),
         threads=threads,
     )
-    where = list(map(to_path, paths))
-    pairs = (
-        compare(truth, file, files=(where[inspections.index(truth)], path))
-        for file, path in zip(inspections, where, strict=True)
-        if truth is not None and file is not truth
-    )
+    pairs = (compare(truth, file) for file in inspections if truth is not None and file is not truth)
     return InspectionReport(tuple(inspections), tuple(pairs))
 
 

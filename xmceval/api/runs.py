@@ -8,15 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from scipy import sparse
-
 from xmceval.api.setup import Named
 from xmceval.errors import UsageError, counted
 from xmceval.files.paths import to_path
 from xmceval.files.writing.labelvalues import LabelPair
 from xmceval.report.comparison import Difference, RunsOf, Spread
 from xmceval.report.result import Result
+from xmceval.rows.lists import is_pair
 from xmceval.statistics.paired import welch
 
 FEWEST = 3  # runs of both systems from which on the run is the unit of a test
@@ -157,8 +155,6 @@ def are_runs(y_score: Any) -> bool:
     return (
         isinstance(y_score, (list, tuple))
         and len(y_score) > 0
-        and all(
-            isinstance(each, (str, Path)) or sparse.issparse(each) or (isinstance(each, np.ndarray) and each.ndim == 2)
-            for each in y_score
-        )
+        and all(isinstance(each, (str, Path)) or len(getattr(each, "shape", ())) == 2 for each in y_score)
+        and not is_pair(y_score, "y_score")
     )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from scipy.sparse import issparse
+
+from xmceval.api.plotting import PlotWatch, check_plots
 from xmceval.api.saving import saving_rows
 from xmceval.api.savinglabels import counting_labels, saving_labels
 from xmceval.api.setup import Named, Setup
-from xmceval.errors import warn
+from xmceval.errors import UsageError, warn
 from xmceval.files.limits import MAX_LINE
 from xmceval.metrics.table import DEFAULT_CUTOFFS
 from xmceval.report.result import Result
@@ -46,18 +49,26 @@ def score(
     threads: int | None = None,
     save_rows: str | Path | None = None,
     save_labels: str | Path | None = None,
+    plots: str | Iterable[str] = (),
     progress: Progress | None = None,
 ) -> Result:
     """Score predictions against the truth.
 
     Parameters
     ----------
-    y_true : sparse matrix, array or path [n_rows, n_labels]
+    y_true : sparse matrix, array, lists or path [n_rows, n_labels]
         Non-zero entries are the true labels; whole values above 1 are grades. Any scipy.sparse format, a dense
-        indicator, or a file of truth in any form that the command reads.
-    y_score : sparse matrix, array, pair of arrays or path [n_rows, n_labels]
+        indicator, or a file of truth in any form that the command reads. Or the ids of each row's labels: a list of
+        lists, sets, arrays or tensors of integers, with different lengths or another one than `n_labels`.
+    y_score : sparse matrix, array, pair of arrays, lists or path [n_rows, n_labels]
         The stored entries of a sparse matrix are the predictions; in a dense array -inf means not predicted;
-        ``(labels, scores)`` are two arrays [n_rows, any width], padded with label -1. Or a file of predictions.
+        ``(labels, scores)``, or ``(values, indices)`` as topk returns them, are two arrays [n_rows, any width] of which
+        the one with integers has the labels, padded with label -1. Or labels alone, ranked with the best first: lists
+        of integers as in `y_true`, or an array that is not as wide as there are labels. Or a file of predictions.
+
+        All arrays may be PyTorch tensors, dense or sparse, on any device, also of bfloat16, or arrays of JAX, CuPy and
+        others that export DLPack. Of dense scores in memory nothing is copied for metrics at a cutoff; of tensors on
+        another device only the best labels are.
     k : int, str or iterable of int
         Cutoffs of metrics that name none; as text such as ``"1,3,5"`` or ``"1-5"``.
     metrics : str or iterable of str
@@ -115,6 +126,9 @@ def score(
         Write counts and values of every label there: .npz, .csv or .jsonl. They are the rows in which it is true, and
         at each cutoff that a metric has those that predict it and that hit it, with precision, recall and F1; for
         metrics of decisions tp, fp and fn.
+    plots : str or iterable of str
+        Kinds of pictures to collect data for, which `result.plot` then draws: ``"gain"`` needs hits by label,
+        ``"calibration"`` hits by score. The other kinds need nothing beside the values.
     progress : callable, optional
         Called with a number of rows each time that many more are done.
 
@@ -144,9 +158,17 @@ def score(
     >>> result["P@1"], result["R@1"]
     (1.0, 0.75)
     """
+    if isinstance(y_score, Mapping) and not issparse(y_score):  # a matrix in dok form is a dict too
+        raise UsageError(
+            "y_score must be the scores of one system, got a dict (hint: score_all takes several systems by name; "
+            "a pair of labels and scores is a tuple)"
+        )
     systems = [Named(y_score)]
-    setup = Setup.of(y_true, Options.of(locals()), systems)
-    [result] = score_systems(setup, systems, progress=progress, save_rows=save_rows, save_labels=save_labels)
+    options, kinds = Options.of(locals()), check_plots(plots, has_pairs=False)
+    setup = Setup.of(y_true, options, systems, needs_counts="gain" in kinds)
+    [result] = score_systems(
+        setup, systems, progress=progress, save_rows=save_rows, save_labels=save_labels, plots=kinds
+    )
     warn(result.warnings)
     return result
 
@@ -158,16 +180,18 @@ def score_systems(
     progress: Progress | None = None,
     save_rows: str | Path | None = None,
     save_labels: str | Path | None = None,
+    plots: Sequence[str] = (),
 ) -> list[Result]:
     """Score systems on an opened truth, which is read once."""
     setup = counting_labels(setup, save_labels, save_rows)
     opened = setup.open_systems(systems)
+    shown = PlotWatch.of(plots, setup, opened)
     with (
         saving_rows(setup, opened, save_rows) as saved_rows,
         saving_labels(setup, opened, save_labels) as saved_labels,
     ):
-        totals = setup.evaluate(opened, saved_rows.observers, progress)
+        totals = setup.evaluate(opened, [*saved_rows.observers, *shown.observers], progress)
         results = setup.results(opened, totals)
         saved_rows.finish(results)
         saved_labels.finish(results, totals)
-    return results
+    return shown.finish(results)

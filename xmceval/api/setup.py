@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from xmceval.api.finishing import check_dataset, find_sizes
 from xmceval.api.fuse import Fused
 from xmceval.api.inputs import (
     Input,
@@ -25,10 +26,10 @@ from xmceval.errors import DataError, UsageError, listed
 from xmceval.files.paths import as_input
 from xmceval.files.presence import check_files
 from xmceval.labels.bins import make_bins
-from xmceval.labels.catalogue import Sizes, find_dataset, hint_at_dataset
-from xmceval.labels.propensity import NO_PROPENSITIES
+from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.report.result import Result, make_result
 from xmceval.rows.block import Source
+from xmceval.rows.repairs import RepairedSource
 from xmceval.rows.storage import rounded
 from xmceval.rows.threads import Progress
 from xmceval.scoring.batch import Terms
@@ -80,6 +81,8 @@ class Setup:
         How rows are scored; the width and the bins are those of the truth, as far as they are known.
     notes, warnings : tuple of str
         What was inferred from the files; what a reader must know before trusting the numbers.
+    frequencies : Propensities
+        From training counts, where anything needs them.
     """
 
     options: Options
@@ -90,10 +93,14 @@ class Setup:
     terms: Terms
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    frequencies: Propensities = NO_PROPENSITIES
 
     @classmethod
-    def of(cls, y_true: Any, options: Options, systems: Sequence[Named] = ()) -> Setup:
-        """Open a truth, and find propensities, weights and filters; first check that all files exist."""
+    def of(cls, y_true: Any, options: Options, systems: Sequence[Named] = (), *, needs_counts: bool = False) -> Setup:
+        """Open a truth, and find propensities, weights and filters; first check that all files exist.
+
+        With `needs_counts`, training counts are also found where no metric needs them.
+        """
         y_true = as_input(y_true)
         check_files([y_true, *(path for each in systems for path in _inputs(each.y_score)), *options.files])
         program = compile_program(options.measures)
@@ -104,9 +111,13 @@ class Setup:
             truth.judgments, options.train, options.counts, options.inverse_propensities, options.filter
         )
         weighing = Weighing(opener.width(truth.source), None)
-        if program.needs_propensities or options.by_frequency is not None:
+        frequencies = NO_PROPENSITIES
+        needs_weights = program.needs_propensities or options.by_frequency is not None
+        if needs_weights or needs_counts:
             weighing = find_propensities(opener, truth.source, weighing.width)
-        program = _fitting(program, weighing)
+            frequencies = weighing.propensities or NO_PROPENSITIES
+            weighing = weighing if needs_weights else Weighing(weighing.width, None, weighing.notes)
+        program = fit_program(program, weighing)
         weighing.width.check_cutoff(program.deepest)
         weights = read_weights(options.sample_weight, truth.source)
         terms = Terms(
@@ -121,16 +132,16 @@ class Setup:
             threshold=-np.inf if options.threshold is None else options.threshold,
             ties=options.ties,
         )
-        warnings = (*_threshold_warnings(options, program), *weighing.warnings, *weights.warnings)
+        warnings = (*doubt_threshold(options, program), *weighing.warnings, *weights.warnings)
         notes = (*truth.notes, *weighing.notes)
-        return cls(options, opener, truth, input_name(y_true), program, terms, notes, warnings)
+        return cls(options, opener, truth, input_name(y_true), program, terms, notes, warnings, frequencies)
 
     def open_systems(self, systems: Sequence[Named]) -> list[Opened]:
         """Open the scores of systems."""
         opened = []
         for system in systems:
             scores = self.opener.scores(system.y_score, self.truth, self.terms.width)
-            terms = self._terms_of(system.y_score, scores.source)
+            terms = self._terms_of(scores.source)
             name, file = system.name or scores.source.name, _scores_name(system.y_score)
             opened.append(Opened(name, file, scores, terms, tuple(self._warn_of_truth(system.y_score))))
         return opened
@@ -157,7 +168,7 @@ class Setup:
         if any(isinstance(each, (str, Path)) and is_same(each, self.truth.source.name) for each in _inputs(y_score)):
             yield f"the predictions are {self.truth_name} itself: the values are those of a perfect model"
 
-    def _terms_of(self, y_score: Any, scores: Source) -> Terms:
+    def _terms_of(self, scores: Source) -> Terms:
         """Return the terms on which a system is scored: its own number of labels where the truth declares none."""
         width = self.terms.width
         if scores.is_exact and scores.n_labels is not None:
@@ -167,8 +178,8 @@ class Setup:
                 f"{listed(self.program.needing_labels)}: no input declares the number of labels, which is needed "
                 "(hint: pass n_labels, --n-labels)"
             )
-        if self.options.threshold is not None and not isinstance(y_score, (str, Path)):
-            check_narrow(y_score)
+        if self.options.threshold is not None:
+            check_narrow(scores.source if isinstance(scores, RepairedSource) else scores)
         bins = None
         if self.options.by_frequency is not None:
             if not width.is_known:
@@ -182,7 +193,7 @@ class Setup:
         terms, notes = opened.terms, opened.scores.notes
         if terms.filter is not None:
             terms.filter.check_labels(terms.width)
-        sizes = self._sizes(terms, totals)
+        sizes = find_sizes(terms, totals)
         doubts = doubt_header(self.truth.source, System(opened.scores.source, terms), totals)
         width = terms.width.or_seen(totals.tally.largest_label)
         if not terms.width.is_known:
@@ -198,7 +209,7 @@ class Setup:
             warnings=(
                 *self.warnings,
                 *opened.warnings,
-                *self._check_dataset(sizes, is_filtered=terms.filter is not None),
+                *check_dataset(self.options, sizes, is_filtered=terms.filter is not None),
                 *doubts,
                 *self.truth.source.warnings,
                 *opened.scores.source.warnings,
@@ -206,22 +217,6 @@ class Setup:
             notes=(*self.notes, *notes, *self.program.remarks(totals.parts, width.n_labels)),
             sizes=sizes,
         )
-
-    def _sizes(self, terms: Terms, totals: Totals) -> Sizes:
-        """Return the sizes of the data, as far as they are known for certain."""
-        propensities = terms.propensities
-        return Sizes(
-            train=propensities.n if propensities.from_training else None,
-            test=totals.tally.n_instances(drop_empty=terms.drop_empty),
-            labels=terms.width.or_none,
-        )
-
-    def _check_dataset(self, sizes: Sizes, *, is_filtered: bool) -> Iterator[str]:
-        """Report where the data do not fit the data set that was named, or which they fit where none was."""
-        if self.options.dataset is None:
-            yield from hint_at_dataset(sizes)
-        else:
-            yield from find_dataset(self.options.dataset).mismatches(sizes, is_filtered=is_filtered)
 
 
 def _inputs(y_score: Any) -> Sequence[Any]:
@@ -239,7 +234,7 @@ def _scores_name(y_score: Any) -> str:
     return f"{listed(map(_scores_name, y_score.systems))} fused by {y_score.by}{weights}"
 
 
-def _fitting(program: Program, weighing: Weighing) -> Program:
+def fit_program(program: Program, weighing: Weighing) -> Program:
     """Return the program without the measures for which there are no propensities."""
     propensities = weighing.propensities
     asking = [measure for measure in program.measures if measure.option("over") == "train"]
@@ -255,7 +250,7 @@ def _fitting(program: Program, weighing: Weighing) -> Program:
     return rest
 
 
-def _threshold_warnings(options: Options, program: Program) -> tuple[str, ...]:
+def doubt_threshold(options: Options, program: Program) -> tuple[str, ...]:
     """Warn of a threshold that no metric uses."""
     has_decisions = any(measure.metric.family == "confusion" for measure in program.measures)
     if options.threshold is None or has_decisions:

@@ -12,7 +12,10 @@ import click
 
 from xmceval.cli import completion
 
-COMMANDS = ("score", "compare", "auc", "inspect", "convert", "fuse", "propensity", "check-table", "metrics", "datasets")
+COMMANDS = (
+    *("score", "compare", "report", "auc", "inspect", "convert", "fuse", "propensity", "check-table"),
+    *("metrics", "datasets", "formats", "schema"),
+)
 
 
 class _LazyGroup(click.Group):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import click
 
 from xmceval.cli import bars, options, shared
+from xmceval.cli.plotting import Plots, plot_options
+from xmceval.report.pictures import AUC, kinds_of
 
 
 @click.command("auc", short_help="Compute AUC and group AUC of a CSV of group,label,score.")
@@ -15,8 +17,11 @@ from xmceval.cli import bars, options, shared
     help="Names in the header, or numbers from 1 on, of these columns, where there are others.",
 )
 @options.form
+@plot_options(AUC, "roc")
 @options.quiet
-def command(file: str, form: str, quiet: bool, columns: str | None) -> None:
+def command(
+    file: str, form: str, quiet: bool, columns: str | None, plots: tuple[str, ...], plot_kinds: tuple[str, ...]
+) -> None:
     """Compute AUC and group AUC of FILE, a CSV of group,label,score.
 
     FILE may have a header and may be compressed. The first line is a header if both its label and its score are words:
@@ -29,9 +34,11 @@ def command(file: str, form: str, quiet: bool, columns: str | None) -> None:
     """
     from xmceval.api.grouped import auc
 
+    pictures = Plots.of(plots, plot_kinds)
     shared.start(quiet)
     with bars.shown(quiet):
-        result = auc(file, columns=columns)
+        result = auc(file, columns=columns, plots=kinds_of(AUC) if plots else ())
     for warning in () if quiet else result.warnings:
         click.echo(f"warning: {warning}", err=True)
     click.echo(result.to_json() if form == "json" else str(result), nl=False)
+    pictures.write([result])

@@ -8,9 +8,11 @@ import click
 from click.core import ParameterSource
 
 from xmceval.cli import bars, options, shared
+from xmceval.cli.plotting import Plots, plot_options
 from xmceval.errors import UsageError, listed
 from xmceval.files.paths import to_path
 from xmceval.report.forms import render_comparison
+from xmceval.report.pictures import COMPARISON
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.testing import Details, Testing
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 @options.layout
 @options.save_rows
 @options.save_labels
+@plot_options(COMPARISON, "differences")
 @options.option(
     "--rows", is_flag=True, group="Input", help="The files are values of rows, such as trec_eval -q writes."
 )
@@ -47,6 +50,8 @@ def command(
     runs: tuple[str, ...],
     save_rows: str | None,
     save_labels: str | None,
+    plots: tuple[str, ...],
+    plot_kinds: tuple[str, ...],
     rows: bool,
     strict: bool,
     quiet: bool,
@@ -67,8 +72,9 @@ def command(
       xmceval compare old.rows.npz new.rows.npz
     """
     layout = options.take_layout(arguments, form)
+    pictures = Plots.of(plots, plot_kinds)
     if rows or is_row_file(truth):
-        comparison = _compare_rows((truth, *preds), names, arguments, quiet)
+        comparison = _compare_rows((truth, *preds), names, arguments, pictures, quiet)
     elif any(is_row_file(each) for each in preds):
         names_of_rows = listed(each for each in preds if is_row_file(each))
         raise UsageError(f"{names_of_rows}: values of rows are compared without TRUTH (hint: leave out {truth})")
@@ -80,13 +86,14 @@ def command(
         systems = shared.system_names(preds, names)
         shared.start(quiet, ahead=True)
         named = [*shared.named_systems(preds, systems, fused), *shared.systems_of_runs(runs)]
-        comparison = _compare_systems(truth, named, arguments, save_rows, save_labels, quiet)
+        comparison = _compare_systems(truth, named, arguments, save_rows, save_labels, pictures, quiet)
     if strict:
         shared.refuse_warnings(comparison.results, comparison.warnings)
     shared.report(comparison.results, quiet=quiet, verbose=verbose, warnings=comparison.warnings)
     for wins in () if quiet else comparison.label_wins:
         click.echo(f"{save_labels}: {wins}", err=True)
     click.echo(render_comparison(form, comparison, layout), nl=False)
+    pictures.write(comparison)
 
 
 def _compare_systems(
@@ -95,6 +102,7 @@ def _compare_systems(
     arguments: dict[str, object],
     save_rows: str | None,
     save_labels: str | None,
+    pictures: Plots,
     quiet: bool,
 ) -> Comparison:
     """Compare predictions on the truth."""
@@ -102,18 +110,21 @@ def _compare_systems(
     from xmceval.api.setup import Setup
 
     testing, details = Testing.of(arguments), Details.of(arguments)
+    chosen = Options.of(arguments)
+    pictures.check(COMPARISON, chosen)
     with bars.shown(quiet):
-        setup = Setup.of(truth, Options.of(arguments), systems)
+        setup = Setup.of(truth, chosen, systems, needs_counts="gain" in pictures.collected)
         return compare_systems(
             *(setup, systems, testing, details),
             save_rows=save_rows,
             save_labels=save_labels,
+            plots=pictures.collected,
             watch=shared.watch(quiet),
         )
 
 
 def _compare_rows(
-    files: tuple[str, ...], names: tuple[str, ...], arguments: dict[str, object], quiet: bool
+    files: tuple[str, ...], names: tuple[str, ...], arguments: dict[str, object], pictures: Plots, quiet: bool
 ) -> Comparison:
     """Compare saved values of rows."""
     _refuse_scoring()
@@ -122,15 +133,14 @@ def _compare_rows(
             "overlap and examples need lists of labels, which values of rows do not have (hint: pass TRUTH and PREDS)"
         )
     shared.start(quiet)
-    from xmceval.api.comparerows import compare_tables
+    from xmceval.api.comparerows import check_row_plots, compare_tables
     from xmceval.files.rowvalues import read_row_values
 
-    threads = arguments["threads"]
+    kinds = check_row_plots(pictures.collected)
+    threads = arguments["threads"] if isinstance(arguments["threads"], int) else None
     with bars.shown(quiet):
         tables = [read_row_values(path) for path in files]
-        return compare_tables(
-            tables, names, Testing.of(arguments), threads if isinstance(threads, int) else None, shared.watch(quiet)
-        )
+        return compare_tables(tables, names, Testing.of(arguments), threads, shared.watch(quiet), kinds)
 
 
 def _refuse_scoring() -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import click
 
 from xmceval.cli import bars, options, shared
+from xmceval.cli.plotting import Plots, plot_options
 from xmceval.errors import UsageError
 from xmceval.report.forms import render
+from xmceval.report.pictures import RESULTS
 
 
 @click.command("score", cls=options.GroupedCommand, short_help="Score predictions against the truth.")
@@ -25,6 +27,7 @@ from xmceval.report.forms import render
 )
 @options.save_rows
 @options.save_labels
+@plot_options(RESULTS, "bins with --by-frequency, else curves")
 @options.strict
 @options.quiet
 @options.verbose
@@ -37,6 +40,8 @@ def command(
     published: bool,
     save_rows: str | None,
     save_labels: str | None,
+    plots: tuple[str, ...],
+    plot_kinds: tuple[str, ...],
     strict: bool,
     quiet: bool,
     verbose: bool,
@@ -57,6 +62,7 @@ def command(
         raise UsageError("published values are not part of the CSV (hint: pass -o table or -o json)")
     layout = options.take_layout(arguments, form)
     systems = shared.system_names(preds, names)
+    pictures = Plots.of(plots, plot_kinds)
     shared.start(quiet, ahead=True)
     from xmceval.api.score import score_systems
     from xmceval.api.setup import Setup
@@ -67,11 +73,13 @@ def command(
     chosen = Options.of(arguments)
     entry = require_dataset(chosen.dataset) if published else None
     named = shared.named_systems(preds, systems, fused)
+    pictures.check(RESULTS, chosen)
     with bars.shown(quiet):
-        setup = Setup.of(truth, chosen, named)
-        results = score_systems(setup, named, save_rows=save_rows, save_labels=save_labels)
+        setup = Setup.of(truth, chosen, named, needs_counts="gain" in pictures.collected)
+        results = score_systems(setup, named, save_rows=save_rows, save_labels=save_labels, plots=pictures.collected)
     results = results if entry is None else [with_standings(result, entry) for result in results]
     if strict:
         shared.refuse_warnings(results)
     shared.report(results, quiet=quiet, verbose=verbose)
     click.echo(render(form, results, layout), nl=False)
+    pictures.write(results)

@@ -12,6 +12,7 @@ from xmceval.errors import DataError, counted
 from xmceval.files.chunks import LineChunks
 from xmceval.files.decimals import explain_decimal
 from xmceval.files.judgments import Judgments
+from xmceval.files.known.table import title_of
 from xmceval.files.opened import Opened, Request
 from xmceval.files.signatures import UTF8_BOM
 from xmceval.files.streams import quote
@@ -46,7 +47,7 @@ def open_letor(path: Path, request: Request) -> Opened:
     judgments = Judgments(str(path), queries, np.array(ends, dtype=np.int64))
     if request.judgments is not None and request.are_scores:
         _check_same_documents(judgments, request.judgments)
-    description = "LETOR lines, labels are positions within the query"
+    description = f"{title_of('letor')}, labels are positions within the query"
     opened = _held(path, np.array(values), judgments.indptr, description, request)
     return replace(opened, judgments=judgments)
 
@@ -94,9 +95,9 @@ def open_score_column(path: Path, judgments: Judgments) -> Opened:
         raise DataError(
             f"{path}: has {counted(n_scores, 'score')} for the {counted(n_documents, 'document')} of {judgments.name}"
         )
-    how = "one score per line, in the order of the LETOR lines"
+    how = title_of("score-column")
     if n_words == 3:
-        how = "lines of query, document and score, joined to the LETOR lines"
+        how = title_of("ranklib")
     return _held(path, values, judgments.indptr, how, Request("scores"))
 
 

@@ -117,6 +117,12 @@ class RemotePath(_Local):  # type: ignore[misc, valid-type]
         """Return whether it is a file."""
         return self.exists() and not self.remote.is_folder
 
+    def open(self, *_: Any, **__: Any) -> Any:
+        """Open the file for reading, in bytes."""
+        from xmceval.files.remote.reading import RemoteFile
+
+        return RemoteFile(self)
+
     def samefile(self, other_path: Any) -> bool:
         """Return whether another path is the same address."""
         return self == to_path(other_path)

@@ -170,9 +170,7 @@ def _open_watched(path: Path) -> BinaryIO:
 def _open_stored(path: Path) -> BinaryIO:
     """Open a file as it is stored."""
     if isinstance(path, RemotePath):
-        from xmceval.files.remote.reading import RemoteFile
-
-        return cast(BinaryIO, RemoteFile(path))
+        return cast(BinaryIO, path.open())
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):

@@ -17,6 +17,7 @@ from xmceval.errors import DataError, counted
 from xmceval.files.arrays.csr import coo_to_csr
 from xmceval.files.chunks import LineChunks
 from xmceval.files.judgments import Documents, Judgments
+from xmceval.files.known.table import title_of
 from xmceval.files.letor import open_letor, open_score_column, read_number
 from xmceval.files.opened import Opened, Request
 from xmceval.files.signatures import UTF8_BOM
@@ -144,7 +145,7 @@ def open_qrels(path: Path, request: Request, columns: Columns = QRELS) -> Opened
     is_negative = lines.values < 0
     lines.values[is_negative] = 0
     csr = _to_csr(path, lines, queries, documents)
-    name = "BEIR qrels" if columns is BEIR else "TREC qrels"
+    name = title_of("beir" if columns is BEIR else "qrels")
     opened = _held(path, csr, f"{name}, documents {documents.meaning}", request)
     if is_negative.any():
         n = int(np.count_nonzero(is_negative))
@@ -176,7 +177,7 @@ def open_run(path: Path, request: Request) -> Opened:
             f"{path}: is a TREC run, whose rows are the queries of the truth; expected TREC qrels as truth "
             f"(hint: their lines are {QRELS.names!r})"
         )
-    lines, description = _read_lines(path, RUN), "TREC run"
+    lines, description = _read_lines(path, RUN), title_of("run")
     judged = lines.of_queries(judgments.queries)
     if request.ties == "label":
         n_tied = _break_ties(path, judged, judgments.queries)

@@ -71,7 +71,6 @@ def inspect_pair(
     truth: FileInspection,
     scores: FileInspection,
     *,
-    files: tuple[Path, Path] | None = None,
     n_labels: int | None = None,
     names: Names | None = None,
     filter: Filter | None = None,  # noqa: A002 - the field's word
@@ -85,8 +84,6 @@ def inspect_pair(
     ----------
     truth, scores : FileInspection
         The two files.
-    files : tuple of Path, optional
-        Where they are; default as their inspections name them, which remote files with credentials do not allow.
     n_labels : int, optional
         The number of labels, where the truth does not declare it.
     names : Names, optional
@@ -101,7 +98,7 @@ def inspect_pair(
         Default: one per processor.
     """
     paths = truth.path, scores.path
-    where = files or (to_path(truth.path), to_path(scores.path))
+    where = truth.file or to_path(truth.path), scores.file or to_path(scores.path)
     is_same_file = where[0].resolve() == where[1].resolve()
     warnings = [f"{truth.path} and {scores.path} are the same file"] if is_same_file else []
     warnings += _check_training(truth, training)

@@ -54,7 +54,7 @@ def expect_rows(truth, predictions, ranking, propensities, curves, discounts, ga
     working space for the kinds of gain.
     """
     truth_indptr, truth_indices, grades = truth
-    pred_indptr, pred_indices, scores = predictions
+    pred_indptr, pred_indices, scores, omitted = predictions
     ranked, ranked_scores, n_ranked = ranking
     ids, codes, inverse = propensities
     depth = expected.shape[2]
@@ -70,7 +70,7 @@ def expect_rows(truth, predictions, ranking, propensities, curves, discounts, ga
             beyond = stop > depth
             begin = pred_indptr[row] if beyond else start
             end = pred_indptr[row + 1] if beyond else stop
-            size, hits = 0, 0
+            size, hits = omitted[row] if omitted.size > 0 and beyond and stop == n_ranked[row] else 0, 0
             for g in range(N_GAINS):
                 gain_sums[g] = 0.0
             for place in range(begin, end):

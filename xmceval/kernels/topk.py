@@ -157,7 +157,7 @@ def _run(curves, discounts, gains, count, running, order):
 
 @helper
 def _order_ties(
-    row, g, sign, first, last, truth_indices, grades, pred_indptr, pred_indices, scores,
+    row, g, sign, first, last, truth_indices, grades, pred_indptr, pred_indices, scores, omitted,
     ranked, ranked_scores, n_ranked, ids, codes, inverse, gains,
 ):  # fmt: skip
     """Write a row's gains with each group of tied labels in the order of sign * gain, ascending."""
@@ -170,6 +170,7 @@ def _order_ties(
         beyond = stop > depth
         begin = pred_indptr[row] if beyond else start
         end = pred_indptr[row + 1] if beyond else stop
+        n_omitted = omitted[row] if omitted.size > 0 and beyond and stop == n_ranked[row] else 0
         stop = stop if stop < depth else depth
         count = np.int64(0)
         for place in range(begin, end):
@@ -178,6 +179,8 @@ def _order_ties(
                 at = _position(truth_indices, first, last, label)
                 gain = _gain(g, grades[at], label, ids, codes, inverse) if at >= 0 else 0.0
                 count = _insert(gains, g, count, start, stop, sign * gain)
+        for _ in range(n_omitted if n_omitted < stop - start else stop - start):
+            count = _insert(gains, g, count, start, stop, sign * 0.0)
         for j in range(start, stop):
             gains[g, j] = sign * gains[g, j]
         start = stop
@@ -219,7 +222,9 @@ def compute_rows(
     ----------
     truth : indptr, indices, grades
         Labels ascend within a row.
-    predictions : indptr, indices, scores
+    predictions : indptr, indices, scores, omitted
+        `omitted` has for each row how many labels that tie with the last of the ranking are not among these, none of
+        them true; it is empty where no label is missing.
     ranking : as in `top_k`
         One label deeper than the deepest cutoff, so that ties across that cutoff show.
     propensities : ids, codes, inverse
@@ -243,7 +248,7 @@ def compute_rows(
         rows.
     """
     truth_indptr, truth_indices, grades = truth
-    pred_indptr, pred_indices, scores = predictions
+    pred_indptr, pred_indices, scores, omitted = predictions
     ranked, ranked_scores, n_ranked = ranking
     ids, codes, inverse = propensities
     curves, discounts, outputs, slopes, levels = recipe
@@ -301,7 +306,7 @@ def compute_rows(
                     if used[g] > 0:
                         _order_ties(
                             row, g, sign, first, last, truth_indices, grades, pred_indptr, pred_indices, scores,
-                            ranked, ranked_scores, n_ranked, ids, codes, inverse, gains,
+                            omitted, ranked, ranked_scores, n_ranked, ids, codes, inverse, gains,
                         )  # fmt: skip
                 _run(curves, discounts, gains, count, running, order)
 

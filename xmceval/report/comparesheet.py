@@ -36,7 +36,7 @@ def build_comparison_sheet(comparison: Comparison, layout: Layout = DEFAULT) -> 
     return replace(
         sheet,
         above=(comparison.source,) if comparison.source else sheet.above,
-        below=(*sheet.below, _describe_test(comparison)),
+        below=(*sheet.below, describe_test(comparison)),
         listings=listings,
         verdicts=tuple(verdicts),
     )
@@ -71,7 +71,7 @@ def _list_runs(runs: RunsOf, layout: Layout) -> Listing:
     return Listing(title, (head, *rows), frozenset({1, 2, 3, 4}), has_head=True)
 
 
-def _describe_test(comparison: Comparison) -> str:
+def describe_test(comparison: Comparison) -> str:
     """Describe how differences were tested, and what so many rows could detect."""
     testing = comparison.testing
     units = {each.unit for each in comparison.differences}

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import counted
 from xmceval.metrics.measure import Measure
-from xmceval.metrics.names import parse
 from xmceval.report.forms import render_comparison
-from xmceval.report.result import Result
+from xmceval.report.layout import Layout
+from xmceval.report.lookup import find_name
+from xmceval.report.result import Result, describe_size
+from xmceval.report.shown import Shown, fit_line, join_facts, shorten
 from xmceval.scoring.examples import Example
 from xmceval.scoring.overlap import Overlap
 from xmceval.scoring.testing import Testing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from xmceval.scoring.densities import Density
 
 LEVEL = 0.05
 DIFFERENCE_NUMBERS = (
@@ -140,9 +147,12 @@ class RunsOf:
     spreads: tuple[Spread, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison(Mapping[Key, Difference]):
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Shown, Mapping[Key, Difference]):
     """Differences by (metric, system, baseline): ``comparison["P@5", "b", "a"].p``; ``str(comparison)`` is the table.
+
+    It is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``, ``to_latex``, ``to_dict`` and
+    ``to_frame``.
 
     Attributes
     ----------
@@ -164,6 +174,21 @@ class Comparison(Mapping[Key, Difference]):
         Where they were asked for: pair by pair the rows that the system loses most, then those that it wins most.
     label_wins : tuple of LabelWins
         One per pair, where values of labels are saved.
+    densities : tuple of Density
+        Pair by pair and metric by metric, where the picture ``rows`` was asked for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import xmceval
+    >>> scores = {"old": np.eye(6)[::-1], "new": np.eye(6)}
+    >>> comparison = xmceval.compare(np.eye(6), scores, k=1, metrics="P")
+    >>> comparison
+    <Comparison of new with old: 1 difference, 6 instances, 6 labels
+     new - old: better on 1
+     print() shows tables, [metric, system, baseline] one difference, .to_frame() all>
+    >>> comparison["P@1", "new", "old"].wins
+    6
     """
 
     results: tuple[Result, ...]
@@ -175,6 +200,7 @@ class Comparison(Mapping[Key, Difference]):
     overlaps: tuple[Overlap, ...] = ()
     examples: tuple[Example, ...] = ()
     label_wins: tuple[LabelWins, ...] = ()
+    densities: tuple[Density, ...] = ()
 
     @cached_property
     def by_key(self) -> dict[Key, Difference]:
@@ -182,15 +208,18 @@ class Comparison(Mapping[Key, Difference]):
         return {each.key: each for each in self.differences if not each.bin}
 
     def __getitem__(self, key: Key) -> Difference:
-        metric, system, baseline = key
         if key in self.by_key:
             return self.by_key[key]
-        names = [str(measure) for measure in parse(metric)] if isinstance(metric, str) else []
-        for name in names:
-            if (name, system, baseline) in self.by_key:
-                return self.by_key[name, system, baseline]
-        pairs = ", ".join(f"{a} - {b}" for a, b in self.pairs)
-        raise KeyError(f"{key!r} is not one of the metrics of {pairs}")
+        example = next(iter(self.by_key), ("P@5", "b", "a"))
+        if not isinstance(key, tuple) or len(key) != 3:
+            raise KeyError(f"{key!r} is not a metric, a system and its baseline, such as {example!r}")
+        metric, system, baseline = key
+        of_pair = [each.measure for each in self.of_pair(system, baseline)]
+        if not of_pair:
+            pairs = ", ".join(f"{a!r} and {b!r}" for a, b in self.pairs)
+            order = " (system first, then baseline)" if (baseline, system) in self.pairs else ""
+            raise KeyError(f"{system!r} and {baseline!r} are not one of the pairs {pairs}{order}")
+        return self.by_key[find_name(metric, of_pair), system, baseline]
 
     def __iter__(self) -> Iterator[Key]:
         return iter(self.by_key)
@@ -198,13 +227,60 @@ class Comparison(Mapping[Key, Difference]):
     def __len__(self) -> int:
         return len(self.by_key)
 
-    def __str__(self) -> str:
-        return render_comparison("table", self)
+    def to_frame(self, *, bins: bool = False) -> Any:
+        """Return the differences as a pandas DataFrame, indexed by metric, k, system and baseline.
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON document."""
-        document: dict[str, Any] = json.loads(render_comparison("json", self))
-        return document
+        Parameters
+        ----------
+        bins : bool
+            Also the differences within bins of labels, with the level ``bin``, empty for all labels.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns difference, low, high (the 95 % interval), p, p_adjusted, effect, detectable, wins, ties, losses, n
+            and unit; missing where there is none. Differences of shares are fractions of 1.
+
+        Raises
+        ------
+        UsageError
+            pandas is not installed.
+        """
+        from xmceval.report.frame import make_comparison_frame
+
+        return make_comparison_frame(self, bins=bins)
+
+    def plot(
+        self,
+        kind: str | None = None,
+        *,
+        metrics: str | Iterable[str] | None = None,
+        size: str | None = None,
+        ax: Axes | None = None,
+    ) -> Figure:
+        """Draw a picture; needs matplotlib.
+
+        Parameters
+        ----------
+        kind : {"differences", "rows", "curves", "bins", "gain", "calibration"}, optional
+            Default differences. For rows, gain and calibration `compare` collects data with `plots`.
+        metrics, size, ax
+            As in `Result.plot`.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+
+        Raises
+        ------
+        UsageError
+            What the kind cannot show.
+        DataError
+            matplotlib is not installed.
+        """
+        from xmceval.report.pictures import default_kind, draw
+
+        return draw(kind or default_kind(self), self, metrics=metrics, size=size, ax=ax)
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
@@ -214,3 +290,41 @@ class Comparison(Mapping[Key, Difference]):
     def of_pair(self, system: str, baseline: str, bin: str = "") -> list[Difference]:  # noqa: A002 - the JSON's word
         """Return the differences of one pair, over all labels or within a bin."""
         return [each for each in self.differences if (each.system, each.baseline, each.bin) == (system, baseline, bin)]
+
+    def _render(self, form: str, layout: Layout) -> str:
+        return render_comparison(form, self, layout)
+
+    def _draw_page(self, title: str | None, layout: Layout) -> str:
+        from xmceval.report.page import render_page
+
+        return render_page(self.results, self, title=title, layout=layout)
+
+    def _describe(self) -> tuple[str, str, str]:
+        (system, baseline), *others = self.pairs
+        warnings = {*self.warnings, *(line for each in self.results for line in each.warnings)}
+        several = f"{len(self.results)} systems" if not self.runs else f"{len(self.runs)} systems with runs"
+        what = several if others else f"{shorten(system)} with {shorten(baseline)}"
+        lines = (f"{shorten(a)} - {shorten(b)}: {_count_verdicts(self.of_pair(a, b))}" for a, b in self.pairs)
+        return (
+            join_facts(
+                f"Comparison of {what}",
+                (
+                    counted(len(self), "difference"),
+                    *describe_size(self.results[0].counts),
+                    counted(len(warnings), "warning") if warnings else "",
+                ),
+            ),
+            fit_line(lines, len(self.pairs), "; "),
+            "print() shows tables, [metric, system, baseline] one difference, .to_frame() all",
+        )
+
+
+def _count_verdicts(differences: Sequence[Difference]) -> str:
+    """Count on how many metrics a system is better and worse."""
+    numbers = {
+        "better on": sum(each.is_detected and each.is_better for each in differences),
+        "worse on": sum(each.is_detected and not each.is_better for each in differences),
+        "no difference detected on": sum(each.p is not None and not each.is_detected for each in differences),
+        "not tested on": sum(each.p is None for each in differences),
+    }
+    return ", ".join(f"{words} {number}" for words, number in numbers.items() if number)

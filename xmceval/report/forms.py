@@ -25,11 +25,13 @@ DRAWN: Mapping[str, str] = MappingProxyType(
 # Forms for programs; each module has the functions render(results) and render_comparison(comparison).
 WRITTEN: Mapping[str, str] = MappingProxyType({"csv": "xmceval.report.csv", "json": "xmceval.report.json"})
 FORMS: Mapping[str, str] = MappingProxyType({**DRAWN, **WRITTEN})
+# Of notebooks: a fragment, which is no choice of ``-o``; the page of ``xmceval report`` is more than a form.
+MODULES: Mapping[str, str] = MappingProxyType({**FORMS, "html": "xmceval.report.html"})
 
 
 def render(form: str, results: Sequence[Result], layout: Layout = DEFAULT) -> str:
-    """Write results in one of the FORMS."""
-    module = import_module(FORMS[form])
+    """Write results in one of the FORMS, or as html."""
+    module = import_module(MODULES[form])
     if form in WRITTEN:
         return str(module.render(results))
     from xmceval.report.scoresheet import build_sheet
@@ -38,8 +40,8 @@ def render(form: str, results: Sequence[Result], layout: Layout = DEFAULT) -> st
 
 
 def render_comparison(form: str, comparison: Comparison, layout: Layout = DEFAULT) -> str:
-    """Write a comparison in one of the FORMS."""
-    module = import_module(FORMS[form])
+    """Write a comparison in one of the FORMS, or as html."""
+    module = import_module(MODULES[form])
     if form in WRITTEN:
         return str(module.render_comparison(comparison))
     from xmceval.report.comparesheet import build_comparison_sheet

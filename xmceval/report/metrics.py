@@ -92,16 +92,6 @@ def metrics_json(metrics: Sequence[Metric]) -> str:
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def readme_table(metrics: Iterable[Metric] = METRICS.values()) -> str:
-    """Write the table of definitions as Markdown."""
-    lines = ["| metric | what it is | definition | options, the default first |", "| --- | --- | --- | --- |"]
-    for metric in sort_by_family(metrics):
-        options = "; ".join(_option_words(metric))
-        cells = [f"`{display_name(metric)}`", metric.title, metric.formula, options]
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join(lines) + "\n"
-
-
 def list_metrics(metrics: Iterable[Metric]) -> Listing:
     """List metrics, one per line."""
     rows = (

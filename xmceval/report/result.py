@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from xmceval.errors import counted
 from xmceval.labels.catalogue import UNKNOWN_SIZES, Dataset, Sizes
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.labels.standings import Standings, find_comparable_metrics, rank_among_published
-from xmceval.metrics.names import parse
 from xmceval.report.cautions import Case, find_cautions
 from xmceval.report.forms import render
+from xmceval.report.layout import Layout
+from xmceval.report.lookup import find_name
+from xmceval.report.shown import Shown, fit_line, join_facts
 from xmceval.rows.filters import FilterReport
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.estimates import Estimate
@@ -21,10 +24,20 @@ from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program
 from xmceval.scoring.totals import Totals
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawn
 
-@dataclass(frozen=True, eq=False)
-class Result(Mapping[str, float]):
+    from xmceval.scoring.labelgain import LabelGain
+    from xmceval.scoring.reliability import Reliability
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Result(Shown, Mapping[str, float]):
     """Metric values of one system by name: ``result["P@5"]`` is a fraction; ``str(result)`` is the table.
+
+    It is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``, ``to_latex``, ``to_dict`` and
+    ``to_frame``; ``xmceval.Results`` puts several into one table.
 
     Attributes
     ----------
@@ -53,6 +66,22 @@ class Result(Mapping[str, float]):
         The names of the files of truth and predictions, or ``array``.
     sizes : Sizes
         Of the data, as far as they are known for certain.
+    gain : LabelGain or None
+        Hits by training frequency of their labels, where the picture ``gain`` was asked for.
+    reliability : Reliability or None
+        Hits by score, where the picture ``calibration`` was asked for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import xmceval
+    >>> result = xmceval.score(np.eye(4), np.eye(4), k=(1, 3), metrics=["P", "nDCG"])
+    >>> result
+    <Result of y_score: 4 values, 4 instances, 4 labels
+     P@3 0.3333, nDCG@3 1.0000, and 2 more
+     print() shows the table, ["P@3"] one value, .to_frame() all>
+    >>> result["P@1"], result.interval("P@1")
+    (1.0, (1.0, 1.0))
     """
 
     name: str
@@ -69,6 +98,8 @@ class Result(Mapping[str, float]):
     truth: str = "array"
     scores: str = "array"
     sizes: Sizes = UNKNOWN_SIZES
+    gain: LabelGain | None = None
+    reliability: Reliability | None = None
 
     @cached_property
     def estimates(self) -> dict[str, Estimate]:
@@ -108,8 +139,42 @@ class Result(Mapping[str, float]):
     __hash__ = None  # type: ignore[assignment]
     __array_ufunc__ = None  # an array compares itself with a result as with any other object: they are not equal
 
-    def __str__(self) -> str:
-        return render("table", [self])
+    def plot(
+        self,
+        kind: str | None = None,
+        *,
+        metrics: str | Iterable[str] | None = None,
+        size: str | None = None,
+        ax: Axes | None = None,
+    ) -> Drawn:
+        """Draw a picture; needs matplotlib.
+
+        Parameters
+        ----------
+        kind : {"curves", "bins", "gain", "calibration"}, optional
+            Default: bins where there are any, else curves. The last two need data that `score` collects with `plots`.
+        metrics : str or iterable of str, optional
+            Only these, such as ``"P,PSP"`` or ``["P@5"]``.
+        size : {"column", "page"}, optional
+            As wide as a column of a paper (3.3 inches) or its page (6.9 inches); default a page for several panels.
+        ax : Axes, optional
+            Draw there, for pictures of one panel.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            ``figure.axes`` are the panels; `xmceval.report.pictures.save` writes files that are the same each time.
+
+        Raises
+        ------
+        UsageError
+            What the kind cannot show.
+        DataError
+            matplotlib is not installed.
+        """
+        from xmceval.report.pictures import default_kind, draw
+
+        return draw(kind or default_kind([self]), [self], metrics=metrics, size=size, ax=ax)
 
     def interval(self, name: str) -> tuple[float, float] | None:
         """Return the 95 % confidence interval of a metric, or None where there is none."""
@@ -121,23 +186,73 @@ class Result(Mapping[str, float]):
         estimate = self._find_estimate(name)
         return None if estimate.tie_low is None or estimate.tie_high is None else (estimate.tie_low, estimate.tie_high)
 
+    def to_frame(self, *, bins: bool = False) -> Any:
+        """Return the values as a pandas DataFrame, one line per value, indexed by metric, k and system.
+
+        So ``frame.loc["P", 5]`` are the lines of P@5, and ``frame["value"].unstack(["metric", "k"])`` is the table of
+        papers: a line per system, a column per metric and cutoff. Metrics keep their order.
+
+        Parameters
+        ----------
+        bins : bool
+            Also the values of bins of labels, with the level ``bin``, empty for all labels, and the column ``kind``:
+            total, share (those of all bins add up to the total) or average (within the bin).
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns value, low, high (the 95 % interval), tie_low, tie_high (bounds over orders of equal scores) and
+            ceiling; NaN where there is none. Shares are fractions of 1.
+
+        Raises
+        ------
+        UsageError
+            pandas is not installed.
+        """
+        from xmceval.report.frame import make_frame
+
+        return make_frame([self], bins=bins)
+
     def _find_estimate(self, name: str) -> Estimate:
         if name in self.estimates:
             return self.estimates[name]
-        cutoffs = dict.fromkeys(figure.measure.k for figure in self.figures if figure.measure.k is not None)
-        try:
-            found = [each for each in map(str, parse(name, cutoffs)) if each in self.estimates]
-        except (ValueError, AttributeError):
-            found = []
-        if not found:
-            raise KeyError(f"{name!r} is not one of {', '.join(self.estimates)}")
-        if len(found) > 1:
-            raise KeyError(f"{name!r} is any of {', '.join(found)}; expected one of them")
-        return self.estimates[found[0]]
+        return self.estimates[find_name(name, [figure.measure for figure in self.figures])]
+
+    def _render(self, form: str, layout: Layout) -> str:
+        return render(form, [self], layout)
+
+    def _draw_page(self, title: str | None, layout: Layout) -> str:
+        from xmceval.report.page import render_page
+
+        return render_page([self], title=title, layout=layout)
+
+    def _describe(self) -> tuple[str, str, str]:
+        last = {figure.measure.head: figure for figure in self.figures}  # at the deepest cutoff of each metric
+        values = [f"{figure.name} {figure.estimate.value:.4f}" for figure in last.values()]
+        example = next(iter(last.values())).name
+        return (
+            join_facts(
+                "Result of {}",
+                (
+                    counted(len(self), "value"),
+                    *describe_size(self.counts),
+                    counted(len(self.warnings), "warning") if self.warnings else "",
+                ),
+                self.name,
+            ),
+            fit_line(values, len(self)),
+            f'print() shows the table, ["{example}"] one value, .to_frame() all',
+        )
 
     def _content(self) -> tuple[object, ...]:
         numbers = self.figures, self.counts, self.slices, self.published, self.filtered
         return self.name, *numbers, self.propensity_model, self.empty_rows, self.warnings
+
+
+def describe_size(counts: Counts) -> tuple[str, ...]:
+    """Describe how much was scored; values of rows of other tools have no labels."""
+    instances = counted(counts.n_instances, "instance")
+    return (instances, counted(counts.n_labels, "label")) if counts.n_labels else (instances,)
 
 
 def make_result(

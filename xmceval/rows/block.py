@@ -20,6 +20,25 @@ class Rows(NamedTuple):
     values: Float64
 
 
+class Selected(NamedTuple):
+    """What the metrics at cutoffs need of the scores of some rows.
+
+    Attributes
+    ----------
+    rows : Rows
+        The best labels of each row, best first. Where the last two of them tie, all further true labels with the same
+        score follow.
+    ends : int64 array [n_rows + 1]
+        0, and the running sum of the numbers of labels that have a score.
+    omitted : int64 array [n_rows]
+        Where the last two tie, how many labels with the same score are not in `rows`; none of them is true.
+    """
+
+    rows: Rows
+    ends: Int64
+    omitted: Int64
+
+
 class Scratch:
     """Arrays of one thread, used again for block after block: first touch of fresh memory is slow."""
 

@@ -24,7 +24,7 @@ def validated_scores(block: Block, scratch: Scratch, width: Width, *, may_merge:
     """
     rows = block.rows(scratch)
     status = np.zeros(5, dtype=np.int64)
-    longest = int(np.max(np.diff(rows.indptr), initial=4))
+    longest = int((rows.indptr[1:] - rows.indptr[:-1]).max(initial=4))
     kernels.check_scores(*rows, width.n_labels, scratch.array("table", 4 * longest, np.int64, fill=-1), status)
     if status[kernels.CODE]:
         raise _fault(block, rows, status, width, "score", may_merge)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError, counted
 from xmceval.kernels.filters import drop_pairs
+from xmceval.rows.arrays import as_array
 from xmceval.rows.block import Int64, Rows
 from xmceval.rows.width import Width
 
@@ -137,7 +138,7 @@ def as_filter(pairs: Any, name: str = "filter") -> Filter:
     DataError
         Another shape, or a number that is not whole or negative.
     """
-    array = np.asarray(pairs)
+    array = as_array(pairs, name)
     if array.size == 0 and array.dtype.kind in "biuf":
         array = array.reshape(0, 2)
     if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iuf":

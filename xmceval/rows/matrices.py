@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from xmceval.errors import DataError, counted
+from xmceval.rows import tensors
+from xmceval.rows.arrays import as_values, check_dtype
 from xmceval.rows.block import Block, Rows, Scratch
+from xmceval.rows.lists import LabelLists, Pair, are_ranked_lists, find_lists, find_pair
 from xmceval.rows.storage import AnyArray, Csr, Dense, Matrix, PaddedLists
 
 BLOCK_ENTRIES = 1 << 17  # entries per block, few enough for a block to stay in the processor's cache
+RANKED = "labels without scores, ranked by their order, best first"
+
 BLOCK_ROWS = 1 << 15  # rows per block, so that rows with few entries do not make a long one
 
 
@@ -65,6 +70,10 @@ class MatrixSource:
         Warnings from reading.
     dtype : numpy dtype, optional
         The type in which the values are stored.
+    is_dense : bool
+        Whether the pieces are dense scores.
+    note : str
+        How the matrix was read, where it could have been something else.
     """
 
     name: str
@@ -74,6 +83,8 @@ class MatrixSource:
     is_exact: bool = True
     warnings: list[str] = field(default_factory=list)
     dtype: np.dtype[Any] | None = None
+    is_dense: bool = False
+    note: str = ""
 
     def blocks(self) -> Generator[Block, None, None]:
         """Yield blocks of about BLOCK_ENTRIES entries, and of at most BLOCK_ROWS rows."""
@@ -87,38 +98,62 @@ class MatrixSource:
             first_row += n_rows
 
 
-def as_truth(y_true: Any, name: str = "y_true") -> MatrixSource:
-    """Wrap a truth matrix: any scipy.sparse matrix or array, or a dense indicator [n_rows, n_labels].
+def as_truth(y_true: Any, name: str = "y_true", n_labels: int | None = None) -> MatrixSource:
+    """Wrap a truth matrix.
+
+    Any scipy.sparse matrix or array, a sparse tensor of PyTorch, or a dense indicator [n_rows, n_labels] of any library
+    that exports DLPack; or the ids of each row's labels, as a list of lists, sets, arrays or tensors.
 
     Raises
     ------
     DataError
         Not a matrix of numbers.
     """
-    if _is_sparse(y_true):
+    if _is_sparse(y_true) or tensors.is_sparse(y_true):
         return _wrap_sparse(y_true, name, are_scores=False)
-    values = _as_array(y_true, name)
+    lists = find_lists(y_true, name, n_labels)
+    if lists is not None:
+        return _wrap_lists(lists, name, are_scores=False)
+    values = as_values(y_true, name)
     return MatrixSource(name, values.shape[0], values.shape[1], [Dense(values, are_scores=False)])
 
 
-def as_scores(y_score: Any, name: str = "y_score") -> MatrixSource:
+def as_scores(y_score: Any, name: str = "y_score", n_labels: int | None = None) -> MatrixSource:
     """Wrap a score matrix.
 
-    Any scipy.sparse matrix or array (stored entries are the predictions, zeros too); a dense array
-    [n_rows, n_labels], in which -inf means not predicted; or a pair of arrays ``(labels, scores)``, both
-    [n_rows, any width], in which label -1 is padding.
+    Any scipy.sparse matrix or array, or a sparse tensor of PyTorch (stored entries are the predictions, zeros too); a
+    dense array [n_rows, n_labels] of any library that exports DLPack, in which -inf means not predicted; a pair of
+    arrays with labels and scores, both [n_rows, any width], in which label -1 is padding; or ranked labels, best first:
+    a list of lists, arrays or tensors, or integers [n_rows, any width but `n_labels`].
 
     Raises
     ------
     DataError
         Not a matrix of numbers, or a pair of different shapes.
     """
-    if _is_sparse(y_score):
+    if _is_sparse(y_score) or tensors.is_sparse(y_score):
         return _wrap_sparse(y_score, name, are_scores=True)
-    if isinstance(y_score, tuple) and len(y_score) == 2:
-        return _wrap_padded_lists(y_score[0], y_score[1], f"{name}[0]", f"{name}[1]")
-    values = _as_array(y_score, name)
-    return MatrixSource(name, values.shape[0], values.shape[1], [Dense(values, are_scores=True)], dtype=values.dtype)
+    pair = find_pair(y_score, name)
+    if pair is not None:
+        return _wrap_padded_lists(pair)
+    lists = find_lists(y_score, name, n_labels)
+    if lists is not None:
+        return _wrap_lists(lists, name, are_scores=True)
+    values = as_values(y_score, name)
+    if values.dtype.kind in "iu" and n_labels not in {None, values.shape[1]}:
+        labels = values[:]
+        if are_ranked_lists(labels, n_labels):
+            ranks = np.broadcast_to(np.arange(labels.shape[1], 0, -1), labels.shape)
+            return MatrixSource(name, labels.shape[0], None, [PaddedLists(labels, ranks)], is_exact=False, note=RANKED)
+    pieces = [Dense(values, are_scores=True)]
+    return MatrixSource(name, values.shape[0], values.shape[1], pieces, dtype=values.dtype, is_dense=True)
+
+
+def _wrap_lists(lists: LabelLists, name: str, *, are_scores: bool) -> MatrixSource:
+    values = lists.scores if are_scores else np.ones(lists.labels.size)
+    pieces = [Csr(lists.indptr, lists.labels, values, are_scores)]
+    note = RANKED if are_scores else "lists of labels"
+    return MatrixSource(name, lists.indptr.size - 1, None, pieces, is_exact=False, note=note)
 
 
 def csr_source(
@@ -131,9 +166,9 @@ def csr_source(
     DataError
         Values that are not numbers, or arrays that do not fit together.
     """
-    _check_dtype(values.dtype, name)
+    check_dtype(values.dtype, name)
     ends = indptr.size == shape[0] + 1 and indptr[0] == 0 and indptr[-1] <= min(indices.size, values.size)
-    if not ends or np.any(indptr[1:] < indptr[:-1]):
+    if not ends or (indptr[1:] < indptr[:-1]).any():
         raise indptr_error(name, shape[0], indices.size)
     pieces = [Csr(indptr, indices, values, are_scores)]
     return MatrixSource(name, int(shape[0]), int(shape[1]), pieces, dtype=values.dtype)
@@ -146,16 +181,17 @@ def indptr_error(name: str, n_rows: int, n_stored: int) -> DataError:
     )
 
 
-def _wrap_padded_lists(labels: Any, scores: Any, labels_name: str, scores_name: str) -> MatrixSource:
-    ids, values = _as_array(labels, labels_name), _as_array(scores, scores_name)
+def _wrap_padded_lists(pair: Pair) -> MatrixSource:
+    ids, values = as_values(pair.labels, pair.labels_name), as_values(pair.scores, pair.scores_name)
     if ids.dtype.kind not in "iu":
-        raise DataError(f"{labels_name}: labels must be integers, got dtype {ids.dtype}")
+        raise DataError(f"{pair.labels_name}: labels must be integers, got dtype {ids.dtype}")
     if ids.shape != values.shape:
         raise DataError(
-            f"{labels_name} has shape {ids.shape}, but {scores_name} has shape {values.shape}; expected the same shape"
+            f"{pair.labels_name} has shape {ids.shape}, but {pair.scores_name} has shape {values.shape}; "
+            "expected the same shape"
         )
-    pieces = [PaddedLists(ids, values)]
-    return MatrixSource(labels_name, ids.shape[0], None, pieces, is_exact=False, dtype=values.dtype)
+    pieces = [PaddedLists(ids[:], values)]
+    return MatrixSource(pair.labels_name, ids.shape[0], None, pieces, is_exact=False, dtype=values.dtype)
 
 
 def _is_sparse(matrix: Any) -> bool:
@@ -163,9 +199,14 @@ def _is_sparse(matrix: Any) -> bool:
 
 
 def _wrap_sparse(matrix: Any, name: str, are_scores: bool) -> MatrixSource:
+    if tensors.is_tensor(matrix):
+        matrix, dtype = tensors.as_scipy(matrix, name)
+        return replace(_wrap_sparse(matrix, name, are_scores), dtype=dtype)
+    if type(matrix).__module__.startswith("cupyx"):
+        matrix = matrix.get()
     if matrix.ndim != 2:
         raise DataError(f"{name}: expected a matrix [n_rows, n_labels], got {counted(matrix.ndim, 'dimension')}")
-    _check_dtype(matrix.dtype, name)
+    check_dtype(matrix.dtype, name)
     stored = matrix.tocoo(copy=False) if matrix.format == "bsr" else matrix
     csr = stored.tocsr()  # scipy returns the matrix itself where it is CSR already; nothing here writes to it
     arrays = csr.indptr, csr.indices, csr.data
@@ -179,24 +220,3 @@ def _keep_duplicates(coo: Any) -> tuple[AnyArray, AnyArray, AnyArray]:
     order = np.argsort(coo.row, kind="stable")
     indptr = np.concatenate([[0], np.cumsum(np.bincount(coo.row, minlength=coo.shape[0]))])
     return indptr, coo.col[order], coo.data[order]
-
-
-def _as_array(values: Any, name: str) -> AnyArray:
-    """Convert to a matrix of numbers whatever numpy or DLPack understands, without a copy where possible."""
-    if not isinstance(values, np.ndarray) and hasattr(values, "__dlpack__"):
-        if hasattr(values, "detach"):
-            values = values.detach().cpu()
-        values = np.from_dlpack(values)
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise DataError(f"{name}: expected a matrix, got rows of different lengths ({error})") from None
-    if array.ndim != 2:
-        raise DataError(f"{name}: expected a matrix [n_rows, n_labels], got shape {array.shape}")
-    _check_dtype(array.dtype, name)
-    return array
-
-
-def _check_dtype(dtype: np.dtype[Any], name: str) -> None:
-    if dtype.kind not in "biuf":
-        raise DataError(f"{name}: expected numbers, got dtype {dtype}")

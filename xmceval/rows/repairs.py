@@ -29,6 +29,8 @@ class RepairedSource:
         The number of labels after the repair.
     is_exact : bool
         Whether `n_labels` can only be the number of labels.
+    n_removed : int
+        The entries that were removed from the blocks that were read so far.
     """
 
     source: Source
@@ -39,17 +41,17 @@ class RepairedSource:
 
     def __post_init__(self) -> None:
         self.name, self.n_rows, self.dtype = self.source.name, self.source.n_rows, self.source.dtype
-        self._lock, self._n_removed = threading.Lock(), 0
+        self._lock, self.n_removed = threading.Lock(), 0
 
     @property
     def warnings(self) -> list[str]:
         """Warnings from reading, and one if entries were removed."""
-        removal = [f"{self.name}: {self.describe(self._n_removed)}"] if self._n_removed else []
+        removal = [f"{self.name}: {self.describe(self.n_removed)}"] if self.n_removed else []
         return [*self.source.warnings, *removal]
 
     def blocks(self) -> Generator[Block, None, None]:
         """Yield the blocks of the source."""
-        self._n_removed = 0
+        self.n_removed = 0
         for block in self.source.blocks():
             yield cast(Block, RepairedBlock(block, self))
 
@@ -57,7 +59,7 @@ class RepairedSource:
         """Repair rows and count what was removed, in any thread."""
         n_removed = self.repair(rows, scratch)
         with self._lock:
-            self._n_removed += n_removed
+            self.n_removed += n_removed
 
 
 @dataclass
@@ -121,7 +123,9 @@ def merge_duplicate_labels(source: Source) -> RepairedSource:
         table = scratch.array("merged", 4 * longest, np.int64, fill=-1)
         return int(merge_duplicates(*rows, table))
 
-    def describe(n_removed: int) -> str:
-        return f"dropped {counted(n_removed, 'duplicate entry')}; the largest value of a label in a row was kept"
+    return RepairedSource(source, repair, describe_duplicates, source.n_labels, source.is_exact)
 
-    return RepairedSource(source, repair, describe, source.n_labels, source.is_exact)
+
+def describe_duplicates(n_removed: int) -> str:
+    """Describe the removal of entries whose labels appeared before in their rows."""
+    return f"dropped {counted(n_removed, 'duplicate entry')}; the largest value of a label in a row was kept"

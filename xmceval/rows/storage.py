@@ -12,6 +12,50 @@ from xmceval.rows.block import Rows, Scratch
 
 AnyArray = NDArray[Any]
 
+BFLOAT16 = np.dtype([("bfloat16", np.uint16)])  # numpy has no such numbers; only their type is needed
+
+
+class Values(Protocol):
+    """A matrix of numbers whose rows become an array of numpy when they are sliced."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows and columns."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type in which the numbers are stored."""
+
+    def __getitem__(self, rows: slice) -> AnyArray:
+        """Return some rows."""
+
+
+@dataclass(frozen=True)
+class BFloat16Matrix:
+    """A matrix of bfloat16 numbers, the upper halves of float32 ones, whose rows become float32 when they are sliced.
+
+    Attributes
+    ----------
+    bits : uint16 array [n_rows, n_columns]
+    """
+
+    bits: AnyArray
+    dtype = BFLOAT16
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows and columns."""
+        return self.bits.shape
+
+    def __getitem__(self, rows: slice) -> AnyArray:
+        """Return some rows."""
+        return self.widen(self.bits[rows])
+
+    @staticmethod
+    def widen(bits: AnyArray) -> AnyArray:
+        """Return numbers as float32."""
+        return (bits.astype(np.uint32) << 16).view(np.float32)
+
 
 class Matrix(Protocol):
     """Some rows of a matrix, in any storage, that can be copied out as CSR."""
@@ -60,7 +104,7 @@ class Csr:
 class Dense:
     """A dense matrix [n_rows, n_labels]: in scores, -inf is not predicted; in truth, 0 is not true."""
 
-    values: AnyArray
+    values: Values
     are_scores: bool
 
     @property
@@ -79,7 +123,12 @@ class Dense:
             is_stored, values = values != -np.inf, comparable(values)
         else:
             is_stored = values != 0
-        return _masked_rows(scratch, is_stored, np.nonzero(is_stored)[1], values[is_stored])
+        rows, places = _stored_rows(scratch, is_stored)
+        np.subtract(
+            places, np.repeat(np.arange(stop - start) * values.shape[1], np.diff(rows.indptr)), out=rows.indices
+        )
+        rows.values[:] = values.ravel()[places]
+        return rows
 
 
 @dataclass(frozen=True)
@@ -87,7 +136,7 @@ class PaddedLists:
     """Labels and their scores as two arrays [n_rows, any width]; label -1 is padding."""
 
     labels: AnyArray
-    scores: AnyArray
+    scores: Values
 
     @property
     def n_rows(self) -> int:
@@ -102,16 +151,22 @@ class PaddedLists:
         """Copy rows into the scratch arrays, as int64 and float64."""
         labels, scores = self.labels[start:stop], comparable(self.scores[start:stop])
         is_stored = labels != -1
-        return _masked_rows(scratch, is_stored, labels[is_stored], scores[is_stored])
+        if is_stored.all():
+            rows = scratch.rows(labels.shape[0], labels.size)
+            np.multiply(np.arange(labels.shape[0] + 1), labels.shape[1], out=rows.indptr)
+            rows.indices[:], rows.values[:] = labels.ravel(), scores.ravel()
+            return rows
+        rows, places = _stored_rows(scratch, is_stored)
+        rows.indices[:], rows.values[:] = labels.ravel()[places], scores.ravel()[places]
+        return rows
 
 
-def _masked_rows(scratch: Scratch, is_stored: AnyArray, indices: AnyArray, values: AnyArray) -> Rows:
-    """Return the stored cells of dense rows in CSR."""
-    rows = scratch.rows(is_stored.shape[0], indices.size)
-    rows.indptr[0] = 0
-    np.cumsum(np.count_nonzero(is_stored, axis=1), out=rows.indptr[1:])
-    rows.indices[:], rows.values[:] = indices, values
-    return rows
+def _stored_rows(scratch: Scratch, is_stored: AnyArray) -> tuple[Rows, AnyArray]:
+    """Return arrays for the stored cells of dense rows in CSR, and the places of the cells in the raveled rows."""
+    places = np.flatnonzero(is_stored)  # many times as fast as two-dimensional indexing
+    rows = scratch.rows(is_stored.shape[0], places.size)
+    rows.indptr[:] = np.searchsorted(places, np.arange(is_stored.shape[0] + 1) * is_stored.shape[1])
+    return rows, places
 
 
 def comparable(values: AnyArray) -> AnyArray:
@@ -128,10 +183,20 @@ def comparable(values: AnyArray) -> AnyArray:
 
 def rounded(number: float, dtype: np.dtype[Any] | None) -> float:
     """Round a number to the type that values are stored in, where float64 has more digits: 0.7 is then their 0.7."""
+    if dtype == BFLOAT16:
+        return _rounded_to_bfloat16(number)
     if dtype is None or dtype.kind != "f" or dtype.itemsize >= 8:
         return number
     with np.errstate(over="ignore"):
         return float(np.asarray(number).astype(dtype))
+
+
+def _rounded_to_bfloat16(number: float) -> float:
+    """Round to 8 significant bits, halfway cases to the even one."""
+    with np.errstate(over="ignore"):
+        bits = int(np.float32(number).view(np.uint32))
+    bits = bits if np.isnan(number) else bits + 0x7FFF + (bits >> 16 & 1)
+    return float(BFloat16Matrix.widen(np.array([bits >> 16], dtype=np.uint16))[0])
 
 
 def is_wide(values: AnyArray) -> bool:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from xmceval.scoring.options import Ties
 
 NO_WEIGHTS = np.empty(0)
+NONE_OMITTED = np.empty(0, dtype=np.int64)
 UNKNOWN_WIDTH = Width()
 
 
@@ -34,6 +35,8 @@ class Terms:
     propensities : Propensities
     weights : float64 array [n_rows], optional
         Sample weights, the largest in [1, 2); rows of weight 0 are skipped.
+    weights_from : int
+        The row of the first of them.
     weight_unit : float
         The power of two by which they were divided.
     filter : Filter, optional
@@ -59,6 +62,7 @@ class Terms:
     width: Width = UNKNOWN_WIDTH
     propensities: Propensities = NO_PROPENSITIES
     weights: Float64 | None = None
+    weights_from: int = 0
     weight_unit: float = 1.0
     filter: Filter | None = None
     filter_truth: bool = False
@@ -69,6 +73,11 @@ class Terms:
     bins: Bins | None = None
     longest_row: int | None = None
     declaration: str = ""
+
+    def weights_of(self, first_row: int, n_rows: int) -> Float64:
+        """Return the weights of some rows."""
+        weights = NO_WEIGHTS if self.weights is None else self.weights
+        return weights[first_row - self.weights_from :][:n_rows]
 
     @property
     def n_bins(self) -> int:
@@ -105,6 +114,10 @@ class Batch:
         The stored zeros of the truth, where the program needs them.
     score_block : Block, optional
         The block of the scores, for places.
+    ends : int64 array [n_rows + 1], optional
+        The running sum of the numbers of labels that have a score, where `scores` has only those that count.
+    omitted : int64 array [n_rows]
+        There, how many labels that tie with the last of the ranking are not in `scores`; none is true. Or empty.
     """
 
     terms: Terms
@@ -117,12 +130,24 @@ class Batch:
     scratch: Scratch
     zeros: Rows | None = None
     score_block: Block | None = None
+    ends: Int64 | None = None
+    omitted: Int64 = field(default_factory=lambda: NONE_OMITTED)
     _relevant: dict[int, tuple[Rows, int]] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
         """The number of rows."""
         return self.truth.indptr.size - 1
+
+    @property
+    def predictions(self) -> tuple[Int64, Int64, Float64, Int64]:
+        """The scores and what is omitted from them, as kernels take them."""
+        return (*self.scores, self.omitted)
+
+    @property
+    def score_ends(self) -> Int64:
+        """0, and the running sum of the numbers of labels that have a score."""
+        return self.scores.indptr if self.ends is None else self.ends
 
     def relevant(self, rel: int) -> tuple[Rows, int]:
         """Return the labels that are true from grade `rel` on, and how many rows are dropped because they have none."""
@@ -170,7 +195,7 @@ def rank(scores: Rows, depth: int, scratch: Scratch) -> Ranking:
 
 def longest(rows: Rows) -> int:
     """Return the entries of the longest row, at least 1."""
-    return int(np.max(np.diff(rows.indptr), initial=1))
+    return int((rows.indptr[1:] - rows.indptr[:-1]).max(initial=1))
 
 
 def rows_where(rows: Rows, kept: NDArray[np.bool_], scratch: Scratch) -> Rows:

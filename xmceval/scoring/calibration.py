@@ -14,9 +14,9 @@ from xmceval.kernels.topk import SLOTS
 from xmceval.kernels.totals import MOMENTS, add_values
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, Rows
-from xmceval.scoring.batch import Batch, Terms
+from xmceval.scoring.batch import Batch, Ranking, Terms
 from xmceval.scoring.estimates import Estimate, exact
-from xmceval.scoring.sums import Sums
+from xmceval.scoring.sums import Pending, Sums
 from xmceval.scoring.task import Estimates, RowTask, RowValues, Task, by_rel, look_up
 
 STEP = 1 << 15  # values of rows that are held at a time
@@ -107,12 +107,12 @@ class Calibration(Task):
         """Return sums of no rows."""
         return Sums(self.n_outputs)
 
-    def add(self, batch: Batch, space: tuple[Float64, Int64], part: Sums) -> None:
+    def add(self, batch: Batch, space: tuple[Float64, Int64], part: Sums | Pending) -> None:
         """Add the rows of a batch, some at a time: every bin of every row has a value."""
         check_probabilities(batch, self.measures)
         truth, _ = batch.relevant(self.rel)
         moments, sums = space
-        sums.fill(0)
+        shares = part.begin(sums)
         step = max(STEP // self.n_outputs, 1)
         for first_row in range(0, batch.n_rows, step):
             n_rows = min(step, batch.n_rows - first_row)
@@ -120,7 +120,7 @@ class Calibration(Task):
             values = values.reshape(n_rows, self.n_outputs, SLOTS)
             _compute(batch, truth, first_row, self.specs, values)
             add_values(values, batch.weights[first_row : first_row + n_rows], moments, sums)
-        part.add(sums, Sums.zeros(0), np.zeros(self.n_outputs, dtype=np.int64))
+        part.add(sums, shares, np.zeros(self.n_outputs, dtype=np.int64))
 
     @staticmethod
     def merge(left: Sums, right: Sums) -> Sums:
@@ -144,10 +144,17 @@ class Calibration(Task):
 
 def _compute(batch: Batch, truth: Rows, first_row: int, specs: Int64, values: Float64) -> None:
     """Write the values of rows from `first_row` on."""
+    values.fill(0.0)
+    compute_bins(truth, batch.ranking, first_row, specs, values, drop_empty=batch.terms.drop_empty)
+
+
+def compute_bins(
+    truth: Rows, ranking: Ranking, first_row: int, specs: Int64, values: Float64, *, drop_empty: bool = False
+) -> None:
+    """Add to `values`, which are 0, those of rows from `first_row` on."""
     from xmceval.kernels.calibration import compute_calibration  # at each start, kernels cost time to load
 
-    values.fill(0.0)
-    compute_calibration(tuple(truth), tuple(batch.ranking), first_row, batch.terms.drop_empty, specs, values)
+    compute_calibration(tuple(truth), tuple(ranking), first_row, drop_empty, specs, values)
 
 
 def check_probabilities(batch: Batch, measures: Iterable[Measure]) -> None:

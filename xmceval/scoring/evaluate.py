@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from xmceval.errors import DataError, counted
 from xmceval.rows.block import Block, Source
+from xmceval.rows.dense import selecting
 from xmceval.rows.lockstep import Lockstep
 from xmceval.rows.progress import phase
 from xmceval.rows.threads import Progress, each_block
@@ -63,13 +64,14 @@ def evaluate(
     DataError
         Anything wrong with a row, or different numbers of rows.
     """
-    runs = []
+    runs, sources = [], list[Source]()
     for system in systems:
         terms = _with_row_length(truth, system)
+        sources.append(select_scores(program, terms, system.scores))
         runs.append(Run(terms, empty(program, terms)))
     first = systems[0].terms
     n_weights = None if first.weights is None else first.weights.size
-    steps = Lockstep(truth, [each.scores for each in systems], n_weights, most_rows=_rows_at_once(program, runs))
+    steps = Lockstep(truth, sources, n_weights, most_rows=rows_at_once(program, runs))
 
     def work(worker: Worker, blocks: tuple[Block, ...]) -> None:
         n_rows = blocks[0].n_rows
@@ -86,7 +88,14 @@ def evaluate(
     return [run.totals for run in runs]
 
 
-def _rows_at_once(program: Program, runs: Sequence[Run]) -> int:
+def select_scores(program: Program, terms: Terms, scores: Source) -> Source:
+    """Return dense scores as a source that selects those that count, where all metrics are at cutoffs."""
+    if program.needs_scores or terms.filter is not None:
+        return scores
+    return selecting(scores, program.deepest + 1)
+
+
+def rows_at_once(program: Program, runs: Sequence[Run]) -> int:
     """Return how many rows make MOST_NUMBERS numbers: those of a ranking, and those of the task with the most."""
     most = max(task.numbers_per_row(run.terms) for run in runs for task in program.tasks)
     return max(MOST_NUMBERS // (2 * (program.deepest + 1) + most), 1)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from xmceval.errors import DataError
+from xmceval.errors import DataError, UsageError
 from xmceval.kernels.labelwise import FIRST_SPAN, TRUE, count_decisions, count_ranked
 from xmceval.labels.counts import DENSE_IDS
 from xmceval.labels.idcounts import IdCounts
@@ -15,6 +16,7 @@ from xmceval.labels.propensity import Propensities
 from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.rows.width import UNKNOWN
 from xmceval.scoring.labeltotals import MOST_ROWS, Counts, LabelTotals, merge, n_slots
+from xmceval.scoring.limbs import join, split
 
 FIRST_ROOM = 1 << 16
 
@@ -42,6 +44,7 @@ class LabelCounters:
         self._lock, self._n_spans, self._in_ideal = threading.Lock(), n_spans, in_ideal
         self._bits = WEIGHT_BITS if weighted else 0
         self._slots = n_slots(n_spans, in_ideal=in_ideal)
+        self._room = n_labels
         room = FIRST_ROOM if n_labels == UNKNOWN else n_labels
         self._dense: Counts = np.zeros((min(room, DENSE_IDS), self._slots), dtype=np.int64 if weighted else np.int32)
         self._high = IdCounts.empty(self._slots)
@@ -53,19 +56,68 @@ class LabelCounters:
 
     def merge(self, other: LabelCounters) -> LabelCounters:
         """Return the counts of the rows of both."""
-        merged = LabelCounters(0, self._n_spans, in_ideal=self._in_ideal, weighted=bool(self._bits))
-        totals = merge(self.totals(), other.totals())
-        merged._dense, merged._high = totals.dense, IdCounts(totals.ids, totals.sparse)
-        merged._rows, merged._n_labels = totals.rows, max(self._n_labels, other._n_labels)
-        low = totals.ids < DENSE_IDS
-        if low.any():  # compact totals hold them by ids; they are counted in the array
-            ids, n = totals.ids[low], max(int(totals.ids[low].max()) + 1, len(totals.dense))
-            is_wide = self._bits > 0 or totals.rows > MOST_ROWS
-            merged._dense = np.zeros((n, self._slots), dtype=np.int64 if is_wide else np.int32)
-            merged._dense[: len(totals.dense)] = totals.dense
-            merged._dense[ids] += totals.sparse[low].astype(merged._dense.dtype)
-            merged._high = IdCounts(totals.ids[~low], totals.sparse[~low])
+        merged = LabelCounters(self._room, self._n_spans, in_ideal=self._in_ideal, weighted=bool(self._bits))
+        merged._take(merge(self.totals(), other.totals()), max(self._n_labels, other._n_labels))
         return merged
+
+    def arrays(self) -> dict[str, Int64]:
+        """Return all numbers, as a state holds them: labels without a count take no room in a long array."""
+        totals = self.totals()
+        dense = totals.dense.astype(np.int64)
+        return {
+            "dense": dense,
+            "ids": totals.ids,
+            "sparse": totals.sparse,
+            "size": np.array([self._rows, self._n_labels], dtype=np.int64),
+        }
+
+    def fill(self, arrays: Mapping[str, Int64]) -> None:
+        """Take the numbers of a state."""
+        dense, ids, sparse = arrays["dense"], arrays["ids"], arrays["sparse"]
+        if dense.shape[1:] != (self._slots,) or sparse.shape != (ids.size, self._slots):
+            raise ValueError(f"expected {self._slots} counts per label")
+        rows, n_labels = map(int, arrays["size"])
+        self._take(LabelTotals(dense, ids, sparse, rows, self._bits), n_labels)
+
+    def limbs(self) -> Int64:
+        """Return all numbers as limbs: one per counter, or two where rows have weights.
+
+        Raises
+        ------
+        UsageError
+            More labels than an array has counters for.
+        """
+        if self._room > DENSE_IDS:
+            raise UsageError(
+                f"label-wise metrics of more than {DENSE_IDS:,} labels have no state of fixed size (hint: merge "
+                "evaluators instead, or save and load them)"
+            )
+        dense = np.zeros((self._room, self._slots), dtype=np.int64)
+        dense[: min(len(self._dense), self._room)] = self._dense[: self._room]
+        rows = np.array([self._rows], dtype=np.int64)
+        return np.concatenate([split(rows), split(dense) if self._bits else dense.ravel()])
+
+    def fill_limbs(self, limbs: Int64) -> None:
+        """Take the numbers that sums of limbs stand for."""
+        dense = join(limbs[2:]) if self._bits else limbs[2:]
+        ids, rows = np.empty(0, dtype=np.int64), int(join(limbs[:2])[0])
+        dense = dense.reshape(self._room, self._slots)
+        used = np.flatnonzero(dense.any(axis=1))
+        counts = LabelTotals(dense, ids, self._high.table()[1], rows, self._bits)
+        self._take(counts, int(used[-1]) + 1 if used.size else 0)
+
+    def _take(self, totals: LabelTotals, n_labels: int) -> None:
+        """Take counts, in an array as far as their labels are below DENSE_IDS."""
+        self._check_weight(totals.rows)
+        is_wide = self._bits > 0 or totals.rows > MOST_ROWS
+        low = totals.ids < DENSE_IDS
+        room = min(self._room if self._room != UNKNOWN else FIRST_ROOM, DENSE_IDS)
+        n = max(room, len(totals.dense), int(totals.ids.max(initial=-1, where=low)) + 1)
+        dense: Counts = np.zeros((n, self._slots), dtype=np.int64 if is_wide else np.int32)
+        dense[: len(totals.dense)] = totals.dense
+        dense[totals.ids[low]] += totals.sparse[low].astype(dense.dtype)
+        self._dense, self._high = dense, IdCounts(totals.ids[~low], totals.sparse[~low])
+        self._rows, self._n_labels = totals.rows, n_labels
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_lock"}
@@ -119,7 +171,9 @@ class LabelCounters:
     def _make_room(self, largest: int, truth: Rows, units: Int64, drop_empty: bool) -> None:
         """Grow to the largest label, and to 64 bits where there are as many rows."""
         kept = np.diff(truth.indptr) > 0 if drop_empty else np.ones(truth.indptr.size - 1, dtype=np.bool_)
-        self._rows += int(units[kept].sum()) if self._bits else int(np.count_nonzero(kept))
+        rows = self._rows + (int(units[kept].sum()) if self._bits else int(np.count_nonzero(kept)))
+        self._check_weight(rows)
+        self._rows = rows
         self._n_labels = max(self._n_labels, largest + 1)
         if len(self._dense) < min(self._n_labels, DENSE_IDS):
             wider = np.zeros((min(2 * self._n_labels, DENSE_IDS), self._slots), dtype=self._dense.dtype)
@@ -127,7 +181,15 @@ class LabelCounters:
             self._dense = wider
         if self._rows > MOST_ROWS and self._dense.dtype == np.int32:
             self._dense = self._dense.astype(np.int64)
-        if self._bits and self._rows >> self._bits >= MOST_WEIGHT:
+
+    def check_room(self, weights: Float64) -> None:
+        """Refuse rows of such weights, where they would sum to more than counters hold; adding rows checks it too."""
+        if self._bits:
+            self._check_weight(self._rows + int(self._units(weights).sum()))
+
+    def _check_weight(self, rows: int) -> None:
+        """Refuse rows of more weight than counters hold."""
+        if self._bits and rows >> self._bits >= MOST_WEIGHT:
             raise DataError(
                 f"the sample weights sum to more than {MOST_WEIGHT / 2:,.0f} times the largest of them: "
                 "label-wise metrics count them exactly up to there"

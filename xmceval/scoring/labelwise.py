@@ -36,6 +36,8 @@ class Labelwise(Task):
     cutoffs: Int64
     in_ideal: bool = False
 
+    counts_in_place = True
+
     @staticmethod
     def takes(measure: Measure) -> bool:
         """Whether a measure comes from counts by label."""
@@ -80,6 +82,11 @@ class Labelwise(Task):
             for task in tasks
         ]
         return [*counting, *(cls((), rel, ks) for (rel, _), ks in cutoffs.items())]
+
+    @property
+    def needs_scores(self) -> bool:
+        """Whether decisions are counted, and not the labels at cutoffs."""
+        return not self.cutoffs.size
 
     @property
     def n_spans(self) -> int:

@@ -65,6 +65,11 @@ class Program:
         return LARGEST_EXPONENT if has_exponents else LARGEST_GRADE
 
     @property
+    def needs_scores(self) -> bool:
+        """Whether any task looks at the scores of all labels, not only at the ranking and the ties at its end."""
+        return any(task.needs_scores for task in self.tasks)
+
+    @property
     def needs_zeros(self) -> bool:
         """Whether any measure uses the stored zeros of the truth."""
         return any(measure.metric.family == "judged" for measure in self.measures)

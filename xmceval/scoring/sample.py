@@ -7,6 +7,7 @@ merge into the sample of both.
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -110,6 +111,20 @@ class Sample:
             self._drop_most()
             [rows] = self._parts
         return rows.select(_order(rows)[:CAPACITY])
+
+    def arrays(self) -> dict[str, Int64]:
+        """Return the rows as int64 arrays, as a state holds them."""
+        return {name: column.view(np.int64) for name, column in self.rows()._asdict().items()}
+
+    def fill(self, arrays: Mapping[str, Int64]) -> None:
+        """Take the rows of a state."""
+        columns = (arrays[name].view(own.dtype) for name, own in _NO_ROWS._asdict().items())
+        rows = SampledRows(*map(np.copy, columns))
+        sizes = {len(column) for column in rows[:-1]}
+        if sizes != {rows.numbers.size} or rows.lengths.sum() != rows.labels.size or rows.ranked.shape[1:] != (DEPTH,):
+            raise ValueError("the sampled rows do not fit together")
+        if rows.numbers.size:
+            self._add(rows)
 
     def _add(self, part: SampledRows) -> None:
         with self._lock:

@@ -6,6 +6,7 @@ Each row's contribution is rounded once to a multiple of 2^-60 and added as an i
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from xmceval.errors import DataError
 from xmceval.kernels.totals import LARGEST_TOP, MASK, MOMENTS, WORD, WORDS
 from xmceval.rows.block import Int64
+from xmceval.scoring.limbs import join, join_words, split, split_like
 
 OUT_OF_RANGE = "a sum of squares left the range of exact sums: are the weights or grades too large?"
 
@@ -44,6 +46,11 @@ class Sums:
         """Return `n` sums of nothing."""
         return np.zeros((n, MOMENTS, WORDS), dtype=np.int64)
 
+    def begin(self, sums: Int64) -> Int64:
+        """Prepare working space for sums of some rows, and return sums of no shares."""
+        sums.fill(0)
+        return self.zeros(len(self.shares))
+
     def add(self, sums: Int64, shares: Int64, left_out: Int64, unscored_true: int = 0, n_true: int = 0) -> None:
         """Add other sums in place."""
         with self._lock:
@@ -61,12 +68,63 @@ class Sums:
             merged.add(each.sums, each.shares, each.left_out, each.unscored_true, each.n_true)
         return merged
 
+    def arrays(self) -> dict[str, Int64]:
+        """Return all numbers, as a state holds them."""
+        counts = np.array([self.unscored_true, self.n_true], dtype=np.int64)
+        return {"sums": self.sums, "shares": self.shares, "left_out": self.left_out, "true": counts}
+
+    def fill(self, arrays: Mapping[str, Int64]) -> None:
+        """Take the numbers of a state."""
+        for name, own in self.arrays().items():
+            if arrays[name].shape != own.shape:
+                raise ValueError(f"{name} has shape {arrays[name].shape}, expected {own.shape}")
+        self.sums, self.shares = arrays["sums"].copy(), arrays["shares"].copy()
+        self.left_out = arrays["left_out"].copy()
+        self.unscored_true, self.n_true = map(int, arrays["true"])
+
+    def limbs(self) -> Int64:
+        """Return all numbers as limbs."""
+        return np.concatenate([split(array) for array in self.arrays().values()])
+
+    def fill_limbs(self, limbs: Int64) -> None:
+        """Take the numbers that sums of limbs stand for."""
+        arrays = self.arrays()
+        sums, shares, left_out, true = split_like(limbs, [2 * array.size for array in arrays.values()])
+        self.sums, self.shares = join_words(sums, self.sums.shape), join_words(shares, self.shares.shape)
+        self.left_out = join(left_out)
+        self.unscored_true, self.n_true = map(int, join(true))
+
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._lock = threading.Lock()
+
+
+class Pending:
+    """Sums to which one batch is added in the end, or not at all; a kernel goes on from the sums so far."""
+
+    def __init__(self, to: Sums) -> None:
+        self._to = to
+        self._added: tuple[Any, ...] = ()
+
+    def begin(self, sums: Int64) -> Int64:
+        """Copy the sums so far, and return a copy of the shares."""
+        sums[:] = self._to.sums
+        return self._to.shares.copy()
+
+    def add(self, sums: Int64, shares: Int64, left_out: Int64, unscored_true: int = 0, n_true: int = 0) -> None:
+        """Keep what the sums become; called once."""
+        self._added = sums.copy(), shares, left_out, unscored_true, n_true
+
+    def commit(self) -> None:
+        """Make it so."""
+        own = self._to
+        own.sums, own.shares, left_out, unscored_true, n_true = self._added
+        own.left_out += left_out
+        own.unscored_true += unscored_true
+        own.n_true += n_true
 
 
 def add_words(left: Int64, right: Int64) -> Int64:

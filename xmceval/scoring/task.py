@@ -16,7 +16,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.batch import Batch, Terms
 from xmceval.scoring.estimates import Estimate, estimate
-from xmceval.scoring.sums import OUT_OF_RANGE, Sums
+from xmceval.scoring.sums import OUT_OF_RANGE, Pending, Sums
 
 Estimates = dict[str, Estimate]  # by the name of the measure
 
@@ -41,6 +41,12 @@ class Task(ABC):
     measures: tuple[Measure, ...]
     rel: int
     has_rows = False  # whether the measures come from values of rows
+    counts_in_place = False  # whether a part is too large to be copied for each batch of a loop
+
+    @property
+    def needs_scores(self) -> bool:
+        """Whether the task looks at the scores of all labels, not only at the ranking and the ties at its end."""
+        return True
 
     @staticmethod
     @abstractmethod
@@ -183,13 +189,12 @@ class RowTask(Task):
         """Return sums of no rows."""
         return Sums(len(self.measures), len(self.measures) * terms.n_bins if self.has_ceiling else 0)
 
-    def add(self, batch: Batch, space: RowSpace, part: Sums) -> RowValues:
+    def add(self, batch: Batch, space: RowSpace, part: Sums | Pending) -> RowValues:
         """Add the values of the rows of a batch, and return them."""
         rows = self.compute(batch, space.own)
         fold_ties(rows.values, batch.terms.ties)
-        space.sums.fill(0)
+        shares = part.begin(space.sums)
         wrong = add_values(rows.values, batch.weights, space.moments, space.sums)
-        shares = Sums.zeros(rows.shares.shape[1])
         if rows.shares.size and wrong < 0:
             wrong = add_values(rows.shares, batch.weights, space.moments, shares)
         if wrong >= 0:

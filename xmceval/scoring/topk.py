@@ -125,6 +125,7 @@ class TopK(RowTask):
     micro: tuple[Micro, ...] = ()
 
     has_ceiling = True
+    needs_scores = False
 
     @staticmethod
     def takes(measure: Measure) -> bool:
@@ -162,7 +163,7 @@ class TopK(RowTask):
         values = batch.values("outputs", batch.n_rows, n_outputs)
         shares = batch.values("shares", batch.n_rows if n_bins else 0, n_outputs * n_bins)
         kernels.compute_rows(
-            *(tuple(truth), tuple(batch.scores), tuple(batch.ranking), terms.propensities.table, self.recipe),
+            *(tuple(truth), batch.predictions, tuple(batch.ranking), terms.propensities.table, self.recipe),
             *(terms.drop_empty, self._expected(batch, truth), _NO_BINS if terms.bins is None else terms.bins.by_code),
             *(own, batch.scratch.array("keys", longest(truth), np.int64), values, shares),
         )
@@ -185,7 +186,7 @@ class TopK(RowTask):
             return np.empty((0, 1, 1))
         expected = np.empty((batch.n_rows, len(self.curves), self.discounts.shape[1]))
         expect_rows(
-            *(tuple(truth), tuple(batch.scores), tuple(batch.ranking), batch.terms.propensities.table),
+            *(tuple(truth), batch.predictions, tuple(batch.ranking), batch.terms.propensities.table),
             *(self.curves, self.discounts, np.empty(kernels.N_GAINS), expected),
         )
         return expected

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +12,8 @@ import numpy as np
 
 from xmceval.kernels.topk import EMPTY_ROWS, FIRST_CUTOFF, ROWS, count_rows
 from xmceval.rows.block import Int64, Rows
-from xmceval.scoring.batch import Batch, Terms, longest
+from xmceval.scoring.batch import Batch, Terms
+from xmceval.scoring.limbs import first_mark, join, last_mark, mark, split, split_like
 from xmceval.scoring.program import Program
 from xmceval.scoring.sample import Sample
 
@@ -62,11 +65,14 @@ class Tally:
     def add(self, batch: Batch, cutoffs: Int64, explicit_zeros: int, filtered: Filtered, largest_label: int) -> None:
         """Count the rows of a batch."""
         counts = np.zeros_like(self.counts)
-        truth, scores = batch.truth, batch.scores
-        count_rows(truth.indptr, scores.indptr, tuple(batch.ranking), cutoffs, batch.terms.drop_empty, counts)
+        truth, ends = batch.truth, batch.score_ends
+        count_rows(truth.indptr, ends, tuple(batch.ranking), cutoffs, batch.terms.drop_empty, counts)
         grades = truth.values[: truth.indptr[-1]]
         self._add(counts, explicit_zeros, filtered, largest_label)
-        self._extend((float(grades.min(initial=np.inf)), float(grades.max(initial=-np.inf))), longest(scores))
+        self._extend(
+            (float(grades.min(initial=np.inf)), float(grades.max(initial=-np.inf))),
+            int(np.max(np.diff(ends), initial=1)),
+        )
         self.sample.add(batch)
 
     def _extend(self, grades: tuple[float, float], longest_row: int) -> None:
@@ -99,6 +105,46 @@ class Tally:
         merged.sample = self.sample.merge(other.sample)
         return merged
 
+    def arrays(self) -> dict[str, Int64]:
+        """Return all numbers, as a state holds them."""
+        filtered = self.filtered.removed, self.filtered.rows_changed, self.filtered.in_truth
+        whole = [self.explicit_zeros, self.largest_label, self.longest_row, *filtered]
+        return {
+            "counts": self.counts,
+            "whole": np.array(whole, dtype=np.int64),
+            "grades": np.array(self.grades).view(np.int64),
+            **{f"sample.{name}": array for name, array in self.sample.arrays().items()},
+        }
+
+    def fill(self, arrays: Mapping[str, Int64]) -> None:
+        """Take the numbers of a state."""
+        if arrays["counts"].shape != self.counts.shape:
+            raise ValueError(f"{arrays['counts'].size} counts of rows, expected {self.counts.size}")
+        self.counts = arrays["counts"].copy()
+        self.explicit_zeros, self.largest_label, self.longest_row, *filtered = map(int, arrays["whole"])
+        self.filtered = Filtered(*filtered)
+        least, greatest = map(float, arrays["grades"].view(np.float64))
+        self.grades = least, greatest
+        prefix = "sample."
+        self.sample.fill({name[len(prefix) :]: each for name, each in arrays.items() if name.startswith(prefix)})
+
+    def limbs(self) -> Int64:
+        """Return the counts as limbs, without the longest row and the sample of rows.
+
+        A grade up to GRADES is kept; above, the power of two below it.
+        """
+        counts = np.append(self.counts, self.explicit_zeros)
+        least, greatest = ((_grade_place(grade) if self.grades[0] < np.inf else None) for grade in self.grades)
+        return np.concatenate([split(counts), mark(least, GRADE_PLACES), mark(greatest, GRADE_PLACES)])
+
+    def fill_limbs(self, limbs: Int64) -> None:
+        """Take the counts that sums of limbs stand for."""
+        sizes = [2 * (self.counts.size + 1), GRADE_PLACES, GRADE_PLACES]
+        counts, least, greatest = split_like(limbs, sizes)
+        self.counts, self.explicit_zeros = join(counts)[:-1].copy(), int(join(counts)[-1])
+        if least.any():
+            self.grades = _grade_at(first_mark(least)), _grade_at(last_mark(greatest))
+
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_lock"}
 
@@ -124,6 +170,20 @@ def merge(program: Program, left: Totals, right: Totals) -> Totals:
     """Add two totals of the same program; associative, and commutative."""
     parts = zip(program.tasks, left.parts, right.parts, strict=True)
     return Totals(left.tally.merge(right.tally), tuple(task.merge(*pair) for task, *pair in parts))
+
+
+GRADES = 32  # from 0 on: kept as they are where states are added element by element
+GRADE_PLACES = GRADES + 64
+
+
+def _grade_place(grade: float) -> int:
+    """Return the place of a grade: its own up to GRADES, above that of the power of two below it."""
+    return int(grade) if grade < GRADES else GRADES + math.frexp(grade / GRADES)[1] - 1
+
+
+def _grade_at(place: int) -> float:
+    """Return the grade of a place."""
+    return float(place) if place < GRADES else math.ldexp(GRADES, place - GRADES)
 
 
 def largest_label(*parts: Rows) -> int:

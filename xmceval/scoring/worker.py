@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from xmceval.rows.block import Block, Float64, Rows, Scratch
+from xmceval.rows.batches import SelectingBatchBlock
+from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
 from xmceval.rows.checks import stored_zeros, validated_scores, validated_truth
+from xmceval.rows.dense import SelectingBlock
 from xmceval.rows.width import Width
-from xmceval.scoring.batch import NO_WEIGHTS, Batch, Ranking, Terms, check_lengths, rank, rows_where
+from xmceval.scoring.batch import NO_WEIGHTS, NONE_OMITTED, Batch, Ranking, Terms, check_lengths, rank, rows_where
 from xmceval.scoring.observers import BlockValues, Observer, copy_fractions, copy_ranking
 from xmceval.scoring.program import Program
 from xmceval.scoring.totals import Filtered, Totals, largest_label
+
+
+class CheckedScores(NamedTuple):
+    """The scores of some rows; see `Batch` for `ends` and `omitted`."""
+
+    rows: Rows
+    filtered: Filtered = Filtered()
+    largest_label: int = -1
+    ends: Int64 | None = None
+    omitted: Int64 = NONE_OMITTED
+
+    def where(self, kept: NDArray[np.bool_], scratch: Scratch) -> CheckedScores:
+        """Copy the rows that are kept."""
+        scores = self._replace(rows=rows_where(self.rows, kept, scratch))
+        if self.ends is None:
+            return scores
+        ends = np.concatenate([[0], np.cumsum(np.diff(self.ends)[kept])])
+        return scores._replace(ends=ends, omitted=self.omitted[kept])
 
 
 @dataclass(frozen=True)
@@ -23,6 +44,14 @@ class Run:
 
     terms: Terms
     totals: Totals
+
+
+class Counted(NamedTuple):
+    """What the tally counts of a batch beside its rows."""
+
+    explicit_zeros: int
+    filtered: Filtered
+    largest_label: int
 
 
 class Worker:
@@ -35,66 +64,83 @@ class Worker:
         One per system, scored on the same truth: with the same weights and filter.
     observers : sequence of Observer
         See the values of rows.
+
+    Attributes
+    ----------
+    runs : sequence of Run
+        May be replaced by others of the same width.
+    spaces : list
+        The working space of each task.
     """
 
     def __init__(self, program: Program, runs: Sequence[Run], observers: Sequence[Observer] = ()) -> None:
-        self._program, self._runs, self._observers = program, runs, observers
+        self._program, self.runs, self._observers = program, runs, observers
+        self._largest_grade, self._needs_zeros = program.largest_grade, program.needs_zeros
         self._copies_rankings = any(each.needs_rankings for each in observers)
         self._truth, self._scores = Scratch(), Scratch()
         self._kept_truth, self._kept_scores = Scratch(), Scratch()
         self._zeros, self._kept_zeros = Scratch(), Scratch()
-        self._spaces: list[Any] = [task.workspace() for task in program.tasks]
+        self.spaces: list[Any] = [task.workspace() for task in program.tasks]
         # The narrowest width: a label outside it is an error for one system, and so for all.
         self._width = min((run.terms.width for run in runs), key=lambda width: width.n_labels, default=Width())
 
     def add(self, blocks: tuple[Block, ...]) -> None:
         """Add the rows of a block of truth, and of one block of scores per system."""
+        fractions: list[list[tuple[Float64, Float64]]] = []
+        rankings: list[Ranking] = []
+        batch = None
+        for run, batch, counted in self.batches(blocks):
+            run.totals.tally.add(batch, self._program.cutoffs, *counted)
+            fractions.append([])
+            if self._copies_rankings:
+                rankings.append(copy_ranking(batch.ranking))
+            for task, space, part in zip(self._program.tasks, self.spaces, run.totals.parts, strict=True):
+                rows = task.add(batch, space, part)
+                if self._observers and rows is not None:
+                    fractions[-1].append(copy_fractions(rows))
+        if self._observers and batch is not None:
+            values, shares = ([[each[i] for each in of] for of in fractions] for i in (0, 1))
+            block, rest = blocks[0], (batch.kept, batch.weights, batch.truth, values, shares, rankings)
+            for observer in self._observers:
+                observer.add(BlockValues(block.first_row, block.n_rows, *rest))
+
+    def batches(self, blocks: tuple[Block, ...]) -> Iterator[tuple[Run, Batch, Counted]]:
+        """Yield the batch of each system, valid until the next, with what the tally counts of it beside its rows."""
         block, *others = blocks
-        n_rows = block.n_rows
-        terms = self._runs[0].terms
-        truth, explicit_zeros = validated_truth(
-            block, self._truth, self._width, self._program.largest_grade, may_merge=True
-        )
-        zeros = stored_zeros(block, self._zeros) if self._program.needs_zeros else None
+        terms = self.runs[0].terms
+        truth, explicit_zeros = validated_truth(block, self._truth, self._width, self._largest_grade, may_merge=True)
+        zeros = stored_zeros(block, self._zeros) if self._needs_zeros else None
         seen = -1 if self._width.is_known else largest_label(truth)
         in_truth = 0
         if terms.filter is not None:
             in_truth = terms.filter.apply(block.first_row, truth, remove=terms.filter_truth)[0]
-        weights = NO_WEIGHTS if terms.weights is None else terms.weights[block.first_row :][: truth.indptr.size - 1]
-        kept = weights > 0 if weights.size and not weights.all() else None
-        if kept is not None:
-            truth, weights = rows_where(truth, kept, self._kept_truth), weights[kept]
-            zeros = None if zeros is None else rows_where(zeros, kept, self._kept_zeros)
-        fractions: list[list[tuple[Float64, Float64]]] = []
-        rankings: list[Ranking] = []
-        for run, other in zip(self._runs, others, strict=True):
-            scores, filtered, largest = self._checked_scores(run.terms, other, in_truth)
-            if kept is not None:
-                scores = rows_where(scores, kept, self._kept_scores)
+        weights = NO_WEIGHTS if terms.weights is None else terms.weights_of(block.first_row, block.n_rows)
+        is_kept = weights > 0 if weights.size and not weights.all() else None
+        kept = None if is_kept is None else np.flatnonzero(is_kept)
+        all_truth = truth
+        if is_kept is not None:
+            truth, weights = rows_where(truth, is_kept, self._kept_truth), weights[is_kept]
+            zeros = None if zeros is None else rows_where(zeros, is_kept, self._kept_zeros)
+        for run, other in zip(self.runs, others, strict=True):
+            scores = self._checked_scores(run.terms, other, all_truth, in_truth)
+            if is_kept is not None:
+                scores = scores.where(is_kept, self._kept_scores)
+            ranking = rank(scores.rows, self._program.deepest + 1, self._scores)
             batch = Batch(
-                *(run.terms, block, truth, scores, rank(scores, self._program.deepest + 1, self._scores), weights),
-                *(None if kept is None else np.flatnonzero(kept), self._scores, zeros, other),
+                *(run.terms, block, truth, scores.rows, ranking, weights, kept, self._scores, zeros, other),
+                *(scores.ends, scores.omitted),
             )
-            run.totals.tally.add(batch, self._program.cutoffs, explicit_zeros, filtered, max(seen, largest))
-            fractions.append([])
-            if self._copies_rankings:
-                rankings.append(copy_ranking(batch.ranking))
-            for task, space, part in zip(self._program.tasks, self._spaces, run.totals.parts, strict=True):
-                rows = task.add(batch, space, part)
-                if self._observers and rows is not None:
-                    fractions[-1].append(copy_fractions(rows))
-        if self._observers:
-            values, shares = ([[each[i] for each in of] for of in fractions] for i in (0, 1))
-            where = None if kept is None else np.flatnonzero(kept)
-            for observer in self._observers:
-                observer.add(BlockValues(block.first_row, n_rows, where, weights, truth, values, shares, rankings))
+            yield run, batch, Counted(explicit_zeros, scores.filtered, max(seen, scores.largest_label))
 
-    def _checked_scores(self, terms: Terms, block: Block, in_truth: int) -> tuple[Rows, Filtered, int]:
-        """Parse and filter the scores of a system; also return what the filter did, and the largest label."""
+    def _checked_scores(self, terms: Terms, block: Block, truth: Rows, in_truth: int) -> CheckedScores:
+        """Parse and filter the scores of a system, or select those that count; `in_truth` pairs of it are true."""
+        if isinstance(block, (SelectingBlock, SelectingBatchBlock)):
+            selected = block.select(truth, self._scores)
+            return CheckedScores(selected.rows, ends=selected.ends, omitted=selected.omitted)
         scores = validated_scores(block, self._scores, terms.width, may_merge=True)
         check_lengths(block, scores, terms)
         largest = -1 if terms.width.is_known else largest_label(scores)
         if terms.filter is None:
-            return scores, Filtered(), largest
+            return CheckedScores(scores, largest_label=largest)
         removed, rows_changed = terms.filter.apply(block.first_row, scores)
-        return scores, Filtered(removed, rows_changed, in_truth), largest
+        return CheckedScores(scores, Filtered(removed, rows_changed, in_truth), largest)

@@ -9,6 +9,7 @@ import numpy as np
 from xmceval.errors import DataError, listed
 from xmceval.files.arrays.csr import csc_to_csr
 from xmceval.files.arrays.mat5 import Columns, Variable, read_variables
+from xmceval.files.known.table import title_of
 from xmceval.files.opened import Opened, Request
 from xmceval.files.streams import read_all_bytes
 from xmceval.rows.matrices import MatrixSource, csr_source
@@ -37,7 +38,7 @@ def open_mat(path: Path, request: Request) -> Opened:
             "points x labels (hint: pass --n-labels)"
         )
     order = "labels x points, transposed" if is_transposed else "points x labels"
-    description = f"MATLAB file, matrix {variable.name!r} of {size}, {order}, held in memory"
+    description = f"{title_of('mat')}, matrix {variable.name!r} of {size}, {order}, held in memory"
     return Opened(source, description, request.role, may_have_extra_column=request.are_scores and variable.full is None)
 
 

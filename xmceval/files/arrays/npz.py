@@ -18,6 +18,7 @@ from xmceval.errors import DataError, counted, listed
 from xmceval.files.arrays.csr import coo_to_csr, csc_to_csr
 from xmceval.files.arrays.npy import ArrayStream, Header, take_row_pieces, take_strings
 from xmceval.files.arrays.pairs import open_lists
+from xmceval.files.known.table import title_of
 from xmceval.files.opened import Opened, Request
 from xmceval.files.streams import is_uncompressed, open_jumping, read_all_bytes
 from xmceval.rows.matrices import BLOCK_ENTRIES, MatrixSource, indptr_error
@@ -117,7 +118,7 @@ def open_npz(path: Path, request: Request) -> Opened:
                 csr = coo_to_csr(str(path), arrays["row"], arrays["col"], arrays["data"], shape[0])
             source = MatrixSource(str(path), *shape, [Csr(*csr, request.are_scores)], dtype=dtype)
             storage = ", held in memory"
-    description = f"npz, scipy.sparse {form} matrix{storage}"
+    description = f"{title_of('npz')} {form} matrix{storage}"
     return Opened(source, description, request.role, may_have_extra_column=request.are_scores)
 
 
@@ -128,7 +129,9 @@ def _open_lists(archive: Archive, parts: set[str], request: Request) -> Opened:
         raise DataError(f"{archive.path}: has both {labels!r} and {others[0]!r}; expected labels=, scores=")
     scores = Member(archive, "scores") if "scores" in parts else None
     storage = "" if archive.content is None else ", held in memory"
-    return open_lists(Member(archive, labels), scores, request, form=f"npz{storage},", missing="array 'scores'")
+    return open_lists(
+        Member(archive, labels), scores, request, form=f"{title_of('npz-arrays')}{storage},", missing="array 'scores'"
+    )
 
 
 @dataclass(frozen=True)

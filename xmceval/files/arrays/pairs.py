@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError, Fault
 from xmceval.files.arrays.npy import ArrayFile, Header, NpyFile, read_header, read_row_pieces
+from xmceval.files.known.table import title_of
 from xmceval.files.names import Names, unknown_name
 from xmceval.files.opened import Opened, Request
 from xmceval.files.paths import sibling
 from xmceval.files.signatures import LABELS_ENDING, SCORES_ENDING
 from xmceval.rows.block import Int64, Rows, Scratch
+from xmceval.rows.lists import are_ranked_lists
 from xmceval.rows.matrices import BLOCK_ENTRIES, MatrixSource
 from xmceval.rows.storage import Dense, Matrix, PaddedLists
 
@@ -45,7 +47,7 @@ def open_npy(path: Path, request: Request) -> Opened:
     n_labels, width = request.n_labels, header.shape[1]
     piece = next(read_row_pieces(path, BLOCK_ENTRIES), np.empty((0, 0)))
     largest = int(piece.max(initial=-1))
-    are_lists = _are_lists(piece) and (n_labels is None or largest < n_labels)
+    are_lists = piece.size > 0 and are_ranked_lists(piece) and (n_labels is None or largest < n_labels)
     if are_lists and (largest >= width if n_labels is None else n_labels != width):
         return open_lists(NpyFile(path), None, request, form="npy,")
     opened = open_dense(path, request)
@@ -57,13 +59,6 @@ def open_npy(path: Path, request: Request) -> Opened:
     return opened
 
 
-def _are_lists(piece: AnyArray) -> bool:
-    """Return whether rows can be lists of different labels, with -1 for padding."""
-    ordered = np.sort(piece, axis=1)
-    is_same = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
-    return piece.size > 0 and int(ordered.min()) >= -1 and int(ordered.max()) >= 0 and not is_same.any()
-
-
 def open_dense(path: Path, request: Request) -> Opened:
     """Open an npy matrix [n_rows, n_labels]: scores, in which -inf is not predicted, or an indicator of truth.
 
@@ -73,8 +68,9 @@ def open_dense(path: Path, request: Request) -> Opened:
         Another shape or dtype.
     """
     shape, _, dtype = _check_matrix(NpyFile(path), "biuf")
-    source = MatrixSource(str(path), shape[0], shape[1], _DensePieces(path, request.are_scores), dtype=dtype)
-    return Opened(source, f"npy, dense {dtype} matrix [{shape[0]:,} rows, {shape[1]:,} labels]", request.role)
+    pieces = _DensePieces(path, request.are_scores)
+    source = MatrixSource(str(path), shape[0], shape[1], pieces, dtype=dtype, is_dense=request.are_scores)
+    return Opened(source, f"{title_of('npy')} {dtype} matrix [{shape[0]:,} rows, {shape[1]:,} labels]", request.role)
 
 
 def is_pair(path: Path) -> bool:
@@ -85,6 +81,11 @@ def is_pair(path: Path) -> bool:
 def has_pair(path: Path) -> bool:
     """Return whether a file of the pair that a path names exists."""
     return any(file.is_file() for file in _find_pair(path))
+
+
+def find_files(path: Path) -> list[Path]:
+    """Return the files that a path names: itself, or those of a pair that exist."""
+    return [file for file in _find_pair(path) if file.is_file()] if is_pair(path) else [path]
 
 
 def describe_missing(path: Path) -> str:
@@ -113,7 +114,7 @@ def open_pair(path: Path, request: Request) -> Opened:
         NpyFile(labels),
         NpyFile(scores) if scores.exists() else None,
         request,
-        form="npy pair," if scores.exists() else "npy,",
+        form=f"{title_of('npy-pair')}," if scores.exists() else "npy,",
         missing=scores.name,
     )
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError
 from xmceval.files.entries import Entries, are_whole, explain_columns, find_roles
+from xmceval.files.known.table import title_of
 from xmceval.files.names import Names, unknown_name
 from xmceval.files.opened import Opened, Request
 from xmceval.files.streams import is_uncompressed, open_jumping, read_all_bytes
@@ -62,7 +63,7 @@ def _read(path: Path, request: Request, file: Any) -> Opened:
         entries.add(rows, labels, values[0].astype(np.float64) if values else None)
         first += rows.size
     source = "" if used is None else f", label names from {used.source}"
-    return entries.open(path, request, f"Parquet, columns {', '.join(names)}{source}")
+    return entries.open(path, request, f"{title_of('parquet')}, columns {', '.join(names)}{source}")
 
 
 def _to_numpy(path: Path, column: Any, name: str, first: int) -> NDArray[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -17,6 +18,21 @@ from xmceval.files.remote.threads import RETRIES, pause, start
 
 # Stores in which a file appears only when its upload has ended well. In others it is renamed then.
 _ATOMIC = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "hf", "oss", "oci", "r2", "http", "https"})
+
+
+def upload_all(files: Sequence[Path], targets: Sequence[Path], existing: Sequence[Path]) -> None:
+    """Send files to those of their targets that are remote; where one cannot be sent, new ones are removed again."""
+    sent = list[RemotePath]()
+    for file, target in zip(files, targets, strict=True):
+        if isinstance(target, RemotePath):
+            try:
+                upload(file, target)
+            except BaseException:
+                for other in sent:
+                    if other not in existing:
+                        remove(other)
+                raise
+            sent.append(target)
 
 
 def upload(local: Path, target: RemotePath) -> None:

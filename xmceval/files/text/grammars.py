@@ -12,6 +12,7 @@ import numpy as np
 
 from xmceval.errors import Fault
 from xmceval.files.chunks import PADDING, Chunk
+from xmceval.files.known.table import title_of
 from xmceval.files.names import Names, parse_label
 from xmceval.files.opened import Role
 from xmceval.files.streams import quote
@@ -281,19 +282,17 @@ _SCORES: frozenset[Role] = frozenset({"scores"})
 
 GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
     {
-        "pairs": Grammar("rows of idx:value", _parse_pairs),
-        "labels": Grammar("rows of label,label feature:value", _parse_labels, _TRUTH, has_exact_header=True),
-        "ids": Grammar("lists of label ids", _parse_ids, is_ranked=True),
-        "scored": Grammar("rows of tab-separated 'label score'", _parse_scored, _SCORES, expected=_expected_scored),
-        "names": Grammar("lists of label names", _parse_names, has_comments=False, is_ranked=True),
-        "tabbed names": Grammar(
-            "tab-separated lists of label names", _parse_tabbed_names, has_comments=False, is_ranked=True
+        "pairs": Grammar(title_of("pairs"), _parse_pairs),
+        "labels": Grammar(title_of("labels"), _parse_labels, _TRUTH, has_exact_header=True),
+        "ids": Grammar(title_of("ids"), _parse_ids, is_ranked=True),
+        "scored": Grammar(title_of("scored"), _parse_scored, _SCORES, expected=_expected_scored),
+        "names": Grammar(title_of("names"), _parse_names, has_comments=False, is_ranked=True),
+        "tabbed names": Grammar(title_of("tabbed-names"), _parse_tabbed_names, has_comments=False, is_ranked=True),
+        "comma names": Grammar(title_of("comma-names"), _parse_comma_names, has_comments=False, is_ranked=True),
+        "fasttext": Grammar(title_of("fasttext"), _parse_fasttext, has_comments=False),
+        "fasttext lists": Grammar(
+            title_of("fasttext-lists"), _parse_fasttext_lists, has_comments=False, is_ranked=True
         ),
-        "comma names": Grammar(
-            "lists of label names between commas", _parse_comma_names, has_comments=False, is_ranked=True
-        ),
-        "fasttext": Grammar("rows of __label__name", _parse_fasttext, has_comments=False),
-        "fasttext lists": Grammar("lists of __label__name", _parse_fasttext_lists, has_comments=False, is_ranked=True),
-        "json": Grammar("JSON lines", _parse_json, has_comments=False),
+        "json": Grammar(title_of("json"), _parse_json, has_comments=False),
     }
 )

@@ -13,6 +13,7 @@ import numpy as np
 
 from xmceval.errors import DataError, counted
 from xmceval.files.entries import Entries, Roles, find_roles
+from xmceval.files.known.table import title_of
 from xmceval.files.names import LARGEST_ID
 from xmceval.files.opened import Opened, Request
 from xmceval.files.signatures import UTF8_BOM
@@ -113,7 +114,7 @@ def _open_rows(path: Path, request: Request, elements: Iterator[Element]) -> Ope
         ends.append(len(labels))
     csr = Csr(np.array(ends, dtype=np.int64), np.array(labels, dtype=np.int64), np.array(values), request.are_scores)
     source = MatrixSource(str(path), csr.n_rows, None, [csr], is_exact=False)
-    return Opened(source, f"JSON array of {counted(csr.n_rows, 'row')}, held in memory", request.role)
+    return Opened(source, f"{title_of('json-array')} of {counted(csr.n_rows, 'row')}, held in memory", request.role)
 
 
 def _open_triples(path: Path, request: Request, elements: Iterator[Element], keys: list[str], roles: Roles) -> Opened:
@@ -135,4 +136,4 @@ def _open_triples(path: Path, request: Request, elements: Iterator[Element], key
             raise DataError(f"{place}: {error}") from None
     entries = Entries()
     entries.add(np.array(rows, dtype=np.int64), np.array(labels, dtype=np.int64), np.array(values))
-    return entries.open(path, request, f"JSON array of objects with {', '.join(keys)}")
+    return entries.open(path, request, f"{title_of('json-array')} of objects with {', '.join(keys)}")

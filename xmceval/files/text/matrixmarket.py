@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError, counted, listed
 from xmceval.files.chunks import LineChunks
 from xmceval.files.entries import Entries, are_whole
+from xmceval.files.known.table import title_of
 from xmceval.files.opened import Opened, Request
 from xmceval.files.streams import quote
 from xmceval.rows.block import Float64
@@ -68,7 +69,7 @@ def open_matrix_market(path: Path, request: Request, head: bytes) -> Opened | No
             f"{path}: declares {counted(layout.n_entries, 'entry')}, but has {n_read:,} (is the file truncated?)"
         )
     shape = layout.sizes[0], layout.sizes[1]
-    title = f"MatrixMarket, {layout.form} {layout.field} matrix of {shape[0]:,} x {shape[1]:,}"
+    title = f"{title_of('matrixmarket')}, {layout.form} {layout.field} matrix of {shape[0]:,} x {shape[1]:,}"
     if layout.form == "array":
         values = np.concatenate([np.empty((0, 1)), *parts])[:, 0].reshape(shape, order="F")
         source = MatrixSource(str(path), *shape, [Dense(values, request.are_scores)])

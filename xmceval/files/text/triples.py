@@ -16,6 +16,7 @@ from xmceval.errors import DataError, counted
 from xmceval.files.chunks import LineChunks
 from xmceval.files.decimals import explain_decimal
 from xmceval.files.entries import Entries, Roles, are_whole, explain_columns, find_roles
+from xmceval.files.known.table import title_of
 from xmceval.files.names import Names, is_id, unknown_name
 from xmceval.files.opened import Opened, Request
 from xmceval.files.signatures import UTF8_BOM
@@ -76,7 +77,7 @@ def open_triples(path: Path, request: Request, head: bytes, *, is_whole: bool) -
     entries = _read(path, layout)
     header = "in the order of its header" if layout.header_line else "no header"
     names = "" if layout.names is None else f", label names from {layout.names.source}"
-    title = f"lines of row, label and score between {DELIMITERS[layout.delimiter]}s, {header}{names}"
+    title = f"{title_of('triples')} between {DELIMITERS[layout.delimiter]}s, {header}{names}"
     return entries.open(path, request, title)
 
 

@@ -70,7 +70,10 @@ def open_targets(targets: Sequence[Path], *, force: bool) -> Iterator[list[Binar
         yield files
         for file in files:
             file.close()
-        _send(temporary, targets, [target for target in remote if target not in existing])
+        if remote:
+            from xmceval.files.remote.uploads import upload_all
+
+            upload_all(temporary, targets, existing)
         for path, target in zip(temporary, targets, strict=True):
             if target not in remote:
                 _copy_permissions(target, path)
@@ -90,20 +93,30 @@ def spool_folder(target: Path) -> Path | None:
     return None if isinstance(target, RemotePath) else target.parent
 
 
-def _send(files: Sequence[Path], targets: Sequence[Path], new: Sequence[RemotePath]) -> None:
-    """Send files to their remote targets; where one cannot be sent, new ones that were are removed."""
-    sent = list[RemotePath]()
-    for file, target in zip(files, targets, strict=True):
-        if isinstance(target, RemotePath):
-            from xmceval.files.remote.uploads import remove, upload
+def check_target(target: Path) -> None:
+    """Check that a file can be written, before the work for it begins.
 
-            try:
-                upload(file, target)
-            except BaseException:
-                for other in set(sent).intersection(new):
-                    remove(other)
-                raise
-            sent.append(target)
+    Raises
+    ------
+    UsageError
+        A target that is not a file, in a folder that does not exist.
+    DataError
+        A folder that cannot be written to.
+    """
+    if isinstance(target, RemotePath):
+        return
+    try:
+        if target.exists() and not target.is_file():
+            raise UsageError(f"{target}: is not a file, so it cannot be overwritten")
+        folder = target.resolve().parent
+        if not folder.is_dir():
+            raise UsageError(f"{target}: there is no folder {folder}")
+    except (OSError, ValueError) as error:  # such as a NUL in the path
+        if isinstance(error, UsageError):
+            raise
+        raise DataError(f"{target}: {getattr(error, 'strerror', None) or error}") from None
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise DataError(f"{target}: no permission to write to {folder}")
 
 
 def remove_unfinished() -> None:

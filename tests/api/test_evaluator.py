@@ -1,0 +1,501 @@
+"""The Evaluator: any batches, merged in any order, give the bits of one score over all rows."""
+
+import itertools
+import json
+import pickle
+import threading
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings, strategies as st
+from numba import config
+from support.measures import named, names_of
+
+import xmceval
+from xmceval.api import inputs
+from xmceval.errors import DataError, UsageError
+from xmceval.metrics.table import METRICS
+from xmceval.rows import matrices
+from xmceval.scoring import labelcounters
+from xmceval.scoring.labelwise import Labelwise
+from xmceval.scoring.state import own_version
+
+N_LABELS = 12
+MERGEABLE = [metric for metric in METRICS.values() if metric.mergeable]
+DEFAULTS = [
+    f"ERR(max=4)@{k}" if metric.name.startswith("ERR") else named(metric, {}, k) for metric in MERGEABLE for k in (1, 3)
+]
+OPTIONS = [name for metric in MERGEABLE for name in names_of(metric) if not name.startswith("ERR")]
+TRAINING = {"counts": np.arange(N_LABELS) ** 2, "n_train": 200}
+SOME = ["P", "PSP", "nDCG", "LRAP", "macroF1", "macroF1(over=train)", "coverage", "f1_score(average=macro)"]
+few = settings(max_examples=3 if config.DISABLE_JIT else 12)
+
+
+def make(seed, n_rows):
+    """Return truth with grades and scores that are probabilities, with ties, empty rows and stored zeros."""
+    rng = np.random.default_rng(seed)
+    truth = sp.csr_array(rng.integers(1, 5, (n_rows, N_LABELS)) * (rng.random((n_rows, N_LABELS)) < 0.25))
+    truth.data[rng.random(truth.nnz) < 0.1] = 0
+    scores = sp.csr_array(rng.integers(1, 9, (n_rows, N_LABELS)) / 8 * (rng.random((n_rows, N_LABELS)) < 0.5))
+    return truth.astype(np.float32), scores
+
+
+def update_all(evaluator, matrices, ends, weights=None):
+    for start, stop in itertools.pairwise(ends):
+        rest = () if weights is None else (weights[start:stop],)
+        evaluator.update(*(matrix[start:stop] for matrix in matrices), *rest)
+    return evaluator
+
+
+def ends_of(n_rows):
+    """Return where batches end, some of them empty."""
+    inner = st.lists(st.integers(0, n_rows), max_size=6)
+    return inner.map(lambda places: [0, *sorted(places), n_rows])
+
+
+def content(evaluator):
+    return pickle.dumps(evaluator)
+
+
+@few
+@given(st.data(), st.integers(0, 99), st.integers(1, 30), st.sampled_from(["zero", "drop"]), st.booleans())
+def test_any_batches_give_the_bits_of_one_score_for_every_metric(data, seed, n_rows, empty_rows, is_weighted):
+    case = make(seed, n_rows)
+    weights = np.random.default_rng(seed).choice([0.0, 0.25, 1.0, 3.0], n_rows) if is_weighted else None
+    if is_weighted:
+        weights[0] = 3.0
+    options = {"metrics": DEFAULTS, "k": (1, 3), "empty_rows": empty_rows, **TRAINING}
+    whole = xmceval.score(*case, sample_weight=weights, **options)
+    evaluator = xmceval.Evaluator(**options, max_weight=3.0 if is_weighted else None)
+    update_all(evaluator, case, data.draw(ends_of(n_rows)), weights)
+    assert evaluator.result() == whole
+    assert evaluator.compute().options == whole.options
+    evaluator.reset()
+    assert update_all(evaluator, case, [0, n_rows], weights).result() == whole
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"metrics": OPTIONS},
+        {"ties": "expected", "metrics": ["P", "PSnDCG"]},
+        {"ties": "best", "metrics": ["P", "AP@all"]},
+        {"by_frequency": 3, "ceiling": True, "metrics": ["P", "PSP", "macroF1", "nDCG"]},
+        {"unscored": "zero", "metrics": ["LRAP", "AUC"]},
+        {"threshold": 0.7},
+        {"dataset": "Bibtex"},
+    ],
+)
+def test_options_are_those_of_score_in_batches_merges_and_states(options):
+    case, options = make(3, 40), {**TRAINING, **options}
+    whole = xmceval.score(*case, **options)
+    parts = [
+        update_all(xmceval.Evaluator(**options), [m[i:j] for m in case], [0, 3, j - i]) for i, j in ((0, 9), (9, 40))
+    ]
+    summed = parts[1].from_state(parts[0].state() + parts[1].state())
+    assert pickle.loads(pickle.dumps(parts[0])).merge(parts[1]).result() == whole
+    assert (summed.result().figures, summed.result().slices) == (whole.figures, whole.slices)
+    assert str(summed.result()).splitlines()[0] == str(whole).splitlines()[0]
+
+
+@few
+@given(st.integers(0, 99), st.permutations(range(4)), st.lists(st.integers(0, 24), min_size=3, max_size=3))
+def test_merge_is_associative_and_commutative(seed, order, places):
+    case, ends = make(seed, 24), [0, *sorted(places), 24]
+    options = {"metrics": SOME, "k": 3, **TRAINING}
+
+    def part(number):
+        return update_all(xmceval.Evaluator(**options), case, ends[number : number + 2])
+
+    whole = xmceval.score(*case, **options)
+    from_left = part(order[0]).merge(part(order[1])).merge(part(order[2])).merge(part(order[3]))
+    in_pairs = part(order[3]).merge(part(order[2])).merge(part(order[1]).merge(part(order[0])))
+    assert from_left.result() == in_pairs.result() == whole
+    assert np.array_equal(from_left.state(), in_pairs.state())
+    vectors = [json.loads(json.dumps(part(number).state().tolist())) for number in order]
+    summed = part(0).from_state(np.sum(vectors, axis=0)).result()
+    assert (summed.figures, summed.counts) == (whole.figures, whole.counts)
+
+
+def test_an_evaluator_goes_on_after_pickle_and_file(tmp_path):
+    case, options = make(5, 30), {"metrics": SOME, "k": [1, 3], "by_frequency": "head,tail", **TRAINING}
+    evaluator = update_all(xmceval.Evaluator(**options), case, [0, 4, 11])
+    evaluator.save(tmp_path / "a.state")
+    with pytest.raises(UsageError, match="already exists"):
+        evaluator.save(tmp_path / "a.state")
+    evaluator.save(tmp_path / "a.state", force=True)
+    head = json.loads((tmp_path / "a.state").read_bytes().partition(b"\n")[0])
+    assert (head["schema"], head["version"], head["n_labels"]) == ("xmceval/state/1", own_version(), N_LABELS)
+    for copy in (pickle.loads(pickle.dumps(evaluator)), xmceval.Evaluator.load(tmp_path / "a.state")):
+        assert copy.result() == evaluator.result()
+        assert update_all(copy, case, [11, 30]).result() == xmceval.score(*case, **options)
+    assert evaluator.result().counts.n_instances == 11
+
+
+def test_large_batches_are_scored_in_blocks_with_the_same_bits(monkeypatch):
+    case, options = make(6, 60), {"metrics": SOME, "k": 3, **TRAINING, "duplicates": "max"}
+    whole = xmceval.score(*case, **options)
+    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 20)
+    for threads in (1, 2):
+        evaluator = xmceval.Evaluator(**options, threads=threads)
+        assert update_all(evaluator, case, [0, 31, 60]).result() == whole
+
+
+FILTER = np.array([[3, 4], [17, 7], [29, 1]])
+
+
+def test_rows_of_a_filter_are_counted_over_all_batches():
+    case, options = make(7, 30), {"metrics": ["P", "LRAP"], "filter": FILTER, "filter_truth": True}
+    whole = xmceval.score(*case, **options)
+    evaluator = update_all(xmceval.Evaluator(**options), case, [0, 10, 20])
+    with pytest.raises(DataError, match=r"filter\[2\]: row 29 is outside 0\.\.19"):
+        evaluator.result()
+    evaluator = pickle.loads(pickle.dumps(evaluator))
+    assert update_all(evaluator, case, [20, 30]).result() == whole
+    with pytest.raises(DataError, match="has a filter, whose pairs refer to rows by their number in the whole"):
+        evaluator.merge(xmceval.Evaluator(**options))
+    with pytest.raises(UsageError, match="a state with a filter"):
+        evaluator.state()
+
+
+def test_duplicates_are_counted_over_all_batches():
+    labels, scores = np.array([[1, 1, 2], [0, 2, -1], [3, 3, 3]]), np.array([[0.5, 0.7, 0.6], [1, 2, 0], [1, 2, 3]])
+    truth, options = np.eye(3, 5), {"metrics": "P", "k": 1, "duplicates": "max"}
+    evaluator = xmceval.Evaluator(**options)
+    for i in range(3):
+        evaluator.update(truth[i : i + 1], (labels[i : i + 1], scores[i : i + 1]))
+    whole = xmceval.score(truth, (labels, scores), **options)
+    assert any("3 duplicate entries" in warning for warning in whole.warnings)
+    expected = [each.replace("y_score[0]", "y_score") for each in whole.warnings]
+    assert expected == list(evaluator.result().warnings)
+    other = xmceval.Evaluator(**options).merge(evaluator)
+    assert expected == list(pickle.loads(pickle.dumps(other)).result().warnings)
+
+
+def test_warnings_of_likely_mistakes_come_from_all_batches():
+    truth, _ = make(8, 400)
+    rng = np.random.default_rng(1)
+    options = {"metrics": "P", "k": 1}
+    shifted = sp.csr_array((truth[:, np.r_[N_LABELS - 1, : N_LABELS - 1]] > 0) * (1 + rng.random((400, N_LABELS))))
+    whole = xmceval.score(truth, shifted, **options)
+    assert any("decreased by 1" in warning for warning in whole.warnings)
+    with pytest.warns(xmceval.XmcevalWarning, match="decreased by 1"):
+        found = update_all(xmceval.Evaluator(**options), (truth, shifted), [0, 100, 399, 400]).result()
+    assert found == whole
+    parts = [update_all(xmceval.Evaluator(**options), (truth, shifted), ends) for ends in ([0, 150], [150, 400])]
+    assert pickle.loads(pickle.dumps(parts[1])).merge(pickle.loads(pickle.dumps(parts[0]))).result() == whole
+
+
+def test_a_threshold_is_rounded_to_the_type_of_the_scores_in_every_batch():
+    case = np.eye(4), np.where(np.eye(4), 0.7, 0.5).astype(np.float32)
+    options = {"metrics": "precision_score,recall_score", "threshold": 0.7}
+    evaluator = pickle.loads(pickle.dumps(update_all(xmceval.Evaluator(**options), case, [0, 1])))
+    assert update_all(evaluator, case, [1, 4]).result() == xmceval.score(*case, **options)
+    assert (evaluator.result()["recall_score"], evaluator.result()["precision_score"]) == (1.0, 1.0)
+
+
+def test_lists_of_no_labels_are_rows_without_predictions():
+    evaluator = xmceval.Evaluator(metrics="P", k=1)
+    evaluator.update(np.eye(3), (np.empty((3, 0), dtype=np.int64), np.empty((3, 0))))
+    assert (evaluator.result()["P@1"], evaluator.result().counts.n_predictions) == (0.0, 0)
+
+
+def bad_batches():
+    truth, scores = make(9, 8)
+    nan = scores.copy()
+    nan.data[-1] = np.nan
+    logits = scores * 40
+    graded = truth * 3
+    return {
+        "nan": (truth, nan, r"batch 3, y_score row 7: the score value of label \d+ is NaN"),
+        "logits": (truth, logits, "batch 3, y_score row 0: label .* expected probabilities"),
+        "grades": (graded, scores, "batch 3, y_true row .: a grade is above the greatest of ERR"),
+        "rows": (truth, scores[:7], "y_true of batch 3 has 8 rows, y_score of batch 3 has 7 rows"),
+        "labels": (truth[:, :9], scores[:, :9], "y_true of batch 3 has 9 labels, but counts has 12 labels"),
+        "columns": (truth, scores[:, :9], "y_score of batch 3 has 9 columns"),
+        "fraction": (truth / 3, scores, "batch 3, y_true row .: the truth value of label"),
+        "outside": (truth, (np.full((8, 2), 12), np.ones((8, 2))), r"batch 3, y_score\[0\] row 0: label 12 is outside"),
+        "shape": (np.ones((8, 2, 2)), scores, "y_true: expected a matrix"),
+    }
+
+
+@pytest.mark.parametrize("block_entries", [1 << 17, 10])
+@pytest.mark.parametrize("what", bad_batches())
+def test_after_an_error_nothing_of_a_batch_was_added(monkeypatch, what, block_entries):
+    y_true, y_score, message = bad_batches()[what]
+    case = make(10, 20)
+    evaluator = xmceval.Evaluator(metrics=[*SOME, "ERR(max=4)", "Brier", "ECE"], k=3, **TRAINING, threads=1)
+    update_all(evaluator, case, [0, 9, 20])
+    before = content(evaluator)
+    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", block_entries)
+    with pytest.raises(DataError, match=message):
+        evaluator.update(y_true, y_score)
+    assert content(evaluator) == before
+
+
+def test_a_wrong_first_batch_decides_nothing():
+    evaluator = xmceval.Evaluator(metrics="P,macroF1", k=1)
+    with pytest.raises(DataError, match="NaN"):
+        evaluator.update(np.eye(3), np.full((3, 3), np.nan))
+    evaluator.update(np.eye(2, 5), np.eye(2, 5))
+    assert evaluator.result().counts.n_labels == 5
+    with pytest.raises(DataError, match="k = 9 is above the number of labels: y_true of batch 1 has 5"):
+        xmceval.Evaluator(metrics="P@9").update(np.eye(2, 5), np.eye(2, 5))
+
+
+def test_there_is_no_result_before_the_first_batch_and_one_of_an_empty_batch():
+    evaluator = xmceval.Evaluator(metrics="P", k=1)
+    with pytest.raises(UsageError, match="no rows were scored"):
+        evaluator.result()
+    empty = np.empty((0, 4))
+    evaluator.update(empty, empty)
+    assert evaluator.result() == xmceval.score(empty, empty, metrics="P", k=1)
+    evaluator.reset()
+    with pytest.raises(UsageError, match="no rows were scored"):
+        evaluator.compute()
+    with pytest.raises(DataError, match=r"batch 1, y_score row 0: .* is NaN"):
+        evaluator.update(np.eye(1, 4), np.full((1, 4), np.nan))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "PSP@1, .* need train, counts or inverse_propensities: an Evaluator never estimates propensities"),
+        ({"metrics": "PSP@2"}, "PSP@2 needs train, counts or inverse_propensities"),
+        ({"metrics": "P", "by_frequency": 2}, "by_frequency needs train"),
+        ({"metrics": "macroAUC,P"}, "macroAUC: not available for Evaluator"),
+        ({"metrics": "P", "max_weight": 0}, "max_weight must be a number above 0, got 0"),
+        ({"metrics": "P", "max_weight": float("nan")}, "max_weight must be a number above 0, got nan"),
+        ({"metrics": "P", "ties": "worse"}, "ties must be one of"),
+        ({"metrics": "LRAP", "ties": "nonsense"}, "ties must be one of"),
+    ],
+)
+def test_arguments_that_are_wrong_are_refused_at_once(arguments, message):
+    with pytest.raises(UsageError, match=message):
+        xmceval.Evaluator(**arguments)
+
+
+@pytest.mark.parametrize("name", ["labels", "max_line", "sample_weight", "shout"])
+def test_options_of_files_and_unknown_ones_are_refused(name):
+    with pytest.raises(TypeError, match=rf"Evaluator\(\) got an unexpected option {name}"):
+        xmceval.Evaluator(metrics="P", **{name: None})
+
+
+@pytest.mark.parametrize(
+    ("max_weight", "weights", "message"),
+    [
+        (None, [1, 1, 1], "sample_weight of batch 1: pass max_weight to the Evaluator"),
+        (2.0, None, "batch 1 has no sample_weight, but max_weight was passed"),
+        (2.0, [1, 2.5, 1], r"sample_weight of batch 1: the weight of row 1 is 2.5; expected a number from 0 to 2"),
+        (2.0, [1, 1, np.nan], "the weight of row 2 is nan"),
+        (2.0, [1, 1], "sample_weight of batch 1 has 2 numbers, but y_true of batch 1 3 rows"),
+        (2.0, [[1], [1], [1]], "expected one number per row"),
+    ],
+)
+def test_weights_that_are_wrong_are_refused(max_weight, weights, message):
+    evaluator = xmceval.Evaluator(metrics="P", k=1, max_weight=max_weight)
+    with pytest.raises((UsageError, DataError), match=message):
+        evaluator.update(np.eye(3), np.eye(3), weights)
+
+
+@pytest.mark.parametrize("block_entries", [1 << 17, 1])
+def test_weights_that_leave_the_range_of_counters_change_nothing(monkeypatch, block_entries):
+    monkeypatch.setattr(labelcounters, "MOST_WEIGHT", 8)
+    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", block_entries)
+    evaluator = xmceval.Evaluator(metrics="P,macroF1", k=1, max_weight=1.5, threads=1)
+    evaluator.update(np.eye(4), np.eye(4), np.full(4, 1.5))
+    before = content(evaluator)
+    with pytest.raises(DataError, match="the sample weights sum to more than 4 times the largest"):
+        evaluator.update(np.eye(2, 4), np.eye(2, 4), np.full(2, 1.5))
+    assert content(evaluator) == before
+
+
+def test_rows_of_no_weight_at_all_have_no_result():
+    evaluator = xmceval.Evaluator(metrics="P", k=1, max_weight=1)
+    evaluator.update(np.eye(3), np.eye(3), np.zeros(3))
+    with pytest.raises(DataError, match="every weight is 0, no row is left"):
+        evaluator.result()
+    evaluator.update(np.eye(3), np.eye(3), np.array([0, 1, 1e-12]))
+    merged = xmceval.Evaluator(metrics="P", k=1, max_weight=1, n_labels=3).merge(evaluator)
+    for each in (evaluator, merged, pickle.loads(pickle.dumps(merged))):
+        assert any("the smallest weight is 1e-12 of the largest" in warning for warning in each.result().warnings)
+    summed = evaluator.from_state(evaluator.state()).result()
+    assert any("the smallest weight is 9e-13 of the largest" in each for each in summed.warnings)
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ({"metrics": "P@2"}, "this Evaluator and the other one differ in metrics: P@1 and P@2"),
+        ({"metrics": "P@1", "empty_rows": "drop"}, "differ in empty_rows: none and drop"),
+        ({"metrics": "P@1", "n_labels": 4}, "differ in number of labels: 3 and 4"),
+        ({"metrics": "P@1", "max_weight": 1.0}, "differ in scale of sample weights: none and 1"),
+    ],
+)
+def test_evaluators_that_differ_are_not_merged(other, message):
+    evaluator = xmceval.Evaluator(metrics="P@1", n_labels=3)
+    with pytest.raises(DataError, match=message):
+        evaluator.merge(xmceval.Evaluator(**{"n_labels": 3, **other}))
+    with pytest.raises(DataError, match="state: "):
+        evaluator.from_state(xmceval.Evaluator(**{"n_labels": 3, **other}).state())
+
+
+def test_propensities_are_compared_by_their_values():
+    first, same, other = (
+        xmceval.Evaluator(metrics="PSP@1", inverse_propensities=values)
+        for values in ([1.0, 2.0], np.array([1.0, 2.0]), [1.0, 3.0])
+    )
+    assert first.merge(same) is first
+    with pytest.raises(DataError, match="differ in propensities"):
+        first.merge(other)
+    for wrong in (first, first.result):
+        with pytest.raises(UsageError, match="an Evaluator is merged with another one"):
+            first.merge(wrong)
+
+
+def test_states_that_are_none_are_refused():
+    evaluator = xmceval.Evaluator(metrics="P@1", n_labels=3)
+    state = evaluator.state()
+    for wrong, message in (
+        (state[:-1], "expected .* integers, as state.. returns them, got shape"),
+        (state.astype(float), "of float64"),
+        (state * 0, "a sum of 0 states; expected 1 to 1,048,576"),
+        (state + 1, "not all of the configuration of this Evaluator"),
+    ):
+        with pytest.raises(DataError, match=message):
+            evaluator.from_state(wrong)
+    with pytest.raises(UsageError, match=r"needs the number of labels .hint: pass n_labels."):
+        xmceval.Evaluator(metrics="P@1").state()
+
+
+def test_files_that_are_no_states_are_refused(tmp_path):
+    path = tmp_path / "a.state"
+    evaluator = xmceval.Evaluator(metrics="P@1,macroF1@1", n_labels=3)
+    evaluator.update(np.eye(3), np.eye(3))
+    evaluator.save(path)
+    whole = path.read_bytes()
+    line, _, payload = whole.partition(b"\n")
+    head = json.loads(line)
+    for wrong, message in (
+        (whole[:-1], "the state is damaged or cut short"),
+        (b"1 2\n0:1\n", "not a state of xmceval"),
+        (json.dumps({**head, "schema": "xmceval/state/9"}).encode() + b"\n" + payload, "schema xmceval/state/9"),
+        (json.dumps({**head, "metrics": ["P@7"]}).encode() + b"\n" + payload, "the state is not one of xmceval"),
+        (json.dumps({**head, "arrays": head["arrays"][1:]}).encode() + b"\n" + payload, "cannot be read"),
+        (json.dumps({**head, "parts": 3}).encode() + b"\n" + payload, "the state is not one of xmceval"),
+    ):
+        path.write_bytes(wrong)
+        with pytest.raises(DataError, match=message) as caught:
+            xmceval.Evaluator.load(path)
+        assert str(caught.value).startswith(str(path))
+
+
+def test_rows_are_not_added_to_what_another_version_saved(tmp_path):
+    path = tmp_path / "a.state"
+    evaluator = xmceval.Evaluator(metrics="P@1", n_labels=3)
+    evaluator.update(np.eye(3), np.eye(3))
+    evaluator.save(path)
+    path.write_bytes(path.read_bytes().replace(f'"version": "{own_version()}"'.encode(), b'"version": "0.0.9"', 1))
+    old = xmceval.Evaluator.load(path)
+    assert old.result()["P@1"] == 1.0
+    with pytest.raises(UsageError, match=r"a\.state was saved by xmceval 0\.0\.9"):
+        old.update(np.eye(3), np.eye(3))
+    with pytest.raises(DataError, match=r"differ in version of xmceval: .* and 0\.0\.9"):
+        evaluator.merge(old)
+    old.reset()
+    old.update(np.eye(3), np.eye(3))
+
+
+def test_threads_may_share_an_evaluator():
+    case, options = make(11, 64), {"metrics": SOME, "k": 3, **TRAINING}
+    evaluator = xmceval.Evaluator(**options)
+    batches = [[m[i : i + 8] for m in case] for i in range(0, 64, 8)]
+    threads = [threading.Thread(target=evaluator.update, args=batch) for batch in batches]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert evaluator.result() == xmceval.score(*case, **options)
+
+
+def test_an_interrupt_while_labels_are_counted_is_noticed(monkeypatch):
+    evaluator = xmceval.Evaluator(metrics="P,macroF1", k=1)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    def update_interrupted():
+        with monkeypatch.context() as patched:
+            patched.setattr(Labelwise, "add", interrupt)
+            evaluator.update(np.eye(3), np.eye(3))
+
+    with pytest.raises(KeyboardInterrupt):
+        update_interrupted()
+    evaluator.update(np.eye(3), np.eye(3))  # the first batch: it decided nothing yet
+    with pytest.raises(KeyboardInterrupt):
+        update_interrupted()
+    for use in (evaluator.result, evaluator.state, lambda: evaluator.update(np.eye(3), np.eye(3))):
+        with pytest.raises(UsageError, match="an interrupt left a batch counted in part"):
+            use()
+    evaluator.reset()
+    evaluator.update(np.eye(3), np.eye(3))
+    assert evaluator.result()["macroF1@1"] == 1.0
+
+
+def test_the_number_of_labels_may_be_declared_late(monkeypatch):
+    evaluator = xmceval.Evaluator(metrics="P,macroF1(over=seen)", k=1)
+    as_truth = inputs.as_truth
+    with monkeypatch.context() as patched:
+        patched.setattr(inputs, "as_truth", lambda *args: _without_width(as_truth(*args)))
+        labels = np.array([[0], [3]])
+        evaluator.update(np.eye(2, 4), (labels, labels * 1.0))
+        with pytest.raises(DataError, match="LRAP: no batch declares the number of labels"):
+            xmceval.Evaluator(metrics="LRAP").update(np.eye(2, 4), (labels, labels * 1.0))
+    assert evaluator.result().counts.n_labels == 4
+    with pytest.raises(DataError, match="earlier batches have label 3, but y_true of batch 2 has 3 labels"):
+        evaluator.update(np.eye(3), np.eye(3))
+    evaluator.update(np.eye(3, 9), np.eye(3, 9))
+    result = evaluator.result()
+    assert (result.counts.n_labels, result["P@1"]) == (9, 0.8)
+    assert evaluator.from_state(evaluator.state()).result().figures == result.figures
+
+
+def _without_width(source):
+    return matrices.MatrixSource(source.name, source.n_rows, None, source.pieces, is_exact=False)
+
+
+def test_inputs_are_not_written_to_and_paths_are_refused():
+    truth, scores = make(12, 9)
+    copies = truth.copy(), scores.copy()
+    xmceval.Evaluator(metrics="P,LRAP", k=1).update(truth, scores)
+    assert all((one != two).nnz == 0 for one, two in zip(copies, (truth, scores), strict=True))
+    with pytest.raises(UsageError, match="y_true is a path; an Evaluator takes matrices"):
+        xmceval.Evaluator(metrics="P", k=1).update("truth.txt", scores)
+
+
+def test_what_an_evaluator_holds_does_not_grow_with_the_rows():
+    evaluator = xmceval.Evaluator(metrics=SOME, k=3, **TRAINING)
+    sizes = []
+    for _ in range(2):
+        for _ in range(40):
+            evaluator.update(*make(13, 128))
+        sizes.append(len(content(evaluator)))
+    assert sizes[1] < 1.01 * sizes[0]
+
+
+def test_an_evaluator_says_what_it_is_of():
+    assert repr(xmceval.Evaluator(metrics="P,R", k=1)) == "<Evaluator of P@1, R@1: 0 rows>"
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+@pytest.mark.parametrize("metrics", ["P,nDCG,macroF1", "P,LRAP"])
+def test_dense_scores_are_scored_as_by_score_and_their_faults_have_a_batch(dtype, metrics):
+    rng, options = np.random.default_rng(14), {"metrics": metrics, "k": [1, 3]}
+    case = (rng.random((20, 9)) < 0.3).astype(float), rng.integers(0, 6, (20, 9)).astype(dtype)
+    evaluator = update_all(xmceval.Evaluator(**options), case, [0, 7, 7, 20])
+    assert evaluator.result() == xmceval.score(*case, **options)
+    before = content(evaluator)
+    with pytest.raises(DataError, match="batch 4, y_score row 2: the score value of label 1 is NaN"):
+        evaluator.update(np.eye(3, 9), np.where(np.arange(27).reshape(3, 9) == 19, np.nan, 1.0))
+    assert content(evaluator) == before

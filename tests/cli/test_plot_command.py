@@ -1,0 +1,96 @@
+"""The option --plot: pictures beside the table, and what it refuses before anything is read."""
+
+from pathlib import Path
+
+import pytest
+
+from xmceval.cli import main
+from xmceval.report import pictures
+
+SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
+TRUTH, MODEL_A, MODEL_B, TRAIN = (str(SAMPLE / f"{name}.txt") for name in ("tst_X_Y", "model_a", "model_b", "trn_X_Y"))
+SCORE = ("score", TRUTH, MODEL_A, MODEL_B, "-q", "-k", "1,3", "-m", "P", "--train", TRAIN)
+COMPARE = ("compare", *SCORE[1:])
+
+
+@pytest.fixture
+def run(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def run(*args):
+        with pytest.raises(SystemExit) as stopped:
+            main([str(arg) for arg in args])
+        text = capsys.readouterr()
+        return stopped.value.code, text.out, text.err
+
+    return run
+
+
+def test_pictures_are_written_beside_the_table(run):
+    _, table, _ = run(*SCORE)
+    found = run(*SCORE, "--plot", "a.svg", "--plot", "b.svg", "--plot-kind", "gain", "--plot-kind", "curves")
+    assert found == (0, table, "")
+    assert "share of all hits@3, %" in Path("a.svg").read_text(encoding="utf-8")
+    assert "P@k, %" in Path("b.svg").read_text(encoding="utf-8")
+
+
+def test_the_default_kind_follows_from_what_is_computed(run):
+    run(*SCORE, "--plot", "curves.svg")
+    run(*SCORE, "--plot", "bins.svg", "--by-frequency", "head,tail")
+    run(*COMPARE, "--plot", "differences.svg")
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in Path().glob("*.svg")}
+    assert "P against the cutoff k" in texts["curves"]
+    assert "P@3 by bin of labels (head, tail)" in texts["bins"]
+    assert "differences of P@1, P@3" in texts["differences"]
+
+
+def test_saved_rows_give_the_same_picture_of_rows(run):
+    run(*COMPARE, "--plot", "a.svg", "--plot-kind", "rows", "--save-rows", "x.rows.npz")
+    run("compare", "x.rows.npz", "-q", "--plot", "b.svg", "--plot-kind", "rows")
+    assert Path("a.svg").read_bytes() == Path("b.svg").read_bytes()
+    code, _, error = run("compare", "x.rows.npz", "-q", "--plot", "c.svg", "--plot-kind", "gain")
+    assert code == 2
+    assert error == (
+        "Error: the picture 'gain' needs lists of labels, which values of rows do not have "
+        "(hint: pass TRUTH and PREDS)\n"
+    )
+
+
+def test_auc_draws_both_curves(run):
+    Path("log.csv").write_text("".join(f"{i % 3},{i % 2},0.{i:02}\n" for i in range(40)))
+    code, table, _ = run("auc", "log.csv", "--plot", "roc.png", "--plot", "pr.pdf", "--plot-kind", "precision-recall")
+    assert (code, table) == run("auc", "log.csv")[:2]
+    assert Path("roc.png").stat().st_size > 1000
+    assert Path("pr.pdf").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "message"),
+    [
+        (["--plot", "x.jpg"], 2, "x.jpg: expected a name that ends with .svg, .png, .pdf"),
+        (["--plot", "none/x.svg"], 2, "none/x.svg: there is no folder "),
+        (["--plot", "folder.svg"], 2, "folder.svg: is not a file, so it cannot be overwritten"),
+        (["--plot-kind", "curves"], 2, "--plot-kind has no effect without a file (hint: pass --plot FILE)"),
+        (["--plot", "x.svg", "--plot", "x.svg"], 2, "--plot x.svg is passed 2 times; expected a file for each picture"),
+        (["--plot", "x.svg", "--plot-kind", "gain", "--plot-kind", "gain"], 2, "2 --plot-kinds for 1 --plot; expected"),
+        (["--plot", "x.svg", "--plot-kind", "bins"], 2, "the picture 'bins' needs values of bins of labels (hint"),
+        (
+            ["--plot", "x.svg", "--by-frequency", "3", "-m", "AUC"],
+            2,
+            "the picture 'bins' shows metrics that have values",
+        ),
+        (["--plot", "x.svg", "-m", "AUC"], 2, "the picture 'curves' shows metrics at a cutoff, such as -m P@5"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_before_anything_is_read(run, args, code, message):
+    Path("folder.svg").mkdir()
+    found, out, error = run("score", "missing.txt", "missing.txt", *args)
+    assert (found, out) == (code, "")
+    assert error.startswith(f"Error: {message}")
+    assert not Path("x.svg").exists()
+
+
+def test_without_matplotlib_nothing_is_read(run, monkeypatch):
+    monkeypatch.setattr(pictures, "find_spec", lambda name: None)
+    found = run("score", "missing.txt", "missing.txt", "--plot", "x.svg")
+    assert found == (1, "", "Error: pictures need the package matplotlib (hint: pip install 'xmceval[plot]')\n")

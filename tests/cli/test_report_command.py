@@ -1,0 +1,127 @@
+"""`xmceval report`: what it refuses before it scores anything, and what it adds to a page about files."""
+
+import hashlib
+import shlex
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from support.files import PREDS, TRUTH
+from support.markup import parse, read_table
+
+from xmceval.cli import cli, main
+from xmceval.cli.commandline import without_secrets
+from xmceval.files.digests import digest_files
+
+B = "4 5\n0:0.1 3:0.8\n1:.5 2:.1\n3:1\n4:.5 3:.4\n"
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, content in {"t.txt": TRUTH, "a.txt": PREDS, "-b $x.txt": B, "a.rows.npz": ""}.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    return tmp_path
+
+
+def run(*arguments, **how):
+    return CliRunner().invoke(cli, ["report", *arguments], prog_name="xmceval", **how)
+
+
+def test_a_page_tells_how_to_make_it_again(files):
+    done = run("--html", "p.html", "-k", "1", "-m", "P", "-q", "--name", "it's", "--", "t.txt", "a.txt", "-b $x.txt")
+    assert done.exit_code == 0, done.output
+    assert done.output == ""
+    page = (files / "p.html").read_text(encoding="utf-8")
+    root = parse(page)
+    command = root.all("pre")[0].text
+    assert command == """xmceval report --html p.html -k 1 -m P --name 'it'"'"'s' -- t.txt a.txt '-b $x.txt'"""
+    (files / "p.html").unlink()
+    again = run(*shlex.split(command)[2:])
+    assert again.exit_code == 0, again.output
+    assert (files / "p.html").read_text(encoding="utf-8") == page
+
+    digests = {
+        name: hashlib.sha256((files / name).read_bytes()).hexdigest() for name in ("t.txt", "a.txt", "-b $x.txt")
+    }
+    table = next(read_table(each) for each in root.all("table") if "SHA-256" in each.text)
+    assert {row[0]: row[3] for row in table[1:]} == digests
+    assert [row[1] for row in table[1:]] == ["truth", "predictions", "predictions"]
+    captions = [each.text for each in root.all("caption")]
+    assert any("t.txt: true labels per row" in each for each in captions)
+
+
+def test_one_system_of_which_nothing_is_read_again(files):
+    done = run("t.txt", "a.txt", "--html", "-", "--no-inspect", "-k", "1", "-m", "P", "--title", "My $x")
+    assert done.exit_code == 0, done.output
+    root = parse(done.stdout)
+    assert root.all("h1")[0].text == "My $x"
+    assert "SHA-256" not in root.all("main")[0].text
+    command = "xmceval report t.txt a.txt --html - --title 'My $x' --no-inspect -k 1 -m P"
+    assert root.all("pre")[0].text == command
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("t.txt", "a.txt", "--html", "a.txt"), 2, "--html a.txt: expected a name that ends with .html"),
+        (("t.txt", "a.txt", "--html", "-", "--open"), 2, "--open needs a file"),
+        (
+            ("t.txt", "a.txt", "--html", "p.html", "--overlap", "--test", "t"),
+            2,
+            "--test, --overlap: only for a comparison",
+        ),
+        (("t.txt", "--html", "p.html"), 2, "nothing to report"),
+        (("t.txt", "a.txt"), 2, "Missing option '--html'"),
+        (("a.rows.npz", "--html", "p.html"), 2, "a.rows.npz: a report needs predictions, not values of rows"),
+        (("t.txt", "a.txt", "--html", "missing/p.html"), 1, "No such file"),
+        (("t.txt", "gone.txt", "--html", "p.html"), 1, "gone.txt: no such file"),
+    ],
+)
+def test_what_is_refused_leaves_no_file(files, monkeypatch, capsys, arguments, code, message):
+    if "gone.txt" not in arguments:
+        monkeypatch.setattr("xmceval.api.page.make_page", lambda *_, **__: pytest.fail("it was scored"))
+    before = sorted(files.iterdir())
+    with pytest.raises(SystemExit) as end:
+        main(["report", *arguments])
+    assert end.value.code == code
+    assert message in capsys.readouterr().err
+    assert sorted(files.iterdir()) == before
+
+
+def test_matplotlib_is_asked_for_before_anything_is_scored(files, monkeypatch):
+    monkeypatch.setattr("xmceval.report.pictures.find_spec", lambda _: None)
+    monkeypatch.setattr("xmceval.api.page.make_page", lambda *_, **__: pytest.fail("it was scored"))
+    done = run("t.txt", "a.txt", "--html", "p.html")
+    assert done.exit_code == 1
+    assert "pip install 'xmceval[plot]'" in str(done.exception)
+
+
+def test_open_shows_the_page(files, monkeypatch):
+    opened = []
+    monkeypatch.setattr("click.launch", lambda address: opened.append(address) or 0)
+    assert (
+        run("t.txt", "a.txt", "--html", "p q.html", "--open", "-k", "1", "-m", "P", "-q", "--no-inspect").exit_code == 0
+    )
+    assert opened == [(files / "p q.html").as_uri()]
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("s3://user:secret@bucket/a.txt?token=1#x", "s3://bucket/a.txt"),
+        ("https://host/a.txt", "https://host/a.txt"),
+        ("what?.txt", "what?.txt"),
+    ],
+)
+def test_secrets_of_addresses_are_left_out(address, shown):
+    assert without_secrets(address) == shown
+
+
+def test_both_files_of_a_pair_have_digests(tmp_path):
+    for part in ("labels", "scores"):
+        np.save(tmp_path / f"x-{part}.npy", np.zeros((2, 2)))
+    [digests] = digest_files([tmp_path / "x"], 2)
+    contents = [(tmp_path / f"x-{part}.npy").read_bytes() for part in ("labels", "scores")]
+    assert [each.sha256 for each in digests] == [hashlib.sha256(each).hexdigest() for each in contents]
+    assert [each.n_bytes for each in digests] == [len(each) for each in contents]

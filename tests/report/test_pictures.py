@@ -1,0 +1,324 @@
+"""Pictures show the numbers of the report, for any number of systems and any names, in the same bytes each time."""
+
+import ast
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+import xmceval
+from xmceval.errors import DataError, UsageError
+from xmceval.report import pictures
+from xmceval.report.pictures import KINDS, check, check_measures, default_kind, draw, kinds_of, save, style, to_svg
+
+NAMES = (
+    "plain",
+    "_under_score",
+    "$a_b$ cost",
+    "<script>alert(1)</script>",
+    "emoji 😀 & שלום",
+    "\x01\udcff\n " + "x" * 50,
+)
+
+
+def compare(n, metrics=("P", "nDCG", "PSP", "DCG@3", "ECE@3", "Brier@3"), k=(1, 3)):
+    rng = np.random.default_rng(n)
+    y_true = (rng.random((60, 20)) < np.linspace(0.5, 0.05, 20)).astype(float)
+    y_true[0] = 0
+    noise = {name: (1 + i % 2) * rng.normal(size=y_true.shape) for i, name in enumerate(NAMES[:n])}
+    scores = {name: 1 / (1 + np.exp(1 - 2 * y_true - each)) for name, each in noise.items()}
+    return xmceval.compare(
+        *(y_true, scores), train=y_true, metrics=metrics, k=k, by_frequency="head,torso,tail", plots=list(KINDS)[:6]
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    return compare(3)
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory):
+    rng = np.random.default_rng(5)
+    labels = rng.random(400) < 0.3
+    path = tmp_path_factory.mktemp("logs") / "log.csv"
+    path.write_text(
+        "".join(f"0,{int(t)},{s:.2f}\n" for t, s in zip(labels, labels + rng.normal(size=400), strict=True))
+    )
+    return xmceval.auc(path, plots="roc")
+
+
+@pytest.mark.parametrize("n", [1, 2, 6])
+def test_each_kind_draws_any_number_of_systems_with_any_names(n):
+    found = compare(max(n, 2))
+    for kind in kinds_of("results"):
+        figure = draw(kind, found.results[:n])
+        texts = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+        assert [text.partition(":")[0] for text in texts][: n if n > 1 else 0] == style.shorten(
+            NAMES[:n], 16 if kind == "calibration" else 30
+        )[: n if n > 1 else 0]
+    for kind in ("differences", "rows") if n > 1 else ():
+        assert draw(kind, found).axes
+
+
+def test_curves_show_values_and_intervals(comparison):
+    panels = comparison.plot("curves", metrics="P,DCG").axes
+    assert [panel.get_ylabel() for panel in panels] == ["P@k, %", "DCG@k"]
+    for line, result in zip(panels[0].lines, comparison.results, strict=True):
+        assert line.get_xdata().tolist() == [1, 3]
+        assert line.get_ydata().tolist() == [100 * result["P@1"], 100 * result["P@3"]]
+    band = panels[0].collections[1].get_paths()[0].vertices
+    bounds = [comparison.results[1].interval(f"P@{k}") for k in (1, 3)]
+    assert {(1, 100 * bounds[0][0]), (1, 100 * bounds[0][1]), (3, 100 * bounds[1][0])} <= {
+        tuple(v) for v in band.tolist()
+    }
+
+
+def test_one_cutoff_is_points_with_intervals(comparison):
+    [panel] = comparison.results[0].plot("curves", metrics="DCG").axes
+    [container] = panel.containers
+    assert container.lines[0].get_ydata().tolist() == [comparison.results[0]["DCG@3"]]
+    segment = container.lines[2][0].get_segments()[0]
+    assert segment[:, 1].tolist() == pytest.approx(comparison.results[0].interval("DCG@3"))
+    assert [label.get_text() for label in panel.get_xticklabels()] == ["3"]
+
+
+def test_bins_show_shares_that_add_up_and_say_so(comparison):
+    panel = comparison.plot("bins", metrics="P@3").axes[0]
+    assert panel.get_ylabel() == "share of P@3, points"
+    bars = [[bar.get_height() for bar in container] for container in panel.containers if hasattr(container, "patches")]
+    assert bars[::2] == bars[1::2], "filling and hatch"
+    for heights, result in zip(bars[::2], comparison.results, strict=True):
+        assert heights == [100 * part.estimates["P@3"].value for part in result.slices]
+        assert sum(heights) == pytest.approx(100 * result["P@3"])
+    low, high = comparison.results[0].slices[2].bin.low, comparison.results[0].slices[2].bin.high
+    assert panel.get_xticklabels()[2].get_text() == f"tail\n{low}–{high}"
+
+
+def test_bins_of_labelwise_metrics_are_averages():
+    rng = np.random.default_rng(0)
+    y_true = (rng.random((30, 8)) < 0.4).astype(float)
+    result = xmceval.score(
+        y_true, rng.random(y_true.shape), metrics="macroF1@3", by_frequency="head,tail", train=y_true
+    )
+    panel = result.plot().axes[0]
+    assert panel.get_ylabel() == "macroF1@3 within the bin, %"
+    assert [bar.get_height() for bar in panel.patches][:2] == [
+        100 * part.estimates["macroF1@3"].value for part in result.slices
+    ]
+
+
+def test_differences_show_intervals_and_mark_significance_by_shape(comparison):
+    shares, others = comparison.plot().axes
+    assert (shares.get_xlabel(), others.get_xlabel()) == ("difference, points", "difference")
+    whole = [each for each in comparison.differences if not each.bin and each.measure.metric.unit == "share"]
+    order = list(dict.fromkeys(each.measure for each in whole))
+    expected = [each for measure in order for each in whole if each.measure == measure]
+    points = [line for line in shares.lines if line.get_linestyle() == "None"]
+    assert [line.get_xdata()[0] for line in points] == [100 * each.difference for each in expected]
+    filled = [line.get_markerfacecolor() != "none" for line in points]
+    assert filled == [each.is_detected for each in expected]
+    assert 0 < sum(filled) < len(filled)
+    spans = [
+        tuple(line.get_xdata()) for line in shares.lines if line.get_linestyle() == "-" and len(line.get_xdata()) == 2
+    ]
+    assert spans[1:] == [(100 * each.low, 100 * each.high) for each in expected if each.low is not None]
+    headings = [each.get_text() for each in shares.get_yticklabels() if each.get_fontweight() == "bold"]
+    assert headings == [measure.name for measure in order]
+
+
+def test_untested_differences_have_a_mark_of_their_own(comparison):
+    figure = draw("differences", comparison, metrics="ECE")
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["not tested"]
+
+
+def test_rows_show_every_row_once(comparison):
+    figure = comparison.plot("rows", metrics="P@3,nDCG@3")
+    exact, fine = figure.axes[0], figure.axes[3]
+    difference = comparison["P@3", NAMES[1], NAMES[0]]
+    assert exact.get_title(loc="left") == (
+        f"rows: {difference.wins} better, {difference.ties} equal, {difference.losses} worse"
+    )
+    cells = {tuple(round(3 * each / 100) for each in text.get_position()): int(text.get_text()) for text in exact.texts}
+    assert sum(cells.values()) == fine.collections[0].get_array().sum() == 60
+    assert sum(number for (x, y), number in cells.items() if y > x) == difference.wins
+    assert sum(number for (x, y), number in cells.items() if y < x) == difference.losses
+    assert fine.collections[0].get_array().shape == (41, 41)
+
+
+def test_gain_ends_with_all_hits(comparison):
+    panel = comparison.plot("gain").axes[0]
+    gain = comparison.results[0].gain
+    truth, first = panel.lines[:2]
+    assert first.get_ydata()[-1] == truth.get_ydata()[-1] == 100
+    assert first.get_xdata()[1] == 100 * gain.n_labels[0] / 20
+    assert first.get_ydata()[1] == pytest.approx(100 * gain.hits[0] / gain.hits.sum())
+    assert panel.get_ylabel() == "share of all hits@3, %"
+
+
+def test_calibration_shows_the_errors_of_the_report(comparison):
+    figure = comparison.plot("calibration")
+    rates, numbers = figure.axes
+    for i, result in enumerate(comparison.results):
+        found = result.reliability
+        assert rates.lines[i + 1].get_xdata().tolist() == [100 * each.mean_score for each in found.bins]
+        assert rates.lines[i + 1].get_ydata().tolist() == [100 * each.hit_rate for each in found.bins]
+        assert sum(numbers.lines[i].get_ydata()) == 180
+        text = figure.legends[0].get_texts()[i].get_text()
+        assert text.endswith(f"ECE@3 {100 * result['ECE@3']:.2f} %, Brier@3 {100 * result['Brier@3']:.2f} %")
+
+
+def test_roc_and_precision_recall_are_those_of_the_log(log):
+    roc = log.plot().axes[0].lines[1]
+    area = np.trapezoid(roc.get_ydata(), roc.get_xdata()) / 1e4
+    assert area == pytest.approx(log.auc, abs=2e-3)
+    steps = log.plot("precision-recall").axes[0].lines[0]
+    recall, precision = steps.get_xdata() / 100, steps.get_ydata() / 100
+    assert np.sum(np.diff(recall, prepend=0) * precision) == pytest.approx(log.points.average_precision, abs=5e-3)
+
+
+def test_the_bytes_of_a_file_depend_on_the_picture_alone(comparison, tmp_path):
+    written = []
+    for user in ({}, {"axes.facecolor": "red", "font.size": 20, "ytick.direction": "in", "svg.hashsalt": "other"}):
+        with mpl.rc_context(user):
+            figure = comparison.plot("bins", metrics="P@3")
+            for form in ("svg", "png", "pdf"):
+                save(figure, tmp_path / f"{len(written)}.{form}")
+                written.append((tmp_path / f"{len(written)}.{form}").read_bytes())
+    assert written[:3] == written[3:]
+    svg, png, pdf = written[:3]
+    assert png.startswith(b"\x89PNG")
+    assert b"/FontFile2" in pdf, "fonts are embedded as TrueType"
+    assert not [word for word in (b"Date", b"matplotlib") if word in svg or word in pdf]
+
+
+def test_svg_for_a_page_has_its_colours_and_its_own_ids(comparison):
+    figure = draw("curves", compare(6).results, metrics="P")
+    svg = to_svg(figure)
+    root = ET.fromstring(svg)
+    assert svg.startswith("<svg ")
+    assert "currentColor" in svg
+    assert style.INK not in svg
+    assert not [element for element in root.iter() if element.tag.endswith("script")]
+    assert {*style.shorten(NAMES)} <= {element.text for element in root.iter()}, "no name is read as mathematics"
+    ids = re.findall(r'\bid="([^"]+)"', svg)
+    used = re.findall(r'(?:href="#|url\(#)([^")]+)', svg)
+    assert len(ids) == len(set(ids))
+    assert set(used) <= set(ids)
+    assert not set(ids) & set(re.findall(r'\bid="([^"]+)"', to_svg(comparison.plot("bins"))))
+    assert not set(ids) & set(re.findall(r'\bid="([^"]+)"', to_svg(figure, prefix="x")))
+    assert root[0].text.startswith("P against the cutoff k")
+    light = to_svg(figure, theme="light")
+    assert "currentColor" not in light
+    assert "fill: #ffffff" in light
+
+
+def test_svg_files_show_hatches(comparison):
+    root = ET.fromstring(to_svg(comparison.plot("bins", metrics="P@3")))
+    patterns = [element for element in root.iter() if element.tag.endswith("pattern")]
+    assert len(patterns) == 2, "the first system has none"
+    assert {pattern[0].get("fill") for pattern in patterns} == {"none"}, "a filling would hide the hatch"
+
+
+def test_a_picture_can_be_part_of_a_figure_of_the_user(comparison):
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    ax = figure.subplots()
+    assert comparison.plot("curves", metrics="P", ax=ax) is figure
+    assert len(ax.lines) == 3
+    with pytest.raises(UsageError, match="ax takes one panel, and there are 3"):
+        comparison.plot("curves", metrics="P,nDCG,PSP", ax=ax)
+
+
+def test_figures_keep_their_style_when_the_user_saves_them(comparison, tmp_path):
+    figure = comparison.plot("gain")
+    assert not isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine), "laid out once: no file differs"
+    figure.savefig(tmp_path / "a.pdf")
+    save(figure, tmp_path / "b.pdf")
+    assert (tmp_path / "a.pdf").read_bytes() == (tmp_path / "b.pdf").read_bytes()
+
+
+def test_sizes_are_those_of_a_paper(comparison):
+    assert comparison.plot("gain").get_size_inches()[0] == 3.3
+    assert comparison.plot("curves").get_size_inches()[0] == 6.9
+    assert comparison.plot("curves", size="column").get_size_inches()[0] == 3.3
+    with pytest.raises(UsageError, match="size must be one of column, page, got 'huge'"):
+        comparison.plot("gain", size="huge")
+
+
+def test_notebooks_show_a_picture_as_png(comparison):
+    assert comparison.plot("gain")._repr_png_().startswith(b"\x89PNG")
+
+
+def test_default_kinds(comparison, log):
+    assert default_kind(comparison) == "differences"
+    assert default_kind(comparison.results) == "bins"
+    assert default_kind([xmceval.score([[1, 0]], [[0.5, 0.2]], metrics="P", k=1)]) == "curves"
+    assert default_kind([log]) == "roc"
+
+
+PLAIN = xmceval.score([[1, 0], [0, 1]], [[0.5, 0.2], [0.1, 0.2]], metrics=["P@1", "AUC"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "subject", "metrics", "message"),
+    [
+        ("pie", [PLAIN], None, "must be one of curves, bins, .*, got 'pie'"),
+        ("curves", [PLAIN], "AUC", "'curves' shows metrics at a cutoff, not AUC; it can show P@1"),
+        ("curves", [PLAIN], "R", "metrics names 'R', which was not computed; expected any of P@1, AUC"),
+        ("curves", [], None, "there are no results to draw"),
+        ("bins", [PLAIN], None, "hint: pass by_frequency, --by-frequency"),
+        ("differences", [PLAIN], None, "'differences' needs a comparison"),
+        ("rows", [PLAIN], None, "'rows' needs a comparison"),
+        ("gain", [PLAIN], None, "not collected .hint: pass plots='gain'"),
+        ("calibration", [PLAIN], None, "not collected .hint: pass plots='calibration'"),
+        ("roc", [PLAIN], None, "'roc' is one of auc"),
+    ],
+)
+def test_what_a_kind_cannot_show_is_refused(kind, subject, metrics, message):
+    with pytest.raises(UsageError, match=message):
+        check(kind, subject, metrics)
+
+
+def test_what_a_kind_cannot_show_is_refused_before_scoring():
+    measures = xmceval.score([[1, 0]], [[0.5, 0.2]], metrics="AUC").figures
+    with pytest.raises(UsageError, match="'curves' shows metrics at a cutoff, such as -m P@5; there are only AUC"):
+        check_measures("curves", [figure.measure for figure in measures])
+
+
+def test_a_log_of_one_class_has_no_curve(tmp_path):
+    (tmp_path / "one.csv").write_text("0,1,0.5\n0,1,0.7\n")
+    with pytest.raises(UsageError, match=r"one\.csv has only one class"):
+        xmceval.auc(tmp_path / "one.csv", plots="roc").plot()
+
+
+def test_one_row_can_be_drawn():
+    result = xmceval.score([[1, 0, 1]], [[0.5, 0.2, 0.4]], metrics="P", k=[1, 2], plots="calibration")
+    assert result.plot().axes[0].lines[0].get_ydata().tolist() == [100, 100]
+    assert result.plot("calibration").axes
+
+
+def test_without_matplotlib_the_error_names_the_command_that_installs_it(monkeypatch):
+    monkeypatch.setattr(pictures, "find_spec", lambda name: None)
+    with pytest.raises(DataError, match=re.escape("pip install 'xmceval[plot]'")):
+        PLAIN.plot("curves")
+
+
+def test_matplotlib_is_loaded_only_when_a_picture_is_drawn():
+    home = Path(pictures.__file__).parent
+    trees = {path.name: ast.parse(path.read_text(encoding="utf-8")) for path in home.glob("*.py")}
+    at_once = {
+        name
+        for name, tree in trees.items()
+        for node in tree.body
+        if isinstance(node, (ast.Import, ast.ImportFrom)) and "matplotlib" in ast.unparse(node)
+    }
+    assert at_once == {"figure.py"}
+    assert "xmceval.report.pictures.figure" not in {
+        node.module for tree in trees.values() for node in tree.body if isinstance(node, ast.ImportFrom)
+    }

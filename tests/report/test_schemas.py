@@ -1,0 +1,205 @@
+"""JSON Schemas: what is written and what is described are the same fields; conftest checks every document of a test."""
+
+import copy
+import json
+from dataclasses import replace
+
+import jsonschema
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from support import schemas
+from support.files import write
+
+import xmceval
+from xmceval.cli import COMMANDS, cli
+from xmceval.labels.catalogue import datasets, published
+from xmceval.labels.standings import Standings, rank_among_published
+from xmceval.report.forms import render
+from xmceval.report.schemas.table import SCHEMAS, find_schema
+from xmceval.scoring.options import Options, specs
+
+SOME = {("score", "options"), ("compare", "options"), ("metrics", "metrics", "[]", "options", "*")}
+
+
+def run(*words):
+    return CliRunner().invoke(cli, [str(word) for word in words])
+
+
+def fields(schema, path):
+    """Yield the path and the schema of each field, of each item of an array, and of each value by name."""
+    for name, own in schema.get("properties", {}).items():
+        yield (*path, name), own
+        yield from fields(own, (*path, name))
+    for key, name in (("items", "[]"), ("additionalProperties", "*")):
+        if isinstance(schema.get(key), dict):
+            yield (*path, name), schema[key]
+            yield from fields(schema[key], (*path, name))
+    for place, own in enumerate(schema.get("prefixItems", ())):
+        yield (*path, str(place)), own
+        yield from fields(own, (*path, str(place)))
+
+
+def written(value, schema, path):
+    """Yield the paths of the fields of a document that are not null."""
+    if value is None:
+        return
+    yield path
+    if isinstance(value, dict):
+        for name, own in value.items():
+            inside = schema.get("properties", {}).get(name)
+            yield from written(own, inside or schema["additionalProperties"], (*path, name if inside else "*"))
+    elif isinstance(value, list):
+        for place, own in enumerate(value):
+            kinds = schema.get("prefixItems")
+            yield from written(own, kinds[place] if kinds else schema["items"], (*path, str(place) if kinds else "[]"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return a folder with files in which everything happens that a field reports."""
+    folder = tmp_path_factory.mktemp("rich")
+    rng = np.random.default_rng(7)
+    n, n_labels = 240, 8
+    truth, scores = rng.random((n, n_labels)) < 0.3, np.round(rng.random((n, n_labels)), 1)
+    truth[0], scores[:, 5:] = False, 0
+
+    def rows(matrix, zero=""):
+        lines = (" ".join(f"{j}:{x:g}" for j, x in enumerate(row) if x) for row in matrix.astype(float))
+        return f"{n} {n_labels}\n" + zero + "\n".join(lines) + "\n"
+
+    texts = {"t.txt": rows(truth).replace("\n", "\n7:0 ", 1), "train.txt": rows(truth)}
+    texts |= {f"{name}.txt": rows(scores[rng.permutation(n)] if name != "a" else scores) for name in "abcd"}
+    texts["shifted.txt"] = rows(np.roll(truth, 1, axis=1)).rstrip()
+    texts |= {"filter.txt": "0 0\n1 1\n1 2\n", "names.txt": "".join(f"label {j}\n" for j in range(n_labels))}
+    texts |= {"texts.txt": "words\n" * n, "log.csv": "user,clicked,score\n1,1,0.5\n1,0,0.2\n2,1,0.1\n"}
+    texts["table.tsv"] = "method\tP@1\tnDCG@1\nA\t50.1\t40.2\n"
+    texts["odd.txt"] = "3 4\n0:1 1:-1\n2:0.5 2:0.5\n3:0 1:inf\n"
+    for name, text in texts.items():
+        write(folder / name, text)
+    return folder
+
+
+def rich_score(folder):
+    options = {"k": "1,5", "metrics": ["P", "PSP", "LRAP", "AUC"], "train": folder / "train.txt", "threads": 1}
+    options |= {"by_frequency": "head,tail", "ceiling": True, "filter": folder / "filter.txt"}
+    result = xmceval.score(folder / "t.txt", folder / "a.txt", **options)
+    entry = next(each for name in datasets() for each in published(name) if each.suspect and each.values)
+    name = next(name for name in datasets() if entry in published(name))
+    metric, value = next(iter(entry.values.items()))
+    ranked = [rank_among_published({metric: each}, name) for each in (value - 1e-9, value + 1e-9)]
+    shown = [
+        replace(result, name=f"{i}", published=each) for i, each in enumerate([*ranked, Standings(name, (), "no")])
+    ]
+    return [json.loads(render("json", shown))]
+
+
+def rich_compare(folder):
+    runs = {"old": [folder / f"{name}.txt" for name in "bcd"], "new": [folder / f"{name}.txt" for name in "abc"]}
+    options = {"k": 3, "metrics": "P,PSP,LRAP,AUC,macroP", "train": folder / "train.txt", "by_frequency": 2}
+    options |= {"filter": folder / "filter.txt", "ceiling": True, "threads": 1}
+    spread = xmceval.compare(folder / "t.txt", runs, **options, against="new", overlap=True)
+    alone = {"a": folder / "a.txt", "b": folder / "b.txt"}
+    names = {"labels": folder / "names.txt", "texts": folder / "texts.txt"}
+    return [spread.to_dict(), xmceval.compare(folder / "t.txt", alone, **options, **names, examples=2).to_dict()]
+
+
+def rich_inspect(folder):
+    report = xmceval.inspect(
+        [folder / name for name in ("t.txt", "a.txt", "odd.txt", "t.txt")], filter=folder / "filter.txt", threads=1
+    )
+    shifted = xmceval.inspect([folder / "t.txt", folder / "shifted.txt"], threads=1)
+    return [json.loads(report.to_json()), json.loads(shifted.to_json())]
+
+
+def rich_listings(command):
+    return [json.loads(run(command, "-o", "json").stdout), *([] if command != "datasets" else named_datasets())]
+
+
+def named_datasets():
+    return [json.loads(run("datasets", *datasets(), "-o", "json").stdout)]
+
+
+RICH = {
+    "score": rich_score,
+    "compare": rich_compare,
+    "inspect": rich_inspect,
+    "auc": lambda folder: [
+        json.loads(xmceval.auc(folder / "log.csv").to_json()),
+        json.loads(xmceval.auc(folder / "log.csv", columns="user,clicked,score").to_json()),
+    ],
+    "check-table": lambda folder: [json.loads(xmceval.check_table(folder / "table.tsv").to_json())],
+    **{name: lambda _, name=name: rich_listings(name) for name in ("metrics", "datasets", "formats")},
+}
+
+
+@pytest.fixture(scope="module")
+def documents(folder):
+    return {command: make(folder) for command, make in RICH.items()}
+
+
+UNSEEN = {"compare": {("systems", "[]", "published")}}  # which is for score alone
+
+
+@pytest.mark.parametrize("command", SCHEMAS)
+def test_every_field_that_is_described_is_written(documents, command):
+    schema = find_schema(command)
+    described = {path for path, _ in fields(schema, ())}
+    seen = {path for document in documents[command] for path in written(document, schema, ())}
+    options = {path for path in described if path[:1] == ("options",) and len(path) > 1}
+    never = described - seen - options
+    unseen = UNSEEN.get(command, set())
+    assert {path for path in never if not any(path[: len(each)] == each for each in unseen)} == set()
+    assert unseen <= never
+
+
+@pytest.mark.parametrize("command", SCHEMAS)
+def test_schemas_are_strict_and_describe_every_field(command):
+    schema = find_schema(command)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    for path, own in fields(schema, ()):
+        assert own["description"].endswith((".", ":", "]")), path
+        if own.get("type") == "object" or "properties" in own:
+            is_closed = own["additionalProperties"] is False
+            assert is_closed == ("properties" in own), path
+        if "properties" in own and (command, *path) not in SOME:
+            assert set(own["properties"]) - set(own["required"]) <= {"published"}, path
+
+
+@pytest.mark.parametrize("command", SCHEMAS)
+def test_a_field_more_or_less_breaks_the_schema(documents, command):
+    for document in documents[command][:1]:
+        more = {**copy.deepcopy(document), "new": 1}
+        less = {name: value for name, value in document.items() if name != list(document)[-1]}
+        for wrong in (more, less):
+            with pytest.raises(AssertionError, match=r"hint: see xmceval/report/schemas"):
+                schemas.check(json.dumps(wrong | {"schema": "none"}).replace('"none"', f'"{document["schema"]}"'))
+
+
+def test_a_document_without_a_schema_is_noticed():
+    with pytest.raises(AssertionError, match="xmceval-new/1 has no schema"):
+        json.dumps({"schema": "xmceval-new/1"})
+
+
+def test_every_command_that_writes_json_has_a_schema():
+    with_json = []
+    for name in COMMANDS:
+        forms = [each for each in cli.get_command(None, name).params if each.name == "form"]
+        with_json += [name for each in forms if "json" in each.type.choices]
+    assert set(with_json) == set(SCHEMAS)
+
+
+def test_options_of_scoring_are_described():
+    described = find_schema("score")["properties"]["options"]["properties"]
+    assert set(described) == {name for name, spec in specs(Options).items() if spec.shown != "nowhere"}
+
+
+def test_the_command_prints_a_schema_by_command_or_name():
+    listed = run("schema").stdout
+    for command, entry in SCHEMAS.items():
+        assert f"\n{command} " in listed
+        assert json.loads(run("schema", command).stdout) == json.loads(run("schema", entry.name).stdout)
+        assert json.loads(run("schema", command).stdout)["title"] == entry.name
+    ended = run("schema", "xmceval/9")
+    assert "unknown schema 'xmceval/9'; expected one of score, compare, " in str(ended.exception)

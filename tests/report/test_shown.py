@@ -1,0 +1,236 @@
+"""What results and comparisons have in common: three lines in a shell, all forms as methods, files, pandas frames."""
+
+import json
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pandas
+import pytest
+
+import xmceval
+from xmceval.errors import DataError, UsageError
+from xmceval.report.forms import FORMS, render, render_comparison
+from xmceval.report.layout import Layout
+
+METHODS = {"json": "to_json", "csv": "to_csv", "md": "to_markdown", "latex": "to_latex"}
+LAYOUT = {"md": {"places": 1, "intervals": False, "transpose": True}, "latex": {"percent": False, "caption": r"A \& B"}}
+KEYS = {
+    "P@1": r"'P@1' is not a metric, a system and its baseline, such as \('P@1', 'new', 'old'\)",
+    ("P@1", "new"): r"\('P@1', 'new'\) is not a metric, a system and its baseline",
+    ("P", "new", "old"): r"'P' is any of P@1, P@3; expected one of them",
+    ("P@1", "old", "new"): r"'old' and 'new' are not one of the pairs 'new' and 'old' \(system first, then baseline\)",
+    ("P@1", "new", "none"): r"'new' and 'none' are not one of the pairs 'new' and 'old'\"",
+    ("P@7", "new", "old"): "'P@7' is not one of P@1, P@3, nDCG@1, nDCG@3",
+    ("nonsense", "new", "old"): "'nonsense' is not one of P@1, P@3",
+    (3, "new", "old"): "3 is not one of P@1, P@3",
+}
+OPTIONS = {"k": (1, 3), "metrics": ["P", "nDCG", "R@all", "macroF1@3"], "by_frequency": "head,tail", "threads": 1}
+
+
+@pytest.fixture(scope="module")
+def problem():
+    rng = np.random.default_rng(5)
+    y_true = rng.random((40, 12)) < 0.3
+    y_true[:, 0] = True
+    return y_true, {"old": rng.random((40, 12)), "new": rng.random((40, 12)) + y_true}
+
+
+@pytest.fixture(scope="module")
+def results(problem):
+    return xmceval.score_all(*problem, **OPTIONS, train=problem[0])
+
+
+@pytest.fixture(scope="module")
+def comparison(problem):
+    return xmceval.compare(*problem, **OPTIONS, train=problem[0])
+
+
+@pytest.fixture(params=["result", "results", "comparison"])
+def shown(request, results, comparison):
+    return {"result": results["old"], "results": results, "comparison": comparison}[request.param]
+
+
+def test_a_result_is_three_lines_in_a_shell(results):
+    result = replace(results["old"], warnings=("one",))
+    assert repr(result) == (
+        "<Result of old: 6 values, 40 instances, 12 labels, 1 warning\n"
+        f" P@3 {result['P@3']:.4f}, nDCG@3 {result['nDCG@3']:.4f}, R@all {result['R@all']:.4f}, "
+        f"macroF1@3 {result['macroF1@3']:.4f}, and 2 more\n"
+        ' print() shows the table, ["P@3"] one value, .to_frame() all>'
+    )
+
+
+def test_several_results_are_three_lines_with_the_best_first(results):
+    assert repr(results) == (
+        "<Results of 2 systems: 40 instances, 12 labels, 1 warning\n"
+        f" P@1: new 1.0000, old {results['old']['P@1']:.4f}\n"
+        ' print() shows the table, ["old"] one Result, .to_frame() all>'
+    )
+
+
+def test_a_comparison_is_three_lines_with_what_it_comes_to(comparison):
+    assert repr(comparison) == (
+        "<Comparison of new with old: 6 differences, 40 instances, 12 labels, 2 warnings\n"
+        " new - old: better on 4, no difference detected on 1, not tested on 1\n"
+        " print() shows tables, [metric, system, baseline] one difference, .to_frame() all>"
+    )
+
+
+def test_the_lower_is_the_better_where_it_is_an_error(problem):
+    errors = xmceval.score_all(*problem, metrics="ranking_loss", threads=1)
+    assert errors["new"]["ranking_loss"] < errors["old"]["ranking_loss"]
+    assert repr(errors).splitlines()[1].startswith(" ranking_loss: new ")
+
+
+def test_long_and_odd_names_and_many_values_stay_three_lines(problem, results):
+    y_true, systems = problem
+    odd = {f"results/of/a{'/very' * 20}/long/path/{i}\n<b>{{}}</b>\u202e": systems["old"] for i in range(9)}
+    for shown in (
+        xmceval.score_all(y_true, odd, k=1, metrics="P", threads=1),
+        xmceval.compare(y_true, odd, k=1, metrics="P", threads=1),
+        replace(results["old"], name=next(iter(odd))),
+        xmceval.score(y_true, systems["old"], metrics=[f"F1@{k}" for k in range(1, 12)], threads=1),
+    ):
+        lines = repr(shown).splitlines()
+        assert len(lines) == 3
+        assert max(map(len, lines)) <= 120
+        assert " more" in lines[1] or len(shown) == 6
+
+
+@pytest.mark.parametrize("form", METHODS)
+def test_methods_return_what_the_command_prints_or_write_a_file(tmp_path, shown, form):
+    if form not in FORMS:
+        pytest.skip("no such form yet")
+    layout = Layout(**LAYOUT.get(form, {}))
+    if isinstance(shown, xmceval.Comparison):
+        expected = render_comparison(form, shown, layout)
+    else:
+        expected = render(form, list(shown.values()) if isinstance(shown, xmceval.Results) else [shown], layout)
+    method = getattr(shown, METHODS[form])
+    assert method(**LAYOUT.get(form, {})) == expected
+    path = tmp_path / "written"
+    for _ in range(2):  # a file that exists is replaced
+        assert method(path, **LAYOUT.get(form, {})) is None
+        assert path.read_text(encoding="utf-8") == expected
+    with pytest.raises((UsageError, DataError), match="missing"):
+        method(tmp_path / "missing" / "file")
+
+
+def test_a_dict_is_the_json_document(shown):
+    assert shown.to_dict() == json.loads(shown.to_json())
+    assert str(shown) == shown._render("table", Layout())
+
+
+def test_a_frame_of_values_is_indexed_by_metric_k_and_system(results):
+    frame = results.to_frame()
+    assert frame.index.names == ["metric", "k", "system"]
+    assert list(frame.columns) == ["value", "low", "high", "tie_low", "tie_high", "ceiling"]
+    assert set(frame.dtypes) == {np.dtype("float64")}
+    assert frame.loc[("P", 3, "new"), "value"] == results["new"]["P@3"]
+    assert tuple(frame.loc[("R", "all", "old"), ["low", "high"]]) == results["old"].interval("R@all")
+    assert frame.loc[("macroF1", 3, "old")].isna().sum() == 5
+    paper = frame["value"].unstack(["metric", "k"])
+    assert paper.shape == (2, 6)
+    assert paper.loc["new", ("nDCG", 1)] == results["new"]["nDCG@1"]
+    assert list(paper.columns) == [("P", 1), ("P", 3), ("nDCG", 1), ("nDCG", 3), ("R", "all"), ("macroF1", 3)]
+    parts = pandas.concat([each.to_frame() for each in results.values()])
+    assert parts["value"].unstack("system")["new"].to_dict() == paper.loc["new"].to_dict()
+
+
+def test_a_frame_has_bins_where_they_are_asked_for(results, comparison):
+    frame = results.to_frame(bins=True)
+    assert frame.index.names == ["metric", "k", "bin", "system"]
+    pandas.testing.assert_frame_equal(frame.xs("", level="bin").drop(columns="kind"), results.to_frame())
+    assert set(frame["kind"]) == {"total", "share", "average"}
+    total = frame.loc[("P", 1)]["value"].unstack("bin")
+    assert np.allclose(total["head"] + total["tail"], total[""], atol=1e-12)
+    tail = next(part for part in results["old"].slices if part.bin.name == "tail")
+    assert frame.loc[("macroF1", 3, "tail", "old"), "value"] == tail.estimates["macroF1@3"].value
+    differences = comparison.to_frame(bins=True)
+    assert differences.index.names == ["metric", "k", "bin", "system", "baseline"]
+    assert len(differences) == len(comparison.differences) > len(comparison.to_frame())
+
+
+def test_a_frame_of_differences_has_the_numbers_of_each(comparison):
+    frame = comparison.to_frame()
+    assert frame.index.names == ["metric", "k", "system", "baseline"]
+    assert len(frame) == len(comparison)
+    own, row = comparison["P@3", "new", "old"], frame.loc[("P", 3, "new", "old")]
+    assert {name: row[name] for name in ("difference", "p", "wins", "n", "unit")} == {
+        name: getattr(own, name) for name in ("difference", "p", "wins", "n", "unit")
+    }
+    assert frame.loc[("macroF1", 3, "new", "old"), "wins"] is pandas.NA
+
+
+def test_without_pandas_an_error_names_the_command(monkeypatch, shown):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(UsageError, match=r"needs the package pandas \(hint: pip install 'xmceval\[pandas\]'\)"):
+        shown.to_frame()
+
+
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_a_wrong_key_of_a_comparison_is_a_key_error_that_helps(comparison, key):
+    assert key not in comparison
+    with pytest.raises(KeyError, match=KEYS[key]):
+        comparison[key]
+
+
+def test_keys_of_a_comparison_are_understood_in_any_spelling(comparison):
+    assert comparison["precision@1", "new", "old"] is comparison["P@1", "new", "old"]
+    assert comparison["macrof1", "new", "old"].measure.name == "macroF1@3"
+
+
+def test_scoring_all_systems_gives_the_values_of_each(problem, results):
+    y_true, systems = problem
+    for name, y_score in systems.items():
+        alone = xmceval.score(y_true, y_score, **OPTIONS, train=y_true)
+        assert results[name] == replace(alone, name=name)
+    assert list(results) == list(systems)
+    with pytest.raises(KeyError, match="'other' is not one of the systems old, new"):
+        results["other"]
+
+
+def test_results_that_were_scored_alone_make_the_same_table(results):
+    alone = [results["old"], results["new"]]
+    assert xmceval.Results(alone) == xmceval.Results(dict(results)) == results
+    assert str(xmceval.Results(alone)) == str(results) == render("table", alone)
+    renamed = xmceval.Results({"A": alone[0], "B": alone[1]})
+    assert [each.name for each in renamed.values()] == ["A", "B"]
+    assert str(xmceval.Results(alone[0])) == str(alone[0])
+
+
+def test_results_that_do_not_belong_together_are_refused(problem, results):
+    y_true, systems = problem
+    old = results["old"]
+    less = xmceval.score(y_true[1:], systems["new"][1:], **OPTIONS, train=y_true)
+    other = xmceval.score(y_true, systems["new"], k=(1, 3), metrics="P", ties="best", threads=1)
+    for wrong, message in (
+        ([], "expected at least one result, got none"),
+        ([old, old], r"several results have the name old \(hint: pass a dict of results by name\)"),
+        ([old, 3], "expected results, such as score returns, got int"),
+        ({"a": "b"}, "expected results, such as score returns, got str"),
+        ([old, less], r"old has 40 instances, 12 labels and \d+ true labels, but y_score 39 instances, 12 labels"),
+        (
+            [old, other],
+            "old and y_score were scored with different metrics, train, by_frequency, ties; ",
+        ),
+    ):
+        with pytest.raises(UsageError, match=message):
+            xmceval.Results(wrong)
+
+
+@pytest.mark.parametrize("systems", [{}, [np.eye(3)], None, "a.txt"], ids=str)
+def test_systems_must_be_a_dict(systems):
+    with pytest.raises(UsageError, match=r"systems must be a dict of scores by name, such as \{'a': ..., 'b': ...\}"):
+        xmceval.score_all(np.eye(3), systems)
+
+
+def test_score_refuses_several_systems_with_a_hint():
+    with pytest.raises(UsageError, match=r"must be the scores of one system, got a dict .*score_all takes several"):
+        xmceval.score(np.eye(3), {"a": np.eye(3)}, k=1)
+
+
+def test_an_unknown_option_is_a_type_error():
+    with pytest.raises(TypeError, match=r"score_all\(\) got an unexpected option cutoffs"):
+        xmceval.score_all(np.eye(3), {"a": np.eye(3)}, cutoffs=3)

@@ -1,0 +1,208 @@
+"""Dense scores: selecting the best labels where the matrix is gives the same bits as looking at whole rows."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import xmceval
+from xmceval.errors import DataError
+from xmceval.kernels import dense as kernels
+from xmceval.rows import dense, matrices
+from xmceval.rows.storage import BFLOAT16, BFloat16Matrix, rounded
+from xmceval.scoring import evaluate
+
+METRICS = ["P", "nDCG", "PSP", "AP", "RR", "microF1", "P(rel=2)@1", "nDCG(gain=exp)"]
+DTYPES = ["f4", "f8", "f2", "bfloat16", "i1", "i8", "g"]
+
+
+def halves(scores):
+    """The upper halves of float32 numbers."""
+    return BFloat16Matrix((scores.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16))
+
+
+@pytest.fixture
+def stored_as(monkeypatch):
+    """Return a function that gives scores a type, bfloat16 too, which numpy alone cannot make."""
+    taken = matrices.as_values
+    monkeypatch.setattr(matrices, "as_values", lambda v, name: v if isinstance(v, BFloat16Matrix) else taken(v, name))
+    return lambda scores, dtype: halves(scores) if dtype == "bfloat16" else scores.astype(dtype)
+
+
+@pytest.fixture
+def whole(monkeypatch):
+    """Score without selecting."""
+
+    def score(*args, **options):
+        with monkeypatch.context() as patch:
+            patch.setattr(evaluate, "selecting", lambda source, _: source)
+            return content(xmceval.score(*args, **options))
+
+    return score
+
+
+def content(result):
+    return repr((dict(result), result.estimates, result.counts, result.slices, result.warnings))
+
+
+def levels(rng, shape, n):
+    return rng.integers(-n, n + 1, shape).astype(np.float64)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("ties", ["label", "expected", "worst"])
+def test_selecting_gives_the_same_bits_as_whole_rows(rng, stored_as, whole, dtype, ties):
+    for n_labels, n_levels in ((1, 1), (7, 1), (70, 2), (300, 4), (300, 120), (5000, 60)):
+        truth = (rng.random((9, n_labels)) < 0.1) * rng.integers(1, 4, (9, n_labels))
+        scores = levels(rng, (9, n_labels), n_levels)
+        if not dtype.startswith("i"):
+            scores[rng.random(scores.shape) < 0.2] = -np.inf
+            scores[0], scores[1, ::2], scores[2] = -np.inf, np.inf, np.inf
+            scores[3] = np.where(scores[3] == 0, -0.0, scores[3])
+        scores[4], scores[5], scores[6] = 1, np.sort(scores[5]), -np.sort(-scores[6])
+        given = stored_as(scores, dtype)
+        options = {"k": sorted({1, min(5, n_labels), min(60, n_labels)}), "metrics": METRICS, "ties": ties}
+        assert content(xmceval.score(truth, given, **options)) == whole(truth, given, **options)
+
+
+def test_options_that_act_on_rows_give_the_same_bits(rng, whole):
+    truth = sp.csr_array(rng.random((40, 30)) < 0.2).astype(int)
+    scores = levels(rng, (40, 30), 6)
+    common = {"k": [1, 3], "metrics": METRICS}
+    for options in (
+        {"sample_weight": rng.integers(0, 3, 40)},
+        {"sample_weight": rng.integers(0, 3, 40), "ties": "expected"},
+        {"by_frequency": 3, "ceiling": True, "empty_rows": "drop"},
+        {"filter": np.argwhere(rng.random((40, 30)) < 0.1)},
+        {"filter": np.argwhere(rng.random((40, 30)) < 0.1), "filter_truth": True},
+        {"metrics": ["P", "LRAP"]},
+        {"metrics": ["P", "macroF1", "coverage"]},
+        {"metrics": ["P", "F1_score"], "threshold": 2.0},
+        {"duplicates": "max"},
+        {"threads": 1},
+    ):
+        assert content(xmceval.score(truth, scores, **{**common, **options})) == whole(
+            truth, scores, **{**common, **options}
+        )
+
+
+def test_labels_omitted_at_the_last_cutoff_are_not_in_an_earlier_tie(whole):
+    scores = np.array([[5.0, 5, 5, *[3] * 40]])
+    truth = np.array([[2, 2, 2, *[0] * 40]])
+    for ties in ("label", "expected", "worst"):
+        options = {"k": 5, "metrics": ["P", "P(rel=2)@1"], "ties": ties}
+        found = xmceval.score(truth, scores, **options)
+        assert content(found) == whole(truth, scores, **options)
+        assert found.tie_bounds("P(rel=2)@1") == (1.0, 1.0)
+
+
+LAYOUTS = {
+    "Fortran order": np.asfortranarray,
+    "some columns": lambda m: np.pad(m, ((0, 0), (3, 5)))[:, 3:-5],
+    "every other row": lambda m: np.repeat(m, 2, axis=0)[::2],
+    "every other column": lambda m: np.repeat(m, 2, axis=1)[:, ::2],
+    "backwards": lambda m: np.ascontiguousarray(m[::-1])[::-1],
+    "big-endian": lambda m: m.astype(m.dtype.newbyteorder(">")),
+    "not aligned": lambda m: np.frombuffer(b"x" + m.tobytes(), np.uint8)[1:].view(m.dtype).reshape(m.shape),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", ["f4", "f2"])
+def test_every_layout_gives_the_same_bits(rng, dtype, layout):
+    truth, scores = rng.random((6, 400)) < 0.1, levels(rng, (6, 400), 50).astype(dtype)
+    options = {"k": [1, 20], "metrics": ["P", "nDCG"]}
+    expected = content(xmceval.score(truth, scores, **options))
+    assert content(xmceval.score(truth, LAYOUTS[layout](scores), **options)) == expected
+
+
+def test_one_row_for_all_instances_is_no_copy(rng):
+    truth, row = rng.random((6, 400)) < 0.1, levels(rng, (1, 400), 50)
+    repeated = np.repeat(row, 6, axis=0)
+    assert xmceval.score(truth, np.broadcast_to(row, (6, 400)), k=5) == xmceval.score(truth, repeated, k=5)
+
+
+def test_read_only_scores_compile_nothing_anew(rng):
+    truth, scores = rng.random((3, 50)) < 0.2, levels(rng, (3, 50), 9).astype(np.float32)
+    expected = xmceval.score(truth, scores, k=3)
+    signatures = list(getattr(kernels.select_best, "signatures", []))
+    scores.flags.writeable = False
+    assert xmceval.score(truth, scores, k=3) == expected
+    assert list(getattr(kernels.select_best, "signatures", [])) == signatures
+
+
+def test_a_dense_file_is_read_by_the_same_kernel(rng, tmp_path, whole):
+    truth, scores = (rng.random((30, 900)) < 0.02).astype(int), levels(rng, (30, 900), 30).astype(np.float32)
+    np.save(tmp_path / "dense.npy", scores)
+    found = xmceval.score(truth, tmp_path / "dense.npy", k=[1, 5], metrics=["P", "nDCG"])
+    assert content(found) == whole(truth, tmp_path / "dense.npy", k=[1, 5], metrics=["P", "nDCG"])
+    assert dict(found) == dict(xmceval.score(truth, scores, k=[1, 5], metrics=["P", "nDCG"]))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "bfloat16"])
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("label", [0, 3, 255, 256, 4200, 4999])
+def test_nan_has_its_place(rng, stored_as, dtype, label, sign):
+    scores = levels(rng, (5, 5000), 100)
+    scores[3, [label, 4999]] = np.copysign(np.nan, sign)
+    with pytest.raises(
+        DataError, match=rf"^y_score row 3: the score value of label {label} is NaN; expected a number$"
+    ):
+        xmceval.score(np.ones((5, 5000), np.int8), stored_as(scores, dtype), k=5, metrics="P")
+
+
+def test_every_faulty_row_is_reported(rng):
+    scores = levels(rng, (5, 50), 100)
+    scores[1, 4] = scores[3, 9] = np.nan
+    with pytest.raises(DataError, match=r"(?s)row 1: .* of label 4 is NaN.*\ny_score row 3: .* of label 9 is NaN"):
+        xmceval.score(np.ones((5, 50), int), scores, k=5, metrics="P")
+
+
+def test_the_matrix_is_not_copied(rng):
+    truth, scores = sp.eye_array(64, 50_000, format="csr"), rng.random((64, 50_000), np.float32)
+    xmceval.score(truth, scores, k=5, metrics="P")
+    tracemalloc.start()
+    xmceval.score(truth, scores, k=5, metrics="P")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < scores.nbytes / 8
+
+
+@pytest.mark.parametrize("order", ["rising", "falling", "equal", "organ pipe", "two values"])
+def test_no_order_of_scores_is_slow(order):
+    n_labels, depth = 60_000, 500
+    rising = np.arange(n_labels, dtype=np.float64)
+    scores = {
+        "rising": rising,
+        "falling": -rising,
+        "equal": np.ones(n_labels),
+        "organ pipe": -np.abs(rising - n_labels / 2),
+        "two values": rising % 2,
+    }[order]
+    best = np.lexsort((np.arange(n_labels), -scores))[:depth]
+    size = 2 * depth
+    space = np.empty(size), np.empty(size, np.int64), np.empty(size), np.empty(2), np.empty(2 * depth)
+    rows = np.empty(2, np.int64), np.empty(depth, np.int64), np.empty(depth)
+    lengths, omitted, found = np.empty(1, np.int64), np.empty(1, np.int64), np.full(2, -1)
+    truth, limits = (np.zeros(2, np.int64), np.empty(0, np.int64)), np.array([-np.inf, np.inf])
+    kernels.select_best(scores, n_labels, n_labels, depth, truth, limits, space, rows, lengths, omitted, found)
+    assert rows[1].tolist() == best.tolist()
+    assert rows[2].tolist() == scores[best].tolist()
+    tied = np.count_nonzero(scores == scores[best[-1]]) - np.count_nonzero(scores[best] == scores[best[-1]])
+    assert omitted[0] == (tied if scores[best[-1]] == scores[best[-2]] else 0)
+
+
+def test_large_blocks_are_split_evenly(rng, monkeypatch):
+    truth, scores = rng.random((50, 20)) < 0.2, levels(rng, (50, 20), 9)
+    expected = content(xmceval.score(truth, scores, k=3, metrics=["P", "nDCG"]))
+    monkeypatch.setattr(dense, "SELECT_ENTRIES", 60)
+    assert content(xmceval.score(truth, scores, k=3, metrics=["P", "nDCG"])) == expected
+
+
+def test_a_threshold_is_rounded_as_bfloat16_is():
+    assert rounded(0.7, BFLOAT16) == 0.69921875
+    assert rounded(1.00390625, BFLOAT16) == 1.0  # halfway: the even one
+    assert rounded(1.01171875, BFLOAT16) == 1.015625
+    assert rounded(-np.inf, BFLOAT16) == -np.inf
+    assert rounded(1e300, BFLOAT16) == np.inf

@@ -1,0 +1,218 @@
+"""Tensors of PyTorch give the same bits as arrays of numpy; these tests run where torch is installed."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import xmceval
+from xmceval.errors import DataError
+from xmceval.rows import tensors
+
+torch = pytest.importorskip("torch")
+
+N_ROWS, N_LABELS = 12, 9
+METRICS = ["P", "nDCG", "PSP", "PSnDCG", "AP"]
+
+
+@pytest.fixture
+def truth(rng):
+    return np.where(rng.random((N_ROWS, N_LABELS)) < 0.25, rng.integers(1, 4, (N_ROWS, N_LABELS)), 0)
+
+
+@pytest.fixture
+def scores(rng):
+    return rng.integers(1, 40, (N_ROWS, N_LABELS)).astype(np.float64)
+
+
+def estimates(truth, scores, **options):
+    return xmceval.score(truth, scores, **{"k": [1, 3], "metrics": METRICS, **options}).estimates
+
+
+def dense(matrix, dtype):
+    return torch.tensor(np.asarray(matrix)).to(getattr(torch, dtype))
+
+
+KINDS = {
+    **{
+        dtype: lambda m, dtype=dtype: dense(m, dtype)
+        for dtype in ("float32", "float64", "float16", "bfloat16", "int64")
+    },
+    "int8": lambda m: dense(m, "int8"),
+    "requires grad": lambda m: dense(m, "float32").requires_grad_(),
+    "has a history": lambda m: dense(m, "float32").requires_grad_() * 1.0,
+    "parameter": lambda m: torch.nn.Parameter(dense(m, "bfloat16")),
+    "transposed": lambda m: dense(np.ascontiguousarray(np.asarray(m).T), "float32").T,
+    "transposed bfloat16": lambda m: dense(np.ascontiguousarray(np.asarray(m).T), "bfloat16").T,
+    "every third column": lambda m: dense(np.repeat(m, 3, axis=1), "bfloat16")[:, ::3],
+    "some columns": lambda m: torch.nn.functional.pad(dense(m, "float16"), (2, 5))[:, 2:-5],
+    "a negative view": lambda m: torch._neg_view(dense(-np.asarray(m), "float32")),
+    "COO": lambda m: dense(m, "float32").to_sparse(),
+    "COO bfloat16": lambda m: dense(m, "bfloat16").to_sparse().requires_grad_(),
+    "CSR": lambda m: dense(m, "float64").to_sparse_csr(),
+    "CSR float16": lambda m: dense(m, "float16").to_sparse_csr(),
+    "CSC": lambda m: dense(m, "float32").to_sparse_csc(),
+    "BSR": lambda m: dense(m, "float32").to_sparse_bsr((1, 1)),
+    "list of rows": lambda m: list(dense(m, "bfloat16")),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Sparse:UserWarning")
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_tensor_gives_the_same_bits(truth, scores, kind):
+    expected = estimates(truth, scores)
+    assert estimates(truth, KINDS[kind](scores)) == expected
+    assert estimates(KINDS[kind](truth), scores) == expected
+    assert estimates(truth, scores, train=KINDS[kind](truth)) == estimates(truth, scores, train=truth)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "int32"])
+def test_what_topk_returns_is_read_in_either_order(truth, scores, dtype):
+    values, indices = top = dense(scores, dtype).topk(N_LABELS)
+    expected = estimates(truth, scores)
+    assert estimates(truth, top) == expected
+    if dtype != "int32":
+        assert estimates(truth, (values, indices)) == estimates(truth, [values, indices]) == expected
+        assert estimates(truth, (indices, values.requires_grad_())) == expected
+        assert estimates(truth, (values.detach().float().numpy(), indices.numpy())) == expected
+
+
+def test_indices_alone_are_ranked_labels(truth, scores):
+    indices = dense(scores, "float32").topk(5).indices
+    found = xmceval.score(truth, indices, k=[1, 3])
+    assert dict(found) == dict(xmceval.score(truth, (indices, torch.arange(5.0, 0, -1).expand(N_ROWS, 5)), k=[1, 3]))
+
+
+def test_lists_of_tensors_are_the_labels_of_rows(truth, scores):
+    assert estimates([torch.tensor(np.flatnonzero(row)) for row in truth], scores) == estimates(truth > 0, scores)
+
+
+def test_weights_and_filters_may_be_tensors(truth, scores):
+    weights, pairs, values = np.arange(1.0, N_ROWS + 1), np.array([[0, 1], [3, 4]]), np.arange(1.0, N_LABELS + 1)
+    expected = estimates(truth, scores, sample_weight=weights, filter=pairs, inverse_propensities=values)
+    found = estimates(
+        torch.tensor(truth),
+        torch.tensor(scores),
+        sample_weight=torch.tensor(weights, requires_grad=True),
+        filter=torch.tensor(pairs),
+        inverse_propensities=torch.tensor(values).bfloat16(),
+    )
+    assert found == expected
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "int64", "bool", "float8_e5m2"])
+@pytest.mark.parametrize("ties", ["label", "expected", "worst"])
+def test_selecting_on_another_device_gives_the_same_bits(rng, monkeypatch, dtype, ties):
+    """The path of other devices, forced for tensors in memory: there is no other device that has values here."""
+    for n_labels, n_levels in ((1, 1), (7, 2), (300, 3), (300, 100)):
+        truth = rng.random((9, n_labels)) < 0.1
+        scores = rng.integers(-n_levels, n_levels + 1, (9, n_labels)).astype(float)
+        if "float" in dtype:
+            scores[rng.random(scores.shape) < 0.2] = -np.inf
+            scores[0], scores[1, ::2] = -np.inf, np.inf
+        tensor = dense(scores, dtype)
+        options = {"k": sorted({1, min(5, n_labels)}), "metrics": ["P", "nDCG", "AP"], "ties": ties}
+        expected = xmceval.score(truth, tensor, **options)
+        with monkeypatch.context() as patch:
+            patch.setattr(tensors, "is_in_memory", lambda _: False)
+            found = xmceval.score(truth, tensor, **options)
+            whole = xmceval.score(truth, tensor, metrics=["LRAP", "coverage_error"])
+        assert (found.estimates, found.counts) == (expected.estimates, expected.counts)
+        assert whole.estimates == xmceval.score(truth, tensor, metrics=["LRAP", "coverage_error"]).estimates
+
+
+def test_only_the_best_labels_leave_another_device(rng, monkeypatch):
+    copied, read = [], tensors._read
+    monkeypatch.setattr(tensors, "is_in_memory", lambda _: False)
+    monkeypatch.setattr(tensors, "_read", lambda t, name: copied.append(t.numel()) or read(t, name))
+    scores = torch.tensor(rng.permuted(np.tile(np.arange(1000.0), (20, 1)), axis=1))
+    xmceval.score(rng.random((20, 1000)) < 0.1, scores, k=5, metrics="P")
+    assert sum(copied) == 20 * 6
+
+
+def test_tensors_at_a_threshold(scores):
+    truth = scores > 20
+    for dtype in ("float16", "bfloat16", "float32"):
+        tensor = dense(scores / 40, dtype)
+        decisions = (tensor >= tensor[3, 3]).numpy().astype(float)
+        found = xmceval.score(truth, tensor, threshold=scores[3, 3] / 40, metrics="precision_score")
+        assert dict(found) == dict(xmceval.score(truth, decisions, threshold=0.5, metrics="precision_score")), dtype
+    with pytest.raises(DataError, match=r"values that float64 would round .int64."):
+        xmceval.score(truth, torch.full((N_ROWS, N_LABELS), 2**60), threshold=1.0)
+
+
+def with_nan(scores, dtype, row, label):
+    tensor = dense(scores, dtype)
+    tensor[row, label] = float("nan")
+    return tensor
+
+
+WRONG = {
+    "NaN": (lambda s: with_nan(s, "bfloat16", 7, 2), "^y_score row 7: the score value of label 2 is NaN"),
+    "sparse NaN": (lambda s: with_nan(s, "float32", 7, 2).to_sparse(), "^y_score row 7: .* label 2 is NaN"),
+    "the meta device": (lambda s: torch.empty(s.shape, device="meta"), "y_score: is a tensor on the meta device"),
+    "complex": (lambda s: dense(s, "complex64"), "y_score: expected numbers, got dtype torch.complex64"),
+    "one dimension": (lambda s: dense(s, "float32")[0], r"y_score: expected a matrix .* got shape \(9,\)"),
+    "width": (lambda s: dense(s, "float32")[:, :5], "y_score has 5 columns, but y_true has 9 labels"),
+    "rows": (lambda s: dense(s, "float32")[:5], "y_true has 12 rows, y_score has 5 rows"),
+    "ragged": (
+        lambda s: [row[: i + 1] for i, row in enumerate(dense(s, "float32"))],
+        r"y_score: expected a matrix, or lists of labels, .* got rows of different lengths, 1 and 2",
+    ),
+    "integers twice": (
+        lambda s: tuple(dense(s, "int32").topk(3)),
+        r"y_score: both arrays of the pair have integers, .* \(hint: pass \(labels, scores\) with scores as floats",
+    ),
+    "two shapes": (
+        lambda s: (dense(s, "float32"), dense(s, "int32")[:, :3]),
+        r"y_score\[1\] has shape \(12, 3\), but y_score\[0\] has shape \(12, 9\)",
+    ),
+    "sparse duplicates": (
+        lambda s: torch.sparse_coo_tensor(torch.tensor([[4, 4], [2, 2]]), torch.ones(2), s.shape),
+        "y_score row 4: label 2 appears twice",
+    ),
+    "a sparse tensor of vectors": (
+        lambda s: torch.sparse_coo_tensor(torch.tensor([[4, 5]]), torch.ones(2, 9), s.shape),
+        "y_score: expected a matrix",
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Sparse:UserWarning")
+@pytest.mark.parametrize("wrong", WRONG)
+def test_wrong_tensors_are_refused_with_place_and_cause(truth, scores, wrong):
+    make, message = WRONG[wrong]
+    with pytest.raises(DataError, match=message):
+        xmceval.score(truth, make(scores), metrics="P", k=1)
+
+
+@pytest.mark.parametrize("metric", ["P", "LRAP"])
+def test_a_device_that_is_gone_is_an_error_of_the_input(monkeypatch, truth, scores, metric):
+    class Gone(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            if func.__name__ in {"cpu", "topk", "__ne__"} and args[0].numel():
+                raise RuntimeError("CUDA error: device-side assert triggered\nmore lines")
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    monkeypatch.setattr(tensors, "is_in_memory", lambda _: False)
+    tensor = dense(scores, "float32").as_subclass(Gone)
+    message = r"^y_score: cannot be read from device cpu \(CUDA error: .* triggered\) \(hint: pass tensor.cpu\(\)\)$"
+    with pytest.raises(DataError, match=message):
+        xmceval.score(truth, tensor, metrics=metric, k=1)
+
+
+def test_nan_on_another_device_has_its_place(monkeypatch, truth, scores):
+    monkeypatch.setattr(tensors, "is_in_memory", lambda _: False)
+    with pytest.raises(DataError, match=r"^y_score row 7: the score value of label 2 is NaN; expected a number$"):
+        xmceval.score(truth, with_nan(scores, "bfloat16", 7, 2), metrics="P", k=1)
+
+
+def test_torch_is_not_imported_for_other_inputs():
+    code = (
+        "import sys, numpy, xmceval\n"
+        "xmceval.score(numpy.eye(3), [[1], [2, 0], [1]], k=1, metrics='P')\n"
+        "sys.exit(any(name in sys.modules for name in ('torch', 'jax', 'cupy')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,209 @@
+"""Page: systems scored or compared, and what is known of their files, as one HTML page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from xmceval.api.compare import compare_systems
+from xmceval.api.fuse import Fused
+from xmceval.api.pairtests import Watch
+from xmceval.api.runs import are_runs
+from xmceval.api.score import score_systems
+from xmceval.api.setup import Named, Setup
+from xmceval.errors import DataError
+from xmceval.files.digests import digest_files
+from xmceval.files.filters import read_filter
+from xmceval.files.names import read_names
+from xmceval.files.paths import to_path
+from xmceval.files.pipes import kept_pipes
+from xmceval.inspection.file import FileInspection, inspect_file
+from xmceval.inspection.pair import PairInspection, inspect_pair
+from xmceval.labels.catalogue import find_dataset
+from xmceval.labels.training import count_training
+from xmceval.report.comparison import Comparison
+from xmceval.report.layout import DEFAULT, Layout
+from xmceval.report.page import render_page
+from xmceval.report.page.evidence import NOTHING, Evidence, InputFile
+from xmceval.report.result import Result, with_standings
+from xmceval.rows.threads import Progress, default_threads
+from xmceval.scoring.densities import has_shares
+from xmceval.scoring.options import Options, specs
+from xmceval.scoring.savedrows import row_measures
+from xmceval.scoring.testing import Details, Testing
+
+# What the files of some options are, where the name of the option is not clear by itself.
+ROLES = {"train": "training labels", "counts": "training counts", "labels": "names of labels"}
+
+FEW_SYSTEMS = 3  # of which each pair has a picture of its rows
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a page is made from: a truth, systems, and the options of scoring, testing and details."""
+
+    truth: str
+    systems: Sequence[Named]
+    options: Options
+    testing: Testing
+    details: Details
+
+    @property
+    def is_comparison(self) -> bool:
+        """Whether there are systems to compare, or a single one to score."""
+        return len(self.systems) > 1 or any(are_runs(each.y_score) for each in self.systems)
+
+    @property
+    def predictions(self) -> list[Path]:
+        """The files of predictions, those of fusions and runs too; each once."""
+        return list(dict.fromkeys(path for each in self.systems for path in _paths(each.y_score)))
+
+    @property
+    def inputs(self) -> Iterator[tuple[str, Path]]:
+        """What each file is for, and its path."""
+        yield "truth", to_path(self.truth)
+        yield from (("predictions", path) for path in self.predictions)
+        of_options = [(name, getattr(self.options, name)) for name, spec in specs().items() if spec.is_file]
+        for name, value in (*of_options, ("texts", self.details.texts)):
+            if isinstance(value, (str, Path)):
+                yield ROLES.get(name, name.replace("_", " ")), to_path(value)
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page as text, with what it shows."""
+
+    text: str
+    results: tuple[Result, ...]
+    comparison: Comparison | None
+
+
+def make_page(
+    work: Work,
+    *,
+    title: str | None = None,
+    command: str = "",
+    layout: Layout = DEFAULT,
+    inspect: bool = True,
+    progress: Progress | None = None,
+    watch: Watch | None = None,
+) -> Page:
+    """Score one system or compare several, and show all of it on a page.
+
+    Parameters
+    ----------
+    work : Work
+    title : str, optional
+        Default: the names of the systems.
+    command : str
+        That makes the page again.
+    layout : Layout
+        Decimal places, and whether shares are percent.
+    inspect : bool
+        Whether the files are read once more, for what may be wrong with them, histograms and checksums; that takes
+        about as long as scoring.
+    progress, watch : callable, optional
+        As in `compare`.
+    """
+    pipes = [path for _, path in work.inputs] if inspect else []
+    with kept_pipes(pipes):
+        results, comparison = _evaluate(work, progress, watch)
+        evidence = _gather(work) if inspect else NOTHING
+    text = render_page(results, comparison, title=title, evidence=replace(evidence, command=command), layout=layout)
+    return Page(text, results, comparison)
+
+
+def _evaluate(
+    work: Work, progress: Progress | None, watch: Watch | None
+) -> tuple[tuple[Result, ...], Comparison | None]:
+    """Score or compare, and rank the values within published ones where a data set is named."""
+    options = work.options
+    has_counts = options.train is not None or options.counts is not None
+    setup = Setup.of(work.truth, options, work.systems, needs_counts=has_counts)
+    comparison, pictures = None, _choose_pictures(work, setup)
+    if work.is_comparison:
+        comparison = compare_systems(
+            *(setup, work.systems, work.testing, work.details), progress=progress, watch=watch, plots=pictures
+        )
+        results = comparison.results
+    else:
+        results = tuple(score_systems(setup, work.systems, progress=progress, plots=pictures))
+    if work.options.dataset is not None:
+        entry = find_dataset(work.options.dataset)
+        results = tuple(with_standings(each, entry) for each in results)
+    return results, None if comparison is None else replace(comparison, results=results)
+
+
+def _choose_pictures(work: Work, setup: Setup) -> tuple[str, ...]:
+    """Return the pictures for which something is collected, where systems and metrics have what they show."""
+    program, frequencies = setup.program, setup.frequencies
+    has_runs = any(are_runs(each.y_score) for each in work.systems)
+    has_rows = 1 < len(work.systems) <= FEW_SYSTEMS and not has_runs and any(map(has_shares, row_measures(program)))
+    has_counts = frequencies.from_training and setup.terms.width.is_known
+    has_probabilities = any(each.metric.family == "calibration" for each in program.measures)
+    wanted = {
+        "rows": has_rows,
+        "gain": bool(program.deepest) and has_counts,
+        "calibration": bool(program.deepest) and has_probabilities,
+    }
+    return tuple(kind for kind, is_wanted in wanted.items() if is_wanted)
+
+
+def _gather(work: Work) -> Evidence:
+    """Read the files once more: what is in them, whether they fit each other, and their checksums."""
+    options, inspect = work.options, _Inspector(work.options)
+    truth = inspect.file(work.truth, "truth")
+    scores = [each for path in work.predictions if (each := inspect.file(path, "scores")) is not None]
+    pairs = [] if truth is None else [inspect.pair(truth, each) for each in scores]
+    inputs = list(work.inputs)
+    digests = digest_files([path for _, path in inputs], options.threads or default_threads())
+    return Evidence(
+        files=(*([] if truth is None else [truth]), *scores),
+        pairs=tuple(pairs),
+        inputs=tuple(
+            InputFile(role, each.path, each.n_bytes, each.sha256)
+            for (role, _), of_path in zip(inputs, digests, strict=True)
+            for each in of_path
+        ),
+        unread=tuple(inspect.unread),
+    )
+
+
+class _Inspector:
+    """Inspects files as `inspect` does, with the options of scoring; `unread` is why some could not be."""
+
+    def __init__(self, options: Options) -> None:
+        names = None if options.labels is None else read_names(options.labels)
+        self.n_labels = len(names) if options.n_labels is None and names is not None else options.n_labels
+        self.how: dict[str, Any] = {"names": names, "max_line": options.max_line, "threads": options.threads}
+        self.filter = read_filter(options.filter) if isinstance(options.filter, (str, Path)) else None
+        self.training = None
+        if isinstance(options.train, (str, Path)):
+            self.training = count_training(options.train, max_line=options.max_line, threads=options.threads)
+        self.unread: list[str] = []
+
+    def file(self, path: str | Path, kind: str) -> FileInspection | None:
+        """Inspect a file; None where it is of a form that cannot be inspected."""
+        try:
+            return inspect_file(path, kind=kind, n_labels=self.n_labels, **self.how)
+        except DataError as error:
+            self.unread.append(f"not inspected: {error}")
+            return None
+
+    def pair(self, truth: FileInspection, scores: FileInspection) -> PairInspection:
+        """Inspect whether predictions fit the truth."""
+        return inspect_pair(
+            truth, scores, n_labels=self.n_labels, filter=self.filter, training=self.training, **self.how
+        )
+
+
+def _paths(y_score: Any) -> Iterator[Path]:
+    """Yield the files that scores are made of: those of fused systems and of runs too."""
+    if isinstance(y_score, Fused):
+        yield from (path for system in y_score.systems for path in _paths(system))
+    elif are_runs(y_score):
+        yield from (path for run in y_score for path in _paths(run))
+    elif isinstance(y_score, (str, Path)):
+        yield to_path(y_score)

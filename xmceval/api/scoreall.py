@@ -1,0 +1,74 @@
+"""Score several systems on the same truth, which is read once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from xmceval.api.score import score_systems
+from xmceval.api.setup import Named, Setup
+from xmceval.errors import UsageError, listed, warn
+from xmceval.report.results import Results
+from xmceval.rows.threads import Progress
+from xmceval.scoring.options import Options, specs
+
+
+def score_all(
+    y_true: Any,
+    systems: Mapping[str, Any],
+    *,
+    save_rows: str | Path | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Results:
+    """Score several systems on the same truth, without testing their differences; `compare` tests them.
+
+    Parameters
+    ----------
+    y_true : sparse matrix, array or path [n_rows, n_labels]
+        As in `score`.
+    systems : mapping of str to matrix or path
+        The scores of each system by name, each as in `score`.
+    save_rows : path, optional
+        Write the values of every row there: .npz, .csv or .jsonl.
+    progress : callable, optional
+        Called with a number of rows each time that many more are done.
+    **options
+        Any option of `score`.
+
+    Returns
+    -------
+    Results
+        A mapping: ``results["b"]["P@5"]`` is a fraction; ``str(results)`` is one table of all systems.
+
+    Raises
+    ------
+    DataError
+        Data that is wrong, or does not fit together, with its place.
+    UsageError
+        An argument that is wrong, or no system.
+
+    Warns
+    -----
+    XmcevalWarning
+        What a reader must know before trusting the numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> results = score_all(np.eye(6), {"old": np.eye(6)[::-1], "new": np.eye(6)}, k=1, metrics="P")
+    >>> results["old"]["P@1"], results["new"]["P@1"]
+    (0.0, 1.0)
+    """
+    unknown = set(options) - set(specs())
+    if unknown:
+        raise TypeError(f"score_all() got an unexpected option {listed(sorted(unknown))}")
+    if not isinstance(systems, Mapping) or not systems:
+        got = "an empty one" if isinstance(systems, Mapping) else type(systems).__name__
+        raise UsageError(f"systems must be a dict of scores by name, such as {{'a': ..., 'b': ...}}, got {got}")
+    named = [Named(y_score, name) for name, y_score in systems.items()]
+    setup = Setup.of(y_true, Options.of(options), named)
+    results = Results(score_systems(setup, named, progress=progress, save_rows=save_rows))
+    warn(dict.fromkeys(line for each in results.values() for line in each.warnings))
+    return results

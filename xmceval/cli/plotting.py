@@ -1,0 +1,109 @@
+"""Pictures on the command line: what ``--plot`` writes, checked before anything is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from xmceval.cli.options import FILE, Function, option
+from xmceval.errors import UsageError, counted
+from xmceval.report.pictures import COLLECTED, COMPARISON, check_installed, check_measures, default_kind, draw, kinds_of
+
+if TYPE_CHECKING:
+    from xmceval.scoring.options import Options
+
+
+def plot_options(subject: str, default: str) -> Callable[[Function], Function]:
+    """Make the options for pictures of a subject: ``results``, ``comparison`` or ``auc``."""
+    kinds = kinds_of(subject)
+
+    def decorate(function: Function) -> Function:
+        kind = option(
+            *("--plot-kind", "plot_kinds"),
+            multiple=True,
+            type=click.Choice(kinds),
+            group="Output",
+            help=f"Kind of picture: one for all, or one for each --plot.  [default: {default}]",
+        )
+        plot = option(
+            *("--plot", "plots"),
+            multiple=True,
+            type=FILE,
+            group="Output",
+            metavar="FILE",
+            help="Draw a picture: .svg, .png or .pdf; may be repeated.",
+        )
+        return plot(kind(function))
+
+    return decorate
+
+
+@dataclass(frozen=True)
+class Plots:
+    """Pictures to write: files and their kinds; an empty kind is the default."""
+
+    files: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, files: Sequence[str], kinds: Sequence[str]) -> Plots:
+        """Take pictures from the command line, and check that they can be written.
+
+        Raises
+        ------
+        UsageError
+            Kinds without files, or another number of them; a file twice, or with another ending; a folder that does not
+            exist.
+        DataError
+            A folder that nothing can be written to; matplotlib is not installed.
+        """
+        if not files and not kinds:
+            return cls()
+        if not files:
+            raise UsageError("--plot-kind has no effect without a file (hint: pass --plot FILE)")
+        if len(kinds) not in {0, 1, len(files)}:
+            raise UsageError(
+                f"{counted(len(kinds), '--plot-kind')} for {counted(len(files), '--plot')}; "
+                "expected one for all, or one for each"
+            )
+        from xmceval.files.paths import to_path
+        from xmceval.files.writing.targets import check_target
+        from xmceval.report.pictures.files import check_ending
+
+        for file in files:
+            if files.count(file) > 1:
+                raise UsageError(f"--plot {file} is passed {files.count(file)} times; expected a file for each picture")
+            check_ending(file)
+            check_target(to_path(file))
+        check_installed()
+        return cls(tuple(files), tuple(kinds) if len(kinds) == len(files) else (*kinds, *[""])[:1] * len(files))
+
+    @property
+    def collected(self) -> tuple[str, ...]:
+        """The kinds for which something is collected while systems are scored."""
+        return tuple(dict.fromkeys(kind for kind in self.kinds if kind in COLLECTED))
+
+    def check(self, subject: str, options: Options | None = None) -> None:
+        """Refuse kinds that cannot show any of the metrics that are asked for.
+
+        Raises
+        ------
+        UsageError
+            Names the kind, and what it shows.
+        """
+        if options is None:
+            return
+        for kind in self.kinds:
+            first = "differences" if subject == COMPARISON else "curves"
+            usual = first if options.by_frequency is None or subject == COMPARISON else "bins"
+            check_measures(kind or usual, options.measures, has_bins=options.by_frequency is not None)
+
+    def write(self, subject: Any) -> None:
+        """Draw and write all pictures."""
+        for file, kind in zip(self.files, self.kinds, strict=True):
+            from xmceval.report.pictures.files import save
+
+            save(draw(kind or default_kind(subject), subject), file)

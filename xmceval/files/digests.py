@@ -1,0 +1,53 @@
+"""Digests: the sizes and SHA-256 of input files, for whoever wants to know that they are the same."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from xmceval.files.arrays.pairs import find_files
+from xmceval.files.pipes import find_pipe
+
+PIECE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Digest:
+    """A file as it is on the disk, compressed or not: its path, its bytes, and their SHA-256 in hexadecimal digits."""
+
+    path: str
+    n_bytes: int
+    sha256: str
+
+
+def digest_files(paths: Iterable[Path], threads: int) -> list[list[Digest]]:
+    """Read files once more and return the digests of each path: two where it names a pair of npy files.
+
+    A pipe must have been copied to a temporary file.
+    """
+    files = [find_files(path) for path in paths]
+    unique = list(dict.fromkeys(file for of_path in files for file in of_path))
+    with ThreadPoolExecutor(threads) as pool:
+        digests = dict(zip(unique, pool.map(_digest, unique), strict=True))
+    return [[digests[file] for file in of_path] for of_path in files]
+
+
+def _digest(path: Path) -> Digest:
+    digest, n_bytes = hashlib.sha256(), 0
+    for piece in _pieces(path):
+        digest.update(piece)
+        n_bytes += len(piece)
+    return Digest(str(path), n_bytes, digest.hexdigest())
+
+
+def _pieces(path: Path) -> Iterator[memoryview]:
+    pipe = find_pipe(path)
+    buffer = memoryview(bytearray(PIECE))
+    opened: Any = path.open("rb", buffering=0) if pipe is None else pipe.open()
+    with opened as stream:
+        while n_read := stream.readinto(buffer):
+            yield buffer[:n_read]

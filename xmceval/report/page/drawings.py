@@ -1,0 +1,148 @@
+"""Drawings: the pictures of a page, each with its main finding in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from xmceval.errors import UsageError, counted, listed
+from xmceval.metrics.measure import Measure
+from xmceval.report.comparison import Comparison
+from xmceval.report.layout import Layout
+from xmceval.report.markup import Markup, element, join, raw, text
+from xmceval.report.page.parts import Section
+from xmceval.report.page.ranking import Ranking
+from xmceval.report.pictures import COMPARISON, KINDS, check, draw, to_svg
+from xmceval.report.pictures.values import Subject, deepest
+from xmceval.report.result import Result
+from xmceval.scoring.labelgain import LabelGain
+
+SPACE = re.compile(r"\s+")  # of which matplotlib writes much
+
+
+def show_pictures(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> Section | None:
+    """Draw every kind of picture that has something to show."""
+    figures = [*_draw_figures(results, comparison, layout)]
+    return Section("pictures", "Pictures", join(figures)) if figures else None
+
+
+def _draw_figures(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> Iterator[Markup]:
+    for kind, entry in KINDS.items():
+        subject: Subject = results
+        if entry.subject == COMPARISON:
+            if comparison is None:
+                continue
+            subject = comparison
+        if not _has_something(kind, results, subject):
+            continue
+        figure = draw(kind, subject)
+        svg = SPACE.sub(" ", to_svg(figure, prefix=kind)).replace("<svg ", '<svg class="picture" ', 1)
+        finding = FINDINGS[kind](results, comparison, layout) if kind in FINDINGS else ""
+        caption = f"{entry.shows[0].upper()}{entry.shows[1:]}. {finding}".strip()
+        yield element("figure", raw(svg), element("figcaption", text(caption)), id=f"picture-{kind}")
+
+
+def _has_something(kind: str, results: Sequence[Result], subject: Subject) -> bool:
+    """Whether a kind of picture can show a subject, and shows more than the table."""
+    if kind == "curves" and len({each.measure.k for each in results[0].figures if each.measure.k is not None}) < 2:
+        return False
+    try:
+        check(kind, subject)
+    except UsageError:
+        return False
+    return True
+
+
+def _find_in_curves(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> str:
+    """Say how values change with the cutoff, or which system has the best ones."""
+    measures = [each.measure for each in results[0].figures if each.measure.k is not None]
+    if len(results) > 1:
+        ranking = Ranking(results, comparison)
+        return _name_leaders(ranking, [each for each in ranking.measures if each.k is not None], "value")
+    own = sorted((each for each in measures if each.head == measures[0].head), key=lambda each: each.k or 0)
+    first, last = (results[0].estimates[each.name].value for each in (own[0], own[-1]))
+    how = "falls" if last < first else "rises" if last > first else "stays the same"
+    values = layout.format(own[0], first), layout.format(own[-1], last)
+    return f"{own[0].head} {how} from {values[0]} at {own[0].k} to {values[1]} at {own[-1].k}."
+
+
+def _name_leaders(ranking: Ranking, measures: Sequence[Measure], what: str) -> str:
+    led: dict[str, int] = {}
+    for measure in measures:
+        leader = ranking.leader(measure)
+        if leader is not None:
+            led[leader] = led.get(leader, 0) + 1
+    order = sorted(led, key=lambda system: -led[system])
+    return " ".join(f"{each} has {led[each]} of the {len(measures)} best {what}s." for each in order)
+
+
+def _find_in_bins(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> str:  # noqa: ARG001
+    """Say which system is best in each bin, or what its values are there."""
+    measure = deepest([each.measure for each in results[0].slices[0].figures])[0]
+    parts = []
+    for i, part in enumerate(results[0].slices):
+        values = {each.name: each.slices[i].estimates[measure.name].value for each in results}
+        sign = -1.0 if measure.metric.higher_is_better else 1.0
+        best = min(values, key=lambda name: sign * values[name])
+        shown = layout.format(measure, values[best])
+        parts.append(f"{part.bin.name} {shown}" + (f" ({best})" if len(results) > 1 else ""))
+    return f"{measure}{', best values' if len(results) > 1 else ''}: {listed(parts)}."
+
+
+def _find_in_differences(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> str:  # noqa: ARG001
+    """Say how many of the differences were detected."""
+    differences = [] if comparison is None else [each for each in comparison.differences if not each.bin]
+    n_detected = sum(each.is_detected for each in differences)
+    if len(differences) == 1:
+        return f"The difference was {'detected' if n_detected else 'not detected'}."
+    verb = "was" if n_detected in {0, 1} else "were"
+    return f"{n_detected or 'None'} of {counted(len(differences), 'difference')} {verb} detected."
+
+
+def _find_in_rows(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> str:  # noqa: ARG001
+    """Say in how many rows each system is better."""
+    densities = () if comparison is None else comparison.densities
+    measure = deepest([each.measure for each in densities])[0]
+    own = [] if comparison is None else [each for each in comparison.differences if not each.bin]
+    return " ".join(
+        f"{each.system} is better than {each.baseline} in {counted(each.wins, 'row')}, worse in {each.losses or 0:,}."
+        for each in own
+        if each.measure == measure and each.wins is not None
+    )
+
+
+def _find_in_gain(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> str:  # noqa: ARG001
+    """Say how many of the true labels systems find, and how many of those of the rarer half of the labels."""
+    return " ".join(_find_gain(each.name, each.gain) for each in results if each.gain is not None)
+
+
+def _find_gain(name: str, gain: LabelGain) -> str:
+    is_rare = gain.n_labels.cumsum() - gain.n_labels >= gain.n_labels.sum() / 2
+    shares = (gain.hits[part].sum() / max(gain.true[part].sum(), 1e-300) for part in (slice(None), is_rare))
+    all_labels, rare = (f"{100 * share:.1f} %" for share in shares)
+    return (
+        f"{name} finds {all_labels} of the true labels with its {gain.k} best, and {rare} of those of the rarer half."
+    )
+
+
+def _find_in_calibration(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> str:  # noqa: ARG001
+    """Say how far scores are from hit rates."""
+    return " ".join(
+        f"{each.name}: scores and hit rates differ by {100 * each.reliability.ece:.2f} points on average."
+        for each in results
+        if each.reliability is not None
+    )
+
+
+Finding = Callable[[Sequence[Result], Comparison | None, Layout], str]
+FINDINGS: Mapping[str, Finding] = MappingProxyType(
+    {
+        "curves": _find_in_curves,
+        "bins": _find_in_bins,
+        "differences": _find_in_differences,
+        "rows": _find_in_rows,
+        "gain": _find_in_gain,
+        "calibration": _find_in_calibration,
+    }
+)

@@ -1,0 +1,71 @@
+"""Ranking: the order of systems on each metric, and what is known of their differences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+from xmceval.metrics.measure import Measure
+from xmceval.report.comparison import Comparison, Difference
+from xmceval.report.result import Result
+from xmceval.scoring.estimates import Estimate
+
+
+class Ranking:
+    """The systems of a page with their values; one that was trained several times has the means of its runs.
+
+    Parameters
+    ----------
+    results : sequence of Result
+    comparison : Comparison or None
+        Their differences.
+    """
+
+    def __init__(self, results: Sequence[Result], comparison: Comparison | None) -> None:
+        self.results = results
+        self.comparison = comparison
+        self._estimates: dict[str, Mapping[str, Estimate]] = {}
+        of_runs: set[str] = set()
+        for system in () if comparison is None else comparison.runs:
+            self._estimates[system.name] = {each.measure.name: Estimate(each.mean) for each in system.spreads}
+            of_runs.update(system.results)
+        self._estimates |= {each.name: each.estimates for each in results if each.name not in of_runs}
+
+    @property
+    def names(self) -> list[str]:
+        """The systems; those with several runs come first."""
+        return list(self._estimates)
+
+    @cached_property
+    def measures(self) -> list[Measure]:
+        """What all systems have a value of."""
+        measures = (figure.measure for figure in self.results[0].figures)
+        return [each for each in measures if all(each.name in own for own in self._estimates.values())]
+
+    def estimate(self, system: str, measure: Measure) -> Estimate:
+        """Return the value of a system."""
+        return self._estimates[system][measure.name]
+
+    def value(self, system: str, measure: Measure) -> float:
+        """Return the value of a system as a number."""
+        return self.estimate(system, measure).value
+
+    def order(self, measure: Measure) -> list[str]:
+        """Return the systems, best first; equal ones in their own order."""
+        sign = -1.0 if measure.metric.higher_is_better else 1.0
+        return sorted(self.names, key=lambda system: sign * self.value(system, measure))
+
+    def leader(self, measure: Measure) -> str | None:
+        """Return the system with the best value; None where several have it."""
+        best, second, *_ = self.order(measure)
+        return None if self.value(best, measure) == self.value(second, measure) else best
+
+    def difference(self, measure: Measure, system: str, other: str) -> Difference | None:
+        """Return the difference between two systems, whichever of them is the baseline."""
+        found: Mapping[tuple[str, str, str], Difference] = {} if self.comparison is None else self.comparison.by_key
+        return found.get((measure.name, system, other)) or found.get((measure.name, other, system))
+
+    def lead(self, measure: Measure) -> Difference | None:
+        """Return the difference between the best two systems."""
+        best, second, *_ = self.order(measure)
+        return self.difference(measure, best, second)

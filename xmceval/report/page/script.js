@@ -1,0 +1,58 @@
+"use strict";
+(() => {
+  const status = document.getElementById("status");
+  const tables = [...document.querySelectorAll("table.sortable")];
+
+  // Tables that share a group, such as the blocks of one wide table, keep one order of their rows.
+  function sort(head) {
+    const table = head.closest("table");
+    const own = tables.filter((each) => each.dataset.group === table.dataset.group);
+    const rows = [...table.tBodies[0].rows];
+    const cell = (row) => row.cells[head.cellIndex];
+    const isText = rows.every((row) => cell(row).dataset.value === undefined);
+    const [first, second] = isText ? ["ascending", "descending"] : ["descending", "ascending"];
+    const order = head.getAttribute("aria-sort") === first ? second : first;
+    for (const each of own) each.querySelectorAll("th[aria-sort]").forEach((th) => th.removeAttribute("aria-sort"));
+    head.setAttribute("aria-sort", order);
+    const sign = order === "ascending" ? 1 : -1;
+    const compare = (a, b) => {
+      if (isText) return sign * cell(a).textContent.localeCompare(cell(b).textContent);
+      const [left, right] = [a, b].map((row) => Number(cell(row).dataset.value ?? NaN));
+      if (Number.isNaN(left) || Number.isNaN(right)) return Number.isNaN(left) - Number.isNaN(right);
+      return sign * (left - right);
+    };
+    rows.sort(compare);
+    const keys = rows.map((row) => row.dataset.key);
+    for (const each of own) {
+      const byKey = new Map([...each.tBodies[0].rows].map((row) => [row.dataset.key, row]));
+      each.tBodies[0].append(...keys.map((key) => byKey.get(key)));
+    }
+    status.textContent = `Sorted by ${head.textContent.trim()}, ${order}.`;
+  }
+
+  for (const table of tables) {
+    for (const head of table.tHead.rows[0].cells) {
+      if (!head.textContent.trim()) continue;
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(...head.childNodes);
+      button.addEventListener("click", () => sort(head));
+      head.append(button);
+    }
+  }
+
+  for (const controls of document.querySelectorAll(".controls")) {
+    const boxes = [...controls.querySelectorAll("input")];
+    const update = () => {
+      const shown = new Set(boxes.filter((box) => box.checked).map((box) => box.value));
+      for (const part of document.querySelectorAll("[data-metric]")) part.hidden = !shown.has(part.dataset.metric);
+      for (const box of document.querySelectorAll(".scroll:has([data-metric])")) {
+        box.hidden = !box.querySelector("[data-metric]:not([hidden])");
+      }
+      status.textContent = `${shown.size} of ${boxes.length} metrics are shown.`;
+    };
+    for (const box of boxes) box.addEventListener("change", update);
+    controls.hidden = false;
+    if (boxes.some((box) => !box.checked)) update();
+  }
+})();

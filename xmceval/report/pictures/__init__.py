@@ -1,0 +1,208 @@
+"""Pictures of results: each kind is one file; matplotlib is loaded when one is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from xmceval.errors import DataError, UsageError, listed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from xmceval.metrics.measure import Measure
+    from xmceval.report.comparison import Comparison
+
+    Subject: TypeAlias = Sequence[Any] | Comparison  # a sequence of Result, or of what auc returns
+
+RESULTS, COMPARISON, AUC = "results", "comparison", "auc"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of picture.
+
+    Attributes
+    ----------
+    shows : str
+        What it shows, in a few words.
+    subject : str
+        ``results`` (also those of a comparison), ``comparison``, or ``auc``: what `xmceval.auc` returns.
+    is_collected : bool
+        Whether it needs data that are collected while systems are scored, where `plots` names it.
+    """
+
+    shows: str
+    subject: str = RESULTS
+    is_collected: bool = False
+
+
+KINDS: Mapping[str, Kind] = MappingProxyType(
+    {
+        "curves": Kind("metrics against the cutoff k, with 95 % intervals"),
+        "bins": Kind("metrics of bins of labels by training frequency, such as head, torso and tail"),
+        "differences": Kind("differences between systems with their 95 % intervals", COMPARISON),
+        "rows": Kind("the values of rows of two systems against each other", COMPARISON, is_collected=True),
+        "gain": Kind("the share of all hits against labels, the most frequent in training first", is_collected=True),
+        "calibration": Kind("how often predictions are true, by their scores: probabilities", is_collected=True),
+        "roc": Kind("true positives against false positives", AUC),
+        "precision-recall": Kind("precision against recall", AUC),
+    }
+)
+COLLECTED = frozenset(name for name, kind in KINDS.items() if kind.is_collected)
+
+
+def default_kind(subject: Any) -> str:
+    """Return the kind that fits a subject: differences, roc of what auc returns, bins if there are any, or curves."""
+    from xmceval.report.comparison import Comparison
+
+    if isinstance(subject, Comparison):
+        return "differences"
+    if any(hasattr(each, "points") for each in subject):
+        return "roc"
+    return "bins" if any(result.slices for result in subject) else "curves"
+
+
+def check_kinds(kinds: str | Iterable[str], subject: str) -> tuple[str, ...]:
+    """Return kinds of pictures, which must exist and be of a subject: ``results``, ``comparison`` or ``auc``.
+
+    Raises
+    ------
+    UsageError
+        A kind that is none of KINDS, or of another subject.
+    """
+    chosen = (kinds,) if isinstance(kinds, str) else tuple(kinds)
+    allowed = kinds_of(subject)
+    for kind in chosen:
+        if kind not in KINDS:
+            raise UsageError(f"the kind of picture must be one of {listed(allowed)}, got {kind!r}")
+        if kind not in allowed:
+            whose = {COMPARISON: "a comparison (hint: use compare)", AUC: "a log (hint: use auc)"}
+            raise UsageError(
+                f"the picture {kind!r} needs {whose.get(KINDS[kind].subject, 'results (hint: use score)')}"
+            )
+    return chosen
+
+
+def kinds_of(subject: str) -> tuple[str, ...]:
+    """Return the kinds of pictures of a subject; those of results are also pictures of a comparison."""
+    subjects = {subject, RESULTS} if subject == COMPARISON else {subject}
+    return tuple(name for name, kind in KINDS.items() if kind.subject in subjects)
+
+
+def check_measures(kind: str, measures: Sequence[Measure], *, has_bins: bool = False) -> None:
+    """Refuse a kind of picture that can show none of the measures, before anything is scored.
+
+    Raises
+    ------
+    UsageError
+        Says what the kind shows.
+    """
+    from xmceval.report.pictures.values import require_any
+
+    module = _module(kind)
+    if kind == "bins" and not has_bins:
+        raise UsageError(module.NEEDS_BINS)
+    require_any(kind, measures, module.shows, module.SHOWS)
+
+
+def check(kind: str, subject: Subject, metrics: str | Iterable[str] | None = None) -> None:
+    """Refuse what a kind of picture cannot show.
+
+    Raises
+    ------
+    UsageError
+        A kind that is none of KINDS, another subject than it needs, or a metric that it cannot show: the message names
+        those that it can.
+    """
+    _module(kind).plan(subject, metrics)
+
+
+def check_installed() -> None:
+    """Refuse to go on without matplotlib.
+
+    Raises
+    ------
+    DataError
+        Names the command that installs it.
+    """
+    if find_spec("matplotlib") is None:
+        raise DataError("pictures need the package matplotlib (hint: pip install 'xmceval[plot]')")
+
+
+def draw(
+    kind: str,
+    subject: Subject,
+    *,
+    metrics: str | Iterable[str] | None = None,
+    size: str | None = None,
+    ax: Axes | None = None,
+) -> Figure:
+    """Draw a picture.
+
+    Parameters
+    ----------
+    kind : str
+        One of KINDS.
+    subject : sequence of Result, or Comparison
+    metrics : str or iterable of str, optional
+        Only these, such as ``"P,PSP"`` or ``["P@5"]``; default all that the kind can show.
+    size : {"column", "page"}, optional
+        As wide as a column of a paper (3.3 inches) or its page (6.9 inches); default a page for several panels.
+    ax : Axes, optional
+        Draw there, instead of in a figure of its own; for pictures of one panel.
+
+    Returns
+    -------
+    Figure
+        Of matplotlib.
+
+    Raises
+    ------
+    UsageError
+        What the kind cannot show; several panels for one `ax`.
+    DataError
+        matplotlib is not installed.
+    """
+    plan = _module(kind).plan(subject, metrics)
+    check_installed()
+    from xmceval.report.pictures.style import COLUMN, SIZES, add_legend, draw_plan, style
+
+    if size is not None and size not in SIZES:
+        raise UsageError(f"size must be one of {listed(SIZES)}, got {size!r}")
+    if ax is None:
+        return draw_plan(plan, size)
+    if len(plan.panels) > 1 and not plan.is_first_alone:
+        raise UsageError(f"ax takes one panel, and there are {len(plan.panels)} (hint: pass metrics with a single one)")
+    with style():
+        plan.panels[0](ax)
+        if plan.legend is not None:
+            add_legend(ax, plan.legend, COLUMN, loc="lower left", bbox_to_anchor=(0.0, 1.0))
+    figure: Figure = ax.figure
+    return figure
+
+
+def to_svg(figure: Figure, *, theme: str = "auto", prefix: str | None = None) -> str:
+    """Return a figure as an svg element for a page; see `xmceval.report.pictures.files.to_svg`."""
+    from xmceval.report.pictures import files
+
+    return files.to_svg(figure, theme=theme, prefix=prefix)
+
+
+def save(figure: Figure, path: str | Path) -> None:
+    """Write a figure to an svg, png or pdf file; see `xmceval.report.pictures.files.save`."""
+    from xmceval.report.pictures import files
+
+    files.save(figure, path)
+
+
+def _module(kind: str) -> Any:
+    if kind not in KINDS:
+        raise UsageError(f"the kind of picture must be one of {listed(KINDS)}, got {kind!r}")
+    return import_module(f"xmceval.report.pictures.{kind.replace('-', '_')}")

@@ -1,0 +1,238 @@
+"""Style: what all pictures share: sizes, colours that the colour-blind can tell apart, markers, legends and names."""
+
+from __future__ import annotations
+
+import unicodedata
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # matplotlib is loaded when a picture is drawn
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLUMN, PAGE = 3.3, 6.9  # inches: the width of a column and of a page of a paper
+SIZES = {"column": COLUMN, "page": PAGE}
+INK = "#111111"  # of text and lines; `svg` replaces it where the colours of a page apply
+FAINT = 0.25  # opacity of grids
+BAND = 0.16  # opacity of intervals
+LONGEST_NAME, SHORT_NAME = 30, 16  # in a legend; where more follows the name
+GUIDE: dict[str, Any] = {"color": INK, "linewidth": 0.7, "linestyle": (0, (4, 3))}  # such as a diagonal
+DOTS_PER_INCH = 300
+
+# From the palette of Okabe and Ito, as far as it has a contrast of 3 with white and with black: one made for colour
+# blindness. Markers, dashes and hatches repeat what colours say, for grey print and for more than six systems.
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#b6609a", "#a87b00", "#767676")
+MARKERS = ("o", "s", "^", "D", "v", "X", "P", "<", ">", "p")
+DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)), (0, (7, 2)), (0, (3, 1, 1, 1, 1, 1)))
+HATCHES = ("", "////", "\\\\\\\\", "xxxx", "----", "||||", "++++", "//", "\\\\", "xx")
+
+# Whatever a user's own matplotlibrc says, the same figures give the same picture.
+RULES: dict[str, Any] = {
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.labelsize": 8,
+    "axes.linewidth": 0.6,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 8,
+    "axes.unicode_minus": True,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "font.family": ["DejaVu Sans"],
+    "font.size": 8,
+    "grid.alpha": FAINT,
+    "grid.color": INK,
+    "grid.linewidth": 0.5,
+    "hatch.linewidth": 0.5,
+    "legend.fontsize": 7.5,
+    "legend.frameon": False,
+    "lines.linewidth": 1.4,
+    "lines.markersize": 4.5,
+    "pdf.fonttype": 42,
+    "ps.fonttype": 42,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "xmceval",
+    "text.color": INK,
+    "text.parse_math": False,
+    "xtick.color": INK,
+    "xtick.labelsize": 7.5,
+    "xtick.major.width": 0.6,
+    "ytick.color": INK,
+    "ytick.labelsize": 7.5,
+    "ytick.major.width": 0.6,
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a system is drawn wherever it appears."""
+
+    color: str
+    marker: str
+    dashes: Any
+    hatch: str
+
+    @property
+    def bars(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The styles of two bars on top of each other: svg files show a hatch only where a bar has no filling."""
+        filling = {"facecolor": f"{self.color}80", "linewidth": 0}
+        return filling, {"facecolor": "none", "edgecolor": self.color, "hatch": self.hatch, "linewidth": 0.6}
+
+    @classmethod
+    def of(cls, number: int) -> Look:
+        """Return the look of a system by its number."""
+        return cls(
+            COLORS[number % len(COLORS)],
+            MARKERS[number % len(MARKERS)],
+            DASHES[(number // len(COLORS) + number) % len(DASHES)],
+            HATCHES[number % len(HATCHES)],
+        )
+
+
+@dataclass(frozen=True)
+class Legend:
+    """What a legend shows: a patch or a line for each text."""
+
+    texts: Sequence[str]
+    handles: Callable[[], Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a picture consists of, before anything is drawn.
+
+    Attributes
+    ----------
+    panels : sequence of callable
+        Each draws into Axes.
+    legend : Legend or None
+        Above the panels, where there is more than one thing to tell apart.
+    text : str
+        What the picture shows, for those who cannot see it.
+    height : float
+        Of a panel, in inches.
+    columns : int
+        The most panels side by side on a page.
+    ratios : sequence of float
+        The heights of the lines of panels to each other; empty where they are equal.
+    size : str
+        One of SIZES, where it is not that of the number of panels.
+    is_first_alone : bool
+        Whether the first panel says enough where there is room for one only.
+    """
+
+    panels: Sequence[Callable[[Axes], None]]
+    legend: Legend | None = None
+    text: str = ""
+    height: float = 2.1
+    columns: int = 2
+    ratios: Sequence[float] = ()
+    size: str = ""
+    is_first_alone: bool = False
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Draw by RULES alone, without warnings of characters that the font lacks."""
+    import matplotlib as mpl
+
+    with mpl.rc_context(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=r"Glyph .* missing from", category=UserWarning)
+        warnings.filterwarnings("ignore", message=r"Matplotlib currently does not support .* natively")
+        mpl.rcdefaults()
+        mpl.rcParams.update(RULES)
+        yield
+
+
+def draw_plan(plan: Plan, size: str | None) -> Figure:
+    """Draw panels side by side and below each other, and the legend above them."""
+    from xmceval.report.pictures.figure import Picture
+
+    width = SIZES[size or plan.size or ("column" if len(plan.panels) == 1 else "page")]
+    n_columns = min(len(plan.panels), plan.columns if width == PAGE else 1)
+    n_lines = -(-len(plan.panels) // n_columns)
+    with style():
+        n_legend = 0 if plan.legend is None else len(plan.legend.texts)
+        figure = Picture(figsize=(width, n_lines * plan.height + 0.17 * n_legend / n_columns), layout="constrained")
+        figure.set_label(plan.text)
+        ratios = plan.ratios if n_lines == len(plan.ratios) else None
+        axes = figure.subplots(n_lines, n_columns, squeeze=False, height_ratios=ratios).flatten()
+        for panel, ax in zip(plan.panels, axes, strict=False):
+            panel(ax)
+        for ax in axes[len(plan.panels) :]:
+            ax.set_axis_off()
+        if plan.legend is not None:
+            add_legend(figure, plan.legend, width, loc="outside upper left")
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # a layout that is computed again may differ by rounding
+    return figure
+
+
+def add_legend(parent: Any, legend: Legend, width: float, **where: Any) -> None:
+    """Add a legend; its texts may begin with an underscore, which matplotlib would leave out."""
+    longest = max(map(len, legend.texts))
+    n_columns = max(1, min(len(legend.texts), int(width / (0.45 + 0.07 * longest))))
+    drawn = parent.legend(legend.handles(), ["x"] * len(legend.texts), ncols=n_columns, handlelength=2.4, **where)
+    for text, name in zip(drawn.get_texts(), legend.texts, strict=True):
+        text.set_text(name)
+
+
+def lines_of(
+    names: Sequence[str], more: Sequence[str] = (), *, has_markers: bool = True, guide: str = ""
+) -> Legend | None:
+    """Return the legend of systems that are drawn as lines; `more` follows each name, `guide` explains a dashed line.
+
+    None for a single system of which there is no more to say.
+    """
+
+    def handles() -> list[Any]:
+        from matplotlib.lines import Line2D
+
+        looks = map(Look.of, range(len(names)))
+        lines = [
+            Line2D([], [], color=each.color, marker=each.marker if has_markers else "", linestyle=each.dashes)
+            for each in looks
+        ]
+        return [*lines, Line2D([], [], **GUIDE)] if guide else lines
+
+    short = shorten(names, SHORT_NAME if more else LONGEST_NAME)
+    texts = [f"{name}: {its}" for name, its in zip(short, more, strict=True)] if more else short
+    return Legend([*texts, guide] if guide else texts, handles) if len(names) > 1 or more or guide else None
+
+
+def bars_of(names: Sequence[str]) -> Legend | None:
+    """Return the legend of systems that are drawn as bars; None for a single one."""
+
+    def handles() -> list[Any]:
+        from matplotlib.patches import Patch
+
+        looks = map(Look.of, range(len(names)))
+        return [tuple(Patch(**how) for how in each.bars) for each in looks]
+
+    return Legend(shorten(names), handles) if len(names) > 1 else None
+
+
+def shorten(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
+    """Make names short enough for a picture, and still distinct; what no file may hold becomes a question mark."""
+    clean = [printable(name) for name in names]
+    short = [each if len(each) <= longest else f"{each[: longest // 2 - 1]}…{each[-longest // 2 :]}" for each in clean]
+    return [_isolate(f"{each} ({i + 1})" if short.count(each) > 1 else each) for i, each in enumerate(short)]
+
+
+def _isolate(name: str) -> str:
+    """Keep a name that is read from right to left from reordering the text that it is in."""
+    is_reversed = any(unicodedata.bidirectional(character) in {"R", "AL"} for character in name)
+    return f"\N{LEFT-TO-RIGHT MARK}{name}\N{LEFT-TO-RIGHT MARK}" if is_reversed else name
+
+
+def printable(text: str) -> str:
+    """Replace the characters that an XML file must not hold, and line breaks."""
+    return "".join(map(_visible, text))
+
+
+def _visible(character: str) -> str:
+    is_allowed = unicodedata.category(character) not in {"Cc", "Cs"} and ord(character) & 0xFFFE != 0xFFFE
+    return character if is_allowed else "\N{REPLACEMENT CHARACTER}"

@@ -1,0 +1,97 @@
+"""Values as pictures show them: percent for shares, and which measures a picture shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from xmceval.errors import UsageError, listed
+from xmceval.metrics.measure import Measure
+from xmceval.report.comparison import Comparison
+from xmceval.report.result import Result
+
+Subject = Sequence[Result] | Comparison
+
+
+def results_of(subject: Subject) -> Sequence[Result]:
+    """Return the results of systems, or those that a comparison has."""
+    results = subject.results if isinstance(subject, Comparison) else subject
+    if not results:
+        raise UsageError("there are no results to draw")
+    return results
+
+
+def scale(measure: Measure) -> float:
+    """Return what values are multiplied by: shares are drawn in percent."""
+    return 100.0 if measure.metric.unit == "share" else 1.0
+
+
+def unit(measure: Measure, of_shares: str = "%") -> str:
+    """Return the unit that follows a name on an axis: percent, or nothing."""
+    return f", {of_shares}" if measure.metric.unit == "share" else ""
+
+
+def choose(
+    kind: str,
+    measures: Iterable[Measure],
+    metrics: str | Iterable[str] | None,
+    shows: Callable[[Measure], bool],
+    what: str,
+) -> list[Measure]:
+    """Choose the measures that a picture shows.
+
+    Parameters
+    ----------
+    kind : str
+        Of picture, for messages.
+    measures : iterable of Measure
+        All that there are.
+    metrics : str or iterable of str, optional
+        Names of measures, with a cutoff or without; default all that the picture can show.
+    shows : callable
+        Whether a picture of this kind can show a measure.
+    what : str
+        Which measures these are, in words.
+
+    Raises
+    ------
+    UsageError
+        A name that is none of them, or that the picture cannot show; nothing left to show.
+    """
+    everything = list(dict.fromkeys(measures))
+    possible = require_any(kind, everything, shows, what)
+    if metrics is None:
+        return possible
+    wanted = [each.strip() for each in metrics.split(",")] if isinstance(metrics, str) else list(metrics)
+    chosen: list[Measure] = []
+    for name in wanted:
+        found = [measure for measure in everything if name in {measure.name, measure.head}]
+        if not found:
+            raise UsageError(f"metrics names {name!r}, which was not computed; expected any of {listed(everything)}")
+        shown = [measure for measure in found if measure in possible]
+        if not shown:
+            raise UsageError(f"the picture {kind!r} shows {what}, not {name}; it can show {listed(possible)}")
+        chosen.extend(shown)
+    return list(dict.fromkeys(chosen))
+
+
+def require_any(kind: str, measures: Sequence[Measure], shows: Callable[[Measure], bool], what: str) -> list[Measure]:
+    """Return the measures that a kind of picture can show.
+
+    Raises
+    ------
+    UsageError
+        It can show none.
+    """
+    possible = [measure for measure in measures if shows(measure)]
+    if not possible:
+        raise UsageError(f"the picture {kind!r} shows {what}, such as -m P@5; there are only {listed(measures)}")
+    return possible
+
+
+def deepest(measures: Sequence[Measure]) -> list[Measure]:
+    """Return one measure for each metric: that of the largest cutoff."""
+    found: dict[str, Measure] = {}
+    for measure in measures:
+        if measure.head not in found or (measure.k or 0) > (found[measure.head].k or 0):
+            found[measure.head] = measure
+    return list(found.values())

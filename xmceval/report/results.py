@@ -1,0 +1,152 @@
+"""Results: those of several systems on the same truth, as one table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from xmceval.errors import UsageError, counted, listed
+from xmceval.report.forms import render
+from xmceval.report.layout import Layout
+from xmceval.report.result import Result, describe_size
+from xmceval.report.shown import Shown, fit_line, join_facts, shorten
+
+
+class Results(Shown, Mapping[str, Result]):
+    """Results of several systems on the same truth, by name; ``str(results)`` is one table of all of them.
+
+    It is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``, ``to_latex``, ``to_dict`` and
+    ``to_frame``.
+
+    Parameters
+    ----------
+    results : iterable of Result, or mapping of str to Result
+        Results of `score`, or of a loop; a mapping gives the systems its own names.
+
+    Raises
+    ------
+    UsageError
+        No result, two of the same name, or results on another truth or under other options.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import xmceval
+    >>> scored = [xmceval.score(np.eye(6), y_score, k=1, metrics="P") for y_score in (np.eye(6)[::-1], np.eye(6))]
+    >>> results = xmceval.Results({"old": scored[0], "new": scored[1]})
+    >>> results
+    <Results of 2 systems: 6 instances, 6 labels
+     P@1: new 1.0000, old 0.0000
+     print() shows the table, ["old"] one Result, .to_frame() all>
+    >>> results["new"]["P@1"]
+    1.0
+    """
+
+    __slots__ = ("_results",)
+
+    def __init__(self, results: Iterable[Result] | Mapping[str, Result]) -> None:
+        if isinstance(results, Mapping) and not isinstance(results, Result):
+            named = [replace(each, name=name) for name, each in zip(results, _iterate(results.values()), strict=True)]
+        else:
+            named = list(_iterate(results))
+        _check_together(named)
+        self._results: dict[str, Result] = {each.name: each for each in named}
+
+    def __getitem__(self, name: str) -> Result:
+        if name not in self._results:
+            raise KeyError(f"{name!r} is not one of the systems {listed(self._results)}")
+        return self._results[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._results)
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def to_frame(self, *, bins: bool = False) -> Any:
+        """Return the values of all systems as a pandas DataFrame, indexed by metric, k and system.
+
+        So ``frame["value"].unstack(["metric", "k"])`` is the table of papers: a line per system, a column per metric
+        and cutoff. See `Result.to_frame`.
+
+        Raises
+        ------
+        UsageError
+            pandas is not installed.
+        """
+        from xmceval.report.frame import make_frame
+
+        return make_frame(list(self.values()), bins=bins)
+
+    def _render(self, form: str, layout: Layout) -> str:
+        return render(form, list(self.values()), layout)
+
+    def _draw_page(self, title: str | None, layout: Layout) -> str:
+        from xmceval.report.page import render_page
+
+        return render_page(list(self.values()), title=title, layout=layout)
+
+    def _describe(self) -> tuple[str, str, str]:
+        first = next(iter(self.values()))
+        measure = first.figures[0].measure
+        name, is_higher = measure.name, measure.metric.higher_is_better
+        having = [each for each in self.values() if name in each.estimates]
+        ranked = sorted(having, key=lambda each: each[name], reverse=is_higher)
+        values = [f"{shorten(each.name)} {each[name]:.4f}" for each in ranked]
+        warnings = {line for each in self.values() for line in each.warnings}
+        return (
+            join_facts(
+                f"Results of {counted(len(self), 'system')}",
+                (*describe_size(first.counts), counted(len(warnings), "warning") if warnings else ""),
+            ),
+            f"{name}: {fit_line(values, len(self))}",
+            f'print() shows the table, ["{shorten(first.name)}"] one Result, .to_frame() all',
+        )
+
+
+def _iterate(results: Any) -> Iterator[Result]:
+    """Yield results.
+
+    Raises
+    ------
+    UsageError
+        Something else among them.
+    """
+    for each in [results] if isinstance(results, Result) else results:
+        if not isinstance(each, Result):
+            raise UsageError(f"expected results, such as score returns, got {type(each).__name__}")
+        yield each
+
+
+def _check_together(results: list[Result]) -> None:
+    """Refuse results that do not belong into one table."""
+    if not results:
+        raise UsageError("expected at least one result, got none")
+    names = [each.name for each in results]
+    repeated = listed(dict.fromkeys(name for name in names if names.count(name) > 1))
+    if repeated:
+        raise UsageError(f"several results have the name {repeated} (hint: pass a dict of results by name)")
+    first = results[0]
+    for each in results[1:]:
+        sizes = ((other.counts.n_instances, other.counts.n_labels, other.counts.n_true) for other in (first, each))
+        if len(set(sizes)) > 1:
+            raise UsageError(
+                f"{first.name} has {_describe(first)}, but {each.name} {_describe(each)}; expected results on the same "
+                "truth"
+            )
+        differing = [
+            name
+            for name in dict.fromkeys([*first.options, *each.options])
+            if first.options.get(name) != each.options.get(name)
+        ]
+        if differing:
+            raise UsageError(
+                f"{first.name} and {each.name} were scored with different {listed(differing)}; expected the same "
+                "options"
+            )
+
+
+def _describe(result: Result) -> str:
+    counts = result.counts
+    return f"{listed(describe_size(counts))} and {counted(counts.n_true, 'true label')}"

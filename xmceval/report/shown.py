@@ -1,0 +1,208 @@
+"""Shown: the forms that a result, several of them, and a comparison have in common."""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, overload
+
+from xmceval.files.writing.text import save_text
+from xmceval.report.layout import DEFAULT, WIDTH, Layout
+
+LONGEST_NAME = 24  # of a system, in a repr
+
+
+class Shown:
+    """What can be shown in several forms: as text, as tables of other programs, in a notebook.
+
+    ``str()`` is the table for people, ``repr()`` three lines on what it is.
+    """
+
+    __slots__ = ()
+
+    @abstractmethod
+    def _render(self, form: str, layout: Layout) -> str:
+        """Write it in one of the FORMS."""
+
+    @abstractmethod
+    def _describe(self) -> tuple[str, str, str]:
+        """Return the three lines of the repr: what it is, its main numbers, how to see more."""
+
+    @abstractmethod
+    def _draw_page(self, title: str | None, layout: Layout) -> str:
+        """Draw it as a page."""
+
+    def __str__(self) -> str:
+        return self._render("table", DEFAULT)
+
+    def __repr__(self) -> str:
+        return "<{}\n {}\n {}>".format(*self._describe())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON document as dicts and lists; ``xmceval schema`` describes its fields."""
+        document: dict[str, Any] = json.loads(self._render("json", DEFAULT))
+        return document
+
+    @overload
+    def to_json(self, path: None = None) -> str: ...
+    @overload
+    def to_json(self, path: str | Path) -> None: ...
+    def to_json(self, path: str | Path | None = None) -> str | None:
+        """Return everything as JSON, in full precision and with all definitions.
+
+        Parameters
+        ----------
+        path : path, optional
+            A file to write instead, which is replaced if it exists.
+        """
+        return _put(self._render("json", DEFAULT), path)
+
+    @overload
+    def to_csv(self, path: None = None) -> str: ...
+    @overload
+    def to_csv(self, path: str | Path) -> None: ...
+    def to_csv(self, path: str | Path | None = None) -> str | None:
+        """Return the numbers as CSV, one per line, in full precision.
+
+        Parameters
+        ----------
+        path : path, optional
+            A file to write instead, which is replaced if it exists.
+        """
+        return _put(self._render("csv", DEFAULT), path)
+
+    @overload
+    def to_markdown(self, path: None = None, **layout: Any) -> str: ...
+    @overload
+    def to_markdown(self, path: str | Path, **layout: Any) -> None: ...
+    def to_markdown(  # type: ignore[misc] # the overloads name no options of the layout
+        self,
+        path: str | Path | None = None,
+        *,
+        places: int | None = None,
+        percent: bool = True,
+        intervals: bool = True,
+        transpose: bool = False,
+    ) -> str | None:
+        """Return a Markdown table.
+
+        Parameters
+        ----------
+        path : path, optional
+            A file to write instead, which is replaced if it exists.
+        places : int, optional
+            Decimal places; default 2, and 4 of fractions.
+        percent : bool
+            Whether shares are in percent, else they are fractions.
+        intervals : bool
+            Whether values have the half width of their 95 % intervals beside them.
+        transpose : bool
+            Whether systems are columns and metrics are lines.
+        """
+        layout = Layout(places=places, percent=percent, intervals=intervals, transpose=transpose)
+        return _put(self._render("md", layout), path)
+
+    @overload
+    def to_latex(self, path: None = None, **layout: Any) -> str: ...
+    @overload
+    def to_latex(self, path: str | Path, **layout: Any) -> None: ...
+    def to_latex(  # type: ignore[misc] # the overloads name no options of the layout
+        self,
+        path: str | Path | None = None,
+        *,
+        places: int | None = None,
+        percent: bool = True,
+        intervals: bool = True,
+        transpose: bool = False,
+        caption: str | None = None,
+        label: str | None = None,
+    ) -> str | None:
+        r"""Return a LaTeX table for a document that loads booktabs.
+
+        Parameters
+        ----------
+        path : path, optional
+            A file to write instead, which is replaced if it exists.
+        places, percent, intervals, transpose
+            As in `to_markdown`.
+        caption, label : str, optional
+            The caption, itself LaTeX, and the ``\label`` of the table.
+        """
+        layout = Layout(
+            places=places,
+            percent=percent,
+            intervals=intervals,
+            transpose=transpose,
+            caption=caption,
+            label=label,
+        )
+        return _put(self._render("latex", layout), path)
+
+    @overload
+    def to_html(self, path: None = None, **layout: Any) -> str: ...
+    @overload
+    def to_html(self, path: str | Path, **layout: Any) -> None: ...
+    def to_html(  # type: ignore[misc] # the overloads name no options of the layout
+        self,
+        path: str | Path | None = None,
+        *,
+        title: str | None = None,
+        places: int | None = None,
+        percent: bool = True,
+        intervals: bool = True,
+    ) -> str | None:
+        """Return a page with tables, pictures and definitions that needs nothing else.
+
+        ``xmceval report`` adds to it what is found in the files: what may be wrong with them, histograms, checksums.
+
+        Parameters
+        ----------
+        path : path, optional
+            A file to write instead, which is replaced if it exists.
+        title : str, optional
+            Default: the names of the systems.
+        places, percent, intervals
+            As in `to_markdown`.
+
+        Raises
+        ------
+        DataError
+            matplotlib is not installed.
+        """
+        return _put(self._draw_page(title, Layout(places=places, percent=percent, intervals=intervals)), path)
+
+    def _repr_html_(self) -> str:
+        return self._render("html", DEFAULT)
+
+
+def _put(text: str, path: str | Path | None) -> str | None:
+    """Return a text, or write it to a file."""
+    if path is None:
+        return text
+    save_text(path, text)
+    return None
+
+
+def fit_line(items: Iterable[str], total: int, separator: str = ", ") -> str:
+    """Join as many items as fit on a line of a repr; `total` counts them and those that were not even listed."""
+    line, n = "", 0
+    for item in items:
+        longer = f"{line}{separator}{item}" if line else item
+        if line and len(longer) + len(f"{separator}and {total:,} more") > WIDTH - 1:
+            break
+        line, n = longer, n + 1
+    return line + (f"{separator}and {total - n:,} more" if n < total else "")
+
+
+def shorten(name: str, longest: int = LONGEST_NAME) -> str:
+    """Shorten the name of a system for a repr to its end, without what would break the line."""
+    plain = "".join(letter if letter.isprintable() else "?" for letter in name)
+    return plain if len(plain) <= longest else f"...{plain[3 - longest :]}"
+
+
+def join_facts(what: str, facts: Iterable[str], name: str = "{}") -> str:
+    """Join what a report is of and the facts on it to the first line of a repr; a name fills the room that is left."""
+    rest = f"{what}: {', '.join(fact for fact in facts if fact)}"
+    return rest.replace("{}", shorten(name, max(LONGEST_NAME, WIDTH - len(rest) + 1)))

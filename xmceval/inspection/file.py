@@ -14,7 +14,7 @@ from xmceval.files.either import open_either
 from xmceval.files.known.table import recognize
 from xmceval.files.limits import MAX_LINE
 from xmceval.files.names import Names
-from xmceval.files.paths import to_path
+from xmceval.files.paths import as_input, to_path
 from xmceval.inspection.tally import MAX_FAULTS, Spread, Tally, spread_of_labels, spread_of_rows, tally_rows
 from xmceval.rows.block import Int64, Scratch, Source
 from xmceval.rows.checks import LARGEST_GRADE, validated_truth
@@ -153,7 +153,7 @@ def inspect_file(
     if kind == "truth":
         faults += _truth_faults(source, tally)
     return FileInspection(
-        path=str(to_path(path)),
+        path=str(as_input(path)),
         file=to_path(path),
         description=opened.format if kind == "truth" else opened.description,
         kind=kind,

@@ -20,6 +20,7 @@ _CREDENTIALS = (
     *("credential", "refresherror", "tokenexpired", "forbidden", "accessdenied", "gatedrepo", "authentication"),
 )
 _NOWHERE = ("connectordns", "endpointconnection", "connectorerror", "connecttimeout", "nameresolution")
+_DROPPED = ("payloaderror", "contentlength", "disconnected", "connectionreset", "incompleteread")
 _PERMANENT = (
     *(FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError, FileExistsError),
     *(NotImplementedError, ImportError, TypeError, AttributeError, DataError, NoAnswerError),
@@ -138,5 +139,7 @@ def _describe(path: RemotePath, error: BaseException) -> str:
     if status is not None and path.protocol in {"http", "https"}:
         reason = str(getattr(first, "message", "") or getattr(first, "reason", "")).strip()
         return f"status {status}{', ' if reason else ''}{redacted(reason, path.address)}"[:_LONGEST]
+    if _has_name(error, _DROPPED):
+        return "the server closed it"
     text = getattr(first, "strerror", None) or str(first) or type(first).__name__
     return redacted(" ".join(str(text).split()), path.address)[:_LONGEST]

@@ -15,6 +15,7 @@ from xmceval.files.remote.faults import explain, is_changed, is_lost
 from xmceval.files.remote.stores import Remote
 from xmceval.files.remote.threads import RETRIES, NoAnswerError, call, pause, start
 
+LEAST = 1 << 12  # bytes of a request after lost connections
 SMALLEST = 1 << 16  # bytes of a block
 FIRST = 1 << 18
 LARGEST = 1 << 22
@@ -194,7 +195,7 @@ class Ranges:
             except Exception as error:  # packages of stores raise nearly anything
                 failures += 1
                 self._resume_or_raise(error, place, failures)
-                step = max(step // 2, SMALLEST)
+                step = max(step // 4, LEAST)  # servers may drop connections after so many bytes
                 continue
             if not text:
                 self.remote.check_unchanged()

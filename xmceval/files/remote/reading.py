@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import sys
 import threading
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from xmceval.errors import DataError
 from xmceval.files.paths import RemotePath
 from xmceval.files.pipes import Copy
-from xmceval.files.remote.faults import explain, is_lost
+from xmceval.files.remote.faults import explain, is_changed, is_lost
 from xmceval.files.remote.ranges import FIRST, Ranges, Window
 from xmceval.files.remote.stores import Remote
 from xmceval.files.remote.threads import RETRIES, NoAnswerError, call, pause
@@ -127,10 +128,10 @@ class Stream:
 
     def __init__(self, remote: Remote) -> None:
         self.remote, self.size = remote, remote.size
-        self._window = Window(self._fetch, sys.maxsize, 0, 1, in_turn=True, has_moved=True)
+        self._window = Window(self._fetch, sys.maxsize, 0, 1, in_turn=True)
         self._file: Any = None
         self._place = 0  # in the file, of the next byte
-        self._is_checked = False
+        self._is_checked = self._is_closed = False
 
     def leads_to(self, place: int) -> bool:
         """Return whether a place can be read without beginning anew."""
@@ -166,8 +167,12 @@ class Stream:
             try:
                 piece = call(partial(self._read_at, place, size - len(text)))
             except Exception as error:
-                self._file, failures = None, failures + 1
-                if failures > RETRIES or not (is_lost(error) or isinstance(error, NoAnswerError)):
+                self._close_file()
+                failures += 1
+                if is_changed(error):
+                    self.remote.check_unchanged()
+                    self.remote.trusts_tags = False
+                elif failures > RETRIES or not (is_lost(error) or isinstance(error, NoAnswerError)):
                     cause = str(explain(self.remote.path, error)).removeprefix(f"{self.remote.path}: ")
                     raise DataError(
                         f"{self.remote.path}: the connection was lost at byte {place:,}, and it cannot be resumed: "
@@ -176,6 +181,9 @@ class Stream:
                 pause(failures - 1)
                 self.remote.check_unchanged()
                 continue
+            if self._is_closed:  # meanwhile
+                self._close_file()
+                break
             if not piece:
                 break
             text += piece
@@ -183,9 +191,14 @@ class Stream:
             self.remote.head = bytes(text[:FIRST])
         return bytes(text)
 
+    @property
+    def _known(self) -> dict[str, int]:
+        """What opening would ask the server again."""
+        return {"size": self.size} if self.remote.is_web and self.size is not None else {}
+
     def _read_at(self, place: int, size: int) -> bytes:
         if self._file is None or self._place > place:
-            self._file, self._place = self.remote.open(block_size=0), 0
+            self._file, self._place = self.remote.open(block_size=0, **self._known), 0
         while self._place < place:
             skipped = self._file.read(min(place - self._place, PIECE))
             if not skipped:
@@ -197,10 +210,17 @@ class Stream:
 
     def close(self) -> None:
         """Close the connection."""
+        self._is_closed = True
+        blocks = list(self._window.blocks)
         self._window.blocks.clear()
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        if all(block.future.done() for block in blocks):  # else the thread closes it
+            self._close_file()
+
+    def _close_file(self) -> None:
+        file, self._file = self._file, None
+        if file is not None:
+            with suppress(Exception):
+                file.close()
 
 
 def make_copy(remote: Remote) -> Copy:

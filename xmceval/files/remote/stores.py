@@ -51,6 +51,7 @@ class Remote:
     trusts_tags: bool = True
     is_checked: bool = False
     _info: dict[str, Any] | None = field(default=None, repr=False)
+    _missing: MissingError | None = field(default=None, repr=False)
     _has_ranges: bool | None = field(default=None, repr=False)
 
     @property
@@ -63,7 +64,13 @@ class Remote:
             It is missing, or the store does not answer.
         """
         if self._info is None:
-            self._info = self.ask()
+            if self._missing is not None:
+                raise self._missing
+            try:
+                self._info = self.ask()
+            except MissingError as error:
+                self._missing = error
+                raise
             fingerprint = identity(self._info)
             if self.path.fingerprint is None:
                 self.path.fingerprint = fingerprint

@@ -93,7 +93,7 @@ class Window:
     place: int
     ahead: int
     in_turn: bool = False
-    size: int = FIRST
+    size: int = field(default_factory=lambda: FIRST)
     blocks: deque[Block] = field(default_factory=deque)
     has_moved: bool = False
 

@@ -12,8 +12,9 @@ from typing import Any
 from xmceval.errors import DataError
 from xmceval.files.paths import RemotePath
 from xmceval.files.pipes import Copy
+from xmceval.files.remote import ranges
 from xmceval.files.remote.faults import explain, is_changed, is_lost
-from xmceval.files.remote.ranges import FIRST, Ranges, Window
+from xmceval.files.remote.ranges import Ranges, Window
 from xmceval.files.remote.stores import Remote
 from xmceval.files.remote.threads import RETRIES, NoAnswerError, call, pause
 from xmceval.rows.progress import find_watcher
@@ -188,7 +189,7 @@ class Stream:
                 break
             text += piece
         if begin == 0 and not self.remote.head:
-            self.remote.head = bytes(text[:FIRST])
+            self.remote.head = bytes(text[: ranges.FIRST])
         return bytes(text)
 
     @property

@@ -94,14 +94,15 @@ class Remote:
         DataError
             It failed for good.
         """
-        for number in range(RETRIES + 1):
+        failures = 0
+        while True:
             try:
                 return call(work)
             except Exception as error:  # packages of stores raise nearly anything
-                if number == RETRIES or is_permanent(error):
+                if failures == RETRIES or is_permanent(error):
                     raise explain(self.path, error) from None
-                pause(number)
-        raise AssertionError
+                pause(failures)
+                failures += 1
 
     def exists(self) -> bool:
         """Return whether there is such a file or folder."""

@@ -54,11 +54,29 @@ class RemoteFile(io.RawIOBase):
     def readinto(self, view: Any) -> int:
         """Read into a buffer; return 0 at the end."""
         with self._lock, memoryview(view).cast("B") as buffer:
+            if isinstance(self._reader, Stream) and not self._reader.leads_to(self._place):
+                self._copy()
             n_read = self._reader.read_into(self._place, buffer)
             self._place += n_read
         if self._watcher is not None:
             self._watcher.read(n_read)
         return n_read
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Read so many bytes, fewer only at the end: archives and pyarrow count on it."""
+        if size is None or size < 0:
+            return self.readall()
+        buffer, filled = bytearray(min(size, self._n_left or size)), 0
+        view = memoryview(buffer)
+        while filled < len(buffer) and (n_read := self.readinto(view[filled:])):
+            filled += n_read
+        view.release()
+        return bytes(buffer) if filled == len(buffer) else bytes(buffer[:filled])
+
+    @property
+    def _n_left(self) -> int:
+        """The number of bytes to the end, as far as it is known; 1 at the end."""
+        return max((self._reader.size or sys.maxsize) - self._place, 1)
 
     def readall(self) -> bytes:
         """Read the rest."""
@@ -73,8 +91,6 @@ class RemoteFile(io.RawIOBase):
             place = begin + offset
             if place < 0:
                 raise OSError("before the beginning of the file")  # as for local files: zipfile tries it
-            if isinstance(self._reader, Stream) and not self._reader.leads_to(place):
-                self._copy()
             self._place = place
         return self._place
 
@@ -136,7 +152,8 @@ class Stream:
 
     def leads_to(self, place: int) -> bool:
         """Return whether a place can be read without beginning anew."""
-        return place < len(self.remote.head) or self._window.covers(place) or not self._window.blocks
+        window, head = self._window, self.remote.head
+        return place < len(head) or (window.covers(place) if window.blocks else place == len(head))
 
     def read_into(self, place: int, view: memoryview) -> int:
         """Read some bytes from a place on; 0 at the end."""

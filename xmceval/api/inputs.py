@@ -196,7 +196,7 @@ def is_same(first: str | Path, second: str) -> bool:
     path = to_path(first)
     if isinstance(path, RemotePath):
         return str(path) == second
-    return Path(second).exists() and path.exists() and path.samefile(second)
+    return to_path(second).exists() and path.exists() and path.samefile(second)
 
 
 def numbers(values: Any, name: str, per: str = "label") -> tuple[Float64, str]:

@@ -13,7 +13,7 @@ from xmceval.cli import bars, options, shared
 from xmceval.cli.commandline import was_passed, write_command
 from xmceval.cli.compare import is_row_file
 from xmceval.errors import UsageError, listed
-from xmceval.files.paths import to_path
+from xmceval.files.paths import is_address, to_path
 from xmceval.report.layout import Layout
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.testing import Details, Testing
@@ -131,8 +131,8 @@ def _check_files(truth: str, preds: tuple[str, ...], html: str, open_it: bool) -
         raise UsageError(
             f"--html {html}: expected a name that ends with {' or '.join(ENDINGS)}, or - for standard output"
         )
-    if html == STDOUT and open_it:
-        raise UsageError("--open needs a file (hint: pass --html report.html)")
+    if (html == STDOUT or is_address(html)) and open_it:
+        raise UsageError("--open needs a file of this machine (hint: pass --html report.html)")
     row_files = [each for each in (truth, *preds) if is_row_file(each)]
     if row_files:
         raise UsageError(

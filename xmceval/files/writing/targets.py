@@ -129,7 +129,7 @@ def _part_name(target: Path) -> Path:
     """Return the name of a temporary file, which says what process of what machine writes it."""
     name = f".{target.name}.{_host()}.{os.getpid()}.part"
     if isinstance(target, RemotePath):
-        return Path(tempfile.gettempdir(), f"{uuid.uuid4().hex[:8]}{name}")
+        return Path(tempfile.gettempdir()) / f"{uuid.uuid4().hex[:8]}{name}"
     return target.with_name(name)
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import xmceval
+from xmceval.errors import DataError
 from xmceval.files.paths import RemotePath, as_input, redacted, to_path
 
 SHOWN = {
@@ -66,3 +68,8 @@ def test_local_names_remain_local(name):
 def test_addresses_of_local_files_are_local():
     assert to_path("file:///tmp/x") == Path("/tmp/x")
     assert as_input(["s3://b/x", "y"]) == [to_path("s3://b/x"), "y"]
+
+
+def test_an_address_that_pathlib_has_cut_is_hinted_at():
+    with pytest.raises(DataError, match=r"s3:/b/x: no such file \(hint: pass an address such as .* as a string"):
+        xmceval.score(Path("s3://b/x"), Path("s3://b/y"))

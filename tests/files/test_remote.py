@@ -416,8 +416,13 @@ def test_local_files_need_no_fsspec(files):
 
 
 def test_reading_leaves_no_thread_at_work(server, local):
+    before = set(threading.enumerate())
     assert score(server.url("truth.txt"), server.url("p.txt")) == local["p.txt"]
-    deadline = time.monotonic() + 2
-    while time.monotonic() < deadline and any(each.name == "xmceval-remote" for each in threading.enumerate()):
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline and _at_work(before):
         time.sleep(0.01)
-    assert not [each for each in threading.enumerate() if each.name == "xmceval-remote"]
+    assert not _at_work(before)
+
+
+def _at_work(before):
+    return [each for each in set(threading.enumerate()) - before if each.name == "xmceval-remote"]

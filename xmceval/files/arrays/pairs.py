@@ -91,7 +91,9 @@ def find_files(path: Path) -> list[Path]:
 def describe_missing(path: Path) -> str:
     """Describe a file that is missing; where its name is that of a pair, with the names of both."""
     if not _stem(path)[1]:
-        return f"{path}: no such file"
+        is_cut = path.parts[:1] and path.parts[0].endswith(":") and not isinstance(path, RemotePath)
+        hint = " (hint: pass an address such as s3://bucket/name as a string, not as a Path)" if is_cut else ""
+        return f"{path}: no such file{hint}"
     labels, scores = _find_pair(path)
     return f"{path}: no such file; a pair is {labels.name} and {scores.name}"
 

@@ -13,7 +13,7 @@ from typing import Any
 from xmceval.errors import DataError
 from xmceval.files.paths import RemotePath
 from xmceval.files.remote.faults import explain, is_permanent
-from xmceval.files.remote.stores import connect
+from xmceval.files.remote.stores import Remote, connect
 from xmceval.files.remote.threads import RETRIES, pause, start
 
 # Stores in which a file appears only when its upload has ended well. In others it is renamed then.
@@ -51,7 +51,7 @@ def upload(local: Path, target: RemotePath) -> None:
     try:
         for number in range(RETRIES + 1):
             try:
-                _wait(partial(_send, system, local, sent, size))
+                _wait(partial(_send, remote, local, sent, size))
                 break
             except Exception as error:  # packages of stores raise nearly anything
                 if number == RETRIES or is_permanent(error):
@@ -77,17 +77,14 @@ def remove(target: RemotePath) -> None:
         _wait(partial(remote.system.rm_file, remote.name))
 
 
-def _send(system: Any, local: Path, name: str, size: int) -> None:
+def _send(remote: Remote, local: Path, name: str, size: int) -> None:
     """Send a file; to the web by PUT, which names the file that it makes."""
-    if "https" in _protocols(system):
+    system = remote.system
+    if remote.is_web:
         headers = dict(system.kwargs.get("headers", {})) | {"Content-Length": str(size)}
         system.put_file(os.fspath(local), name, method="put", headers=headers)
         return
     system.put_file(os.fspath(local), name)
-
-
-def _protocols(system: Any) -> tuple[str, ...]:
-    return (system.protocol,) if isinstance(system.protocol, str) else tuple(system.protocol)
 
 
 def _rename(system: Any, old: str, new: str) -> None:

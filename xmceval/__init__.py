@@ -65,6 +65,7 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
         label_roc_auc as label_roc_auc,
         label_roc_curve as label_roc_curve,
     )
+    from xmceval.api.merge import merge as merge
     from xmceval.api.propensity import write_inverse_propensities as write_inverse_propensities
     from xmceval.api.score import score as score
     from xmceval.api.scoreall import score_all as score_all
@@ -79,6 +80,7 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
     from xmceval.report.comparison import Comparison as Comparison
     from xmceval.report.result import Result as Result
     from xmceval.report.results import Results as Results
+    from xmceval.rows.parts import Shards as Shards
 
 # Public names and where they live: loaded when first used, so that importing the package costs nothing.
 _HOME = {
@@ -127,6 +129,8 @@ _HOME = {
     "Evaluator": "api.evaluator",
     "inspect": "api.inspect",
     "check_table": "api.checktable",
+    "Shards": "rows.parts",
+    "merge": "api.merge",
     "fuse": "api.fuse",
     "Fused": "api.fuse",
     "convert": "api.convert",

@@ -122,6 +122,25 @@ def test_holm_is_over_the_pairs_within_a_metric_or_over_all(made):
     assert all(each.p_adjusted is None for each in compare(made, adjust="none").values())
 
 
+def test_tukey_permutes_systems_whose_denominators_differ(made):
+    """Numerators and denominators of a row move together; the range of ratios is what pairs are compared with."""
+    truth, scores, _ = made
+    comparison = xmceval.compare(
+        truth, scores, metrics="precision_score", threshold=0.9, adjust="tukey", resamples=4000
+    )
+    decided = [each >= 0.9 for each in scores.values()]
+    values = np.stack([np.stack([(truth & each).sum(1), each.sum(1)], axis=1) for each in decided], axis=1)
+    rng, ranges = np.random.default_rng(1), []
+    for _ in range(4000):
+        order = rng.permuted(np.tile(np.arange(3), (len(truth), 1)), axis=1)
+        sums = np.take_along_axis(values, order[:, :, None], axis=1).sum(axis=0)
+        ranges.append(np.ptp(sums[:, 0] / sums[:, 1]))
+    for each in comparison.values():
+        expected = (np.array(ranges) >= abs(each.difference) - 1e-12).mean()
+        assert each.p_adjusted == pytest.approx(expected, abs=0.04)
+        assert each.p_adjusted >= each.p - 0.04
+
+
 def test_randomization_agrees_with_scipy(made):
     comparison = compare(made, metrics=["P", "PSP"], test="randomization", resamples=20_000)
     for metric in ("P@3", "PSP@3"):
@@ -275,3 +294,23 @@ def test_other_rows_are_refused(made):
     truth, scores, inverse = made
     with pytest.raises(DataError, match="they must be of the same instances"):
         compare((truth, {"a": scores["a"], "b": scores["b"][:100]}, inverse))
+
+
+@pytest.mark.parametrize("options", [{}, {"test": "randomization"}, {"test": "bootstrap"}, {"adjust": "tukey"}])
+def test_one_row_tests_nothing(options):
+    """All resamples of one row are that row: no spread is known, and no difference is significant."""
+    with pytest.warns(xmceval.XmcevalWarning, match="no test and no interval for P@1: there is one row only"):
+        comparison = xmceval.compare(
+            np.eye(1, 3), {"a": np.eye(1, 3), "b": np.eye(1, 3, 2)}, k=1, metrics="P", **options
+        )
+    each = comparison["P@1", "b", "a"]
+    assert (each.difference, each.n, each.wins, each.losses) == (-1.0, 1, 0, 1)
+    assert (each.low, each.high, each.p, each.p_adjusted, each.effect) == (None,) * 5
+
+
+def test_a_system_that_decides_nothing_is_not_tested(made):
+    truth, scores, _ = made
+    with pytest.warns(xmceval.XmcevalWarning, match="for precision_score: a system has nothing to divide by"):
+        xmceval.compare(
+            truth, {"a": scores["a"], "b": scores["a"] - 9}, metrics="precision_score", threshold=0.5, test="bootstrap"
+        )

@@ -262,3 +262,35 @@ def test_rows_under_other_rules_are_warned_of(made, tmp_path):
         xmceval.score(truth, next(iter(scores.values())), save_rows=file, ties=ties, **options)
     with pytest.warns(xmceval.XmcevalWarning, match="scored under different options: .*: the defaults; .*: ties=best"):
         xmceval.compare_rows(files, names=["a", "b"])
+
+
+def test_a_file_of_rows_that_is_passed_twice_is_warned_of(made):
+    truth, scores, _ = made
+    xmceval.score(truth, scores["a"], metrics="P@1", save_rows="a.rows.npz")
+    with pytest.warns(xmceval.XmcevalWarning, match="a.rows.npz is passed twice: all rows of its systems tie"):
+        xmceval.compare_rows(["a.rows.npz", "./a.rows.npz"])
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("P_1 q1 0.5\nP_1 q1 1\n", "a.eval:2: P_1 of row 'q1' appears twice"),
+        ("P_1 q1 0.5\nP_1 q2 x\nP_1 all 1\n", "a.eval:2: expected a number, found 'x'"),
+    ],
+)
+def test_lines_of_other_tools_that_are_wrong_are_refused(lines, message):
+    Path("a.eval").write_text(lines.replace(" ", "\t"))
+    with pytest.raises(DataError, match=message):
+        read_row_values("a.eval")
+
+
+def test_measures_of_other_tools_that_are_texts_are_left_out():
+    Path("a.eval").write_text("P_1\tq1\t0.5\nrelstring_10\tq1\t'01'\nrunid\tall\tme\n")
+    assert read_row_values("a.eval").metrics == ("P_1",)
+
+
+def test_values_of_rows_under_another_name_have_a_hint(made):
+    truth, scores, _ = made
+    xmceval.score(truth, scores["a"], metrics="P@1", save_rows="a.npz")
+    with pytest.raises(DataError, match=r"hint: values of rows are compared with xmceval compare --rows"):
+        xmceval.score(truth, "a.npz")

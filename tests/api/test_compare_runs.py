@@ -1,5 +1,8 @@
 """Systems that were trained several times: means over runs, and tests whose unit is the row or the run."""
 
+import csv
+import io
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -104,3 +107,79 @@ def test_the_table_lists_runs(data):
     assert "a · 3 runs" in text
     assert "b \N{MINUS SIGN} a · Welch's t test of 6 runs · points" in text
     assert "differences: Welch's t test of runs · runs vary, instances do not" in text
+
+
+@pytest.fixture(name="decided")
+def make_decided(data):
+    """Return numerators and denominators of precision by run, which predict different numbers of labels."""
+    y_true, runs = data
+    runs = [np.where(each >= threshold, each, -np.inf) for each, threshold in zip(runs, (0.4, 0.7, 0.9), strict=False)]
+    predicted = [each > 0 for each in runs]
+    return y_true, runs, [np.stack([(y_true * each).sum(1), each.sum(1)], axis=1) for each in predicted]
+
+
+def test_a_mean_of_ratios_is_that_of_the_table(decided):
+    """Of runs whose denominators differ, the mean of values is compared, and the mean of their errors tested."""
+    y_true, runs, rows = decided
+    found = xmceval.compare(y_true, {"a": runs[:2], "b": runs[2]}, metrics="precision_score", threshold=0.0)
+    values = [num / den for num, den in (each.sum(axis=0) for each in rows)]
+    errors = [(each[:, 0] - value * each[:, 1]) / each[:, 1].sum() for each, value in zip(rows, values, strict=True)]
+    error = np.sqrt(N_ROWS / (N_ROWS - 1) * np.sum((errors[2] - (errors[0] + errors[1]) / 2) ** 2))
+    each = found["precision_score", "b", "a"]
+    assert each.difference == pytest.approx(values[2] - np.mean(values[:2]), abs=1e-14)
+    assert each.difference == pytest.approx(found.results[2]["precision_score"] - found.runs[0].spreads[0].mean)
+    margin = stats.t.ppf(0.975, N_ROWS - 1) * error
+    assert (each.low, each.high) == pytest.approx((each.difference - margin, each.difference + margin), abs=1e-13)
+    assert each.p == pytest.approx(2 * stats.t.sf(abs(each.difference) / error, N_ROWS - 1), rel=1e-9)
+
+
+@pytest.mark.parametrize("test", ["randomization", "bootstrap"])
+def test_means_of_ratios_are_resampled(decided, test):
+    y_true, runs, _ = decided
+    systems, options = {"a": runs[:2], "b": runs[2]}, {"metrics": "precision_score", "threshold": 0.0}
+    t = xmceval.compare(y_true, systems, **options)["precision_score", "b", "a"]
+    found = xmceval.compare(y_true, systems, test=test, resamples=2000, **options)["precision_score", "b", "a"]
+    assert found.difference == t.difference
+    assert (found.low, found.high) == pytest.approx((t.low, t.high), abs=0.2 * (t.high - t.low))
+    assert found.p == pytest.approx(t.p, abs=0.03)
+
+
+def test_bins_are_compared_by_runs(data):
+    """Where the run is the unit, it is that within bins too; tables and CSV have the means of bins."""
+    y_true, runs = data
+    options = {"k": 3, "metrics": "P", "train": y_true, "by_frequency": 2}
+    found = xmceval.compare(y_true, {"a": runs[:3], "b": runs[3:]}, **options)
+    results = [xmceval.score(y_true, each, **options) for each in runs]
+    names = [part.bin.name for part in results[0].slices]
+    assert [each.bin for each in found.differences] == ["", *names]
+    for b, name in enumerate(names):
+        values = [each.slices[b].estimates["P@3"].value for each in results]
+        (each,) = found.of_pair("b", "a", name)
+        expected = stats.ttest_ind(values[3:], values[:3], equal_var=False)
+        assert (each.p, each.unit) == (pytest.approx(expected.pvalue, rel=1e-9), "run")
+        assert found.runs[1].spreads_in_bins[b].mean == pytest.approx(np.mean(values[3:]))
+        assert found.to_dict()["runs"][1]["slices"][b]["metrics"]["P@3"]["sd"] == pytest.approx(
+            np.std(values[3:], ddof=1)
+        )
+        (line,) = (line for line in csv.DictReader(io.StringIO(found.to_csv())) if line["bin"] == name)
+        assert float(line["value"]) - float(line["baseline_value"]) == pytest.approx(float(line["difference"]))
+    assert str(found).count("(b) b, mean of 3 runs") == 1 + len(names)
+    assert f"b · 3 runs · {names[0]}" in str(found)
+
+
+def test_tukey_needs_rows(data):
+    y_true, runs = data
+    with pytest.raises(UsageError, match="adjust=tukey permutes rows, but a, b are compared by runs"):
+        xmceval.compare(y_true, {"a": runs[:3], "b": runs[3:]}, adjust="tukey", metrics="P@1")
+
+
+def test_runs_that_are_all_alike_show_no_spread(data):
+    """Deterministic training says nothing on how far runs vary; scipy's p is NaN there."""
+    y_true, runs = data
+    alike = {name: [run.copy() for _ in range(3)] for name, run in zip("ab", runs, strict=False)}
+    with pytest.warns(XmcevalWarning, match="for P@3: the runs of each system are all alike"):
+        each = xmceval.compare(y_true, alike, k=3, metrics="P")["P@3", "b", "a"]
+    assert each.difference != 0
+    assert (each.low, each.p, each.p_adjusted, each.is_detected) == (None, None, None, False)
+    same = xmceval.compare(y_true, {"a": alike["a"], "b": [runs[0].copy() for _ in range(3)]}, k=3, metrics="P")
+    assert (same["P@3", "b", "a"].difference, same["P@3", "b", "a"].p) == (0.0, 1.0)

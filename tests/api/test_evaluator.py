@@ -121,10 +121,11 @@ def test_merge_is_associative_and_commutative(seed, order, places):
 def test_an_evaluator_goes_on_after_pickle_and_file(tmp_path):
     case, options = make(5, 30), {"metrics": SOME, "k": [1, 3], "by_frequency": "head,tail", **TRAINING}
     evaluator = update_all(xmceval.Evaluator(**options), case, [0, 4, 11])
-    evaluator.save(tmp_path / "a.state")
-    with pytest.raises(UsageError, match="already exists"):
-        evaluator.save(tmp_path / "a.state")
-    evaluator.save(tmp_path / "a.state", force=True)
+    xmceval.Evaluator(metrics="P").save(tmp_path / "a.state")
+    evaluator.save(tmp_path / "a.state")  # replaces the file
+    assert [path.name for path in tmp_path.iterdir()] == ["a.state"]
+    with pytest.raises(DataError, match="No such file or directory"):
+        evaluator.save(tmp_path / "missing" / "a.state")
     head = json.loads((tmp_path / "a.state").read_bytes().partition(b"\n")[0])
     assert (head["schema"], head["version"], head["n_labels"]) == ("xmceval/state/1", own_version(), N_LABELS)
     for copy in (pickle.loads(pickle.dumps(evaluator)), xmceval.Evaluator.load(tmp_path / "a.state")):
@@ -463,6 +464,44 @@ def test_the_number_of_labels_may_be_declared_late(monkeypatch):
 
 def _without_width(source):
     return matrices.MatrixSource(source.name, source.n_rows, None, source.pieces, is_exact=False)
+
+
+def test_rows_of_a_copy_are_kept_where_its_next_batch_declares_the_number_of_labels(tmp_path):
+    labels = np.array([[3, 1], [0, 2]])
+    evaluator = xmceval.Evaluator(metrics="P,R", k=1)
+    evaluator.update([[3], [0, 1]], (labels, labels * 1.0))
+    evaluator.save(tmp_path / "a.state")
+    merged = xmceval.Evaluator(metrics="P,R", k=1).merge(evaluator)
+    for copy in (pickle.loads(pickle.dumps(evaluator)), xmceval.Evaluator.load(tmp_path / "a.state"), merged):
+        copy.update(np.eye(3, 9), np.eye(3, 9))
+        assert (copy.result().counts.n_instances, copy.result()["P@1"]) == (5, 0.8)
+
+
+def test_no_rows_and_rows_without_labels_are_lists_too():
+    logits, no_labels = np.arange(8.0).reshape(2, 4), [np.empty(0), np.empty(0)]
+    for n_labels in (None, 4):
+        evaluator = xmceval.Evaluator(metrics="R", k=1, n_labels=n_labels)
+        for y_true in ([[], []], no_labels, [set(), set()], [[3], [0, 3]]):
+            evaluator.update(y_true, logits)
+            evaluator.update([], logits[:0])
+        assert (evaluator.result().counts.n_instances, evaluator.result()["R@1"]) == (8, 1.5 / 8)
+
+
+def test_lists_of_ids_that_were_read_as_a_matrix_are_refused_with_the_option_that_helps():
+    logits = np.arange(40.0).reshape(2, 20)
+    pair, hint = (np.array([[18, 3]]), np.array([[0.9, 0.1]])), r"are read as a dense matrix \(hint: pass n_labels if"
+    with pytest.raises(DataError, match=f"^y_score has 20 columns, but y_true has 1 label; lists .* {hint}"):
+        xmceval.score([[3], [17]], logits, metrics="P", k=1)
+    evaluator = xmceval.Evaluator(metrics="P", k=1)
+    evaluator.update([{3}], pair)
+    with pytest.raises(
+        DataError, match=f"^earlier batches have label 18, but y_true of batch 2 has 2 labels; .* {hint}"
+    ):
+        evaluator.update([[3, 17]], pair)
+    evaluator = xmceval.Evaluator(metrics="P", k=1, n_labels=20)
+    evaluator.update([[3], [19]], logits)
+    evaluator.update([[18, 17]], pair)
+    assert evaluator.result()["P@1"] == 2 / 3
 
 
 def test_inputs_are_not_written_to_and_paths_are_refused():

@@ -62,7 +62,6 @@ def test_several_systems_share_one_table(run):
                 P@1
 model_a.txt   68.60 ±4.08
 model_b.txt   55.00 ±4.38
-options: train=trn_X_Y.txt
 model_b.txt: ties across a cutoff: 1 instance @1 · P@1 55.00..55.20
 """
     )

@@ -5,6 +5,7 @@ import json
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from xmceval.api.compare import compare_systems
@@ -275,6 +276,48 @@ def test_the_same_file_twice_ties_in_all_rows(run):
     warning = "warning: model_a.txt (1) and model_a.txt (2) are the same file: all of their rows tie\n"
     few = "warning: 2 of 500 instances have fewer than 1 prediction: the missing ones count as misses\n"
     assert run(TRUTH, MODEL_A, MODEL_A, "-m", "P", "-k", 1) == (0, SAME_FILE, warning + few + EMPTY)
+
+
+def test_the_names_of_a_pair_of_files_are_the_same_system(run, tmp_path):
+    """A pair may be passed by its stem or by either file, which is no path that exists for the stem."""
+    np.save(tmp_path / "m-labels.npy", np.zeros((500, 1), dtype=np.int64))
+    np.save(tmp_path / "m-scores.npy", np.ones((500, 1)))
+    code, out, err = run(TRUTH, tmp_path / "m", tmp_path / "m-labels.npy", tmp_path / "m", "-m", "P", "-k", 1)
+    assert code == 0
+    assert "(a) m (1)" in out
+    assert "warning: m (1) and m-labels.npy are the same file: all of their rows tie\n" in err
+
+
+def test_a_fusion_takes_names_of_systems(run, tmp_path):
+    for name, model in (("a", MODEL_A), ("b", MODEL_B)):
+        (tmp_path / f"{name}.txt").write_bytes(Path(model).read_bytes())
+    files = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    args = (TRUTH, *files, "--name", "old", "-m", "P", "-k", 1, "-q", "-o", "json", "--fuse")
+    expected = json.loads(run(*args, f"both={files[0]},{files[1]}")[1])
+    found = json.loads(run(*args, "both=old,b.txt")[1])
+    assert found["comparisons"] == expected["comparisons"]
+    assert run(*args, "both=old,c.txt")[2] == "Error: c.txt: no such file\n"
+
+
+@pytest.mark.parametrize("seed", [2**63 - 1, 2**63])
+@pytest.mark.parametrize("test", ["randomization", "bootstrap"])
+def test_seeds_have_bounds(run, test, seed):
+    code, out, err = run(
+        TRUTH, MODEL_A, MODEL_B, "-m", "P", "-k", 1, "--test", test, "--seed", seed, "--resamples", 100
+    )
+    if seed < 2**63:
+        assert code == 0
+        assert f"seed {seed}" in out
+    else:
+        assert (code, err) == (
+            2,
+            f"Error: seed must be a whole number of at least 0 and at most {2**63 - 1}, got {seed}\n",
+        )
+
+
+def test_what_was_not_tested_is_one_sentence(run):
+    out = run(TRUTH, MODEL_A, MODEL_B, "-m", "P,macroP,macroR", "-k", 1, "-q")[1]
+    assert out.endswith("(p < 0.0001)\nmacroP@1, macroR@1 were not tested\n")
 
 
 @pytest.mark.parametrize(

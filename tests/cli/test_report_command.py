@@ -31,7 +31,7 @@ def run(*arguments, **how):
 def test_a_page_tells_how_to_make_it_again(files):
     done = run("--html", "p.html", "-k", "1", "-m", "P", "-q", "--name", "it's", "--", "t.txt", "a.txt", "-b $x.txt")
     assert done.exit_code == 0, done.output
-    assert done.output == ""
+    assert done.stdout == ""
     page = (files / "p.html").read_text(encoding="utf-8")
     root = parse(page)
     command = root.all("pre")[0].text

@@ -10,6 +10,7 @@ from support.files import LABELS, LEGACY, PREDS, SCORES, TRUTH, scored, write
 
 import xmceval
 from xmceval.files import chunks, streams
+from xmceval.files.presence import SHARDS_HINT
 
 
 @pytest.fixture(autouse=True)
@@ -99,7 +100,7 @@ def test_broken_truth_is_reported(name, size, monkeypatch):
 def test_what_is_not_a_file_is_reported(tmp_path, monkeypatch):
     write("t.txt", TRUTH)
     (tmp_path / "folder").mkdir()
-    fails_with("folder: is a directory; expected a file", preds="folder")
+    fails_with(f"folder: is a directory; expected a file{SHARDS_HINT}", preds="folder")
     fails_with("nothing: no such file", preds="nothing")
     fails_with("/dev/null: is a device or a socket; expected a file or a pipe", preds="/dev/null")
 

@@ -9,7 +9,8 @@ import pytest
 
 import xmceval
 from xmceval.errors import DataError
-from xmceval.files.paths import RemotePath, as_input, redacted, to_path
+from xmceval.files.addresses import redacted
+from xmceval.files.paths import RemotePath, as_input, to_path
 
 SHOWN = {
     "s3://bucket/d/p.txt": "s3://bucket/d/p.txt",
@@ -35,10 +36,7 @@ def test_names_of_addresses_have_no_credentials(address):
     assert str(path) == f"{path}" == shown
     assert repr(path) == f"RemotePath({shown!r})"
     assert path.name == shown.rpartition("/")[2]
-    assert redacted(f"cannot get '{address}', sorry", address) in {
-        f"cannot get '{shown}', sorry",
-        f"cannot get '{path.protocol.upper()}{shown[len(path.protocol) :]}', sorry",
-    }
+    assert redacted(f"cannot get '{address}', sorry", address).lower() == f"cannot get '{shown}', sorry".lower()
 
 
 @pytest.mark.parametrize("address", SHOWN)

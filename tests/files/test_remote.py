@@ -383,6 +383,20 @@ def test_saved_rows_and_pages_are_read_again(memory, files, capsys):
     assert json.loads(output)["systems"]
 
 
+def test_patterns_and_directories_of_stores_are_shards(memory, local, files):
+    lines = files[1]["p.txt"].split(b"\n", 1)[1].splitlines(keepends=True)
+    for number, start in enumerate(range(0, N_ROWS, 40), 1):
+        memory.pipe_file(f"/s/preds-{number}.txt", b"".join(lines[start : start + 40]))
+    assert score("memory://d/truth.txt", "memory://s/preds-*.txt") == local["p.txt"]
+    parts = [f"memory://s/preds-{number}.txt" for number in range(1, 11)]
+    assert score("memory://d/truth.txt", parts) == local["p.txt"]
+    memory.pipe_file("/l/list.txt", "\n".join(parts).encode())
+    assert score("memory://d/truth.txt", "@memory://l/list.txt") == local["p.txt"]
+    assert run("score", "memory://d/truth.txt", "memory://s", "--shards", "-k", 3)[0] == 0
+    with pytest.raises(DataError, match=r"memory://s/none-\*.txt: no file matches this pattern"):
+        score("memory://d/truth.txt", "memory://s/none-*.txt")
+
+
 # Small laws.
 
 

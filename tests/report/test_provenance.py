@@ -146,8 +146,11 @@ def test_json_and_footer_of_the_command_have_an_option(files, name):
         assert not any(f"{name}=" in line for line in footer)
 
 
-def test_propensities_that_no_metric_uses_are_in_the_line_on_options(files):
-    assert "\noptions: train=train.txt\n" in run("-m", "P", "--train", "sub/train.txt")
+def test_propensities_that_no_metric_uses_are_in_json_only(files):
+    """They change no number of the table."""
+    args = ("-m", "P", "--train", "sub/train.txt")
+    assert "options" not in run(*args)
+    assert json.loads(run(*args, "-o", "json"))["options"]["train"] == "train.txt"
 
 
 def test_names_of_systems_do_not_hide_their_files(files):

@@ -19,7 +19,14 @@ from xmceval.report.forms import render
 from xmceval.report.schemas.table import SCHEMAS, find_schema
 from xmceval.scoring.options import Options, specs
 
-SOME = {("score", "options"), ("compare", "options"), ("metrics", "metrics", "[]", "options", "*")}
+STATE = b'{"schema": "xmceval/state/1"}'
+SOME = {
+    ("score", "options"),
+    ("merge", "options"),
+    ("inspect", "states", "[]", "options"),
+    ("compare", "options"),
+    ("metrics", "metrics", "[]", "options", "*"),
+}
 
 
 def run(*words):
@@ -80,10 +87,13 @@ def folder(tmp_path_factory):
     return folder
 
 
-def rich_score(folder):
+def asked_for(folder):
     options = {"k": "1,5", "metrics": ["P", "PSP", "LRAP", "AUC"], "train": folder / "train.txt", "threads": 1}
-    options |= {"by_frequency": "head,tail", "ceiling": True, "filter": folder / "filter.txt"}
-    result = xmceval.score(folder / "t.txt", folder / "a.txt", **options)
+    return options | {"by_frequency": "head,tail", "ceiling": True, "filter": folder / "filter.txt"}
+
+
+def rich_score(folder):
+    result = xmceval.score(folder / "t.txt", folder / "a.txt", **asked_for(folder))
     entry = next(each for name in datasets() for each in published(name) if each.suspect and each.values)
     name = next(name for name in datasets() if entry in published(name))
     metric, value = next(iter(entry.values.items()))
@@ -109,7 +119,17 @@ def rich_inspect(folder):
         [folder / name for name in ("t.txt", "a.txt", "odd.txt", "t.txt")], filter=folder / "filter.txt", threads=1
     )
     shifted = xmceval.inspect([folder / "t.txt", folder / "shifted.txt"], threads=1)
-    return [json.loads(report.to_json()), json.loads(shifted.to_json())]
+    states = save_state(folder, "inspect.state", shard="1/2"), write(folder / "broken.state", STATE)
+    return [*(json.loads(each.to_json()) for each in (report, shifted, xmceval.inspect(states)))]
+
+
+def save_state(folder, name, **options):
+    xmceval.score(folder / "t.txt", folder / "a.txt", **asked_for(folder), save_state=folder / name, **options)
+    return folder / name
+
+
+def rich_merge(folder):
+    return [xmceval.merge([save_state(folder, "merge.state")]).to_dict()]
 
 
 def rich_listings(command):
@@ -123,6 +143,7 @@ def named_datasets():
 RICH = {
     "score": rich_score,
     "compare": rich_compare,
+    "merge": rich_merge,
     "inspect": rich_inspect,
     "auc": lambda folder: [
         json.loads(xmceval.auc(folder / "log.csv").to_json()),
@@ -138,7 +159,7 @@ def documents(folder):
     return {command: make(folder) for command, make in RICH.items()}
 
 
-UNSEEN = {"compare": {("systems", "[]", "published")}}  # which is for score alone
+UNSEEN = {name: {("systems", "[]", "published")} for name in ("compare", "merge")}  # which is for score alone
 
 
 @pytest.mark.parametrize("command", SCHEMAS)
@@ -146,7 +167,7 @@ def test_every_field_that_is_described_is_written(documents, command):
     schema = find_schema(command)
     described = {path for path, _ in fields(schema, ())}
     seen = {path for document in documents[command] for path in written(document, schema, ())}
-    options = {path for path in described if path[:1] == ("options",) and len(path) > 1}
+    options = {path for path in described if "options" in path[:-1] and command != "metrics"}
     never = described - seen - options
     unseen = UNSEEN.get(command, set())
     assert {path for path in never if not any(path[: len(each)] == each for each in unseen)} == set()

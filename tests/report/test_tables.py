@@ -15,9 +15,11 @@ import xmceval
 from xmceval.errors import UsageError
 from xmceval.report.columns import clean, text_width
 from xmceval.report.forms import render, render_comparison
+from xmceval.report.latex import draw_listings
 from xmceval.report.layout import Layout
 from xmceval.report.scoresheet import build_sheet
-from xmceval.report.sheet import split_columns
+from xmceval.report.sheet import Listing, split_columns
+from xmceval.report.verdicts import format_p
 
 METRICS = ["P", "PSP", "coverage_error", "macroF1@1"]
 WIDE = Layout(width=1000)
@@ -374,6 +376,19 @@ def test_the_rows_of_latex_fit_their_columns(four):
     assert text.count("{") == text.count("}")
 
 
+def test_columns_of_latex_are_as_wide_as_the_widest_block():
+    """Blocks of one table share their columns: wide heads in the second block widen those of the first."""
+    heads = ("P@1", "P@3", "P@5", "R@1", "R@3", "R@5", *(f"PSnDCG@{k}00" for k in range(1, 7)))
+    text = draw_listings([Listing("", (("", *heads), ("a", *["1.00"] * 12)), frozenset(), has_head=True)], Layout())
+    rows = [line.count("&") for line in text.splitlines() if "a & " in line]
+    assert rows == [6, 3, 3]  # beside three heads of 66 points three of 25 and a wide one have no room
+
+
+def test_addresses_below_latex_break():
+    text = draw_listings([Listing("", (("a", "1"),), frozenset(), ("see http://a.org/b/c",))], Layout())
+    assert r"see http://a.org/\allowbreak{}b/\allowbreak{}c\par" in text
+
+
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_latex_compiles(four, tmp_path):
     results = [result for name in NAMES for result in made([0.1], name=name.replace("{", "{{").replace("}", "}}"))]
@@ -401,3 +416,11 @@ def test_csv_of_a_comparison_has_values_and_how_they_were_tested(four):
         assert line["higher_is_better"] == ("false" if each.measure.name == "coverage_error" else "true")
     assert json.loads(lines[0]["propensities"])["a"] == 0.55
     assert json.loads(lines[0]["options"])["by_frequency"] == 2
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [(0.2, "0.200"), (0.05, "0.050"), (0.04996, "0.0499"), (0.0496, "0.0496"), (0.0494, "0.049"), (0.00012, "0.0001")],
+)
+def test_a_p_below_the_level_looks_so(p, text):
+    assert format_p(p) == text

@@ -84,8 +84,12 @@ def test_indices_alone_are_ranked_labels(truth, scores):
     assert dict(found) == dict(xmceval.score(truth, (indices, torch.arange(5.0, 0, -1).expand(N_ROWS, 5)), k=[1, 3]))
 
 
-def test_lists_of_tensors_are_the_labels_of_rows(truth, scores):
-    assert estimates([torch.tensor(np.flatnonzero(row)) for row in truth], scores) == estimates(truth > 0, scores)
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors:UserWarning")
+def test_lists_of_tensors_and_nested_ones_are_the_labels_of_rows(truth, scores):
+    rows, expected = [torch.tensor(np.flatnonzero(row)) for row in truth], estimates(truth > 0, scores)
+    assert estimates(rows, scores) == expected
+    for layout in (torch.strided, torch.jagged):
+        assert estimates(torch.nested.nested_tensor(rows, layout=layout), scores) == expected
 
 
 def test_weights_and_filters_may_be_tensors(truth, scores):

@@ -30,7 +30,15 @@ def test_score_takes_every_option_with_its_default():
     assert {name: keyword_only.get(name, "missing") for name in NAMES} == {
         each.name: each.default for each in fields(Options)
     }
-    assert set(keyword_only) - NAMES == {"save_rows", "save_labels", "progress"}
+    assert set(keyword_only) - NAMES == {
+        "save_rows",
+        "save_labels",
+        "plots",
+        "save_state",
+        "shard",
+        "max_weight",
+        "progress",
+    }
 
 
 def test_score_documents_every_option():

@@ -10,20 +10,22 @@ from typing import Any
 from xmceval.api.details import DetailWatch
 from xmceval.api.pairtests import PairTests, Watch, adjust
 from xmceval.api.plotting import PlotWatch, check_plots
-from xmceval.api.runs import Lineup
+from xmceval.api.runs import Lineup, check_lists
 from xmceval.api.saving import saving_rows
 from xmceval.api.savinglabels import counting_labels, saving_labels
 from xmceval.api.setup import Named, Setup
 from xmceval.errors import UsageError, listed, warn
-from xmceval.files.paths import to_path
+from xmceval.files.arrays.pairs import resolve
 from xmceval.files.presence import check_files
+from xmceval.files.shards import find_shards
 from xmceval.report.comparison import Comparison, Difference
 from xmceval.report.result import Result
+from xmceval.rows.parts import parts_of
 from xmceval.rows.threads import Progress, default_threads
 from xmceval.scoring.heldrows import HeldRows
 from xmceval.scoring.observers import Observer
 from xmceval.scoring.options import Options, specs
-from xmceval.scoring.paired import Pairs, all_pairs, collect_outputs
+from xmceval.scoring.paired import Output, Pairs, all_pairs, collect_outputs
 from xmceval.scoring.runs import MeanOutput, pairs_of_runs
 from xmceval.scoring.testing import Adjust, AdjustOver, Details, Test, Testing
 
@@ -53,12 +55,13 @@ def compare(
 
     Parameters
     ----------
-    y_true : sparse matrix, array or path [n_rows, n_labels]
+    y_true : sparse matrix, array, path or shards [n_rows, n_labels]
         As in `score`.
-    systems : mapping of str to matrix or path
-        The scores of at least two systems by name, each as in `score`. A list of matrices or paths is one system
-        that was trained several times: its values are means over its runs, and where both systems of a pair have at
-        least three, the run is the unit of the test (Welch's t test), else the row.
+    systems : mapping of str to matrix, path or shards
+        The scores of at least two systems by name, each as in `score`, but a list of shards as ``Shards([...])``. A
+        list of matrices or paths is one system that was trained several times: its values are means over its runs, and
+        where both systems of a pair have at least three, the run is the unit of the test (Welch's t test), else the
+        row.
     against : str, optional
         Compare with this system only; without it every pair is compared, the earlier system being the baseline.
     test : {"t", "randomization", "bootstrap"}
@@ -133,6 +136,7 @@ def compare(
             f"systems must be a dict of scores by name, such as {{'a': ..., 'b': ...}}, got {type(systems).__name__}"
         )
     named = [Named(y_score, name) for name, y_score in systems.items()]
+    check_lists(y_true, named)
     chosen, kinds = Options.of(options), check_plots(plots, has_pairs=True)
     setup = Setup.of(y_true, chosen, named, needs_counts="gain" in kinds)
     comparison = compare_systems(
@@ -168,6 +172,9 @@ def compare_systems(
     opened = setup.open_systems(lineup.runs)
     bins = opened[0].terms.bins
     by_runs = lineup.by_runs(pairs)
+    if by_runs and testing.adjust == "tukey":
+        names = listed(dict.fromkeys(lineup.names[each] for pair in by_runs for each in reversed(pair)))
+        raise UsageError(f"adjust=tukey permutes rows, but {names} are compared by runs (hint: use holm)")
     by_rows = [pair for pair in pairs if pair not in by_runs]
     paired = Pairs(setup.program, opened[0].terms.n_bins, pairs_of_runs(lineup.groups, by_rows))
     held = HeldRows() if testing.holds_rows else None
@@ -195,7 +202,7 @@ def compare_systems(
         tuple(drawn.finish(results)),
         tuple(differences),
         testing,
-        (*overlapping, *_warnings(lineup, differences, testing)),
+        (*overlapping, *_warn_of_files(lineup), *_warn_of_untested(differences, outputs, testing)),
         tuple(lineup.spreads(results)),
         overlaps=shown.finish_overlaps(),
         examples=shown.finish_examples(),
@@ -226,15 +233,32 @@ def _in_order(
             yield by_key.get(plain.key, plain)
 
 
-def _warnings(lineup: Lineup, differences: Sequence[Difference], testing: Testing) -> Iterator[str]:
-    seen: dict[Path, str] = {}
+def _warn_of_files(lineup: Lineup) -> Iterator[str]:
+    """Warn of files that are several systems."""
+    seen: dict[tuple[Path, ...], str] = {}
     for each in (lineup.runs[group[0]] for group in lineup.groups if len(group) == 1):
-        if isinstance(each.y_score, (str, Path)) and to_path(each.y_score).exists():
-            path = to_path(each.y_score).resolve()
-            if path in seen:
-                yield f"{seen[path]} and {each.name} are the same file: all of their rows tie"
-            seen[path] = str(each.name)
-    untested = list(dict.fromkeys(each.measure.name for each in differences if each.p is None and not each.bin))
-    if untested:
-        why = "they are not means over rows" if testing.test != "bootstrap" else "they are not resampled"
-        yield f"no test and no interval for {listed(untested)}: {why}"
+        parts = parts_of(find_shards(each.y_score))
+        paths = tuple(resolve(part) for part in parts if isinstance(part, (str, Path)))
+        if len(paths) == len(parts):
+            if paths in seen:
+                same = "the same file" if len(paths) == 1 else "the same files"
+                yield f"{seen[paths]} and {each.name} are {same}: all of their rows tie"
+            seen[paths] = str(each.name)
+
+
+def _warn_of_untested(differences: Sequence[Difference], outputs: Sequence[Output], testing: Testing) -> Iterator[str]:
+    """Warn of metrics without a test, each with the reason."""
+    of_rows = {each.measure.name for each in outputs}
+    untested: dict[str, dict[str, None]] = {}
+    for each in differences:
+        if each.p is not None or each.bin:
+            continue
+        if each.unit == "run":
+            why = "the runs of each system are all alike"
+        elif each.measure.name not in of_rows:
+            why = "they are not means over rows" if testing.test != "bootstrap" else "they are not resampled"
+        else:
+            why = "there is one row only" if each.n else "a system has nothing to divide by"
+        untested.setdefault(why, {})[each.measure.name] = None
+    for why, names in untested.items():
+        yield f"no test and no interval for {listed(names)}: {why}"

@@ -223,7 +223,10 @@ def _result(name: str, system: int, outputs: Sequence[Output], tables: Sequence[
 
 def _warnings(tables: Sequence[RowTable]) -> list[str]:
     unknown = [table.name for table in tables if "truth" not in table.meta]
-    warnings = [f"{listed(unknown)}: nothing shows that the rows are of the same truth"] if unknown else []
+    paths = [to_path(table.name).resolve() for table in tables]
+    twice = dict.fromkeys(table.name for i, table in enumerate(tables) if paths[i] in paths[:i])
+    warnings = [f"{name} is passed twice: all rows of its systems tie with themselves" for name in twice]
+    warnings += [f"{listed(unknown)}: nothing shows that the rows are of the same truth"] if unknown else []
     rules = {table.name: table.meta["rules"] for table in tables if "rules" in table.meta}
     if len({json.dumps(each, sort_keys=True) for each in rules.values()}) > 1:
         described = "; ".join(f"{name}: {_describe_rules(each)}" for name, each in rules.items())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.api.inputs import Opener, check_narrow, find_filter, find_propensities, numbers
+from xmceval.api.inputs import Opener, check_narrow, find_filter, find_propensities, hint_at_lists, numbers, unit_of
 from xmceval.api.setup import doubt_threshold, fit_program
+from xmceval.api.shards import check_inputs
 from xmceval.errors import DataError, UsageError, counted, listed
-from xmceval.files.presence import check_files
 from xmceval.labels.bins import make_bins
 from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.metrics.measure import Measure
@@ -55,7 +54,7 @@ class Evaluation:
     @classmethod
     def of(cls, options: Options, max_weight: float | None, threads: int | None) -> Evaluation:
         """Find propensities and filter; there are no rows yet."""
-        check_files(options.files)
+        check_inputs(None, (), options.files)
         program = compile_program(options.measures)
         program.check_mergeable(WHAT)
         program.check_ties(options.ties)
@@ -71,7 +70,7 @@ class Evaluation:
         terms = Terms(
             propensities=propensities or NO_PROPENSITIES,
             weights=None if max_weight is None else NO_WEIGHTS,
-            weight_unit=1.0 if max_weight is None else _unit_of(max_weight),
+            weight_unit=1.0 if max_weight is None else unit_of(max_weight),
             filter=find_filter(options.filter, unread, width),
             filter_truth=options.filter_truth,
             drop_empty=options.empty_rows == "drop",
@@ -130,7 +129,7 @@ class Evaluation:
             check_narrow(scores.source if isinstance(scores, RepairedSource) else scores)
         before = self._terms, self._accumulator
         try:
-            self._agree(truth, predictions)
+            self._agree(truth, predictions, hint_at_lists(opened))
             predictions.source = select_scores(self._base.program, self._terms, scores)
             self._accumulator.add(truth, predictions, self._terms_of(scores, weights, first_row))
         except BaseException:
@@ -159,11 +158,11 @@ class Evaluation:
             )
         if not base.is_whole:
             raise UsageError(
-                f"{base.name} was saved without the tables of its propensities, so no rows can be added (hint: an "
-                f"{WHAT} saves them)"
+                f"{base.name} is of save_state (--save-state), which writes totals only, so no rows can be added "
+                f"(hint: update another {WHAT} of the same options, and merge it with this one)"
             )
 
-    def _agree(self, truth: BatchSource, scores: BatchSource) -> None:
+    def _agree(self, truth: BatchSource, scores: BatchSource, hint: str) -> None:
         """Take the number of labels from a batch, or check it against that of earlier ones.
 
         Raises
@@ -182,9 +181,11 @@ class Evaluation:
             return
         totals = self._accumulator.totals
         if totals.tally.largest_label >= width.n_labels:
-            raise DataError(f"earlier batches have label {totals.tally.largest_label}, but {width}")
+            raise DataError(f"earlier batches have label {totals.tally.largest_label}, but {width}{hint}")
         self._terms = _with_width(self._terms, width, program, options)
-        totals = merge(program, empty(program, self._terms), totals) if self._n_batches else empty(program, self._terms)
+        wider = empty(program, self._terms)
+        has_rows = self._base.n_rows + self._n_new > 0  # also those of a file, or of another Evaluator
+        totals = merge(program, wider, totals) if has_rows else wider
         self._accumulator = Accumulator(program, self._terms, self._threads, totals)
 
     def _terms_of(self, scores: Source, weights: Float64 | None, first_row: int) -> Terms:
@@ -249,11 +250,3 @@ def _with_width(terms: Terms, width: Width, program: Program, options: Options) 
     if options.by_frequency is not None and terms.propensities is not NO_PROPENSITIES:
         bins = make_bins(options.by_frequency, terms.propensities, width.n_labels)
     return replace(terms, width=width, bins=bins)
-
-
-def _unit_of(max_weight: Any) -> float:
-    """Return the power of two below the largest weight that may come."""
-    is_number = isinstance(max_weight, (int, float, np.number)) and not isinstance(max_weight, bool)
-    if not is_number or not 0 < max_weight < math.inf:
-        raise UsageError(f"max_weight must be a number above 0, got {max_weight!r}")
-    return math.ldexp(1.0, math.frexp(float(max_weight))[1] - 1)

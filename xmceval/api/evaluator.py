@@ -69,13 +69,23 @@ class Evaluator:
 
     Examples
     --------
+    The same with tensors of PyTorch on any device:
+
     >>> import numpy as np
-    >>> evaluator = Evaluator(metrics="P,R", k=1)
-    >>> evaluator.update(np.array([[1, 0, 1]]), np.array([[0.9, 0.8, 0.1]]))
-    >>> evaluator.update(np.array([[0, 1, 0]]), np.array([[0.2, 0.7, 0.4]]))
+    >>> from xmceval import Evaluator
+    >>> evaluator = Evaluator(metrics=["P", "R"], k=1)
+    >>> loader = [
+    ...     (np.array([[1, 0, 1]]), np.array([[0.9, 0.8, 0.1]])),
+    ...     (np.array([[0, 1, 0]]), np.array([[0.2, 0.7, 0.4]])),
+    ... ]
+    >>> for y_true, y_score in loader:
+    ...     evaluator.update(y_true, y_score)
     >>> result = evaluator.result()
     >>> result["P@1"], result["R@1"]
     (1.0, 0.75)
+
+    ``help("xmceval.api.recipes")`` shows loops in PyTorch, also with several processes, Lightning, Hugging Face, Keras,
+    scikit-learn and torchmetrics.
     """
 
     def __init__(
@@ -114,10 +124,11 @@ class Evaluator:
 
         Parameters
         ----------
-        y_true : sparse matrix or array [n_rows, n_labels]
-            As in `score`, but no path.
-        y_score : sparse matrix, array or pair of arrays [n_rows, n_labels]
-            Likewise.
+        y_true : sparse matrix, array, tensor or lists [n_rows, n_labels]
+            As in `score`, but no path. Lists are the ids of each row's labels; pass `n_labels` with them.
+        y_score : sparse matrix, array, tensor, pair or lists [n_rows, n_labels]
+            Likewise: dense logits as they are, also those that require grad or are on another device, or what
+            ``logits.topk(100)`` returns.
         sample_weight : array of float [n_rows]
             From 0 to `max_weight`, where that was passed; otherwise there must be none.
 
@@ -214,21 +225,18 @@ class Evaluator:
         with self._lock:
             return self._of(Evaluation(self._state.with_vector(state), self._threads), self._threads)
 
-    def save(self, path: str | Path, *, force: bool = False) -> None:
+    def save(self, path: str | Path) -> None:
         """Write configuration and totals to a file, in the form of ``xmceval score --save-state``.
 
-        Parameters
-        ----------
-        path : path
-        force : bool
-            Overwrite a file that exists.
+        As with ``torch.save``, a file of that name is replaced, so a loop may save after each epoch. It is replaced at
+        once when the new one is complete: where the process is killed before, the old file is left as it was.
 
         Raises
         ------
-        UsageError
-            A file that exists, without `force`.
+        DataError
+            A path that cannot be written.
         """
-        write_state(path, self._as_bytes(), force=force)
+        write_state(path, self._as_bytes(), force=True)
 
     @classmethod
     def load(cls, path: str | Path, *, threads: int | None = None) -> Evaluator:

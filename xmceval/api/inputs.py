@@ -2,57 +2,48 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from xmceval.api.fuse import Fused
-from xmceval.errors import DataError, counted
+from xmceval.api.shards import (
+    Input,
+    check_threshold,
+    fused_shards,
+    open_lean,
+    open_shards,
+    refuse_judgments,
+)
+from xmceval.errors import DataError, UsageError, counted
 from xmceval.files.columns import read_numbers
 from xmceval.files.filters import read_filter
 from xmceval.files.judgments import Judgments
 from xmceval.files.names import Names, read_names
 from xmceval.files.opening import open_scores, open_truth
 from xmceval.files.paths import RemotePath, to_path
+from xmceval.files.shards import find_shards
 from xmceval.labels.catalogue import find_dataset
 from xmceval.labels.counts import count_labels
 from xmceval.labels.propensity import Propensities, constants, from_counts, from_label_counts, from_values
 from xmceval.rows.arrays import as_array
 from xmceval.rows.block import Float64, Source
 from xmceval.rows.filters import Filter, as_filter
-from xmceval.rows.matrices import MatrixSource, as_scores, as_truth
-from xmceval.rows.repairs import merge_duplicate_labels
+from xmceval.rows.matrices import AS_MATRIX, MatrixSource, as_scores, as_truth
+from xmceval.rows.parts import Shards
+from xmceval.rows.repairs import RepairedSource, merge_duplicate_labels
+from xmceval.rows.shards import ShardedSource, names_of
 from xmceval.rows.storage import PaddedLists, is_wide
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import UNKNOWN_WIDTH
 from xmceval.scoring.options import Options
 
 LEAST_WEIGHT = 2.0**-30  # of the largest; below, few digits are left of a weight
-
-
-@dataclass(frozen=True)
-class Input:
-    """A source, and how its file was read.
-
-    Attributes
-    ----------
-    source : Source
-    note : str
-        The format that was detected, or nothing for arrays.
-    judgments : Judgments or None
-        The queries and documents of a truth, to which predictions are joined.
-    """
-
-    source: Source
-    note: str = ""
-    judgments: Judgments | None = None
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The note, if there is one."""
-        return (self.note,) if self.note else ()
 
 
 @dataclass(frozen=True)
@@ -67,35 +58,73 @@ class Opener:
         """Read the names of the labels, if they are passed."""
         return cls(options, None if options.labels is None else read_names(options.labels))
 
-    def truth(self, matrix: Any, name: str, width: Width = UNKNOWN_WIDTH) -> Input:
+    def truth(self, matrix: Any, name: str, width: Width = UNKNOWN_WIDTH, *, is_shard: bool = False) -> Input:
         """Open a truth, or training labels."""
+        matrix = find_shards(matrix)
+        if isinstance(matrix, Shards):
+
+            def open_part(part: Any, number: int) -> Input:
+                return self.truth(part, f"{name}[{number}]", width, is_shard=True)
+
+            return open_shards(matrix, open_part, are_scores=False)
         if not isinstance(matrix, (str, Path)):
             source = as_truth(matrix, name, width.or_none or self.options.n_labels)
             return Input(self._repaired(source), _note(source))
         n_labels = width.or_none or self.options.n_labels or (None if self.names is None else len(self.names))
-        opened = open_truth(matrix, names=self.names, n_labels=n_labels, max_line=self.options.max_line)
+        open_file = partial(open_truth, matrix, names=self.names, n_labels=n_labels, max_line=self.options.max_line)
+        opened = open_lean(matrix, open_file, is_shard=is_shard)
         if name == "train" and opened.judgments is not None:
             check_common_labels(opened.judgments, opened.judgments.name)
         return Input(self._repaired(opened.source), f"{matrix}: {opened.description}", opened.judgments)
 
     def scores(self, matrix: Any, truth: Input, width: Width) -> Input:
         """Open predictions."""
+        matrix = fused_shards(matrix) if isinstance(matrix, Fused) else find_shards(matrix, are_scores=True)
+        if not isinstance(matrix, Shards):
+            return self._scores(matrix, truth, width, truth.source.n_rows)
+        refuse_judgments(truth.judgments, matrix)
+        # Beside one file of truth, nobody knows how many rows a shard should have.
+        is_paired = len(truth.parts) == len(matrix)
+        n_rows = [part.source.n_rows for part in truth.parts] if is_paired else [None] * len(matrix)
+
+        def open_part(part: Any, number: int) -> Input:
+            return self._scores(part, truth, width, n_rows[number], f"y_score[{number}]", is_shard=True)
+
+        opened = open_shards(matrix, open_part, are_scores=True)
+        check_threshold(self.options.threshold, opened)
+        return opened
+
+    def _scores(
+        self,
+        matrix: Any,
+        truth: Input,
+        width: Width,
+        n_rows: int | None,
+        name: str = "y_score",
+        *,
+        is_shard: bool = False,
+    ) -> Input:
+        """Open one file or matrix of predictions, or the fused predictions of several."""
         if isinstance(matrix, Fused):
-            opened_systems = [self.scores(each, truth, width) for each in matrix.systems]
-            notes = "; ".join(each.note for each in opened_systems if each.note)
-            return Input(matrix.source([each.source for each in opened_systems]), notes)
+            open_one = partial(self._scores, n_rows=n_rows, is_shard=True) if is_shard else self.scores
+            systems = [open_one(each, truth=truth, width=width) for each in matrix.systems]
+            notes = "; ".join(each.note for each in systems if each.note)
+            return Input(matrix.source([each.source for each in systems]), notes)
         if not isinstance(matrix, (str, Path)):
-            matrix_source = as_scores(matrix, n_labels=width.or_none)
+            matrix_source = as_scores(matrix, name, width.or_none)
+            _check_lists(truth, matrix_source)
             return Input(self._repaired(matrix_source), _note(matrix_source))
-        opened = open_scores(
+        open_file = partial(
+            open_scores,
             matrix,
             names=self.names,
-            n_rows=truth.source.n_rows,
+            n_rows=n_rows,
             n_labels=width.or_none,
             judgments=truth.judgments,
             max_line=self.options.max_line,
             ties=self.options.ties,
         )
+        opened = open_lean(matrix, open_file, is_shard=is_shard)
         return Input(self._repaired(opened.fit_width(width.or_none)), f"{matrix}: {opened.description}")
 
     def _repaired(self, source: Source) -> Source:
@@ -110,6 +139,20 @@ class Opener:
             width = Width(truth.n_labels, f"{truth.name} has")
             width = width if n_labels is None else width.agree(n_labels, "n_labels (--n-labels)")
         return width if self.names is None else width.agree(len(self.names), self.names.source)
+
+
+def _check_lists(truth: Input, scores: MatrixSource) -> None:
+    """Refuse lists that were read as a matrix of another width than that of the scores: they may be ids of labels."""
+    if hint_at_lists(truth) and scores.is_exact and scores.n_labels != truth.source.n_labels:
+        raise DataError(
+            f"{scores.name} has {counted(scores.n_labels or 0, 'column')}, but {truth.source.name} has "
+            f"{counted(truth.source.n_labels or 0, 'label')}{hint_at_lists(truth)}"
+        )
+
+
+def hint_at_lists(truth: Input) -> str:
+    """Return a hint for the message on a wrong number of labels, where lists of their ids were read as a matrix."""
+    return f"; {AS_MATRIX} (hint: pass n_labels if they are ids of labels)" if truth.note.endswith(AS_MATRIX) else ""
 
 
 def _note(source: MatrixSource) -> str:
@@ -168,11 +211,12 @@ def _estimate_propensities(opener: Opener, truth: Source, width: Width, a: float
     source = training.source
     if train is not None and source.n_labels is not None:
         width = width.agree(source.n_labels, source.name)
-    is_truth = train is None or (isinstance(train, (str, Path)) and is_same(train, truth.name))
+    is_truth = train is None or _are_same(names_of(source), names_of(truth))
     if train is None:
         warnings.append(
-            f"no training labels were passed: propensities come from the label frequencies of {truth.name} itself, "
-            "and such values are not comparable with published ones (hint: pass --train FILE)"
+            "no training labels were passed: propensities come from the label frequencies of "
+            f"{truth.name} itself, and such values are not comparable with published ones "
+            "(hint: pass --train FILE)"
         )
     elif is_truth:
         warnings.append(
@@ -197,6 +241,11 @@ def is_same(first: str | Path, second: str) -> bool:
     if isinstance(path, RemotePath):
         return str(path) == second
     return to_path(second).exists() and path.exists() and path.samefile(second)
+
+
+def _are_same(first: Sequence[str], second: Sequence[str]) -> bool:
+    """Return whether two lists of names are of the same files."""
+    return len(first) == len(second) and all(map(is_same, first, second))
 
 
 def numbers(values: Any, name: str, per: str = "label") -> tuple[Float64, str]:
@@ -243,15 +292,20 @@ def check_any_weight(name: str, greatest: float, n_rows: int) -> None:
         raise DataError(f"{name}: every weight is 0, no row is left")
 
 
-def read_weights(values: Any, truth: Source) -> Weights:
-    """Take sample weights, one per row of the truth.
+def read_weights(values: Any, truth: Source, max_weight: float | None = None) -> Weights:
+    """Take sample weights, one per row of the truth; their scale is that of `max_weight`, or of the largest.
 
     Raises
     ------
+    UsageError
+        A `max_weight` without weights, or that is not a number above 0.
     DataError
         Another number of weights than rows, a negative or infinite weight, or only zeros.
     """
+    unit = None if max_weight is None else unit_of(max_weight)
     if values is None:
+        if unit is not None:
+            raise UsageError("max_weight (--max-weight) has no effect without sample_weight (--weights)")
         return Weights()
     weights, name = numbers(values, "sample_weight", "row")
     if truth.n_rows is not None and weights.size != truth.n_rows:
@@ -265,9 +319,27 @@ def read_weights(values: Any, truth: Source) -> Weights:
         raise DataError(
             f"{name}:{row + 1}: the weight of row {row} is {weights[row]:g}; expected a number of at least 0"
         )
-    check_any_weight(name, float(weights.max(initial=0.0)), weights.size)
-    exponent = int(np.frexp(np.max(weights, initial=1.0 if not weights.size else 0.0))[1]) - 1
-    return Weights(np.ldexp(weights, -exponent), float(np.ldexp(1.0, exponent)))
+    greatest = float(weights.max(initial=0.0))
+    check_any_weight(name, greatest, weights.size)
+    if max_weight is not None and greatest > max_weight:
+        row = int(np.argmax(weights))
+        raise DataError(f"{name}:{row + 1}: the weight of row {row} is {greatest:g}, above max_weight, {max_weight:g}")
+    unit = unit or unit_of(greatest or 1.0)
+    return Weights(weights / unit, unit)
+
+
+def unit_of(max_weight: Any) -> float:
+    """Return the power of two below the largest weight that may come.
+
+    Raises
+    ------
+    UsageError
+        Anything but a number above 0.
+    """
+    is_number = isinstance(max_weight, (int, float, np.number)) and not isinstance(max_weight, bool)
+    if not is_number or not 0 < max_weight < math.inf:
+        raise UsageError(f"max_weight must be a number above 0, got {max_weight!r}")
+    return math.ldexp(1.0, math.frexp(float(max_weight))[1] - 1)
 
 
 def find_filter(pairs: Any, truth: Source, width: Width) -> Filter | None:
@@ -281,10 +353,17 @@ def find_filter(pairs: Any, truth: Source, width: Width) -> Filter | None:
     return checked
 
 
+def _held_pieces(scores: Source) -> list[Any]:
+    """Return what is in memory of scores, or of their shards."""
+    if isinstance(scores, ShardedSource):
+        return [piece for shard in scores.shards for piece in _held_pieces(shard)]
+    source = scores.source if isinstance(scores, RepairedSource) else scores
+    return source.pieces if isinstance(source, MatrixSource) and isinstance(source.pieces, list) else []
+
+
 def check_narrow(scores: Source) -> None:
     """Refuse scores that cannot be compared with a threshold, because float64 would round them."""
-    pieces = scores.pieces if isinstance(scores, MatrixSource) and isinstance(scores.pieces, list) else []
-    for piece in pieces:
+    for piece in _held_pieces(scores):
         stored = piece.scores if isinstance(piece, PaddedLists) else piece.values
         if stored.dtype.kind in "iuf" and stored.dtype.itemsize >= 8 and is_wide(stored[:]):
             raise DataError(

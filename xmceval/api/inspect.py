@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from xmceval.files.pipes import kept_pipes
 from xmceval.files.presence import check_files
 from xmceval.inspection.file import FileInspection, inspect_file
 from xmceval.inspection.pair import PairInspection, inspect_pair
+from xmceval.inspection.state import StateInspection, inspect_state, is_state
 from xmceval.inspection.text import inspection_json, inspection_table
 from xmceval.labels.training import count_training
 from xmceval.rows.filters import Filter, as_filter
@@ -34,22 +35,26 @@ class InspectionReport:
         One for each file, in the order given.
     pairs : tuple of PairInspection
         The first truth with each other file; empty where no file is truth.
+    states : tuple of StateInspection
+        One for each file of saved totals.
     """
 
     files: tuple[FileInspection, ...]
     pairs: tuple[PairInspection, ...] = ()
+    states: tuple[StateInspection, ...] = ()
 
     @property
     def is_sound(self) -> bool:
-        """Whether ``score`` would accept the files, and nothing shows that they do not belong together."""
-        return all(file.is_sound for file in self.files) and all(pair.is_sound for pair in self.pairs)
+        """Whether ``score`` or ``merge`` would accept the files, and nothing shows that they do not belong together."""
+        are_sound = all(file.is_sound for file in self.files) and all(pair.is_sound for pair in self.pairs)
+        return are_sound and all(state.is_sound for state in self.states)
 
     def to_json(self) -> str:
         """Return everything as a JSON document."""
-        return inspection_json(self.files, self.pairs)
+        return inspection_json(self.files, self.pairs, self.states)
 
     def __str__(self) -> str:
-        return inspection_table(self.files, self.pairs)
+        return inspection_table(self.files, self.pairs, self.states)
 
 
 def inspect(
@@ -72,7 +77,7 @@ def inspect(
     Parameters
     ----------
     files : path or iterable of path
-        Files that `score` reads.
+        Files that `score` reads, or states that it saves.
     kind : {"truth", "scores"}, optional
         What all files are; by default their content decides.
     filter : array of int [n_pairs, 2] or path, optional
@@ -106,7 +111,13 @@ def inspect(
     filter, train, labels = map(as_input, (filter, train, labels))  # noqa: A001 - the field's word
     check_files([*paths, filter, train, labels])
     with kept_pipes(map(to_path, paths)):
-        return _inspect(paths, kind, filter, train, n_labels, labels, max_line, threads)
+        saved = [str(path) for path in paths if kind is None and is_state(to_path(path))]
+        states = tuple(inspect_state(to_path(path)) for path in paths if str(path) in saved)
+        others = [path for path in paths if str(path) not in saved]
+        if not others:
+            return InspectionReport((), (), states)
+        report = _inspect(others, kind, filter, train, n_labels, labels, max_line, threads)
+        return replace(report, states=states)
 
 
 def _inspect(

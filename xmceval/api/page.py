@@ -19,6 +19,7 @@ from xmceval.files.filters import read_filter
 from xmceval.files.names import read_names
 from xmceval.files.paths import to_path
 from xmceval.files.pipes import kept_pipes
+from xmceval.files.shards import find_shards
 from xmceval.inspection.file import FileInspection, inspect_file
 from xmceval.inspection.pair import PairInspection, inspect_pair
 from xmceval.labels.catalogue import find_dataset
@@ -28,6 +29,7 @@ from xmceval.report.layout import DEFAULT, Layout
 from xmceval.report.page import render_page
 from xmceval.report.page.evidence import NOTHING, Evidence, InputFile
 from xmceval.report.result import Result, with_standings
+from xmceval.rows.parts import parts_of
 from xmceval.rows.threads import Progress, default_threads
 from xmceval.scoring.densities import has_shares
 from xmceval.scoring.options import Options, specs
@@ -44,7 +46,7 @@ FEW_SYSTEMS = 3  # of which each pair has a picture of its rows
 class Work:
     """What a page is made from: a truth, systems, and the options of scoring, testing and details."""
 
-    truth: str
+    truth: Any
     systems: Sequence[Named]
     options: Options
     testing: Testing
@@ -63,12 +65,12 @@ class Work:
     @property
     def inputs(self) -> Iterator[tuple[str, Path]]:
         """What each file is for, and its path."""
-        yield "truth", to_path(self.truth)
+        yield from (("truth", path) for path in _files(self.truth))
         yield from (("predictions", path) for path in self.predictions)
         of_options = [(name, getattr(self.options, name)) for name, spec in specs().items() if spec.is_file]
         for name, value in (*of_options, ("texts", self.details.texts)):
-            if isinstance(value, (str, Path)):
-                yield ROLES.get(name, name.replace("_", " ")), to_path(value)
+            role = ROLES.get(name, name.replace("_", " "))
+            yield from ((role, path) for path in _files(value))
 
 
 @dataclass(frozen=True)
@@ -154,13 +156,16 @@ def _choose_pictures(work: Work, setup: Setup) -> tuple[str, ...]:
 def _gather(work: Work) -> Evidence:
     """Read the files once more: what is in them, whether they fit each other, and their checksums."""
     options, inspect = work.options, _Inspector(work.options)
-    truth = inspect.file(work.truth, "truth")
-    scores = [each for path in work.predictions if (each := inspect.file(path, "scores")) is not None]
-    pairs = [] if truth is None else [inspect.pair(truth, each) for each in scores]
+    truths = [inspect.file(path, "truth") for path in _files(work.truth)]
+    scores = {path: each for path in work.predictions if (each := inspect.file(path, "scores")) is not None}
+    leaves = dict.fromkeys(tuple(_files(leaf)) for each in work.systems for leaf in _leaves(each.y_score))
+    # Shards are compared one by one; a file of all rows beside shards is of other rows than each of them.
+    partners = (pair for paths in leaves if len(paths) == len(truths) for pair in zip(truths, paths, strict=True))
+    pairs = [inspect.pair(truth, scores[path]) for truth, path in partners if truth is not None and path in scores]
     inputs = list(work.inputs)
     digests = digest_files([path for _, path in inputs], options.threads or default_threads())
     return Evidence(
-        files=(*([] if truth is None else [truth]), *scores),
+        files=(*(truth for truth in truths if truth is not None), *scores.values()),
         pairs=tuple(pairs),
         inputs=tuple(
             InputFile(role, each.path, each.n_bytes, each.sha256)
@@ -180,7 +185,7 @@ class _Inspector:
         self.how: dict[str, Any] = {"names": names, "max_line": options.max_line, "threads": options.threads}
         self.filter = read_filter(options.filter) if isinstance(options.filter, (str, Path)) else None
         self.training = None
-        if isinstance(options.train, (str, Path)):
+        if isinstance(options.train, (str, Path)) and len(parts_of(find_shards(options.train))) == 1:
             self.training = count_training(options.train, max_line=options.max_line, threads=options.threads)
         self.unread: list[str] = []
 
@@ -200,10 +205,20 @@ class _Inspector:
 
 
 def _paths(y_score: Any) -> Iterator[Path]:
-    """Yield the files that scores are made of: those of fused systems and of runs too."""
+    """Yield the files that scores are made of: those of fused systems, of runs and of shards too."""
+    yield from (path for leaf in _leaves(y_score) for path in _files(leaf))
+
+
+def _leaves(y_score: Any) -> Iterator[Any]:
+    """Yield the scores of which others are made, each of all rows."""
     if isinstance(y_score, Fused):
-        yield from (path for system in y_score.systems for path in _paths(system))
+        yield from (leaf for system in y_score.systems for leaf in _leaves(system))
     elif are_runs(y_score):
-        yield from (path for run in y_score for path in _paths(run))
-    elif isinstance(y_score, (str, Path)):
-        yield to_path(y_score)
+        yield from (leaf for run in y_score for leaf in _leaves(run))
+    else:
+        yield y_score
+
+
+def _files(value: Any) -> list[Path]:
+    """Return the file that a value is the path of, or those of its shards."""
+    return [to_path(part) for part in parts_of(find_shards(value)) if isinstance(part, (str, Path))]

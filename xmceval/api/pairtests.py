@@ -84,7 +84,7 @@ class PairTests:
     threads: int = 1
     watch: Watch | None = None
     _progress: Callable[[int], None] | None = None
-    _tukey: dict[int, Callable[[int, int], float] | None] = field(default_factory=dict)
+    _tukey: dict[int, Callable[[int, int], float]] = field(default_factory=dict)
 
     def differences(self, outputs: Sequence[Output | MeanOutput]) -> Iterator[Difference]:
         """Yield the differences of each pair in the order of the outputs, not adjusted for their number."""
@@ -120,7 +120,7 @@ class PairTests:
                     tested.low,
                     tested.high,
                     tested.p,
-                    self._tukey_p(output, system, baseline),
+                    None if tested.p is None else self._tukey_p(output, system, baseline),
                     tested.effect,
                     tested.detectable,
                     wins,
@@ -132,7 +132,7 @@ class PairTests:
 
     def _resampled(self, tested: PairedT, output: Output | MeanOutput, system: int, baseline: int) -> PairedT:
         """Replace what a resampling test finds in place of t."""
-        if output.rows is None or self.testing.test == "t":
+        if output.rows is None or self.testing.test == "t" or tested.p is None:
             return tested
         a, b = output.rows(system), output.rows(baseline)
         resampling = self._resampling
@@ -147,16 +147,13 @@ class PairTests:
         return Resampling(self.testing.resamples, self.testing.seed, self.threads, self._progress)
 
     def _tukey_p(self, output: Output | MeanOutput, system: int, baseline: int) -> float | None:
-        """Return p of a pair by the randomized Tukey test, where all systems have the same denominators."""
+        """Return p of a pair by the randomized Tukey test."""
         if output.rows is None or self.testing.adjust != "tukey":
             return None
         if id(output) not in self._tukey:
-            values = [output.rows(each) for each in range(len(self.names))]
-            is_common = all(np.array_equal(values[0][:, 1], each[:, 1]) for each in values[1:])
-            numerators = np.stack([each[:, 0] for each in values], axis=1)
-            self._tukey[id(output)] = tukey_ps(numerators, self._resampling) if is_common else None
-        ps = self._tukey[id(output)]
-        return None if ps is None else float(ps(system, baseline))
+            values = np.stack([output.rows(each) for each in range(len(self.names))], axis=1)
+            self._tukey[id(output)] = tukey_ps(values, self._resampling)
+        return self._tukey[id(output)](system, baseline)
 
 
 def adjust(differences: Sequence[Difference], testing: Testing) -> list[Difference]:

@@ -10,11 +10,14 @@ from typing import Any
 
 from xmceval.api.setup import Named
 from xmceval.errors import UsageError, counted
-from xmceval.files.paths import to_path
+from xmceval.files.arrays.pairs import resolve
+from xmceval.files.shards import find_shards
 from xmceval.files.writing.labelvalues import LabelPair
 from xmceval.report.comparison import Difference, RunsOf, Spread
 from xmceval.report.result import Result
 from xmceval.rows.lists import is_pair
+from xmceval.rows.parts import Shards, parts_of
+from xmceval.scoring.finish import Figure
 from xmceval.statistics.paired import welch
 
 FEWEST = 3  # runs of both systems from which on the run is the unit of a test
@@ -95,10 +98,11 @@ class Lineup:
         return tuple(LabelPair(names[i], names[j], groups[i], groups[j]) for i, j in pairs)
 
     def differences(self, results: Sequence[Result], pairs: Sequence[tuple[int, int]]) -> Iterator[Difference]:
-        """Yield the differences of pairs by Welch's t test of the values of their runs."""
+        """Yield the differences of pairs by Welch's t test of the values of their runs: of all labels, then of bins."""
+        found = [list(_list_figures(result)) for result in results]
         for system, baseline in pairs:
-            for i, figure in enumerate(results[0].figures):
-                own, other = (self._values(results, each, i) for each in (system, baseline))
+            for i, (bin_name, figure) in enumerate(found[0]):
+                own, other = ([found[run][i][1].estimate.value for run in self.groups[s]] for s in (system, baseline))
                 tested = welch(own, other)
                 yield Difference(
                     figure.measure,
@@ -110,24 +114,51 @@ class Lineup:
                     tested.p,
                     detectable=tested.detectable,
                     n=len(own) + len(other),
+                    bin=bin_name,
                     unit="run",
                 )
 
     def mean(self, results: Sequence[Result], system: int, figure: int) -> float:
         """Return the mean of a metric over the runs of a system."""
-        values = self._values(results, system, figure)
+        values = [results[run].figures[figure].estimate.value for run in self.groups[system]]
         return math.fsum(values) / len(values)
 
     def spreads(self, results: Sequence[Result]) -> Iterator[RunsOf]:
         """Yield how far the runs of each system that has several lie apart."""
-        for s, (name, group) in enumerate(zip(self.names, self.groups, strict=True)):
-            if len(group) > 1:
-                figures = enumerate(results[group[0]].figures)
-                spreads = tuple(Spread.of(figure.measure, self._values(results, s, i)) for i, figure in figures)
-                yield RunsOf(name, tuple(results[run].name for run in group), spreads)
+        found = [list(_list_figures(result)) for result in results]
+        for name, group in zip(self.names, self.groups, strict=True):
+            if len(group) == 1:
+                continue
+            spreads = [
+                Spread.of(figure.measure, [found[run][i][1].estimate.value for run in group], bin_name)
+                for i, (bin_name, figure) in enumerate(found[group[0]])
+            ]
+            total, in_bins = (tuple(each for each in spreads if bool(each.bin) == is_bin) for is_bin in (False, True))
+            yield RunsOf(name, tuple(results[run].name for run in group), total, in_bins)
 
-    def _values(self, results: Sequence[Result], system: int, figure: int) -> list[float]:
-        return [results[run].figures[figure].estimate.value for run in self.groups[system]]
+
+def _list_figures(result: Result) -> Iterator[tuple[str, Figure]]:
+    """Yield the figures of all labels, with an empty name, then those of each bin with its name."""
+    yield from (("", figure) for figure in result.figures)
+    yield from ((part.bin.name, figure) for part in result.slices for figure in part.figures)
+
+
+def check_lists(y_true: Any, systems: Sequence[Named]) -> None:
+    """Refuse a list that could be the runs of a system as well as its shards.
+
+    Raises
+    ------
+    UsageError
+        As many single files or matrices as the truth has shards.
+    """
+    n_shards = len(parts_of(find_shards(y_true)))
+    for each in systems if n_shards > 1 else ():
+        is_list = are_runs(each.y_score) and len(each.y_score) == n_shards
+        if is_list and all(len(parts_of(find_shards(run))) == 1 for run in each.y_score):
+            raise UsageError(
+                f"{each.name}: beside a truth of {n_shards} shards, a list of {n_shards} may be shards or runs "
+                "(hint: pass xmceval.Shards([...]) for shards, and for runs a list of such)"
+            )
 
 
 def _check_runs(system: Named) -> None:
@@ -144,10 +175,10 @@ def _check_runs(system: Named) -> None:
 
 
 def _are_same(first: Any, second: Any) -> bool:
-    """Return whether two runs are the same file or the same array."""
+    """Return whether the scores of two systems or runs are the same file, pair of files or array."""
     if not (isinstance(first, (str, Path)) and isinstance(second, (str, Path))):
         return first is second
-    return to_path(first).resolve() == to_path(second).resolve()
+    return resolve(first) == resolve(second)
 
 
 def are_runs(y_score: Any) -> bool:
@@ -155,6 +186,6 @@ def are_runs(y_score: Any) -> bool:
     return (
         isinstance(y_score, (list, tuple))
         and len(y_score) > 0
-        and all(isinstance(each, (str, Path)) or len(getattr(each, "shape", ())) == 2 for each in y_score)
+        and all(isinstance(each, (str, Path, Shards)) or len(getattr(each, "shape", ())) == 2 for each in y_score)
         and not is_pair(y_score, "y_score")
     )

@@ -6,13 +6,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from xmceval.api.setup import Opened, Setup
 from xmceval.errors import UsageError
-from xmceval.files.writing.rowvalues import RowHead, RowWriter, open_row_writer
 from xmceval.report.result import Result
 from xmceval.scoring.observers import Observer
-from xmceval.scoring.savedrows import SavedRows, row_measures
+
+if TYPE_CHECKING:  # loaded where a file is named: each start pays for what it loads
+    from xmceval.files.writing.rowvalues import RowWriter
+    from xmceval.scoring.savedrows import SavedRows
 
 # Options that change the values of rows, and that a digest of truth or propensities does not cover.
 RULES = frozenset({"empty_rows", "unscored", "ties", "threshold", "filter", "filter_truth"})
@@ -53,6 +56,9 @@ def saving_rows(setup: Setup, opened: Sequence[Opened], path: str | Path | None)
     if path is None:
         yield Saving()
         return
+    from xmceval.files.writing.rowvalues import RowHead, open_row_writer
+    from xmceval.scoring.savedrows import SavedRows, row_measures
+
     measures = row_measures(setup.program)
     if not measures:
         raise UsageError(f"{path}: none of the metrics has values of rows")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -17,13 +17,13 @@ from xmceval.files.paths import to_path
 from xmceval.files.writing.labelvalues import LabelPair, LabelTable, check_label_file, write_label_values
 from xmceval.files.writing.targets import open_targets
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
-from xmceval.report.comparison import LabelWins
 from xmceval.report.result import Result
-from xmceval.scoring.labelvalues import LabelValues
 from xmceval.scoring.options import SOURCES
 from xmceval.scoring.totals import Totals
 
-NO_PAIRS: tuple[LabelPair, ...] = ()
+if TYPE_CHECKING:  # loaded where a file is named: each start pays for what it loads
+    from xmceval.files.writing.labelvalues import LabelPair, LabelTable
+    from xmceval.report.comparison import LabelWins
 
 
 def counting_labels(setup: Setup, path: str | Path | None, rows: str | Path | None = None) -> Setup:
@@ -37,6 +37,7 @@ def counting_labels(setup: Setup, path: str | Path | None, rows: str | Path | No
     """
     if path is None:
         return setup
+
     check_label_file(path)
     if rows is not None and to_path(rows).resolve() == to_path(path).resolve():
         raise UsageError(f"{path}: cannot be the file of both rows and labels")
@@ -62,11 +63,14 @@ class LabelSaving:
     propensities: Propensities = NO_PROPENSITIES
 
     def finish(
-        self, results: Sequence[Result], totals: Sequence[Totals], pairs: tuple[LabelPair, ...] = NO_PAIRS
+        self, results: Sequence[Result], totals: Sequence[Totals], pairs: tuple[LabelPair, ...] = ()
     ) -> tuple[LabelWins, ...]:
         """Write the file, and return who wins how many labels."""
         if self.file is None:
             return ()
+        from xmceval.files.writing.labelvalues import LabelTable
+        from xmceval.scoring.labelvalues import LabelValues
+
         n_labels = max(result.counts.n_labels for result in results)
         terms = [each.terms for each in self.opened]
         values = LabelValues(self.setup.program, totals, terms)
@@ -132,6 +136,8 @@ def saving_labels(setup: Setup, opened: Sequence[Opened], path: str | Path | Non
 
 def _count_wins(table: LabelTable, column: str) -> tuple[LabelWins, ...]:
     """Count the labels for which the system of a pair has more than the baseline; a value that is undefined is 0."""
+    from xmceval.report.comparison import LabelWins
+
     counts = np.zeros((len(table.pairs), 3), dtype=np.int64)
     for labels in table.pieces if table.pairs else ():
         values = np.nan_to_num(table.values[column](labels))

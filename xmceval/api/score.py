@@ -12,8 +12,10 @@ from xmceval.api.plotting import PlotWatch, check_plots
 from xmceval.api.saving import saving_rows
 from xmceval.api.savinglabels import counting_labels, saving_labels
 from xmceval.api.setup import Named, Setup
+from xmceval.api.states import Shard, check_saving, parse_shard, saving_state
 from xmceval.errors import UsageError, warn
 from xmceval.files.limits import MAX_LINE
+from xmceval.files.shards import find_shards
 from xmceval.metrics.table import DEFAULT_CUTOFFS
 from xmceval.report.result import Result
 from xmceval.rows.threads import Progress
@@ -49,6 +51,9 @@ def score(
     threads: int | None = None,
     save_rows: str | Path | None = None,
     save_labels: str | Path | None = None,
+    save_state: str | Path | None = None,
+    shard: str | tuple[int, int] | None = None,
+    max_weight: float | None = None,
     plots: str | Iterable[str] = (),
     progress: Progress | None = None,
 ) -> Result:
@@ -56,11 +61,14 @@ def score(
 
     Parameters
     ----------
-    y_true : sparse matrix, array, lists or path [n_rows, n_labels]
+    y_true : sparse matrix, array, lists, path or list of matrices [n_rows, n_labels]
         Non-zero entries are the true labels; whole values above 1 are grades. Any scipy.sparse format, a dense
         indicator, or a file of truth in any form that the command reads. Or the ids of each row's labels: a list of
         lists, sets, arrays or tensors of integers, with different lengths or another one than `n_labels`.
-    y_score : sparse matrix, array, pair of arrays, lists or path [n_rows, n_labels]
+
+        A list of paths or matrices, or a pattern such as ``"truth-*.npz"``, which is read in natural order, are shards:
+        their rows continue from one to the next.
+    y_score : sparse matrix, array, pair of arrays, lists, path or list of matrices [n_rows, n_labels]
         The stored entries of a sparse matrix are the predictions; in a dense array -inf means not predicted;
         ``(labels, scores)``, or ``(values, indices)`` as topk returns them, are two arrays [n_rows, any width] of which
         the one with integers has the labels, padded with label -1. Or labels alone, ranked with the best first: lists
@@ -69,6 +77,8 @@ def score(
         All arrays may be PyTorch tensors, dense or sparse, on any device, also of bfloat16, or arrays of JAX, CuPy and
         others that export DLPack. Of dense scores in memory nothing is copied for metrics at a cutoff; of tensors on
         another device only the best labels are.
+
+        Beside shards of the truth, as many shards, each with as many rows as its partner; or one matrix or file.
     k : int, str or iterable of int
         Cutoffs of metrics that name none; as text such as ``"1,3,5"`` or ``"1-5"``.
     metrics : str or iterable of str
@@ -126,6 +136,13 @@ def score(
         Write counts and values of every label there: .npz, .csv or .jsonl. They are the rows in which it is true, and
         at each cutoff that a metric has those that predict it and that hit it, with precision, recall and F1; for
         metrics of decisions tp, fp and fn.
+    save_state : path, optional
+        Write the totals there, which `merge` adds to those of other shards.
+    shard : str or pair of int, optional
+        With `save_state`: which shard this is, such as ``"2/3"`` or ``(2, 3)``; then `merge` finds missing ones.
+    max_weight : float, optional
+        The largest sample weight of all shards, which is the scale of exact sums: totals with weights can only be added
+        if they have the same. Default: that of `sample_weight`.
     plots : str or iterable of str
         Kinds of pictures to collect data for, which `result.plot` then draws: ``"gain"`` needs hits by label,
         ``"calibration"`` hits by score. The other kinds need nothing beside the values.
@@ -163,11 +180,19 @@ def score(
             "y_score must be the scores of one system, got a dict (hint: score_all takes several systems by name; "
             "a pair of labels and scores is a tuple)"
         )
-    systems = [Named(y_score)]
-    options, kinds = Options.of(locals()), check_plots(plots, has_pairs=False)
-    setup = Setup.of(y_true, options, systems, needs_counts="gain" in kinds)
+    systems = [Named(find_shards(y_score, are_scores=True))]
+    options, place = Options.of(locals()), parse_shard(shard)
+    kinds = check_plots(plots, has_pairs=False)
+    check_saving(options, systems, place, save_state)
+    setup = Setup.of(y_true, options, systems, needs_counts="gain" in kinds, max_weight=max_weight)
     [result] = score_systems(
-        setup, systems, progress=progress, save_rows=save_rows, save_labels=save_labels, plots=kinds
+        *(setup, systems),
+        progress=progress,
+        save_rows=save_rows,
+        save_labels=save_labels,
+        save_state=save_state,
+        shard=place,
+        plots=kinds,
     )
     warn(result.warnings)
     return result
@@ -180,6 +205,8 @@ def score_systems(
     progress: Progress | None = None,
     save_rows: str | Path | None = None,
     save_labels: str | Path | None = None,
+    save_state: str | Path | None = None,
+    shard: Shard | None = None,
     plots: Sequence[str] = (),
 ) -> list[Result]:
     """Score systems on an opened truth, which is read once."""
@@ -189,9 +216,12 @@ def score_systems(
     with (
         saving_rows(setup, opened, save_rows) as saved_rows,
         saving_labels(setup, opened, save_labels) as saved_labels,
+        saving_state(setup, save_state, counts_labels=save_labels is not None) as saved_state,
     ):
-        totals = setup.evaluate(opened, [*saved_rows.observers, *shown.observers], progress)
+        observers = [*saved_rows.observers, *saved_state.observers, *shown.observers]
+        totals = setup.evaluate(opened, observers, progress)
         results = setup.results(opened, totals)
         saved_rows.finish(results)
         saved_labels.finish(results, totals)
+        saved_state.finish(setup, opened[0], totals[0], str(save_state), shard)
     return shown.finish(results)

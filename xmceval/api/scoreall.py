@@ -9,6 +9,7 @@ from typing import Any
 from xmceval.api.score import score_systems
 from xmceval.api.setup import Named, Setup
 from xmceval.errors import UsageError, listed, warn
+from xmceval.files.shards import find_shards
 from xmceval.report.results import Results
 from xmceval.rows.threads import Progress
 from xmceval.scoring.options import Options, specs
@@ -67,7 +68,7 @@ def score_all(
     if not isinstance(systems, Mapping) or not systems:
         got = "an empty one" if isinstance(systems, Mapping) else type(systems).__name__
         raise UsageError(f"systems must be a dict of scores by name, such as {{'a': ..., 'b': ...}}, got {got}")
-    named = [Named(y_score, name) for name, y_score in systems.items()]
+    named = [Named(find_shards(y_score, are_scores=True), name) for name, y_score in systems.items()]
     setup = Setup.of(y_true, Options.of(options), named)
     results = Results(score_systems(setup, named, progress=progress, save_rows=save_rows))
     warn(dict.fromkeys(line for each in results.values() for line in each.warnings))

@@ -12,7 +12,6 @@ import numpy as np
 from xmceval.api.finishing import check_dataset, find_sizes
 from xmceval.api.fuse import Fused
 from xmceval.api.inputs import (
-    Input,
     Opener,
     Weighing,
     check_common_labels,
@@ -22,14 +21,13 @@ from xmceval.api.inputs import (
     is_same,
     read_weights,
 )
+from xmceval.api.shards import Input, check_inputs
 from xmceval.errors import DataError, UsageError, listed
 from xmceval.files.paths import as_input
-from xmceval.files.presence import check_files
 from xmceval.labels.bins import make_bins
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.report.result import Result, make_result
 from xmceval.rows.block import Source
-from xmceval.rows.repairs import RepairedSource
 from xmceval.rows.storage import rounded
 from xmceval.rows.threads import Progress
 from xmceval.scoring.batch import Terms
@@ -96,13 +94,22 @@ class Setup:
     frequencies: Propensities = NO_PROPENSITIES
 
     @classmethod
-    def of(cls, y_true: Any, options: Options, systems: Sequence[Named] = (), *, needs_counts: bool = False) -> Setup:
+    def of(
+        cls,
+        y_true: Any,
+        options: Options,
+        systems: Sequence[Named] = (),
+        *,
+        needs_counts: bool = False,
+        max_weight: float | None = None,
+    ) -> Setup:
         """Open a truth, and find propensities, weights and filters; first check that all files exist.
 
-        With `needs_counts`, training counts are also found where no metric needs them.
+        With `needs_counts`, training counts are also found where no metric needs them; `max_weight` is the scale of
+        sample weights.
         """
         y_true = as_input(y_true)
-        check_files([y_true, *(path for each in systems for path in _inputs(each.y_score)), *options.files])
+        check_inputs(y_true, [each for system in systems for each in _inputs(system.y_score)], options.files)
         program = compile_program(options.measures)
         program.check_ties(options.ties)
         opener = Opener.of(options)
@@ -119,7 +126,7 @@ class Setup:
             weighing = weighing if needs_weights else Weighing(weighing.width, None, weighing.notes)
         program = fit_program(program, weighing)
         weighing.width.check_cutoff(program.deepest)
-        weights = read_weights(options.sample_weight, truth.source)
+        weights = read_weights(options.sample_weight, truth.source, max_weight)
         terms = Terms(
             width=weighing.width,
             propensities=weighing.propensities or NO_PROPENSITIES,
@@ -179,7 +186,7 @@ class Setup:
                 "(hint: pass n_labels, --n-labels)"
             )
         if self.options.threshold is not None:
-            check_narrow(scores.source if isinstance(scores, RepairedSource) else scores)
+            check_narrow(scores)
         bins = None
         if self.options.by_frequency is not None:
             if not width.is_known:

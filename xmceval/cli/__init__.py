@@ -11,10 +11,10 @@ from collections.abc import Sequence
 import click
 
 from xmceval.cli import completion
-from xmceval.files.paths import redacted
+from xmceval.files.addresses import redacted
 
 COMMANDS = (
-    *("score", "compare", "report", "auc", "inspect", "convert", "fuse", "propensity", "check-table"),
+    *("score", "compare", "merge", "report", "auc", "inspect", "convert", "fuse", "propensity", "check-table"),
     *("metrics", "datasets", "formats", "schema"),
 )
 

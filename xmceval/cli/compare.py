@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 @options.report_form
 @options.names
 @options.layout
+@options.shards
 @options.save_rows
 @options.save_labels
 @plot_options(COMPARISON, "differences")
@@ -48,6 +49,7 @@ def command(
     names: tuple[str, ...],
     fused: tuple[str, ...],
     runs: tuple[str, ...],
+    shards: bool,
     save_rows: str | None,
     save_labels: str | None,
     plots: tuple[str, ...],
@@ -63,8 +65,8 @@ def command(
     For each pair of systems and each metric: the difference (system minus baseline) with its 95% interval, p, the
     rows won, tied and lost, and what it comes to in a sentence. The system named earlier is the baseline.
 
-    Instead of TRUTH and PREDS, files of --save-rows can be compared, whose names contain .rows., and per-query files of
-    other tools after --rows.
+    TRUTH and PREDS may be shards, as in xmceval score. Instead of them, files of --save-rows can be compared, whose
+    names contain .rows., and per-query files of other tools after --rows.
 
     \b
     Examples:
@@ -85,8 +87,14 @@ def command(
     else:
         systems = shared.system_names(preds, names)
         shared.start(quiet, ahead=True)
-        named = [*shared.named_systems(preds, systems, fused), *shared.systems_of_runs(runs)]
-        comparison = _compare_systems(truth, named, arguments, save_rows, save_labels, pictures, quiet)
+        named = [
+            *shared.named_systems(preds, systems, fused, shards=shards),
+            *shared.systems_of_runs(runs, shards=shards),
+        ]
+        arguments["train"] = shared.shards_of(arguments["train"], shards)
+        comparison = _compare_systems(
+            *(shared.shards_of(truth, shards), named, arguments, save_rows, save_labels, pictures, quiet)
+        )
     if strict:
         shared.refuse_warnings(comparison.results, comparison.warnings)
     shared.report(comparison.results, quiet=quiet, verbose=verbose, warnings=comparison.warnings)
@@ -97,7 +105,7 @@ def command(
 
 
 def _compare_systems(
-    truth: str,
+    truth: Any,
     systems: list[Named],
     arguments: dict[str, object],
     save_rows: str | None,
@@ -152,7 +160,7 @@ def _refuse_scoring() -> None:
         All of them.
     """
     context = click.get_current_context()
-    of_scoring = {*specs(Options), "fused", "runs", "save_rows", "save_labels"} - {"threads"}
+    of_scoring = {*specs(Options), "fused", "runs", "shards", "save_rows", "save_labels"} - {"threads"}
     passed = [
         each.opts[0]
         for each in context.command.params

@@ -35,6 +35,8 @@ def command(files: tuple[str, ...], form: str, **settings: Any) -> None:
     first truth is also compared with each other file, to find the usual mistakes: 1-based labels, shuffled rows, a
     transposed matrix, predictions for the training set, a filter that was not applied.
 
+    Of a state, which --save-state wrote, it shows what was scored.
+
     The report begins with what is wrong. The exit code is 1 if score would refuse any of FILES, or if two of them
     clearly do not belong together.
 

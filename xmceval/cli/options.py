@@ -193,7 +193,19 @@ fused = option(
     multiple=True,
     group="Input",
     metavar="NAME=A,B",
-    help="Add a system that fuses others, by score or NAME=RULE:A,B; see xmceval fuse.",
+    help="Add a system that fuses others, files or names, by score or NAME=RULE:A,B; see xmceval fuse.",
+)
+published = option(
+    "--published",
+    is_flag=True,
+    group="Output",
+    help="Show where these values would rank in the table of --dataset.",
+)
+shards = option(
+    "--shards",
+    is_flag=True,
+    group="Input",
+    help="A directory stands for its files, as a quoted pattern does.",
 )
 strict = option("--strict", is_flag=True, group="Output", help="Warnings are errors.")
 force = option("--force", is_flag=True, help="Overwrite DST.")

@@ -13,7 +13,8 @@ from xmceval.cli import bars, options, shared
 from xmceval.cli.commandline import was_passed, write_command
 from xmceval.cli.compare import is_row_file
 from xmceval.errors import UsageError, listed
-from xmceval.files.paths import is_address, to_path
+from xmceval.files.addresses import is_address
+from xmceval.files.paths import to_path
 from xmceval.report.layout import Layout
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.testing import Details, Testing
@@ -52,6 +53,7 @@ NOT_IN_COMMAND = frozenset({"open_it", "quiet", "verbose"})  # they do not chang
 @options.derived_option("places", Layout)
 @options.derived_option("percent", Layout)
 @options.derived_option("intervals", Layout)
+@options.shards
 @options.strict
 @options.quiet
 @options.verbose
@@ -65,6 +67,7 @@ def command(
     names: tuple[str, ...],
     fused: tuple[str, ...],
     runs: tuple[str, ...],
+    shards: bool,
     strict: bool,
     quiet: bool,
     verbose: bool,
@@ -97,8 +100,14 @@ def command(
     shared.start(quiet, ahead=True)
     from xmceval.api.page import Work, make_page
 
-    named = [*shared.named_systems(preds, systems, fused), *shared.systems_of_runs(runs)]
-    work = Work(truth, named, Options.of(arguments), Testing.of(arguments), Details.of(arguments))
+    named = [
+        *shared.named_systems(preds, systems, fused, shards=shards),
+        *shared.systems_of_runs(runs, shards=shards),
+    ]
+    arguments["train"] = shared.shards_of(arguments["train"], shards)
+    work = Work(
+        shared.shards_of(truth, shards), named, Options.of(arguments), Testing.of(arguments), Details.of(arguments)
+    )
     with _open_page(html) as write:
         with bars.shown(quiet):
             page = make_page(

@@ -19,14 +19,27 @@ from xmceval.report.pictures import RESULTS
 @options.report_form
 @options.names
 @options.layout
-@options.option(
-    "--published",
-    is_flag=True,
-    group="Output",
-    help="Show where these values would rank in the table of --dataset.",
-)
+@options.published
+@options.shards
 @options.save_rows
 @options.save_labels
+@options.option(
+    "--save-state",
+    type=options.FILE,
+    group="Output",
+    metavar="FILE",
+    help="Write the totals of one system, for xmceval merge.",
+)
+@options.option(
+    "--shard", group="Output", metavar="I/N", help="With --save-state: this is shard I of N, so that merge finds gaps."
+)
+@options.option(
+    "--max-weight",
+    type=float,
+    group="Input",
+    metavar="W",
+    help="The largest sample weight of all shards, where --save-state saves them one by one.",
+)
 @plot_options(RESULTS, "bins with --by-frequency, else curves")
 @options.strict
 @options.quiet
@@ -38,8 +51,12 @@ def command(
     names: tuple[str, ...],
     fused: tuple[str, ...],
     published: bool,
+    shards: bool,
     save_rows: str | None,
     save_labels: str | None,
+    save_state: str | None,
+    shard: str | None,
+    max_weight: float | None,
     plots: tuple[str, ...],
     plot_kinds: tuple[str, ...],
     strict: bool,
@@ -54,9 +71,14 @@ def command(
     TREC run, or a pair NAME-labels.npy and NAME-scores.npy. All may be compressed (gz, xz, bz2, zst), one may be -,
     standard input. The format is detected by content.
 
+    Shards are scored as one: a quoted pattern stands for the files that match, in natural order, and @LIST for the
+    files that it lists, one path per line. Each shard of TRUTH needs a shard of PREDS with as many rows, or one file
+    for all; formats may differ.
+
     \b
-    Example:
+    Examples:
       xmceval score tst_X_Y.txt score_mat.txt --train trn_X_Y.txt -k 1,3,5
+      xmceval score 'truth-*.npz' 'preds-*.txt.gz'
     """
     if published and form == "csv":
         raise UsageError("published values are not part of the CSV (hint: pass -o table or -o json)")
@@ -66,17 +88,31 @@ def command(
     shared.start(quiet, ahead=True)
     from xmceval.api.score import score_systems
     from xmceval.api.setup import Setup
+    from xmceval.api.states import check_saving, parse_shard
     from xmceval.labels.standings import require_dataset
     from xmceval.report.result import with_standings
     from xmceval.scoring.options import Options
 
-    chosen = Options.of(arguments)
+    chosen = Options.of(arguments | {"train": shared.shards_of(arguments["train"], shards)})
     entry = require_dataset(chosen.dataset) if published else None
-    named = shared.named_systems(preds, systems, fused)
+    named = shared.named_systems(preds, systems, fused, shards=shards)
     pictures.check(RESULTS, chosen)
+    place = parse_shard(shard)
+    check_saving(chosen, named, place, save_state)
     with bars.shown(quiet):
-        setup = Setup.of(truth, chosen, named, needs_counts="gain" in pictures.collected)
-        results = score_systems(setup, named, save_rows=save_rows, save_labels=save_labels, plots=pictures.collected)
+        setup = Setup.of(
+            *(shared.shards_of(truth, shards), chosen, named),
+            needs_counts="gain" in pictures.collected,
+            max_weight=max_weight,
+        )
+        results = score_systems(
+            *(setup, named),
+            save_rows=save_rows,
+            save_labels=save_labels,
+            save_state=save_state,
+            shard=place,
+            plots=pictures.collected,
+        )
     results = results if entry is None else [with_standings(result, entry) for result in results]
     if strict:
         shared.refuse_warnings(results)

@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from xmceval.cli import bars
 from xmceval.errors import UsageError, counted, listed
-from xmceval.files.paths import is_address, to_path
+from xmceval.files.addresses import is_address
+from xmceval.files.paths import to_path
 
 if TYPE_CHECKING:
     from xmceval.api.pairtests import Cost, Watch
@@ -36,8 +37,22 @@ def system_names(paths: Sequence[str], names: Sequence[str]) -> list[str]:
     return numbered([*names, *short_names(paths)[len(names) :]])
 
 
-def named_systems(preds: Sequence[str], names: Sequence[str], fused: Sequence[str]) -> list[Named]:
+def shards_of(path: Any, shards: bool) -> Any:
+    """Return the files of a directory where they are shards; anything else as it is."""
+    if not shards:
+        return path
+    from xmceval.files.shards import find_shards
+
+    return find_shards(path, directories=True)
+
+
+def named_systems(
+    preds: Sequence[str], names: Sequence[str], fused: Sequence[str], *, shards: bool = False
+) -> list[Named]:
     """Return the systems of the command line: files, then fusions ``NAME=A,B`` or ``NAME=RULE:A,B``.
+
+    What is fused are files, or systems by their names. With `shards`, the files of a directory are the shards of a
+    system.
 
     Raises
     ------
@@ -46,14 +61,21 @@ def named_systems(preds: Sequence[str], names: Sequence[str], fused: Sequence[st
     """
     from xmceval.api.fuse import fuse
     from xmceval.api.setup import Named
+    from xmceval.files.arrays.pairs import has_pair
     from xmceval.rows.fusion import RULES
 
-    systems = [Named(to_path(path), name) for path, name in zip(preds, names, strict=True)]
+    systems = [Named(shards_of(path, shards), name) for path, name in zip(preds, names, strict=True)]
+    by_name = dict(zip(names, preds, strict=True))
     for text in fused:
         name, is_named, files = text.partition("=")
         rule, has_rule, rest = files.partition(":")
         has_rule = "" if is_address(files) and rule not in RULES else has_rule
-        paths = [to_path(each) for each in (rest if has_rule else files).split(",") if each]
+        found = [each for each in (rest if has_rule else files).split(",") if each]
+        found = [
+            each if is_address(each) or Path(each).exists() or has_pair(Path(each)) else by_name.get(each, each)
+            for each in found
+        ]
+        paths = [shards_of(each, shards) for each in found]
         if not (name and is_named) or len(paths) < 2:
             raise UsageError(f"--fuse {text}: expected NAME=A,B or NAME=RULE:A,B with at least two files")
         if has_rule and rule not in RULES:
@@ -62,8 +84,8 @@ def named_systems(preds: Sequence[str], names: Sequence[str], fused: Sequence[st
     return systems
 
 
-def systems_of_runs(texts: Sequence[str]) -> list[Named]:
-    """Return the systems of ``--runs NAME=A,B,C``.
+def systems_of_runs(texts: Sequence[str], *, shards: bool = False) -> list[Named]:
+    """Return the systems of ``--runs NAME=A,B,C``; each run may have shards.
 
     Raises
     ------
@@ -75,7 +97,7 @@ def systems_of_runs(texts: Sequence[str]) -> list[Named]:
     systems = []
     for text in texts:
         name, _, files = text.partition("=")
-        paths = [to_path(each) for each in files.split(",") if each]
+        paths = [shards_of(each, shards) for each in files.split(",") if each]
         if not name or len(paths) < 2:
             raise UsageError(f"--runs {text}: expected NAME=A,B with at least two files")
         systems.append(Named(paths, name))
@@ -83,12 +105,12 @@ def systems_of_runs(texts: Sequence[str]) -> list[Named]:
 
 
 def short_names(paths: Sequence[str]) -> list[str]:
-    """Return the shortest ending of each path that no other shares."""
+    """Return the shortest ending of each path that no other path shares; a path that is passed twice has one name."""
     parts = [to_path(path).parts for path in paths]
     names = []
     for own in parts:
         endings = [own[-length:] for length in range(1, len(own) + 1)]
-        unique = (ending for ending in endings if sum(other[-len(ending) :] == ending for other in parts) == 1)
+        unique = (ending for ending in endings if sum(other[-len(ending) :] == ending for other in set(parts)) == 1)
         names.append(str(Path(*next(unique, own))))
     return names
 

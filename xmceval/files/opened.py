@@ -87,6 +87,11 @@ class Opened:
             return f"{self.format}; ranked by their order, best first"
         return self.format
 
+    @property
+    def holds_rows(self) -> bool:
+        """Whether the rows are held in memory, which the format then says."""
+        return "held in memory" in self.format
+
     def fit_width(self, n_labels: int | None) -> Source:
         """Return the source, without the entries of an extra last column if it has one more than `n_labels`."""
         if self.may_have_extra_column and n_labels is not None and self.source.n_labels == n_labels + 1:

@@ -7,16 +7,15 @@ import os
 import select
 import stat
 import sys
-import tempfile
-import threading
-import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from xmceval.errors import DataError, UsageError
+from xmceval.files.copies import Copy
 from xmceval.files.paths import RemotePath
+from xmceval.files.remote.reading import make_copy
 from xmceval.rows.progress import phase
 
 STDIN = Path("-")
@@ -143,21 +142,6 @@ class Pipe(io.RawIOBase):
         return int(n_read)
 
 
-class Copy:
-    """A temporary file for several readers, which is gone with the last of them."""
-
-    def __init__(self) -> None:
-        self.file = cast(io.RawIOBase, tempfile.TemporaryFile(buffering=0))  # noqa: SIM115 - closed below
-        weakref.finalize(self, self.file.close)
-        self._lock = threading.Lock()
-
-    def read_at(self, offset: int, view: Any) -> int:
-        """Read into a buffer from an offset on."""
-        with self._lock:
-            self.file.seek(offset)
-            return int(self.file.readinto(view) or 0)
-
-
 class _CopyReader(io.RawIOBase):
     """The copy of a pipe, from its beginning."""
 
@@ -238,8 +222,6 @@ def copy_pipe(path: Path) -> None:
     A remote file whose store gives it only from the beginning is copied too, so that it comes once.
     """
     if isinstance(path, RemotePath) and not path.remote.has_ranges:
-        from xmceval.files.remote.reading import make_copy
-
         make_copy(path.remote)
     pipe = find_pipe(path)
     if pipe is not None:

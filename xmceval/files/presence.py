@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,17 @@ from xmceval.files.arrays.pairs import describe_missing, has_pair
 from xmceval.files.paths import RemotePath, to_path
 from xmceval.files.pipes import STDIN
 
+SHARDS_HINT = " (hint: pass --shards, or a pattern such as 'shards/*', to take its files as shards)"
 
-def check_files(inputs: Iterable[Any]) -> None:
+
+def check_files(inputs: Iterable[Any], may_have_shards: Container[Path] = ()) -> None:
     """Check that the paths in `inputs` are files that can be read; anything else is skipped.
+
+    Parameters
+    ----------
+    inputs : iterable
+    may_have_shards : container of Path
+        Those of which a directory could be the shards, for the message.
 
     Raises
     ------
@@ -26,12 +34,13 @@ def check_files(inputs: Iterable[Any]) -> None:
     paths = [to_path(each) for each in inputs if isinstance(each, (str, Path))]
     if paths.count(STDIN) > 1:
         raise UsageError("standard input, -, can be only one of the files")
-    faults = dict.fromkeys(fault for path in paths for fault in _find_faults(path))
+    hints = {path: SHARDS_HINT if path in may_have_shards else "" for path in paths}
+    faults = dict.fromkeys(fault for path, hint in hints.items() for fault in _find_faults(path, hint))
     if faults:
         raise DataError("\n".join(faults))
 
 
-def _find_faults(path: Path) -> Iterator[str]:
+def _find_faults(path: Path, hint: str) -> Iterator[str]:
     """Yield what is wrong with a path."""
     if path == STDIN:
         return
@@ -46,6 +55,6 @@ def _find_faults(path: Path) -> Iterator[str]:
     if is_missing:
         yield describe_missing(path)
     elif path.is_dir() and not has_pair(path):
-        yield f"{path}: is a directory; expected a file"
+        yield f"{path}: is a directory; expected a file{hint}"
     elif not isinstance(path, RemotePath) and path.exists() and not os.access(path, os.R_OK):
         yield f"{path}: Permission denied"

@@ -210,9 +210,20 @@ def _long(path: Path, lines: Sequence[Sequence[str]]) -> RowTable:
         is_trec = any(line[1] == ALL for line in body) or _n_measures(body, 0) > _n_measures(body, 1)
         of_measure, of_row = (0, 1) if is_trec else (1, 0)
     values: dict[str, dict[str, float]] = {}
+    texts: dict[str, tuple[int, str]] = {}  # trec_eval has measures whose values are all texts
     for number, line in enumerate(body, 2 if has_head else 1):
-        if line[of_row] != ALL and _is_number(line[2]):
-            values.setdefault(line[of_row], {})[line[of_measure]] = _number(path, number, line[2])
+        row, measure, value = line[of_row], line[of_measure], line[2]
+        if row == ALL:
+            continue
+        if not _is_number(value):
+            texts.setdefault(measure, (number, value))
+            continue
+        if measure in values.setdefault(row, {}):
+            raise DataError(f"{path}:{number}: {measure} of row {row!r} appears twice")
+        values[row][measure] = _number(path, number, value)
+    for measure in (measure for of_row in values.values() for measure in of_row):
+        if measure in texts:
+            _number(path, *texts[measure])
     return _foreign(path, values)
 
 

@@ -93,7 +93,9 @@ def _parse_head(line: bytes, name: str) -> Document:
         document = None
     schema = document.get("schema") if isinstance(document, dict) else None
     if not isinstance(document, dict) or not str(schema).startswith(FAMILY):
-        raise DataError(f"{name}: not a state of xmceval (hint: Evaluator.save writes them)")
+        raise DataError(
+            f"{name}: not a state of xmceval (hint: xmceval score --save-state and Evaluator.save write them)"
+        )
     if schema != SCHEMA:
         raise DataError(f"{name}: a state under the schema {schema}; expected {SCHEMA}")
     return document

@@ -10,6 +10,7 @@ from typing import Any
 from xmceval.errors import counted
 from xmceval.inspection.file import FileInspection
 from xmceval.inspection.pair import PairInspection
+from xmceval.inspection.state import StateInspection
 from xmceval.inspection.tally import Spread
 
 SCHEMA = "xmceval-inspect/1"
@@ -17,13 +18,17 @@ SCHEMA = "xmceval-inspect/1"
 BAR = 24
 
 
-def inspection_json(files: Sequence[FileInspection], pairs: Sequence[PairInspection]) -> str:
-    """Write files and pairs as JSON."""
+def inspection_json(
+    files: Sequence[FileInspection], pairs: Sequence[PairInspection], states: Sequence[StateInspection] = ()
+) -> str:
+    """Write files, pairs and states as JSON."""
     document = {
         "schema": SCHEMA,
-        "is_sound": all(file.is_sound for file in files) and all(pair.is_sound for pair in pairs),
+        "is_sound": all([each.is_sound for each in files] + [each.is_sound for each in pairs])
+        and all(state.is_sound for state in states),
         "files": [{**_describe_file(file), "format": file.format, "is_sound": file.is_sound} for file in files],
         "together": [{**asdict(pair), "is_sound": pair.is_sound} for pair in pairs],
+        "states": [state.as_dict() for state in states],
     }
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
@@ -35,10 +40,14 @@ def _describe_file(file: FileInspection) -> dict[str, Any]:
     return described
 
 
-def inspection_table(files: Sequence[FileInspection], pairs: Sequence[PairInspection]) -> str:
-    """Write what was found first, then one block of lines per file and per pair."""
-    found = [line for part in (*map(_judge_file, files), *map(_judge_pair, pairs)) for line in part]
-    blocks = [found, *map(_file_lines, files), *(_pair_lines(pair) for pair in pairs if pair.shifted is not None)]
+def inspection_table(
+    files: Sequence[FileInspection], pairs: Sequence[PairInspection], states: Sequence[StateInspection] = ()
+) -> str:
+    """Write what was found first, then one block of lines per file, per state and per pair."""
+    judged = (*map(_judge_file, files), *map(StateInspection.judge, states), *map(_judge_pair, pairs))
+    found = [line for part in judged for line in part]
+    compared = (_pair_lines(pair) for pair in pairs if pair.shifted is not None)
+    blocks = [found, *map(_file_lines, files), *map(StateInspection.describe, states), *compared]
     return "\n".join("\n".join(lines) + "\n" for lines in blocks)
 
 

@@ -130,3 +130,32 @@ def permute_systems(rows, seed, first, order, totals, ranges):
             for s in range(n_systems):
                 totals[s] += rows[row, order[s]]
         ranges[b] = totals.max() - totals.min()
+
+
+@kernel
+def permute_ratios(rows, base, seed, first, order, totals, ranges):
+    """Write for each resample the range of the systems' ratios of sums, the systems permuted at random within each row.
+
+    `rows` are numerators and denominators [n_rows, n_systems, 2], `base` their sums over rows in which all systems are
+    alike; `order` and `totals` [n_systems, 2] are working space. A ratio of nothing is 0.
+    """
+    n_systems = rows.shape[1]
+    for b in range(ranges.size):
+        word = _stream(seed, first + b)
+        for s in range(n_systems):
+            totals[s, 0], totals[s, 1] = base[0], base[1]
+        for row in range(rows.shape[0]):
+            for s in range(n_systems):
+                order[s] = s
+            for s in range(n_systems - 1, 0, -1):
+                word += GOLDEN
+                other = _below(_mix(word), np.uint64(s + 1))
+                order[s], order[other] = order[other], order[s]
+            for s in range(n_systems):
+                totals[s, 0] += rows[row, order[s], 0]
+                totals[s, 1] += rows[row, order[s], 1]
+        least, most = np.inf, -np.inf
+        for s in range(n_systems):
+            ratio = totals[s, 0] / totals[s, 1] if totals[s, 1] != 0 else 0.0
+            least, most = min(least, ratio), max(most, ratio)
+        ranges[b] = most - least

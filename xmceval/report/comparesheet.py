@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import groupby
 
 from xmceval.errors import counted
 from xmceval.report.comparison import Comparison, RunsOf
 from xmceval.report.differences import list_differences
 from xmceval.report.layout import DEFAULT, Layout
 from xmceval.report.lists import list_examples, list_overlap
+from xmceval.report.result import Result
 from xmceval.report.scoresheet import build_systems_sheet
 from xmceval.report.sheet import Listing, Sheet, transpose
 from xmceval.report.systemtable import Line
 from xmceval.report.verdicts import describe_level, find_beaten, has_many_pairs, summarise, write_verdicts
 from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.finish import Figure
+from xmceval.scoring.finish import Figure, Slice
 
 TESTS = {"t": "paired t test", "randomization": "randomization", "bootstrap": "bootstrap"}
 
@@ -27,7 +29,7 @@ def build_comparison_sheet(comparison: Comparison, layout: Layout = DEFAULT) -> 
     )
     sheet = transpose(sheet) if layout.transpose else sheet
     listings = (
-        *(_list_runs(each, layout) for each in comparison.runs),
+        *(listing for each in comparison.runs for listing in _list_runs(each, layout)),
         *list_differences(comparison, layout),
         *(list_overlap(each, layout) for each in comparison.overlaps),
         *list_examples(comparison.examples, layout),
@@ -51,24 +53,31 @@ def _lines(comparison: Comparison) -> Iterator[Line]:
             yield Line.of(result)
             continue
         if result.name == of_system.results[0]:
-            figures = tuple(Figure(each.measure, Estimate(each.mean)) for each in of_system.spreads)
-            shown = f"{of_system.name}, mean of {counted(len(of_system.results), 'run')}"
-            yield Line(of_system.name, figures, shown=shown)
+            yield _average(of_system, result)
         yield replace(Line.of(result), is_ranked=False)
 
 
-def _list_runs(runs: RunsOf, layout: Layout) -> Listing:
-    """List the mean and the spread of a system over its runs."""
+def _average(runs: RunsOf, first: Result) -> Line:
+    """Make the line of the mean of several runs, over all labels and within the bins of the first run."""
+    figures = [(each.bin, Figure(each.measure, Estimate(each.mean))) for each in (*runs.spreads, *runs.spreads_in_bins)]
+    by_bin = {name: tuple(own for bin_name, own in figures if bin_name == name) for name, _ in figures}
+    slices = tuple(Slice(part.bin, by_bin[part.bin.name]) for part in first.slices)
+    return Line(runs.name, by_bin[""], slices, shown=f"{runs.name}, mean of {counted(len(runs.results), 'run')}")
+
+
+def _list_runs(runs: RunsOf, layout: Layout) -> Iterator[Listing]:
+    """List the mean and the spread of a system over its runs: of all labels, then of each bin."""
     head = ("", "mean", "sd", "lowest", "highest")
-    rows = (
-        (
-            each.measure.name,
-            *(layout.format(each.measure, value) for value in (each.mean, each.sd, each.lowest, each.highest)),
+    for bin_name, spreads in groupby((*runs.spreads, *runs.spreads_in_bins), lambda each: each.bin):
+        rows = (
+            (
+                each.measure.name,
+                *(layout.format(each.measure, value) for value in (each.mean, each.sd, each.lowest, each.highest)),
+            )
+            for each in spreads
         )
-        for each in runs.spreads
-    )
-    title = f"{runs.name} · {counted(len(runs.results), 'run')}"
-    return Listing(title, (head, *rows), frozenset({1, 2, 3, 4}), has_head=True)
+        title = " · ".join([runs.name, counted(len(runs.results), "run"), *([bin_name] if bin_name else [])])
+        yield Listing(title, (head, *rows), frozenset({1, 2, 3, 4}), has_head=True)
 
 
 def describe_test(comparison: Comparison) -> str:

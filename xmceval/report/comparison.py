@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import counted
 from xmceval.metrics.measure import Measure
-from xmceval.report.forms import render_comparison
 from xmceval.report.layout import Layout
 from xmceval.report.lookup import find_name
 from xmceval.report.result import Result, describe_size
-from xmceval.report.shown import Shown, fit_line, join_facts, shorten
+from xmceval.report.shown import Shown, fit_line, join_facts, load, shorten
 from xmceval.scoring.examples import Example
 from xmceval.scoring.overlap import Overlap
 from xmceval.scoring.testing import Testing
@@ -115,18 +114,22 @@ class LabelWins:
 
 @dataclass(frozen=True)
 class Spread:
-    """How far the values of a metric lie apart over the runs of a system; `sd` divides by n - 1."""
+    """How far the values of a metric lie apart over the runs of a system; `sd` divides by n - 1.
+
+    The bin of labels is empty for all labels.
+    """
 
     measure: Measure
     mean: float
     sd: float
     lowest: float
     highest: float
+    bin: str = ""
 
     @classmethod
-    def of(cls, measure: Measure, values: Sequence[float]) -> Spread:
+    def of(cls, measure: Measure, values: Sequence[float], bin: str = "") -> Spread:  # noqa: A002 - the JSON's word
         """Summarise the values of at least two runs."""
-        return cls(measure, statistics.fmean(values), statistics.stdev(values), min(values), max(values))
+        return cls(measure, statistics.fmean(values), statistics.stdev(values), min(values), max(values), bin)
 
 
 @dataclass(frozen=True)
@@ -140,11 +143,14 @@ class RunsOf:
         The names of the results of its runs.
     spreads : tuple of Spread
         One per metric.
+    spreads_in_bins : tuple of Spread
+        One per bin of labels and metric.
     """
 
     name: str
     results: tuple[str, ...]
     spreads: tuple[Spread, ...]
+    spreads_in_bins: tuple[Spread, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -246,9 +252,7 @@ class Comparison(Shown, Mapping[Key, Difference]):
         UsageError
             pandas is not installed.
         """
-        from xmceval.report.frame import make_comparison_frame
-
-        return make_comparison_frame(self, bins=bins)
+        return load("frame").make_comparison_frame(self, bins=bins)
 
     def plot(
         self,
@@ -278,9 +282,7 @@ class Comparison(Shown, Mapping[Key, Difference]):
         DataError
             matplotlib is not installed.
         """
-        from xmceval.report.pictures import default_kind, draw
-
-        return draw(kind or default_kind(self), self, metrics=metrics, size=size, ax=ax)
+        return load("pictures").plot(self, kind, metrics=metrics, size=size, ax=ax)
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
@@ -292,12 +294,10 @@ class Comparison(Shown, Mapping[Key, Difference]):
         return [each for each in self.differences if (each.system, each.baseline, each.bin) == (system, baseline, bin)]
 
     def _render(self, form: str, layout: Layout) -> str:
-        return render_comparison(form, self, layout)
+        return str(load("forms").render_comparison(form, self, layout))
 
     def _draw_page(self, title: str | None, layout: Layout) -> str:
-        from xmceval.report.page import render_page
-
-        return render_page(self.results, self, title=title, layout=layout)
+        return str(load("page").render_page(self.results, self, title=title, layout=layout))
 
     def _describe(self) -> tuple[str, str, str]:
         (system, baseline), *others = self.pairs

@@ -85,7 +85,8 @@ def _find_values(comparison: Comparison) -> dict[tuple[str, str, str], float]:
         for bin_name, figures in parts:
             values.update({(result.name, bin_name, each.name): each.estimate.value for each in figures})
     for runs in comparison.runs:
-        values.update({(runs.name, "", each.measure.name): each.mean for each in runs.spreads})
+        spreads = (*runs.spreads, *runs.spreads_in_bins)
+        values.update({(runs.name, each.bin, each.measure.name): each.mean for each in spreads})
     return values
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
+from itertools import groupby
 from typing import Any
 
-from xmceval.report.comparison import DIFFERENCE_NUMBERS, Comparison, Difference, RunsOf
+from xmceval.report.comparison import DIFFERENCE_NUMBERS, Comparison, Difference, RunsOf, Spread
 from xmceval.report.lists import make_example, make_overlap
 from xmceval.report.result import Result
 from xmceval.report.verdicts import write_verdicts
@@ -45,11 +46,18 @@ def make_comparison_document(comparison: Comparison) -> dict[str, Any]:
 
 
 def _make_runs(runs: RunsOf) -> dict[str, Any]:
-    spreads = {
-        each.measure.name: {name: _finite(getattr(each, name)) for name in ("mean", "sd", "lowest", "highest")}
-        for each in runs.spreads
+    by_bin = groupby(runs.spreads_in_bins, lambda each: each.bin)
+    return {
+        "name": runs.name,
+        "systems": list(runs.results),
+        "metrics": _make_spreads(runs.spreads),
+        "slices": [{"bin": name, "metrics": _make_spreads(spreads)} for name, spreads in by_bin],
     }
-    return {"name": runs.name, "systems": list(runs.results), "metrics": spreads}
+
+
+def _make_spreads(spreads: Iterable[Spread]) -> dict[str, dict[str, Any]]:
+    names = ("mean", "sd", "lowest", "highest")
+    return {each.measure.name: {name: _finite(getattr(each, name)) for name in names} for each in spreads}
 
 
 def _make_difference(difference: Difference) -> dict[str, Any]:

@@ -8,21 +8,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from typing import TypeVar
 
 from xmceval.report.columns import clean
 from xmceval.report.latextext import escape, list_replaced
 from xmceval.report.layout import Layout
 from xmceval.report.sheet import BEST, SECOND, Cell, Listing, Sheet, split_columns
 
+T = TypeVar("T")
+
 STYLES = {BEST: r"\textbf{{{}}}", SECOND: r"\underline{{{}}}"}
 MINUS = "\N{MINUS SIGN}"
 EMPTY = Cell("")
 KINDS = {2: "r@{}l", 3: "r@{}l@{}l"}  # of the columns of a value, without and with margin and marks
 
-LIST_WIDTH = 370  # estimated: texts are narrower than digits
 # In points, of an article of 10 points, where tables are \small and the columns 8 points apart.
-TEXT_WIDTH, LETTER, DIGIT, SMALL_DIGIT, SPACE = 345, 5.2, 4.7, 3.6, 8
+TEXT_WIDTH, LETTER, CAPITAL, DIGIT, SMALL_DIGIT, SPACE = 345, 4.7, 6.6, 4.7, 3.6, 8
 NUMBERS = re.compile(r"[-+\d.,<\s]*\d[*]?")
+SLASH, BREAK = re.compile(r"(?<=[^\s/])/(?=[^\s/])"), r"/\\allowbreak{}"
 LONG, LONG_SHARE = 50, 0.65  # characters, from which on a column of a list is wrapped, and the share of all such
 MOST_ROWS = 35  # of a list on one page
 
@@ -64,9 +68,13 @@ def _draw_environment(body: Sequence[str], layout: Layout, notes: Sequence[str])
     if layout.label is not None:
         yield rf"  \label{{{layout.label}}}"
     yield from (f"  {line}" for line in body)
-    for note in notes:
-        yield rf"  \par\smallskip{{\footnotesize {escape(note)}\par}}"
+    yield from (f"  {_draw_note(note)}" for note in notes)
     yield r"\end{table}"
+
+
+def _draw_note(text: str) -> str:
+    """Draw a line below a table; addresses break after a slash."""
+    return rf"\par\smallskip{{\footnotesize {SLASH.sub(BREAK, escape(text))}\par}}"
 
 
 def _draw_table(sheet: Sheet) -> Iterator[str]:
@@ -75,8 +83,8 @@ def _draw_table(sheet: Sheet) -> Iterator[str]:
     cells = [cell for row in rows for cell in row.cells.values()]
     n_parts = 3 if any(cell.margin or cell.marks for cell in cells) else 2
     widths = [_measure(name, [row.cells[name] for row in rows if name in row.cells]) for name in sheet.columns]
-    available = max(TEXT_WIDTH - max(len(row.head) for row in rows) * DIGIT, TEXT_WIDTH / 2)
-    blocks = list(split_columns(sheet.columns, widths, int(available), sheet.groups))
+    available = max(TEXT_WIDTH - SPACE - max(_estimate(row.head) for row in rows), TEXT_WIDTH / 2)
+    blocks = _split_aligned(sheet.columns, widths, int(available), sheet.groups)
     n_columns = max(map(len, blocks))
     yield rf"\begin{{tabular}}{{l{KINDS[n_parts] * n_columns}}}"
     yield r"  \toprule"
@@ -88,11 +96,29 @@ def _draw_table(sheet: Sheet) -> Iterator[str]:
     yield r"\end{tabular}"
 
 
+def _split_aligned(
+    columns: Sequence[T], widths: Sequence[int], available: int, groups: Sequence[int] = ()
+) -> list[tuple[T, ...]]:
+    """Split columns into blocks below each other, in which columns at the same place are as wide as the widest."""
+    width_of = dict(zip(columns, widths, strict=True))
+    for room in range(available, 0, -1):
+        blocks = [tuple(block) for block in split_columns(columns, widths, room, groups)]
+        places = zip_longest(*([width_of[column] for column in block] for block in blocks), fillvalue=0)
+        if sum(map(max, places)) <= available or max(map(len, blocks)) == 1:
+            break
+    return blocks
+
+
 def _measure(name: str, cells: Sequence[Cell]) -> int:
     """Return about how many points wide a column is."""
     value = max(len(cell.value) for cell in cells) * DIGIT
     more = max(len(cell.margin) + len(cell.marks) + 1.5 * bool(cell.margin) for cell in cells) * SMALL_DIGIT
-    return int(max(value + more, len(name) * LETTER) + SPACE)
+    return int(max(value + more, _estimate(name)) + SPACE)
+
+
+def _estimate(text: str) -> float:
+    """Return about how many points wide a text is."""
+    return sum(CAPITAL if each.isupper() or each == "@" else LETTER for each in text)
 
 
 def _draw_block(sheet: Sheet, names: Sequence[str], n_parts: int, n_columns: int) -> Iterator[str]:
@@ -134,7 +160,7 @@ def _draw_listing(listing: Listing) -> Iterator[str]:
         return
     kinds, blocks = _plan_listing(listing)
     lines = (f"  {line}" for block in blocks for line in _draw_rows(listing, block, is_first=block is blocks[0]))
-    notes = (rf"\par\smallskip{{\footnotesize {escape(line)}\par}}" for line in listing.lines)
+    notes = map(_draw_note, listing.lines)
     if len(listing.rows) > MOST_ROWS:
         yield _comment(PREAMBLE_OF_LONG)
         yield r"{\small\setlength{\tabcolsep}{4pt}"
@@ -153,11 +179,10 @@ def _plan_listing(listing: Listing) -> tuple[str, list[tuple[int, ...]]]:
     """Return the kinds of the columns of a list, long ones wrapped, and its columns in blocks."""
     widths = [max(len(row[i]) for row in listing.rows) for i in range(len(listing.rows[0]))]
     columns = list(range(1, len(widths)))
-    points = [int(width * DIGIT + SPACE) for width in widths]
-    points[0] = int(widths[0] * LETTER + SPACE)
+    points = [int(max(_estimate(row[i]) for row in listing.rows) + SPACE) for i in range(len(widths))]
     long = [i for i, width in enumerate(widths) if width > LONG]
     is_split = listing.has_head and not long
-    blocks = list(split_columns(columns, points[1:], LIST_WIDTH - points[0])) if is_split else [tuple(columns)]
+    blocks = _split_aligned(columns, points[1:], TEXT_WIDTH - points[0]) if is_split else [tuple(columns)]
     kinds = ["r" if i in listing.numeric else "l" for i in range(1 + max(map(len, blocks)))]
     for i in long:
         kinds[i] = rf"p{{{LONG_SHARE / len(long):.2f}\linewidth}}"

@@ -12,10 +12,9 @@ from xmceval.labels.catalogue import UNKNOWN_SIZES, Dataset, Sizes
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.labels.standings import Standings, find_comparable_metrics, rank_among_published
 from xmceval.report.cautions import Case, find_cautions
-from xmceval.report.forms import render
 from xmceval.report.layout import Layout
 from xmceval.report.lookup import find_name
-from xmceval.report.shown import Shown, fit_line, join_facts
+from xmceval.report.shown import Shown, fit_line, join_facts, load
 from xmceval.rows.filters import FilterReport
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.estimates import Estimate
@@ -172,9 +171,7 @@ class Result(Shown, Mapping[str, float]):
         DataError
             matplotlib is not installed.
         """
-        from xmceval.report.pictures import default_kind, draw
-
-        return draw(kind or default_kind([self]), [self], metrics=metrics, size=size, ax=ax)
+        return load("pictures").plot([self], kind, metrics=metrics, size=size, ax=ax)
 
     def interval(self, name: str) -> tuple[float, float] | None:
         """Return the 95 % confidence interval of a metric, or None where there is none."""
@@ -209,9 +206,7 @@ class Result(Shown, Mapping[str, float]):
         UsageError
             pandas is not installed.
         """
-        from xmceval.report.frame import make_frame
-
-        return make_frame([self], bins=bins)
+        return load("frame").make_frame([self], bins=bins)
 
     def _find_estimate(self, name: str) -> Estimate:
         if name in self.estimates:
@@ -219,12 +214,10 @@ class Result(Shown, Mapping[str, float]):
         return self.estimates[find_name(name, [figure.measure for figure in self.figures])]
 
     def _render(self, form: str, layout: Layout) -> str:
-        return render(form, [self], layout)
+        return str(load("forms").render(form, [self], layout))
 
     def _draw_page(self, title: str | None, layout: Layout) -> str:
-        from xmceval.report.page import render_page
-
-        return render_page([self], title=title, layout=layout)
+        return str(load("page").render_page([self], title=title, layout=layout))
 
     def _describe(self) -> tuple[str, str, str]:
         last = {figure.measure.head: figure for figure in self.figures}  # at the deepest cutoff of each metric

@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from xmceval.errors import UsageError, counted, listed
-from xmceval.report.forms import render
 from xmceval.report.layout import Layout
 from xmceval.report.result import Result, describe_size
-from xmceval.report.shown import Shown, fit_line, join_facts, shorten
+from xmceval.report.shown import Shown, fit_line, join_facts, load, shorten
 
 
 class Results(Shown, Mapping[str, Result]):
@@ -75,17 +74,13 @@ class Results(Shown, Mapping[str, Result]):
         UsageError
             pandas is not installed.
         """
-        from xmceval.report.frame import make_frame
-
-        return make_frame(list(self.values()), bins=bins)
+        return load("frame").make_frame(list(self.values()), bins=bins)
 
     def _render(self, form: str, layout: Layout) -> str:
-        return render(form, list(self.values()), layout)
+        return str(load("forms").render(form, list(self.values()), layout))
 
     def _draw_page(self, title: str | None, layout: Layout) -> str:
-        from xmceval.report.page import render_page
-
-        return render_page(list(self.values()), title=title, layout=layout)
+        return str(load("page").render_page(list(self.values()), title=title, layout=layout))
 
     def _describe(self) -> tuple[str, str, str]:
         first = next(iter(self.values()))

@@ -24,6 +24,8 @@ from xmceval.report.systemtable import (
 from xmceval.scoring.finish import Figure, Slice
 from xmceval.scoring.options import specs
 
+ELSEWHERE = ("table", "propensities")  # where options are shown; propensities that no metric uses change no number
+
 # The published metrics that a sheet shows, where there are values of any of them.
 PUBLISHED_SHOWN = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@3", "PSP@5")
 
@@ -165,11 +167,10 @@ def _describe_propensities(result: Result) -> Iterator[str]:
 
 def _describe_options(result: Result) -> Iterator[str]:
     """Describe the options that were not the default and are shown nowhere else."""
-    elsewhere = {"table"} if result.propensities is None else {"table", "propensities"}
     texts = [
         _describe_option(name, result.options[name])
         for name, spec in specs().items()
-        if name in result.options and spec.shown not in elsewhere
+        if name in result.options and spec.shown not in ELSEWHERE
     ]
     if texts:
         yield f"options: {' · '.join(texts)}"

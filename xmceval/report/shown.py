@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections.abc import Iterable
+from importlib import import_module
 from pathlib import Path
 from typing import Any, overload
 
@@ -175,6 +176,11 @@ class Shown:
 
     def _repr_html_(self) -> str:
         return self._render("html", DEFAULT)
+
+
+def load(renderer: str) -> Any:
+    """Load a module of this package that shows results: it knows them, so they name it only when it is used."""
+    return import_module(f"xmceval.report.{renderer}")
 
 
 def _put(text: str, path: str | Path | None) -> str | None:

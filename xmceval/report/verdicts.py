@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from xmceval.errors import listed
@@ -36,9 +37,7 @@ def summarise(comparison: Comparison) -> list[str]:
         for name, own in tested.items()
     ]
     untested = [name for name in by_measure if name not in tested]
-    return sentences + (
-        [f"{listed(untested)} {'was' if len(untested) == 1 else 'were'} not tested"] if untested else []
-    )
+    return sentences + ([_describe_untested(untested)] if untested else [])
 
 
 def _summarise_best(differences: Sequence[Difference]) -> str:
@@ -89,14 +88,18 @@ def find_beaten(comparison: Comparison) -> dict[tuple[str, str, str], list[str]]
 
 
 def write_verdicts(comparison: Comparison, layout: Layout = DEFAULT) -> list[str]:
-    """Write one sentence per pair of systems and metric."""
+    """Write one sentence per pair of systems and metric, and one on what was not tested."""
     sentences: list[str] = []
-    for system, baseline in comparison.pairs:
+    untested: dict[tuple[str, str], tuple[str, ...]] = {}
+    for pair in comparison.pairs:
         by_head: dict[str, list[Difference]] = {}
-        for each in comparison.of_pair(system, baseline):
+        for each in comparison.of_pair(*pair):
             by_head.setdefault(each.measure.head, []).append(each)
-        sentences.extend(_sentence(differences, layout) for differences in by_head.values())
-    return sentences
+        sentences.extend(_sentence(own, layout) for own in by_head.values() if any(each.p is not None for each in own))
+        untested[pair] = tuple(each.measure.name for own in by_head.values() for each in own if each.p is None)
+    if len(set(untested.values())) == 1:
+        untested = {("", ""): next(iter(untested.values()))}
+    return sentences + [_describe_untested(names, pair) for pair, names in untested.items() if names]
 
 
 def _sentence(differences: Sequence[Difference], layout: Layout) -> str:
@@ -113,10 +116,13 @@ def _sentence(differences: Sequence[Difference], layout: Layout) -> str:
     if undetected:
         about = "" if clauses else f" between {system} and {baseline}"
         clauses.append(f"no difference{about} was detected on {', '.join(undetected)}")
-    untested = [each.measure.name for each in differences if each.p is None]
-    if untested:
-        clauses.append(f"{', '.join(untested)} {'was' if len(untested) == 1 else 'were'} not tested")
     return "; ".join(clauses)
+
+
+def _describe_untested(names: Sequence[str], pair: tuple[str, str] = ("", "")) -> str:
+    """Write what was not tested, of one pair or, without a name, of all."""
+    about = f" between {' and '.join(pair)}" if all(pair) else ""
+    return f"{listed(names)} {'was' if len(names) == 1 else 'were'} not tested{about}"
 
 
 def _describe(difference: Difference, layout: Layout) -> str:
@@ -140,4 +146,6 @@ def format_p(p: float | None, *, relation: bool = False) -> str:
     sign = "= " if relation else ""
     if p < LEAST_P:
         return f"< {LEAST_P:g}" if relation else f"<{LEAST_P:g}"
-    return sign + (f"{p:.3f}" if p >= 10 * LEAST_P or p >= LEVEL else f"{p:.4f}")
+    if p < LEVEL <= float(f"{p:.3f}"):  # 0.050 would not look significant
+        return f"{sign}{math.floor(p * 10_000) / 10_000:.4f}"
+    return sign + (f"{p:.3f}" if p >= 10 * LEAST_P else f"{p:.4f}")

@@ -34,7 +34,14 @@ def validated_scores(block: Block, scratch: Scratch, width: Width, *, may_merge:
 def validated_truth(
     block: Block, scratch: Scratch, width: Width, largest_grade: float = LARGEST_GRADE, *, may_merge: bool = False
 ) -> tuple[Rows, int]:
-    """Parse a block of truth, check it and sort the labels of each row; also return how many explicit zeros it had.
+    """Parse a block of truth and check it; see `check_truth`."""
+    return check_truth(block, block.rows(scratch), width, largest_grade, may_merge=may_merge)
+
+
+def check_truth(
+    block: Block, rows: Rows, width: Width, largest_grade: float = LARGEST_GRADE, *, may_merge: bool = False
+) -> tuple[Rows, int]:
+    """Check the rows of a block of truth, in place drop explicit zeros and sort labels; also return how many zeros.
 
     `may_merge` says that an option merges duplicate labels.
 
@@ -44,7 +51,6 @@ def validated_truth(
         A label that is out of range or appears twice in its row, or a value that is not a whole number from 0 to
         `largest_grade`.
     """
-    rows = block.rows(scratch)
     status = np.zeros(5, dtype=np.int64)
     kernels.validate_truth(*rows, width.n_labels, largest_grade, status)
     if status[kernels.CODE]:
@@ -52,9 +58,9 @@ def validated_truth(
     return rows, int(status[kernels.ZEROS])
 
 
-def stored_zeros(block: Block, scratch: Scratch) -> Rows:
-    """Parse a block of truth once more, and return only the labels that it stores with value 0, ascending."""
-    indptr, indices, values = block.rows(scratch)
+def stored_zeros(parsed: Rows) -> Rows:
+    """Copy the labels that rows of truth store with value 0, ascending; `check_truth` drops them afterwards."""
+    indptr, indices, values = parsed
     used = slice(0, int(indptr[-1]))
     is_zero = values[used] == 0
     rows = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))[is_zero]

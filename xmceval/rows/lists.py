@@ -74,22 +74,22 @@ def find_lists(rows: Any, name: str, n_labels: int | None) -> LabelLists | None:
     """Take lists of labels, one per row, if the rows are such lists: sets, arrays or tensors too.
 
     Rows of integers are the ids of labels where they have different lengths, or another one than `n_labels`; else they
-    are a dense matrix. -1 is padding.
+    are a dense matrix. -1 is padding. No rows at all, and rows that are all empty, are lists too.
 
     Raises
     ------
     DataError
         Rows of different lengths that are not integers.
     """
-    if not isinstance(rows, (list, tuple)) or not rows or not all(_is_row(row) for row in rows):
+    if not isinstance(rows, (list, tuple)) or not all(_is_row(row) for row in rows):
         return None
     lengths = [len(row) for row in rows]
     are_sets = any(isinstance(row, (set, frozenset)) for row in rows)
-    if not are_sets and len(set(lengths)) == 1 and n_labels in {None, lengths[0]}:
+    if any(lengths) and not are_sets and len(set(lengths)) == 1 and n_labels in {None, lengths[0]}:
         return None
     labels = _concatenate(rows, name)
     if labels is not None and labels.dtype.kind in "iu":
-        return _join(labels, np.array(lengths))
+        return _join(labels, np.array(lengths, dtype=np.int64))
     if labels is None or len(set(lengths)) == 1:
         return None
     raise DataError(

@@ -16,6 +16,7 @@ from xmceval.rows.lists import LabelLists, Pair, are_ranked_lists, find_lists, f
 from xmceval.rows.storage import AnyArray, Csr, Dense, Matrix, PaddedLists
 
 BLOCK_ENTRIES = 1 << 17  # entries per block, few enough for a block to stay in the processor's cache
+AS_MATRIX = "lists of equal length are read as a dense matrix"
 RANKED = "labels without scores, ranked by their order, best first"
 
 BLOCK_ROWS = 1 << 15  # rows per block, so that rows with few entries do not make a long one
@@ -102,20 +103,23 @@ def as_truth(y_true: Any, name: str = "y_true", n_labels: int | None = None) -> 
     """Wrap a truth matrix.
 
     Any scipy.sparse matrix or array, a sparse tensor of PyTorch, or a dense indicator [n_rows, n_labels] of any library
-    that exports DLPack; or the ids of each row's labels, as a list of lists, sets, arrays or tensors.
+    that exports DLPack; or the ids of each row's labels, as a list of lists, sets, arrays or tensors, or as a nested
+    tensor.
 
     Raises
     ------
     DataError
         Not a matrix of numbers.
     """
+    y_true = tensors.unnested(y_true)
     if _is_sparse(y_true) or tensors.is_sparse(y_true):
         return _wrap_sparse(y_true, name, are_scores=False)
     lists = find_lists(y_true, name, n_labels)
     if lists is not None:
         return _wrap_lists(lists, name, are_scores=False)
     values = as_values(y_true, name)
-    return MatrixSource(name, values.shape[0], values.shape[1], [Dense(values, are_scores=False)])
+    note = AS_MATRIX if isinstance(y_true, (list, tuple)) else ""
+    return MatrixSource(name, values.shape[0], values.shape[1], [Dense(values, are_scores=False)], note=note)
 
 
 def as_scores(y_score: Any, name: str = "y_score", n_labels: int | None = None) -> MatrixSource:
@@ -131,6 +135,7 @@ def as_scores(y_score: Any, name: str = "y_score", n_labels: int | None = None) 
     DataError
         Not a matrix of numbers, or a pair of different shapes.
     """
+    y_score = tensors.unnested(y_score)
     if _is_sparse(y_score) or tensors.is_sparse(y_score):
         return _wrap_sparse(y_score, name, are_scores=True)
     pair = find_pair(y_score, name)

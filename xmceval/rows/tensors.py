@@ -33,6 +33,11 @@ def is_sparse(value: Any) -> bool:
     return is_tensor(value) and value.layout != sys.modules["torch"].strided
 
 
+def unnested(value: Any) -> Any:
+    """Return the rows of a nested tensor, of any layout, as a list; anything else as it is."""
+    return list(value.detach().unbind()) if is_tensor(value) and value.is_nested else value
+
+
 def as_values(tensor: Any, name: str) -> Values:
     """Take a dense matrix: in memory without a copy; on another device its rows are copied when they are needed.
 

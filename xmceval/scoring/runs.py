@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -12,7 +13,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.estimates import exact
 from xmceval.scoring.paired import Output
-from xmceval.statistics.paired import Moments, PairedT, Products, paired_t
+from xmceval.statistics.paired import PairedT, t_test
 
 Runs = Sequence[int]  # the runs of a system, by number
 
@@ -46,9 +47,7 @@ class MeanOutput:
     def rows(self) -> Callable[[int], Float64] | None:
         """The mean weighted values [n_rows, 2] of a system, where they are held."""
         rows = self.output.rows
-        if rows is None:
-            return None
-        return lambda system: np.asarray(np.mean([rows(run) for run in self.groups[system]], axis=0))
+        return None if rows is None else lambda system: _mean_rows([rows(run) for run in self.groups[system]])
 
     @property
     def n_systems(self) -> int:
@@ -60,26 +59,40 @@ class MeanOutput:
         return max(self.output.n_rows[run] for run in (*self.groups[system], *self.groups[baseline]))
 
     def difference(self, system: int, baseline: int) -> PairedT | None:
-        """Compare the means of runs by t; None where a denominator is 0."""
-        own, other = self.groups[system], self.groups[baseline]
-        return paired_t(self._moments(own), self._moments(other), self._products(own, other), self.n(system, baseline))
+        """Compare the means of runs by t; None where a denominator is 0.
+
+        The mean of ratios is linear in them: so is its delta method.
+        """
+        own, other, n = self.groups[system], self.groups[baseline], self.n(system, baseline)
+        if any(self._total(run, 1) == 0 for run in (*own, *other)):
+            return None
+        difference = float(_mean(map(self._ratio, own)) - _mean(map(self._ratio, other)))
+        if n < 2:
+            return PairedT(difference)
+        squares = self._covariance(own, own) + self._covariance(other, other) - 2 * self._covariance(own, other)
+        return t_test(difference, math.sqrt(max(squares, Fraction(0)) * n / (n - 1)), n)
 
     def record(self, system: int, baseline: int) -> tuple[int, int, int] | None:
         """Return wins, ties and losses, which sums alone do not tell where there are several runs."""
         own, other = self.groups[system], self.groups[baseline]
         return self.output.record(own[0], other[0]) if len(own) == len(other) == 1 else None
 
-    def _moments(self, runs: Runs) -> Moments:
-        products = self._products(runs, runs)
-        num, den = (
-            sum((exact(self.output.sums[run][m]) for run in runs), Fraction(0)) / len(runs) for m in (0, 1)
-        )  # fmt: skip
-        return Moments(num, den, products.num_num, products.num_den, products.den_den)
+    def _total(self, run: int, moment: int) -> Fraction:
+        return exact(self.output.sums[run][moment])
 
-    def _products(self, left: Runs, right: Runs) -> Products:
-        """Return the products of two means: the means of the products of their runs."""
-        found = [self._product(i, j) for i in left for j in right]
-        return Products(*(sum(each, Fraction(0)) / len(found) for each in zip(*found, strict=True)))
+    def _ratio(self, run: int) -> Fraction:
+        return self._total(run, 0) / self._total(run, 1)
+
+    def _covariance(self, left: Runs, right: Runs) -> Fraction:
+        """Return the sum of products of the errors of two means, each the mean of the errors of its runs."""
+        return _mean(self._errors(i, j) for i in left for j in right)
+
+    def _errors(self, i: int, j: int) -> Fraction:
+        """Return the sum of products of e = (num - R den) / sum den of two runs."""
+        num_num, num_den, den_num, den_den = self._product(i, j)
+        own, other = self._ratio(i), self._ratio(j)
+        products = num_num - other * num_den - own * den_num + own * other * den_den
+        return products / (self._total(i, 1) * self._total(j, 1))
 
     def _product(self, i: int, j: int) -> tuple[Fraction, ...]:
         """Return num num, num den, den num and den den of two runs."""
@@ -90,6 +103,26 @@ class MeanOutput:
             return tuple(exact(words) for words in _words(self.output, i, j))
         num_num, num_den, den_num, den_den = (exact(words) for words in _words(self.output, j, i))
         return num_num, den_num, num_den, den_den
+
+
+def _mean(values: Iterable[Fraction]) -> Fraction:
+    found = list(values)
+    return sum(found, Fraction(0)) / len(found)
+
+
+def _mean_rows(runs: Sequence[Float64]) -> Float64:
+    """Return values [n_rows, 2] whose ratio of sums is the mean of those of runs.
+
+    Where the denominators of the runs differ, a row has the mean error of its runs instead: so linear is the mean.
+    """
+    totals = [values.sum(axis=0) for values in runs]
+    is_common = all(np.array_equal(values[:, 1], runs[0][:, 1]) for values in runs)
+    if is_common or any(den == 0 for _, den in totals):
+        return np.asarray(np.mean(runs, axis=0))
+    scale, n_rows = np.mean(totals, axis=0)[1], len(runs[0])
+    errors = [(values[:, 0] - num / den * values[:, 1]) / den for values, (num, den) in zip(runs, totals, strict=True)]
+    ratio = np.mean([num / den for num, den in totals])
+    return np.stack([scale * (ratio / n_rows + np.mean(errors, axis=0)), np.full(n_rows, scale / n_rows)], axis=1)
 
 
 def _words(output: Output, i: int, j: int) -> Int64:

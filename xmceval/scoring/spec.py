@@ -11,6 +11,7 @@ from typing import Any
 
 from xmceval.errors import UsageError
 from xmceval.files.paths import to_path
+from xmceval.rows.parts import Shards
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,8 @@ class Spec:
 
 def input_name(value: Any) -> str:
     """Return how reports call an input: a file by its name, anything else ``array``."""
+    if isinstance(value, Shards):
+        return value.name
     return to_path(value).name if isinstance(value, (str, Path)) else "array"
 
 

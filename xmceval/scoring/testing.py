@@ -45,15 +45,16 @@ class Testing:
     resamples: int = option(
         10_000, "Testing", "Resamples of the randomization, bootstrap and tukey.", kind=int, low=100, metavar="B"
     )
-    seed: int = option(0, "Testing", "Seed of the resamples.", kind=int, low=0, metavar="N")
+    seed: int = option(0, "Testing", "Seed of the resamples.", kind=int, low=0, high=2**63 - 1, metavar="N")
 
     def __post_init__(self) -> None:
         for name, spec in specs(type(self)).items():
             value = getattr(self, name)
             if spec.choices and value not in spec.choices:
                 raise UsageError(f"{name} must be one of {listed(spec.choices)}, got {value!r}")
-            if spec.low is not None and (not isinstance(value, int) or value < spec.low):
-                raise UsageError(f"{name} must be a whole number of at least {spec.low}, got {value!r}")
+            if spec.kind is int:
+                spec.check_whole(name, value)
+                object.__setattr__(self, name, int(value))  # numpy's integers are not JSON's
         if self.adjust == "tukey" and self.against is not None:
             raise UsageError("adjust=tukey compares all pairs; it cannot be combined with against (hint: use holm)")
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from xmceval.rows.batches import SelectingBatchBlock
 from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
-from xmceval.rows.checks import stored_zeros, validated_scores, validated_truth
+from xmceval.rows.checks import check_truth, stored_zeros, validated_scores
 from xmceval.rows.dense import SelectingBlock
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import NO_WEIGHTS, NONE_OMITTED, Batch, Ranking, Terms, check_lengths, rank, rows_where
@@ -79,7 +79,7 @@ class Worker:
         self._copies_rankings = any(each.needs_rankings for each in observers)
         self._truth, self._scores = Scratch(), Scratch()
         self._kept_truth, self._kept_scores = Scratch(), Scratch()
-        self._zeros, self._kept_zeros = Scratch(), Scratch()
+        self._kept_zeros = Scratch()
         self.spaces: list[Any] = [task.workspace() for task in program.tasks]
         # The narrowest width: a label outside it is an error for one system, and so for all.
         self._width = min((run.terms.width for run in runs), key=lambda width: width.n_labels, default=Width())
@@ -108,8 +108,9 @@ class Worker:
         """Yield the batch of each system, valid until the next, with what the tally counts of it beside its rows."""
         block, *others = blocks
         terms = self.runs[0].terms
-        truth, explicit_zeros = validated_truth(block, self._truth, self._width, self._largest_grade, may_merge=True)
-        zeros = stored_zeros(block, self._zeros) if self._needs_zeros else None
+        parsed = block.rows(self._truth)  # once: blocks count what they repair
+        zeros = stored_zeros(parsed) if self._needs_zeros else None
+        truth, explicit_zeros = check_truth(block, parsed, self._width, self._largest_grade, may_merge=True)
         seen = -1 if self._width.is_known else largest_label(truth)
         in_truth = 0
         if terms.filter is not None:

@@ -111,7 +111,10 @@ def _squares(moments: Moments, ratio: Fraction) -> Fraction:
 
 
 def welch(a: list[float], b: list[float]) -> PairedT:
-    """Compare the values of two groups of independent runs, such as training seeds (Welch, Biometrika 1947)."""
+    """Compare the values of two groups of independent runs, such as training seeds (Welch, Biometrika 1947).
+
+    Where all runs of both are alike, nothing shows how far runs vary: there is a test only if the groups are alike too.
+    """
     means = [math.fsum(group) / len(group) for group in (a, b)]
     errors = [
         math.fsum((value - mean) ** 2 for value in group) / (len(group) - 1) / len(group)
@@ -119,7 +122,7 @@ def welch(a: list[float], b: list[float]) -> PairedT:
     ]
     error, difference = math.sqrt(sum(errors)), means[0] - means[1]
     if not error:
-        return PairedT(difference, 0.0, difference, difference, 1.0 if difference == 0 else 0.0)
+        return PairedT(0.0, 0.0, 0.0, 0.0, 1.0) if difference == 0 else PairedT(difference)
     degrees = sum(errors) ** 2 / sum(e**2 / (len(group) - 1) for e, group in zip(errors, (a, b), strict=True))
     from scipy.special import stdtrit
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.kernels.resampling import flip_signs, permute_systems, resample_rows, swap_systems
+from xmceval.kernels.resampling import flip_signs, permute_ratios, permute_systems, resample_rows, swap_systems
 
 Float64 = NDArray[np.float64]
 
@@ -145,15 +145,34 @@ def tukey_ps(values: Float64, resampling: Resampling) -> Callable[[int, int], fl
 
     Parameters
     ----------
-    values : float64 array [n_rows, n_systems]
-        Numerators with a common denominator.
+    values : float64 array [n_rows, n_systems, 2]
+        Numerators and denominators of means or ratios of sums.
     resampling : Resampling
 
     Notes
     -----
-    Within each row the systems are permuted at random; a pair is compared with the range of all systems' sums
-    (Carterette, TOIS 2012; Sakai, Laboratory Experiments in Information Retrieval, 2018).
+    Within each row the systems are permuted at random; a pair is compared with the range of all systems' means, or
+    ratios of sums (Carterette, TOIS 2012; Sakai, Laboratory Experiments in Information Retrieval, 2018).
     """
+    if (values[:, :, 1] == values[:, :1, 1]).all():
+        return _tukey_of_sums(np.ascontiguousarray(values[:, :, 0]), resampling)
+    are_alike = (values == values[:, :1]).all(axis=(1, 2))
+    differing, base = np.ascontiguousarray(values[~are_alike]), values[are_alike, 0].sum(axis=0)
+    n_systems, ranges = values.shape[1], np.empty(resampling.n)
+
+    def permute(first: int, part: Float64) -> None:
+        space = np.empty(n_systems, dtype=np.int64), np.empty((n_systems, 2))
+        permute_ratios(differing, base, resampling.seed, first, *space, part)
+
+    resampling.run(permute, ranges)
+    totals = values.sum(axis=0)
+    return lambda a, b: resampling.p(
+        _extreme(ranges, abs(float(_differences(np.concatenate([totals[a], totals[b]])[None])[0])), 1.0)
+    )
+
+
+def _tukey_of_sums(values: Float64, resampling: Resampling) -> Callable[[int, int], float]:
+    """Return p of any pair by numerators [n_rows, n_systems], whose denominators are common."""
     differing = np.ascontiguousarray(values[(values != values[:, :1]).any(axis=1)])
     n_systems, totals = values.shape[1], values.sum(axis=0)
     ranges = np.empty(resampling.n)

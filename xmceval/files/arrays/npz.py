@@ -167,7 +167,9 @@ def _check(archive: Archive, opened: zipfile.ZipFile) -> tuple[str, dict[str, in
     path = archive.path
     parts = {name.removesuffix(".npy") for name in opened.namelist()}
     if not _COMMON.keys() <= parts:
-        raise DataError(f"{path}: is not a sparse matrix; expected a file of scipy.sparse.save_npz")
+        has_rows = {"meta", "rows", "values"} <= parts
+        hint = " (hint: values of rows are compared with xmceval compare --rows)" if has_rows else ""
+        raise DataError(f"{path}: is not a sparse matrix; expected a file of scipy.sparse.save_npz{hint}")
     form = _read_format(archive, opened) if "format" in parts else "csr"
     if form not in _FORMATS:
         raise DataError(

@@ -15,7 +15,7 @@ from xmceval.files.arrays.npy import ArrayFile, Header, NpyFile, read_header, re
 from xmceval.files.known.table import title_of
 from xmceval.files.names import Names, unknown_name
 from xmceval.files.opened import Opened, Request
-from xmceval.files.paths import RemotePath, sibling
+from xmceval.files.paths import RemotePath, sibling, to_path
 from xmceval.files.signatures import LABELS_ENDING, SCORES_ENDING
 from xmceval.rows.block import Int64, Rows, Scratch
 from xmceval.rows.lists import are_ranked_lists
@@ -81,6 +81,18 @@ def is_pair(path: Path) -> bool:
 def has_pair(path: Path) -> bool:
     """Return whether a file of the pair that a path names exists."""
     return any(file.is_file() for file in _find_pair(path))
+
+
+def resolve(path: str | Path) -> Path:
+    """Return a path without links; of all names of a pair the same one."""
+    path = to_path(path)
+    return (_find_pair(path)[0] if is_pair(path) else path).resolve()
+
+
+def pair_of(path: Path) -> str:
+    """Return the common part of the names of a pair that a path is one of, or the path itself."""
+    stem, is_part = _stem(path)
+    return stem if is_part else str(path)
 
 
 def find_files(path: Path) -> list[Path]:

@@ -6,7 +6,7 @@ import socket
 from collections.abc import Iterator
 
 from xmceval.errors import DataError
-from xmceval.files.paths import RemotePath, redacted
+from xmceval.files.addresses import Address, redacted
 from xmceval.files.remote.threads import PATIENCE, NoAnswerError
 
 _MISSING = frozenset({404, 410})
@@ -49,7 +49,7 @@ def is_changed(error: BaseException) -> bool:
     return _status(error) == _CHANGED or _has_name(error, ("fileexpired", "preconditionfailed"))
 
 
-def explain(path: RemotePath, error: BaseException, what: str = "read") -> DataError:
+def explain(path: Address, error: BaseException, what: str = "read") -> DataError:
     """Return the error for an address that another package's error means."""
     if isinstance(error, DataError):
         return error
@@ -70,11 +70,11 @@ def explain(path: RemotePath, error: BaseException, what: str = "read") -> DataE
     return DataError(f"{path}: cannot be {what} ({text})")
 
 
-def missing_package(path: RemotePath, error: ImportError) -> str:
+def missing_package(path: Address, error: ImportError) -> str:
     """Return the message for a protocol that needs another package."""
     from fsspec.registry import known_implementations
 
-    protocols = path.address.split("::")
+    protocols = path.text.split("::")
     known = (known_implementations.get(each.partition("://")[0], {}) for each in protocols)
     module = next((each["class"].partition(".")[0] for each in known if str(error) == each.get("err")), "fsspec")
     package = str(getattr(error.__cause__, "name", None) or module) if module == "fsspec" else module
@@ -83,7 +83,7 @@ def missing_package(path: RemotePath, error: ImportError) -> str:
     return f"the protocol {path.protocol!r} needs the package {package} (hint: pip install {package})"
 
 
-def _credentials_hint(path: RemotePath) -> str:
+def _credentials_hint(path: Address) -> str:
     if path.protocol in {"http", "https"}:
         return "check that the address is public, or has its token or signature"
     return f"set the credentials as {_package(path.protocol)} expects them; see its documentation"
@@ -132,14 +132,14 @@ def _is_nowhere(error: BaseException) -> bool:
     return any(isinstance(each, refused) for each in _chain(error)) or _has_name(error, _NOWHERE)
 
 
-def _describe(path: RemotePath, error: BaseException) -> str:
+def _describe(path: Address, error: BaseException) -> str:
     """Return another package's message without credentials, on one line."""
     first = list(_chain(error))[-1] if _is_nowhere(error) or _status(error) else error
     status = _status(error)
     if status is not None and path.protocol in {"http", "https"}:
         reason = str(getattr(first, "message", "") or getattr(first, "reason", "")).strip()
-        return f"status {status}{', ' if reason else ''}{redacted(reason, path.address)}"[:_LONGEST]
+        return f"status {status}{', ' if reason else ''}{redacted(reason, path.text)}"[:_LONGEST]
     if _has_name(error, _DROPPED):
         return "the server closed it"
     text = getattr(first, "strerror", None) or str(first) or type(first).__name__
-    return redacted(" ".join(str(text).split()), path.address)[:_LONGEST]
+    return redacted(" ".join(str(text).split()), path.text)[:_LONGEST]

@@ -10,8 +10,7 @@ from functools import partial
 from typing import Any
 
 from xmceval.errors import DataError
-from xmceval.files.paths import RemotePath
-from xmceval.files.pipes import Copy
+from xmceval.files.copies import Copy
 from xmceval.files.remote import ranges
 from xmceval.files.remote.faults import explain, is_changed, is_lost
 from xmceval.files.remote.ranges import Ranges, Window
@@ -31,8 +30,8 @@ class RemoteFile(io.RawIOBase):
         It is missing, empty or a folder, its store does not answer; while reading: it changed, or it ends too early.
     """
 
-    def __init__(self, path: RemotePath) -> None:
-        remote = path.remote
+    def __init__(self, remote: Remote) -> None:
+        path = remote.path
         if remote.is_folder:
             raise DataError(f"{path}: is a directory; expected a file")
         if remote.size == 0:

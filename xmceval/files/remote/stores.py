@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from xmceval.errors import DataError
-from xmceval.files.paths import RemotePath
-from xmceval.files.pipes import Copy
+from xmceval.files.addresses import Address
+from xmceval.files.copies import Copy
 from xmceval.files.remote.faults import MissingError, explain, is_permanent, missing_package
 from xmceval.files.remote.threads import RETRIES, call, pause
 
@@ -29,10 +29,12 @@ class Remote:
 
     Attributes
     ----------
-    path : RemotePath
+    path : Address
     system : fsspec file system
     name : str
         Its name on the store.
+    fingerprint : tuple or None
+        What identified the content when the file was first seen, in this process or another.
     head : bytes
         Its first bytes, as far as they were read.
     copy : Copy or None
@@ -43,9 +45,10 @@ class Remote:
         Whether it was found unchanged since it was first seen.
     """
 
-    path: RemotePath
+    path: Address
     system: Any
     name: str
+    fingerprint: tuple[tuple[str, str], ...] | None = None
     head: bytes = b""
     copy: Copy | None = None
     trusts_tags: bool = True
@@ -72,8 +75,8 @@ class Remote:
                 self._missing = error
                 raise
             fingerprint = identity(self._info)
-            if self.path.fingerprint is None:
-                self.path.fingerprint = fingerprint
+            if self.fingerprint is None:
+                self.fingerprint = fingerprint
             self._compare(fingerprint)
         return self._info
 
@@ -161,6 +164,23 @@ class Remote:
             how["headers"] = headers | {"Accept-Encoding": "identity"}
         return self.system.open(self.name, "rb", cache_type="none", **how)
 
+    def match(self) -> list[str]:
+        """Return the addresses of the files that match this one, a pattern.
+
+        Raises
+        ------
+        DataError
+            The store does not answer.
+        """
+
+        def match_once() -> dict[str, dict[str, Any]]:
+            self.system.invalidate_cache()
+            return dict(self.system.glob(self.name, detail=True))
+
+        found = self.attempt(match_once)
+        names = [name for name, info in found.items() if info.get("type") != "directory"]
+        return [name if "://" in name else f"{self.path.protocol}://{name}" for name in names]
+
     def check_unchanged(self) -> None:
         """Check that the file is still what it was when it was first seen.
 
@@ -177,7 +197,7 @@ class Remote:
         self.is_checked = True
 
     def _compare(self, fingerprint: tuple[tuple[str, str], ...]) -> None:
-        before, after = dict(self.path.fingerprint or ()), dict(fingerprint)
+        before, after = dict(self.fingerprint or ()), dict(fingerprint)
         changed = [name for name in before.keys() & after.keys() if before[name] != after[name]]
         if changed:
             name = "size" if "size" in changed else min(changed)
@@ -192,7 +212,7 @@ def identity(info: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple((name, str(info[name])) for name in _IDENTITY if info.get(name) is not None)
 
 
-def connect(path: RemotePath) -> Remote:
+def connect(path: Address, fingerprint: tuple[tuple[str, str], ...] | None = None) -> Remote:
     """Find the store of an address.
 
     Raises
@@ -205,7 +225,7 @@ def connect(path: RemotePath) -> Remote:
     except ImportError:
         raise DataError(f"{path}: remote files need the package fsspec (hint: pip install 'xmceval[remote]')") from None
     try:
-        system, name = call(lambda: url_to_fs(path.address))
+        system, name = call(lambda: url_to_fs(path.text))
     except ImportError as error:
         raise DataError(f"{path}: {missing_package(path, error)}") from None
     except ValueError as error:
@@ -216,4 +236,4 @@ def connect(path: RemotePath) -> Remote:
         raise explain(path, error) from None
     except Exception as error:
         raise explain(path, error) from None
-    return Remote(path, system, name)
+    return Remote(path, system, name, fingerprint)

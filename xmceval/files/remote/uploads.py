@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.errors import DataError
-from xmceval.files.paths import RemotePath
+from xmceval.files.addresses import Address
 from xmceval.files.remote.faults import explain, is_permanent
 from xmceval.files.remote.stores import Remote, connect
 from xmceval.files.remote.threads import RETRIES, pause, start
@@ -20,22 +20,21 @@ from xmceval.files.remote.threads import RETRIES, pause, start
 _ATOMIC = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "hf", "oss", "oci", "r2", "http", "https"})
 
 
-def upload_all(files: Sequence[Path], targets: Sequence[Path], existing: Sequence[Path]) -> None:
-    """Send files to those of their targets that are remote; where one cannot be sent, new ones are removed again."""
-    sent = list[RemotePath]()
-    for file, target in zip(files, targets, strict=True):
-        if isinstance(target, RemotePath):
-            try:
-                upload(file, target)
-            except BaseException:
-                for other in sent:
-                    if other not in existing:
-                        remove(other)
-                raise
-            sent.append(target)
+def upload_all(files: Sequence[tuple[Path, Address]], existing: Sequence[Address]) -> None:
+    """Send files to their targets; where one cannot be sent, new ones are removed again."""
+    sent = list[Address]()
+    for file, target in files:
+        try:
+            upload(file, target)
+        except BaseException:
+            for other in sent:
+                if other not in existing:
+                    remove(other)
+            raise
+        sent.append(target)
 
 
-def upload(local: Path, target: RemotePath) -> None:
+def upload(local: Path, target: Address) -> None:
     """Send a finished file to its store; where that fails, nothing is left there.
 
     Raises
@@ -70,7 +69,7 @@ def upload(local: Path, target: RemotePath) -> None:
         raise
 
 
-def remove(target: RemotePath) -> None:
+def remove(target: Address) -> None:
     """Remove a file that belongs to others that could not be written."""
     remote = connect(target)
     with suppress(Exception):
@@ -98,7 +97,7 @@ def _rename(system: Any, old: str, new: str) -> None:
         system.mv(old, new)
 
 
-def _check_size(system: Any, name: str, size: int, target: RemotePath) -> None:
+def _check_size(system: Any, name: str, size: int, target: Address) -> None:
     """Check that a store has the whole file, as far as it tells."""
     found = None
     with suppress(Exception):

@@ -99,7 +99,7 @@ def _check_header(path: Path, filled: Sequence[tuple[int, bytes]], request: Requ
     """Refuse lines of numbers below a header with other names."""
     for delimiter in (b",", b";"):
         number, header = filled[0] if len(filled) > 1 else (0, b"")
-        fields, *rows = (line.split(delimiter) for line in (header, *(line for _, line in filled[1:])))
+        fields, rows = header.split(delimiter), (line.split(delimiter) for _, line in filled[1:])
         is_header = len(fields) > 1 and not any(field.strip()[:1].isdigit() or not field.strip() for field in fields)
         if is_header and all(len(row) == len(fields) and row[0].strip(b' "').isdigit() for row in rows):
             raise DataError(
@@ -109,9 +109,11 @@ def _check_header(path: Path, filled: Sequence[tuple[int, bytes]], request: Requ
 
 def _detect_columns(path: Path, filled: Sequence[tuple[int, bytes]], request: Request) -> Layout | None:
     """Return the layout of three columns without a header; whole numbers may also be lists of three labels."""
-    for delimiter in DELIMITERS:
+    for delimiter in DELIMITERS if filled else ():
+        if len(filled[0][1].split(delimiter)) != 3:
+            continue
         rows = [line.split(delimiter) for _, line in filled]
-        if not rows or any(len(row) != 3 or not row[0].isdigit() or not _NUMBER.fullmatch(row[2]) for row in rows):
+        if any(len(row) != 3 or not row[0].isdigit() or not _NUMBER.fullmatch(row[2]) for row in rows):
             continue
         names = _find_names([row[1] for row in rows], request.names)
         if names is None and not all(row[1].isdigit() for row in rows):

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from xmceval.errors import DataError, UsageError, listed
+from xmceval.files.addresses import Address
 from xmceval.files.paths import RemotePath, to_path
 
 _unfinished: set[Path] = set()
@@ -73,7 +74,11 @@ def open_targets(targets: Sequence[Path], *, force: bool) -> Iterator[list[Binar
         if remote:
             from xmceval.files.remote.uploads import upload_all
 
-            upload_all(temporary, targets, existing)
+            pairs = zip(temporary, targets, strict=True)
+            upload_all(
+                [(file, Address(target.address)) for file, target in pairs if isinstance(target, RemotePath)],
+                [Address(target.address) for target in existing if isinstance(target, RemotePath)],
+            )
         for path, target in zip(temporary, targets, strict=True):
             if target not in remote:
                 _copy_permissions(target, path)

@@ -172,7 +172,8 @@ def draw(
     """
     plan = _module(kind).plan(subject, metrics)
     check_installed()
-    from xmceval.report.pictures.style import COLUMN, SIZES, add_legend, draw_plan, style
+    from xmceval.report.pictures.figure import draw_plan
+    from xmceval.report.pictures.style import COLUMN, SIZES, add_legend, style
 
     if size is not None and size not in SIZES:
         raise UsageError(f"size must be one of {listed(SIZES)}, got {size!r}")
@@ -186,6 +187,11 @@ def draw(
             add_legend(ax, plan.legend, COLUMN, loc="lower left", bbox_to_anchor=(0.0, 1.0))
     figure: Figure = ax.figure
     return figure
+
+
+def plot(subject: Subject, kind: str | None, **choices: Any) -> Figure:
+    """Draw a picture of the default kind, or of another one."""
+    return draw(kind or default_kind(subject), subject, **choices)
 
 
 def to_svg(figure: Figure, *, theme: str = "auto", prefix: str | None = None) -> str:

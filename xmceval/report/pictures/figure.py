@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from xmceval.files.paths import to_path
 from xmceval.report.pictures.files import METADATA, to_bytes
-from xmceval.report.pictures.style import DOTS_PER_INCH, style
+from xmceval.report.pictures.style import DOTS_PER_INCH, PAGE, SIZES, Plan, add_legend, style
 
 
 class Picture(Figure):  # type: ignore[misc]
@@ -25,3 +25,25 @@ class Picture(Figure):  # type: ignore[misc]
 
     def _repr_png_(self) -> bytes:
         return to_bytes(self, "png")
+
+
+def draw_plan(plan: Plan, size: str | None) -> Picture:
+    """Draw panels side by side and below each other, and the legend above them."""
+    width = SIZES[size or plan.size or ("column" if len(plan.panels) == 1 else "page")]
+    n_columns = min(len(plan.panels), plan.columns if width == PAGE else 1)
+    n_lines = -(-len(plan.panels) // n_columns)
+    with style():
+        n_legend = 0 if plan.legend is None else len(plan.legend.texts)
+        figure = Picture(figsize=(width, n_lines * plan.height + 0.17 * n_legend / n_columns), layout="constrained")
+        figure.set_label(plan.text)
+        ratios = plan.ratios if n_lines == len(plan.ratios) else None
+        axes = figure.subplots(n_lines, n_columns, squeeze=False, height_ratios=ratios).flatten()
+        for panel, ax in zip(plan.panels, axes, strict=False):
+            panel(ax)
+        for ax in axes[len(plan.panels) :]:
+            ax.set_axis_off()
+        if plan.legend is not None:
+            add_legend(figure, plan.legend, width, loc="outside upper left")
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # a layout that is computed again may differ by rounding
+    return figure

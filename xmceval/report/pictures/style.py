@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # matplotlib is loaded when a picture is drawn
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 COLUMN, PAGE = 3.3, 6.9  # inches: the width of a column and of a page of a paper
 SIZES = {"column": COLUMN, "page": PAGE}
@@ -145,30 +144,6 @@ def style() -> Iterator[None]:
         mpl.rcdefaults()
         mpl.rcParams.update(RULES)
         yield
-
-
-def draw_plan(plan: Plan, size: str | None) -> Figure:
-    """Draw panels side by side and below each other, and the legend above them."""
-    from xmceval.report.pictures.figure import Picture
-
-    width = SIZES[size or plan.size or ("column" if len(plan.panels) == 1 else "page")]
-    n_columns = min(len(plan.panels), plan.columns if width == PAGE else 1)
-    n_lines = -(-len(plan.panels) // n_columns)
-    with style():
-        n_legend = 0 if plan.legend is None else len(plan.legend.texts)
-        figure = Picture(figsize=(width, n_lines * plan.height + 0.17 * n_legend / n_columns), layout="constrained")
-        figure.set_label(plan.text)
-        ratios = plan.ratios if n_lines == len(plan.ratios) else None
-        axes = figure.subplots(n_lines, n_columns, squeeze=False, height_ratios=ratios).flatten()
-        for panel, ax in zip(plan.panels, axes, strict=False):
-            panel(ax)
-        for ax in axes[len(plan.panels) :]:
-            ax.set_axis_off()
-        if plan.legend is not None:
-            add_legend(figure, plan.legend, width, loc="outside upper left")
-        figure.draw_without_rendering()
-        figure.set_layout_engine("none")  # a layout that is computed again may differ by rounding
-    return figure
 
 
 def add_legend(parent: Any, legend: Legend, width: float, **where: Any) -> None:

@@ -135,4 +135,8 @@ def _runs() -> Schema:
         name=text("Its name."),
         systems=many("The names of its runs among the systems.", text("A name.")),
         metrics=by("canonical name", "Spreads.", spread),
+        slices=many(
+            "One per bin of labels.",
+            record("Spreads within a bin.", bin=text("Its name."), metrics=by("canonical name", "Spreads.", spread)),
+        ),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xmceval.files.known.table import KNOWN
+from xmceval.report.schemas.scores import make_options
 from xmceval.report.schemas.words import (
     Schema,
     count,
@@ -26,9 +27,12 @@ def make_inspect_schema() -> Schema:
     return document(
         INSPECT,
         "What files are, and whether they are sound.",
-        is_sound=flag("Whether score would accept all files, and nothing shows that two do not belong together."),
+        is_sound=flag(
+            "Whether score, or merge, would accept all files, and nothing shows that two do not belong together."
+        ),
         files=many("One per file, in the order in which they were passed.", _file()),
         together=many("The first truth with each other file.", _pair()),
+        states=many("One per file of saved totals.", _state()),
     )
 
 
@@ -69,6 +73,43 @@ def _file() -> Schema:
         are_ranks=flag("Whether the values are ranks, made from the order of a list."),
         format=text("The name of its format, which xmceval formats explains.", _names()),
         is_sound=flag("Whether score would accept the file."),
+    )
+
+
+def _state() -> Schema:
+    unread = "where it cannot be read"
+    propensities = record(
+        "Propensities.",
+        digest=text("A digest of 1/p of all labels."),
+        source=text("The file that they come from."),
+        a=maybe(number("A of the model."), "where 1/p was passed"),
+        b=maybe(number("B of the model."), "where 1/p was passed"),
+        n=maybe(count("Training rows."), "where 1/p was passed"),
+        from_truth=flag("Whether they were estimated from the truth itself."),
+    )
+    part = record(
+        "Some rows.",
+        name=text("The file that their totals were first saved to."),
+        n_rows=count("How many there are."),
+        truth=text("The file of the truth."),
+        scores=text("The file of the predictions."),
+        system=text("The name of the system."),
+        truth_digest=text("A digest of their true labels; empty where it is not known."),
+        scores_digest=text("A digest of their best labels; empty where it is not known."),
+        shard=maybe(many("The number of the shard, and how many there are.", count("A number.")), "without --shard"),
+    )
+    return record(
+        "A file of saved totals.",
+        path=text("Its name."),
+        version=text("The version of xmceval that saved it."),
+        n_rows=count("Rows."),
+        n_labels=maybe(count("Labels."), "where no input declared the number"),
+        metrics=many("The metrics, with their options and cutoffs.", text("A metric.")),
+        options=maybe(make_options(), unread),
+        propensities=maybe(propensities, "without metrics that need them"),
+        parts=many("The rows that were added, by where they come from.", part),
+        fault=text("Why merge would refuse it; empty where it would not."),
+        is_sound=flag("Whether merge would accept it."),
     )
 
 

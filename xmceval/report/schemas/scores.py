@@ -45,7 +45,7 @@ def spine() -> dict[str, Schema]:
     return {
         "version": text("The version of xmceval."),
         "truth": text("The file of the truth, or `array`."),
-        "options": _options(),
+        "options": make_options(),
         "n_instances": count("Rows of the truth that were scored."),
         "n_labels": maybe(count("Labels."), UNCOUNTED),
         "n_true": maybe(count("True labels of all instances."), UNCOUNTED),
@@ -60,7 +60,8 @@ def spine() -> dict[str, Schema]:
     }
 
 
-def _options() -> Schema:
+def make_options() -> Schema:
+    """Make the schema of the options that are recorded."""
     fields = {name: _option(name, spec) for name, spec in specs(Options).items() if spec.shown != "nowhere"}
     return choice_of("The options of scoring that are not the default; files by name, arrays as `array`.", **fields)
 

@@ -25,6 +25,7 @@ SCHEMAS: Mapping[str, Entry] = MappingProxyType(
     {
         "score": Entry(scores.NAME, scores.make_schema),
         "compare": Entry(compare.NAME, compare.make_schema),
+        "merge": Entry(scores.NAME, scores.make_schema),
         "auc": Entry(files.AUC, files.make_auc_schema),
         "inspect": Entry(files.INSPECT, files.make_inspect_schema),
         "check-table": Entry(files.CHECK_TABLE, files.make_check_table_schema),

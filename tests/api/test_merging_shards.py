@@ -1,0 +1,330 @@
+"""Merging shards: scored as one or one by one and merged, they give the bits of one run, and mix-ups are refused."""
+
+import json
+import shutil
+import zlib
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from numba import config
+from support.measures import names_of
+from support.shards import cut, part_of, save
+from support.strategies import Case, random_case, random_weights, to_csr
+
+import xmceval
+from xmceval.cli import cli
+from xmceval.errors import DataError, UsageError
+from xmceval.metrics.table import METRICS
+
+TRUTH_FORMS, SCORE_FORMS = ("csr", "npz", "csc", "text", "text gz"), ("csr", "npz", "coo", "text", "bare text gz")
+N_ROWS, N_LABELS = 40, 12
+SEEDS = range(2 if config.DISABLE_JIT else 4)
+
+
+@cache
+def every_metric():
+    """Return the names of all metrics that can be merged, with each combination of their options."""
+    return [name for metric in METRICS.values() if metric.mergeable for name in names_of(metric)]
+
+
+@pytest.fixture(autouse=True)
+def in_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def make_case(seed):
+    """Return a case that all metrics take: of probabilities, and without grades."""
+    case = random_case(seed, N_ROWS, N_LABELS)
+    truth = [dict.fromkeys(row, 1.0) for row in case.truth]
+    scores = [{label: (score + 1.5) / 3 for label, score in row.items()} for row in case.scores]
+    return Case(truth, scores, case.n_labels, case.inverse)
+
+
+def options_for(seed, case):
+    """Return other options for each seed: weights, bins, ties, rows that are left out."""
+    rng = np.random.default_rng(seed)
+    chosen = [
+        {"sample_weight": [3.0, *random_weights(seed)[1:]], "max_weight": 3},
+        {"counts": rng.integers(0, 50, N_LABELS), "n_train": 50, "by_frequency": 3, "ceiling": True},
+        {"empty_rows": "drop", "unscored": "zero", "threshold": 0.5},
+        {"filter": np.argwhere(rng.random((N_ROWS, N_LABELS)) < 0.1), "filter_truth": True},
+    ][seed % 4]
+    return chosen if "counts" in chosen else chosen | {"inverse_propensities": case.inverse}
+
+
+def same(result, expected):
+    assert result.estimates == expected.estimates
+    assert result.counts == expected.counts
+    assert result.filtered == expected.filtered or expected.filtered.source != result.filtered.source
+    assert [part.estimates for part in result.slices] == [part.estimates for part in expected.slices]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
+def test_any_shards_give_the_bits_of_one_run(seed):
+    """For every metric: in any formats scored as one, and one by one and merged in any order."""
+    rng, case = np.random.default_rng(seed), make_case(seed)
+    options = {"metrics": every_metric(), "threads": 2} | options_for(seed, case)
+    whole = [to_csr(rows, N_LABELS, np.float64) for rows in (case.truth, case.scores)]
+    expected = xmceval.score(*whole, **options)
+    assert len(expected) > 100
+    bounds = cut(rng, N_ROWS, 4)
+    bounds = sorted({*bounds, 7})  # an empty text file is refused, and weights of no rows too
+    parts = [part_of(case, start, stop) for start, stop in pairwise(bounds)]
+    truth = [save(part.truth, N_LABELS, f"t{i}", rng.choice(TRUTH_FORMS)) for i, part in enumerate(parts)]
+    scores = [save(part.scores, N_LABELS, f"p{i}", rng.choice(SCORE_FORMS)) for i, part in enumerate(parts)]
+    same(xmceval.score(truth, scores, **options), expected)
+    same(xmceval.score(whole[0], scores, **options), expected)
+
+    names = []
+    for i, (start, stop) in enumerate(pairwise(bounds)):
+        own = dict(options)
+        if "sample_weight" in own:
+            own["sample_weight"] = own["sample_weight"][start:stop]
+            own["sample_weight"][0] = own["sample_weight"][0] or 0.25  # not all 0
+        if "filter" in own:
+            pairs = own["filter"]
+            own["filter"] = pairs[(pairs[:, 0] >= start) & (pairs[:, 0] < stop)] - [start, 0]
+        names.append(f"{i}.state")
+        xmceval.score(truth[i], scores[i], **own, save_state=names[-1], shard=(i + 1, len(parts)))
+    if "sample_weight" in options:
+        changed = options["sample_weight"]
+        options["sample_weight"] = [w or 0.25 if i in bounds else w for i, w in enumerate(changed)]
+        expected = xmceval.score(*whole, **options)
+    order = rng.permutation(names).tolist()
+    merged = xmceval.merge(order)
+    same(merged, expected)
+    xmceval.merge(order[:2], save_state="some.state")
+    again = xmceval.merge(["some.state", *order[2:]])
+    same(again, expected)
+    assert again.options == merged.options
+
+
+def data(n_shards=3, rows=8):
+    """Return shards of truth and scores with enough labels to be recognised."""
+    rng = np.random.default_rng(5)
+    truth = (rng.random((n_shards, rows, 9)) < 0.4).astype(float)
+    return truth, truth * 0.5 + rng.random(truth.shape)
+
+
+def save_states(n_shards=3, numbered=True, **options):
+    truth, scores = data(n_shards)
+    names = [f"{i + 1}.state" for i in range(n_shards)]
+    for i, name in enumerate(names):
+        shard = f"{i + 1}/{n_shards}" if numbered else None
+        xmceval.score(truth[i], scores[i], **{"metrics": "P", "k": 1, "save_state": name, "shard": shard} | options)
+    return names
+
+
+def refused(states, message, kind=DataError, **options):
+    with pytest.raises(kind) as error:
+        xmceval.merge(states, **options)
+    assert message in str(error.value)
+
+
+def test_missing_and_repeated_shards_are_refused_with_their_names():
+    one, two, three = save_states()
+    refused([three, one], "shard 2 of 3 is missing: 1.state is shard 1, 3.state is shard 3 (hint: merge all of them")
+    refused([two], "shards 1, 3 of 3 are missing: 2.state is shard 2")
+    shutil.copy(two, "copy.state")
+    refused([one, two, three, "copy.state"], "2.state and copy.state are both shard 2 of 3")
+    truth, scores = data()
+    xmceval.score(truth[2], scores[2], metrics="P", k=1, save_state="other.state", shard=(2, 4))
+    refused([one, two, "other.state"], "1.state is shard 1 of 3, but other.state is shard 2 of 4")
+    xmceval.score(truth[2], scores[2], metrics="P", k=1, save_state="none.state")
+    refused([one, two, "none.state"], "1.state is shard 1 of 3, but none.state was saved without --shard")
+
+
+def test_the_same_file_or_evaluator_twice_is_refused():
+    evaluator, other = (xmceval.Evaluator(metrics="P", k=1) for _ in range(2))
+    evaluator.update(np.eye(3), np.eye(3))
+    evaluator.save("own.state")
+    refused(["own.state", Path("own.state").resolve()], f"own.state and {Path.cwd() / 'own.state'} are the same file")
+    refused(["own.state", "own.state"], "own.state and own.state are the same file")
+    refused([evaluator, other, evaluator], "state 1 and state 3 are the same Evaluator")
+
+
+def test_more_rows_are_added_to_saved_totals_by_another_evaluator():
+    states, (truth, scores) = save_states(numbered=False), data()
+    saved, evaluator = xmceval.Evaluator.load(states[0]), xmceval.Evaluator(metrics="P", k=1)
+    with pytest.raises(UsageError, match="which writes totals only, so no rows can be added"):
+        saved.update(truth[1], scores[1])
+    evaluator.update(truth[1], scores[1])
+    expected = xmceval.score(list(truth[:2]), list(scores[:2]), metrics="P", k=1)
+    assert evaluator.merge(saved).result().figures == expected.figures
+    evaluator.update(truth[2], scores[2])
+    assert evaluator.result().counts.n_instances == 24
+
+
+def test_the_same_rows_twice_are_refused_without_numbers_too():
+    one, two, _ = save_states(numbered=False)
+    shutil.copy(one, "copy.state")
+    refused([one, two, "copy.state"], "1.state and copy.state are of the same rows")
+    truth, scores = data()
+    xmceval.score(truth[1], -scores[1], metrics="P", k=1, save_state="b.state")
+    refused([two, "b.state"], "2.state and b.state are of the same truth, 8 rows of array, with other predictions")
+    xmceval.score(truth[1], scores[1], metrics="P", k=1, save_state="n.state", shard=(1, 2))
+    xmceval.score(truth[1], scores[1], metrics="P", k=1, save_state="m.state", shard=(2, 2))
+    refused(["n.state", "m.state"], "m.state and n.state are of the same rows")
+
+
+def test_states_that_were_made_otherwise_are_refused_with_both_names():
+    one, *_ = save_states(numbered=False)
+    truth, scores = data()
+    others = {
+        "metrics: P@1 and P@2": {"k": 2},
+        "ties: none and best": {"ties": "best"},
+        "empty_rows: none and drop": {"empty_rows": "drop"},
+        "number of labels: 9 and 10": {"wide": True},
+        "scale of sample weights: none and 2.0": {"sample_weight": [2.0] * 8},
+    }
+    for number, (difference, options) in enumerate(others.items()):
+        name, extra = f"x{number}.state", [[0.0]] * 8 if options.pop("wide", False) else np.zeros((8, 0))
+        wider = [np.hstack([each[1], extra]) for each in (truth, scores)]
+        xmceval.score(*wider, **{"metrics": "P", "k": 1} | options, save_state=name)
+        refused([one, name], f"1.state and {name} differ in {difference}")
+    head, _, payload = Path(one).read_bytes().partition(b"\n")
+    document = json.loads(head)
+    Path("old.state").write_bytes(json.dumps(document | {"version": "0.0.1"}).encode() + b"\n" + payload)
+    refused([one, "old.state"], f"differ in version of xmceval: {document['version']} and 0.0.1")
+
+
+def test_propensities_are_compared_and_never_estimated_from_a_part():
+    truth, scores = data()
+    with pytest.raises(UsageError, match=r"^PSP@1: need propensities, which are never estimated from the rows of one"):
+        xmceval.score(truth[0], scores[0], metrics="PSP@1", save_state="a.state")
+    with pytest.raises(UsageError, match=r"^by_frequency: needs propensities, which"):
+        xmceval.score(truth[0], scores[0], metrics="P", by_frequency=2, save_state="a.state")
+    for name, train in (("a", truth[2]), ("b", truth[1])):
+        i = "ab".index(name)
+        xmceval.score(truth[i], scores[i], metrics="PSP@1", train=train, save_state=f"{name}.state")
+    refused(["a.state", "b.state"], "a.state and b.state differ in propensities: ")
+
+
+def test_what_cannot_be_saved_is_refused_before_anything_is_read():
+    save = {"save_state": "a.state", "metrics": "P"}
+    for options, message in (
+        (save | {"metrics": "macroAUC"}, "macroAUC: not available for states"),
+        ({"metrics": "P", "shard": "1/2"}, r"shard \(--shard\) has no effect without save_state"),
+        (save | {"shard": "3/2"}, "shard must be its number of how many, such as 2/3, got '3/2'"),
+        (save | {"shard": "x"}, "such as 2/3, got 'x'"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            xmceval.score("missing.txt", "missing.txt", **options)
+    with pytest.raises(UsageError, match=r"max_weight .--max-weight. has no effect without sample_weight"):
+        xmceval.score(np.eye(2), np.eye(2), metrics="P", k=1, max_weight=2)
+    with pytest.raises(DataError, match="sample_weight:2: the weight of row 1 is 3, above max_weight, 2"):
+        xmceval.score(np.eye(2), np.eye(2), metrics="P", k=1, sample_weight=[1, 3], max_weight=2)
+    Path("a.state").write_text("x")
+    with pytest.raises(UsageError, match=r"a.state: already exists"):
+        xmceval.score("missing.txt", "missing.txt", **save)
+    with pytest.raises(UsageError, match=r"b.state: totals cannot be saved beside values of labels"):
+        xmceval.score(np.eye(2), np.eye(2), metrics="P", k=1, save_state="b.state", save_labels="l.csv")
+    with open("q.txt", "w") as file:
+        file.write("q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 1\n")
+    with open("r.txt", "w") as file:
+        file.write("q1 Q0 d1 1 0.5 tag\nq2 Q0 d1 1 0.5 tag\n")
+    with pytest.raises(DataError, match=r"q.txt: its documents are only numbered by their places in it"):
+        xmceval.score("q.txt", "r.txt", metrics="P", k=1, save_state="q.state")
+
+
+def test_filters_are_of_the_rows_of_one_shard():
+    truth, scores = data()
+    for i, pairs in enumerate(([[0, 1], [7, 2]], [[0, 1], [7, 2]], [[3, 3]])):
+        options = {"by_frequency": 1, "train": truth[2]}  # whose tables are part of the state
+        xmceval.score(truth[i], scores[i], metrics="P", k=1, filter=pairs, save_state=f"{i}.state", **options)
+    refused(["0.state", "1.state"], "0.state and 1.state have the same filter, whose rows are those of one shard")
+    assert str(xmceval.merge(["1.state", "2.state"]).filtered).startswith(
+        "filter: 3 pairs in 3 rows from filter, 3 pre"
+    )
+    xmceval.score(truth[0], scores[0], metrics="P", k=1, save_state="none.state", **options)
+    refused(["2.state", "none.state"], "2.state has a filter, and none.state none; expected one for each shard")
+
+
+def test_files_that_are_no_states_are_refused():
+    [one] = save_states(1)
+    content = Path(one).read_bytes()
+    for name, wrong, message in (
+        ("text.txt", b"0:1 2:1\n", "text.txt: not a state of xmceval (hint: xmceval score --save-state"),
+        ("cut.state", content[:-4], "cut.state: the state is damaged or cut short"),
+        (
+            "forged.state",
+            content.partition(b"\n")[0] + b"\n" + zlib.compress(b"0" * 64),
+            "forged.state: the state is dam",
+        ),
+    ):
+        Path(name).write_bytes(wrong)
+        refused([name], message)
+    refused([], "there is nothing to merge", UsageError)
+    refused(one, "states must be a list of paths or Evaluators, got only one", UsageError)
+    refused([None], "state 1: expected a path or an Evaluator, got NoneType", UsageError)
+    refused(["missing.state"], "missing.state: no such file")
+
+
+def test_evaluators_and_files_merge():
+    truth, scores = data()
+    evaluator = xmceval.Evaluator(metrics="P", k=1)
+    evaluator.update(truth[0], scores[0])
+    xmceval.score(truth[1], scores[1], metrics="P", k=1, save_state="b.state")
+    expected = xmceval.score(np.vstack(truth[:2]), np.vstack(scores[:2]), metrics="P", k=1)
+    result = xmceval.merge([evaluator, "b.state"], name="both")
+    assert result.estimates == expected.estimates
+    assert result.name == "both"
+
+
+def test_warnings_on_weights_are_of_all_shards():
+    truth, scores = data()
+    weights = [[1.0] * 8, [2.0**-31] * 8]
+    for i in range(2):
+        own = {"sample_weight": weights[i], "max_weight": 1, "save_state": f"{i}.state"}
+        assert not xmceval.score(truth[i], scores[i], metrics="P", k=1, **own).warnings
+    with pytest.warns(xmceval.XmcevalWarning, match=r"^the smallest weight is 5e-10 of the largest") as caught:
+        xmceval.merge(["0.state", "1.state"])
+    assert len(caught) == 1
+    with pytest.warns(xmceval.XmcevalWarning, match="the smallest weight"):
+        xmceval.score(truth[0], scores[0], metrics="P", k=1, sample_weight=[*weights[0][1:], 2.0**-40], save_state="w")
+    with pytest.warns(xmceval.XmcevalWarning) as caught:
+        xmceval.merge(["w"])
+    assert len(caught) == 1
+
+
+def run(*arguments, code=0):
+    found = CliRunner().invoke(cli, [str(each) for each in arguments])
+    assert found.exit_code == code, found.output
+    return found.output
+
+
+def test_commands_score_save_merge_and_inspect():
+    truth, scores = data()
+    for folder, parts in (("t", truth), ("p", scores)):
+        Path(folder).mkdir()
+        for i, part in enumerate(parts):
+            save([dict(enumerate(row)) for row in part.tolist()], 9, f"{folder}/{i}", "text")
+    asked = ("-m", "P", "-m", "macroF1", "-k", "1,3")
+    together = json.loads(run("score", "t/*", "p/*", *asked, "-o", "json", "-q"))
+    assert (together["truth"], together["systems"][0]["name"]) == ("*", "*")
+    folders = run("score", "t", "p", "--shards", *asked, "-q")
+    assert folders == run("score", "t/*", "p/*", *asked, "-q")
+    assert run("compare", "t", "p", "p", "--shards", *asked, "-q").startswith("24 instances")
+    run("report", "t/*", "p/*", *asked, "--html", "page.html", "-q")
+    page = Path("page.html").read_text()
+    assert all(f"{folder}/{i}.txt" in page for folder in "tp" for i in range(3))  # with their checksums
+    for i in range(3):
+        run("score", f"t/{i}.txt", f"p/{i}.txt", *asked, "--save-state", f"{i}.state", "--shard", f"{i + 1}/3", "-q")
+    merged = json.loads(run("merge", "[0-2].state", "--name", "*", "-o", "json", "-q"))
+    for document in (together, merged):
+        del document["truth"], document["systems"][0]["scores"], document["systems"][0]["notes"]
+    assert merged == together
+    assert run("inspect", "0.state") == (
+        "0.state: sound, merge accepts it\n\n0.state\n"
+        f"  state of xmceval {xmceval.__version__} · 8 rows · 9 labels\n"
+        "  metrics: P@1, P@3, macroF1@1, macroF1@3\n"
+        "  shard 1 of 3: 0.txt on 0.txt, 8 rows\n"
+    )
+    Path("cut.state").write_bytes(Path("0.state").read_bytes()[:-2])
+    report = json.loads(run("inspect", "cut.state", "-o", "json", code=1))
+    assert report["states"][0]["fault"].startswith("cut.state: the state is damaged or cut short")

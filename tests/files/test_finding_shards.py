@@ -1,0 +1,119 @@
+"""Finding shards: patterns in natural order, lists and directories, and names that belong together."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import xmceval
+from xmceval.errors import DataError
+from xmceval.files.shards import check_pairing, find_shards
+from xmceval.rows.parts import Shards
+
+
+@pytest.fixture(autouse=True)
+def in_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def touch(*names):
+    for name in names:
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text("x")
+
+
+def names_of(value, **how):
+    return [str(each) for each in find_shards(value, **how).parts]
+
+
+def test_a_pattern_stands_for_files_in_natural_order():
+    touch("t-10.npz", "t-9.txt", "t-1.txt.gz", "t-100.npz", "other.txt")
+    Path("t-5").mkdir()
+    assert names_of("t-*") == ["t-1.txt.gz", "t-9.txt", "t-10.npz", "t-100.npz"]
+    assert names_of(Path("t-1[0-9]*")) == ["t-10.npz", "t-100.npz"]
+    assert find_shards("t-*").name == "t-*"
+
+
+def test_the_two_files_of_a_pair_are_one_shard():
+    touch("p-2-scores.npy", "p-2-labels.npy", "p-10-labels.npy", "p-10-scores.npy", "p-1-labels.npy.gz")
+    assert names_of("p-*") == ["p-1-labels.npy.gz", "p-2-labels.npy", "p-10-labels.npy"]
+
+
+def test_a_list_keeps_its_order():
+    touch("b", "a")
+    Path("list.txt").write_text("b\n\n a \r\n")
+    assert names_of("@list.txt") == ["b", "a"]
+    Path("list.txt").write_text("\n")
+    with pytest.raises(DataError, match=r"^list.txt: has no lines; expected one path of a shard per line$"):
+        find_shards("@list.txt")
+
+
+def test_a_directory_stands_for_its_files_where_that_is_asked_for():
+    touch("d[1]/b2", "d[1]/b10", "d[1]/.hidden")
+    assert names_of("d[1]", directories=True) == ["d[1]/b2", "d[1]/b10"]
+    assert find_shards("d[1]", directories=True).name == "d[1]"
+    assert find_shards("d[1]") == "d[1]"
+    Path("empty").mkdir()
+    with pytest.raises(DataError, match=r"^empty: is a directory without files$"):
+        find_shards("empty", directories=True)
+
+
+def test_anything_else_is_itself():
+    touch("a*", "@b", "pair[1]-labels.npy")
+    ids = [[1, 2], [3]]
+    pair = (np.ones((2, 2)), np.ones((2, 2)))
+    for value in ("a*", "@b", "pair[1]", "missing.txt", "-", None, pair, ids, pair[0], [], ["a*", 1]):
+        assert find_shards(value) is value
+    with pytest.raises(DataError, match=r"^x-\*: no file matches this pattern$"):
+        find_shards("x-*")
+    assert [len(find_shards([each, each])) for each in ("a", Path("a"), pair, pair[0])] == [2, 2, 2, 2]
+
+
+PAIRS = [
+    ("t-0 t-1 t-2", "p-0 p-1 p-2"),
+    ("t-0 t-1 t-2", "p-1.txt p-2.txt.gz p-3.npz"),  # one counts from 1
+    ("t-00009 t-00010", "run2/p-9-of-10 run2/p-10-of-10"),
+    ("t-aa t-ab t-ac", "p-aa.npz p-ab.npz p-ac.npz"),
+    ("aa_truth aab_truth", "aa_preds aab_preds"),
+    ("s1/truth s2/truth", "s1/preds s2/preds"),
+]
+APART = [
+    ("t-1 t-2 t-4", "p-1 p-2 p-3"),
+    ("de en fr", "english french german"),
+    ("t-1 t-2 t-3", "p-a p-b p-c"),
+    ("t-1 t-2", "p-2 p-1"),
+]
+
+
+def shards(names, is_listed=False):
+    return Shards(names.split(), names, is_listed)
+
+
+@pytest.mark.parametrize(("truth", "scores"), PAIRS)
+def test_names_that_belong_together(truth, scores):
+    check_pairing(shards(truth), shards(scores))
+
+
+@pytest.mark.parametrize(("truth", "scores"), APART)
+def test_names_that_do_not(truth, scores):
+    first = next(i for i in range(3) if truth.split()[i].strip("-t") != scores.split()[i].strip("-p"))
+    expected = f"{truth.split()[first]} would be scored with {scores.split()[first]}, shard {first + 1} of each"
+    with pytest.raises(DataError, match=re.escape(expected)):
+        check_pairing(shards(truth), shards(scores))
+    if truth.startswith(("de", "t-1 t-2 t-")):
+        check_pairing(shards(truth, True), shards(scores, True))  # whoever lists them knows their order
+
+
+def test_lists_in_another_order_are_refused_too():
+    with pytest.raises(DataError, match="t-2 would be scored with p-10"):
+        check_pairing(shards("t-1 t-2 t-10", True), shards("p-1 p-10 p-2", True))
+
+
+def test_numbers_of_shards_must_agree():
+    with pytest.raises(DataError, match=re.escape(": 3 shards, p-1 p-3: 2 shards (t-2 has no partner in p-1 p-3);")):
+        check_pairing(shards("t-1 t-2 t-3"), shards("p-1 p-3"))
+    with pytest.raises(DataError, match=r"^array: 2 shards, array: 3 shards; expected a shard of pred"):
+        xmceval.score([np.eye(2)] * 2, [np.eye(2)] * 3)
+    check_pairing(shards("t-1 t-2 t-3"), "p.txt")
+    check_pairing("t.txt", shards("p-7 p-9"))

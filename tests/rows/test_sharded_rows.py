@@ -1,0 +1,195 @@
+"""Sharded rows: rows continue from shard to shard, and every shard has the rows of its partner."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix, save_npz
+
+import xmceval
+from xmceval import Shards
+from xmceval.errors import DataError, UsageError
+from xmceval.rows.lockstep import Lockstep
+from xmceval.rows.matrices import as_scores, as_truth
+from xmceval.rows.shards import ShardedSource
+
+EYE = np.eye(4)
+
+
+@pytest.fixture(autouse=True)
+def in_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def write(name, *rows, header=True):
+    with open(name, "w") as file:
+        file.write("\n".join([f"{len(rows)} 4", *rows] if header else rows) + "\n")
+    return name
+
+
+def score(truth, scores, **options):
+    return xmceval.score(truth, scores, **({"metrics": "P", "k": 1} | options))
+
+
+def truth_of(*n_rows):
+    return [write(f"t{i}.txt", *["0:1"] * n) for i, n in enumerate(n_rows)]
+
+
+def sharded(make, *n_rows):
+    return ShardedSource([make(EYE[:n], f"s{i}") for i, n in enumerate(n_rows)], "s", are_scores=make is as_scores)
+
+
+@pytest.mark.parametrize("truth", [[1, 2], [2, 1], [3]])
+@pytest.mark.parametrize("scores", [[3], [0, 3], [1, 1, 1]])
+def test_one_source_may_have_all_rows(truth, scores):
+    """Blocks are of the same rows, and are numbered over all shards."""
+    if len(truth) == len(scores) > 1:
+        truth = [0, 3]
+    steps = Lockstep(sharded(as_truth, *truth), [sharded(as_scores, *scores)])
+    seen = [(block.first_row, block.n_rows) for blocks in steps for block in blocks]
+    assert seen[::2] == seen[1::2]
+    assert [row for row, n in seen[::2] for row in range(row, row + n)] == [0, 1, 2]
+    assert steps.n_rows == 3
+
+
+def test_a_row_too_few_in_one_shard_is_refused_where_another_has_one_too_many():
+    truth = truth_of(2, 3, 2)
+    parts = [write("a.txt", *["0:1"] * 2), write("b.txt", *["0:1"] * 2), write("c.txt", *["0:1"] * 3)]
+    with pytest.raises(DataError, match=r"^t1.txt has 3 rows, b.txt has 2 rows; they must be of the same instances$"):
+        score(truth, parts)
+
+
+def test_of_one_file_beside_shards_all_rows_are_counted():
+    truth = truth_of(2, 2, 2)
+    for n in (3, 4, 7):
+        with pytest.raises(DataError, match=rf" has 6 rows, p.txt has {n} rows; they must be of the same instances$"):
+            score(truth, write("p.txt", *["0:1"] * n))
+    systems = {"one": write("p.txt", *["0:1"] * 6), "shards": Shards(truth_of(2, 2, 2)), "less": write("q.txt", "0:1")}
+    with pytest.raises(DataError, match=r" has 6 rows, q.txt has 1 row; "):
+        xmceval.compare(truth, systems, metrics="P", k=1)
+    del systems["less"]
+    assert xmceval.compare(truth, systems, metrics="P", k=1)["P@1", "shards", "one"].ties == 6
+
+
+def test_blank_lines_at_the_end_of_a_shard_are_not_rows():
+    parts = [write(f"p{i}.txt", "0:1", "1:1", "", "", header=False) for i in range(2)]
+    assert score(truth_of(2, 2), parts)["P@1"] == 0.5
+
+
+def test_errors_have_the_place_in_the_shard():
+    parts = [write("a.txt", "0:1", "1:1"), write("b.txt", "0:1", "9:1"), write("c.txt", "0:x")]
+    with pytest.raises(DataError) as error:
+        score(truth_of(2, 2, 1), parts)
+    assert [line.partition(" ")[0] for line in str(error.value).splitlines()] == ["b.txt:3:", "c.txt:2:"]
+    with pytest.raises(DataError, match=r"^y_score\[1\] row 1: the score value of label 2 is NaN"):
+        score([EYE, EYE], [EYE, np.where(np.arange(16).reshape(4, 4) == 6, np.nan, EYE)])
+
+
+def test_numbers_of_labels_must_agree():
+    save_npz("a.npz", csr_matrix(np.eye(4)))
+    save_npz("b.npz", csr_matrix(np.eye(4, 5)))
+    with pytest.raises(DataError, match=r"^b.npz has 5 labels, but a.npz has 4 labels$"):
+        score(["a.npz", "b.npz"], [EYE, EYE])
+    with pytest.raises(DataError, match=r"^b.npz has 5 columns, but a.npz has 4 labels$"):
+        score([write("t.txt", *["0"] * 4, header=False)] * 2, ["a.npz", "b.npz"])
+    # One column more than there are labels is dropped in each shard that has it.
+    extra = csr_matrix(([0.5, 0.9], ([0, 1], [4, 1])), shape=(4, 5))
+    save_npz("b.npz", extra)
+    with pytest.warns(xmceval.XmcevalWarning, match=r"^b.npz: dropped 1 entry in extra column 4"):
+        assert score([EYE, EYE], ["a.npz", "b.npz"])["P@1"] == 5 / 8
+
+
+def test_each_header_declares_its_own_row_length():
+    truth = [write(f"t{i}.txt", "0:1", "1:1") for i in range(2)]
+    for name, k, rows in (("a", 2, "0:2 1:1\n0:1\n"), ("b", 1, "1:1\n1:1\n")):
+        with open(f"{name}.txt", "w") as file:
+            file.write(f"2 {k}\n{rows}")
+    assert score(truth, ["a.txt", "b.txt"])["P@1"] == 0.5
+    with open("b.txt", "w") as file:
+        file.write("2 1\n1:1\n1:1 0:2\n")
+    with pytest.raises(DataError, match=r"^b.txt:3: the header declares 1 column, and this row has 2 predictions$"):
+        score(truth, ["a.txt", "b.txt"])
+
+
+def test_warnings_of_many_shards_are_counted():
+    for i in range(9):
+        with open(f"p{i}.txt", "w") as file:
+            file.write("0:1")
+    with pytest.warns(xmceval.XmcevalWarning) as caught:
+        score(truth_of(*[1] * 9), [f"p{i}.txt" for i in range(9)])
+    lines = [str(each.message) for each in caught]
+    assert sum("no newline" in line for line in lines) == 5
+    assert "p0.txt to p8.txt: 4 more warnings like these, of other shards" in lines
+
+
+def test_rows_that_are_held_are_read_again_and_freed(monkeypatch):
+    save_npz("a.npz", csr_matrix(EYE).tocoo())
+    from xmceval.rows.shards import ReopenedSource
+
+    opened = []
+    blocks = ReopenedSource.blocks
+    monkeypatch.setattr(ReopenedSource, "blocks", lambda self: opened.append(self.name) or blocks(self))
+    assert score([EYE, EYE], ["a.npz", csr_matrix(EYE)])["P@1"] == 1.0
+    assert opened == ["a.npz"]
+
+
+def test_weights_and_filters_count_rows_over_all_shards():
+    truth, scores = [EYE, EYE[:2]], [EYE[::-1], EYE[:2]]
+    weights, pairs = [1, 1, 1, 1, 0, 4], [[5, 1]]
+    together = score(np.vstack(truth), np.vstack(scores), sample_weight=weights, filter=pairs)
+    apart = score(truth, scores, sample_weight=weights, filter=pairs)
+    assert apart.estimates == together.estimates
+    assert apart.filtered == together.filtered
+    assert apart.filtered.removed == 1
+
+
+def test_a_threshold_must_be_one_number_in_all_shards():
+    with pytest.raises(
+        DataError, match=r"y_score\[0\] has scores of type float32, y_score\[1\] of type float64: the thr"
+    ):
+        score([EYE, EYE], [EYE.astype(np.float32), EYE], metrics="f1_score", threshold=0.7)
+    assert score([EYE, EYE], [EYE.astype(np.float32), EYE], metrics="f1_score", threshold=0.5)["f1_score"] == 1.0
+
+
+def test_fused_systems_are_fused_shard_by_shard():
+    rng = np.random.default_rng(0)
+    one, other = rng.random((2, 7, 4))
+    truth = (rng.random((7, 4)) < 0.4).astype(float)
+    together = score(truth, xmceval.fuse([one, other]))
+    halves = [Shards([each[:3], each[3:]]) for each in (one, other)]
+    assert score([truth[:3], truth[3:]], xmceval.fuse(halves)).estimates == together.estimates
+    assert score(truth, xmceval.fuse([halves[0], other])).estimates == together.estimates
+
+
+def test_a_list_in_compare_is_runs_and_shards_have_their_name():
+    truth = [EYE, EYE]
+    good, bad = [EYE, EYE], [EYE[::-1], EYE[::-1]]
+    found = xmceval.compare(truth, {"good": Shards(good), "bad": Shards(bad)}, metrics="P", k=1)
+    assert found["P@1", "bad", "good"].difference == -1.0
+    runs = {"good": [Shards(good), Shards(good)], "bad": [np.vstack(bad) for _ in range(3)]}
+    assert xmceval.compare(truth, runs, metrics="P", k=1)["P@1", "bad", "good"].difference == -1.0
+    with pytest.raises(UsageError, match="good: beside a truth of 2 shards, a list of 2 may be shards or runs"):
+        xmceval.compare(truth, {"good": good, "bad": Shards(bad)}, metrics="P")
+
+
+def test_the_same_shards_twice_are_reported():
+    parts = truth_of(2, 2)
+    systems = {"a": Shards(parts), "b": Shards([parts[0], EYE[:2]]), "c": Shards(parts)}
+    with pytest.warns(xmceval.XmcevalWarning, match=r"^a and c are the same files: all of their rows tie$") as caught:
+        xmceval.compare(parts, systems, metrics="P", k=1)
+    assert len(caught) == 1
+
+
+def test_shards_are_a_list():
+    for wrong, problem in (("p.txt", "got the path 'p.txt'"), ([], "got none")):
+        with pytest.raises(UsageError, match=f"shards must be a list of paths or matrices, {problem}"):
+            Shards(wrong)
+
+
+def test_ranking_files_are_no_shards():
+    for i in range(2):
+        with open(f"q{i}.txt", "w") as file:
+            file.write(f"q{i} 0 d1 1\nq{i} 0 d2 0\n")
+        with open(f"r{i}.txt", "w") as file:
+            file.write(f"q{i} Q0 d1 1 0.5 tag\n")
+    for truth in (["q0.txt", "q1.txt"], "q0.txt"):
+        with pytest.raises(DataError, match=r"cannot be shards, as their rows are joined by query"):
+            score(truth, ["r0.txt", "r1.txt"])

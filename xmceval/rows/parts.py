@@ -1,0 +1,72 @@
+"""Parts: the shards of a matrix as a caller passes them; without numpy, so that listings need not load it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from xmceval.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Shards:
+    """The parts of one truth, or of the predictions of one system, in the order of their rows.
+
+    `score` takes a list for the same; in `compare`, whose lists are runs of a system, shards need this name.
+
+    Parameters
+    ----------
+    parts : sequence of path or matrix
+        At least one; formats may differ.
+    name : str, optional
+        What reports call them; default made of the names of the files.
+    is_listed : bool
+        Whether the caller chose the order, and not the names of the files.
+
+    Raises
+    ------
+    UsageError
+        No part at all, or one path instead of a list.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from xmceval import Shards, compare
+    >>> y_true = [np.eye(3), np.eye(3)]
+    >>> a, b = Shards([np.eye(3), np.eye(3)[::-1]]), Shards([np.eye(3)[::-1], np.eye(3)[::-1]])
+    >>> compare(Shards(y_true), {"b": b, "a": a}, k=1, metrics="P")["P@1", "a", "b"].wins
+    2
+    """
+
+    parts: Sequence[Any]
+    name: str = ""
+    is_listed: bool = True
+
+    def __post_init__(self) -> None:
+        if isinstance(self.parts, (str, Path)):
+            raise UsageError(f"shards must be a list of paths or matrices, got the path {str(self.parts)!r}")
+        object.__setattr__(self, "parts", tuple(self.parts))
+        if not self.parts:
+            raise UsageError("shards must be a list of paths or matrices, got none")
+        object.__setattr__(self, "name", self.name or self._describe())
+
+    def with_parts(self, parts: Sequence[Any]) -> Shards:
+        """Return shards of other parts; a name that is made of their names changes with them."""
+        return Shards(parts, "" if self.name == self._describe() else self.name, self.is_listed)
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def _describe(self) -> str:
+        """Return a name made of the first and the last file."""
+        if not all(isinstance(part, (str, Path)) for part in self.parts):
+            return "array"
+        first, last = (Path(self.parts[i]).name for i in (0, -1))
+        return first if len(self.parts) == 1 else f"{first} to {last}"
+
+
+def parts_of(matrix: Any) -> Sequence[Any]:
+    """Return the parts of shards, or the one matrix or path."""
+    return matrix.parts if isinstance(matrix, Shards) else (matrix,)

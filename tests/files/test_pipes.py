@@ -13,7 +13,7 @@ import test_formats
 from support.files import PREDS, TRUTH, matrix, plain, same_numbers, scored, write
 
 import xmceval
-from xmceval.files import pipes
+from xmceval.files import copies, pipes
 
 DENSE = np.where(matrix().toarray() == 0, -np.inf, matrix().toarray())
 

@@ -44,6 +44,11 @@ class Fault(Exception):  # noqa: N818 - it is caught on its way and becomes a Da
     message: str
 
 
+def missing_package(purpose: str, package: str, extra: str) -> DataError:
+    """Return the error of a package that is not installed, with the command that installs it."""
+    return DataError(f"{purpose} needs the package {package} (hint: pip install 'xmceval[{extra}]')")
+
+
 def listed(choices: object) -> str:
     """Join choices for a message: ``a, b, c``."""
     return ", ".join(str(choice) for choice in choices)  # type: ignore[attr-defined]

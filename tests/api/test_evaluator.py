@@ -124,7 +124,7 @@ def test_an_evaluator_goes_on_after_pickle_and_file(tmp_path):
     xmceval.Evaluator(metrics="P").save(tmp_path / "a.state")
     evaluator.save(tmp_path / "a.state")  # replaces the file
     assert [path.name for path in tmp_path.iterdir()] == ["a.state"]
-    with pytest.raises(DataError, match="No such file or directory"):
+    with pytest.raises(UsageError, match=r"a\.state: there is no folder"):
         evaluator.save(tmp_path / "missing" / "a.state")
     head = json.loads((tmp_path / "a.state").read_bytes().partition(b"\n")[0])
     assert (head["schema"], head["version"], head["n_labels"]) == ("xmceval/state/1", own_version(), N_LABELS)

@@ -68,6 +68,17 @@ def test_help_and_version_load_nothing_heavy():
         assert "--help" in ended.stdout or "version" in ended.stdout
 
 
+def test_scoring_files_loads_only_what_it_uses():
+    unused = {"scipy.sparse", "matplotlib", "pandas", "jsonschema", "xmceval.report.page", "xmceval.report.html"}
+    code = (
+        "import sys, xmceval.cli\n"
+        f"try: xmceval.cli.main({['score', str(SAMPLE / TRUTH), str(SAMPLE / MODEL_A), '-q']})\n"
+        "except SystemExit as end: assert end.code == 0\n"
+        f"print(sorted({unused} & set(sys.modules)), file=sys.stderr)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stderr == "[]\n"
+
+
 @pytest.fixture
 def slow_files(tmp_path):
     """Files that take seconds: so many rows that progress shows and an interruption comes in the middle."""

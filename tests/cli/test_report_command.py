@@ -74,7 +74,7 @@ def test_one_system_of_which_nothing_is_read_again(files):
         (("t.txt", "--html", "p.html"), 2, "nothing to report"),
         (("t.txt", "a.txt"), 2, "Missing option '--html'"),
         (("a.rows.npz", "--html", "p.html"), 2, "a.rows.npz: a report needs predictions, not values of rows"),
-        (("t.txt", "a.txt", "--html", "missing/p.html"), 1, "No such file"),
+        (("t.txt", "a.txt", "--html", "missing/p.html"), 2, "there is no folder"),
         (("t.txt", "gone.txt", "--html", "p.html"), 1, "gone.txt: no such file"),
     ],
 )

@@ -173,6 +173,11 @@ def test_what_is_not_a_file_is_never_replaced(tmp_path, monkeypatch, name):
         convert(as_scores(np.eye(2)), name, force=True)
 
 
+def test_a_folder_that_does_not_exist_is_named(tmp_path):
+    with pytest.raises(UsageError, match=r"a\.txt: there is no folder .*none"):
+        convert(as_scores(np.eye(2)), tmp_path / "none" / "a.txt")
+
+
 def test_nothing_is_left_of_a_file_that_breaks_off(tmp_path):
     (tmp_path / "a.txt").write_text("2 5\n1:0.5\n2:x\n")
     with pytest.raises(DataError, match=r"a\.txt:3: "):

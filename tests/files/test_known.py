@@ -101,7 +101,7 @@ def test_a_description_is_recognized_by_its_longest_title():
 def test_formats_and_tools_are_found_in_any_spelling():
     assert find_known("NPY pair")[0] == "npy-pair"
     name, formats = find_known("attention-xml")
-    assert (name, list(formats)) == ("AttentionXML", ["names", "npy-pair"])
+    assert (name, list(formats)) == ("AttentionXML", ["names", "npy-pair", "label-names"])
     assert [find_known(word)[0] for word in ("fasttext", "fastText", "FASTTEXT")] == [
         "fasttext",
         "fastText",

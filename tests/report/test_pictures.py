@@ -252,7 +252,11 @@ def test_sizes_are_those_of_a_paper(comparison):
 
 
 def test_notebooks_show_a_picture_as_png(comparison):
-    assert comparison.plot("gain")._repr_png_().startswith(b"\x89PNG")
+    figure = comparison.plot("gain")
+    data, shown = figure._repr_png_()
+    assert data.startswith(b"\x89PNG")
+    assert (shown["width"], shown["alt"]) == (396, figure.get_label())
+    assert figure.get_facecolor() == (1, 1, 1, 1), "matplotlib's own display in notebooks keeps it on dark ones"
 
 
 def test_default_kinds(comparison, log):
@@ -270,7 +274,7 @@ PLAIN = xmceval.score([[1, 0], [0, 1]], [[0.5, 0.2], [0.1, 0.2]], metrics=["P@1"
     [
         ("pie", [PLAIN], None, "must be one of curves, bins, .*, got 'pie'"),
         ("curves", [PLAIN], "AUC", "'curves' shows metrics at a cutoff, not AUC; it can show P@1"),
-        ("curves", [PLAIN], "R", "metrics names 'R', which was not computed; expected any of P@1, AUC"),
+        ("curves", [PLAIN], "R", "metrics: R was not computed; expected any of P@1, AUC"),
         ("curves", [], None, "there are no results to draw"),
         ("bins", [PLAIN], None, "hint: pass by_frequency, --by-frequency"),
         ("differences", [PLAIN], None, "'differences' needs a comparison"),
@@ -322,3 +326,20 @@ def test_matplotlib_is_loaded_only_when_a_picture_is_drawn():
     assert "xmceval.report.pictures.figure" not in {
         node.module for tree in trees.values() for node in tree.body if isinstance(node, ast.ImportFrom)
     }
+
+
+def test_metrics_of_a_picture_are_understood_in_any_spelling(comparison):
+    def labels(metrics):
+        return [ax.get_ylabel() for ax in comparison.plot("bins", metrics=metrics).axes]
+
+    assert labels("precision@1,3") == labels(["P@1", "p@3"]) == ["share of P@1, points", "share of P@3, points"]
+
+
+def test_the_axis_of_numbers_says_what_they_are():
+    y_true, y_score = np.eye(3), np.full((3, 3), 0.3)
+    for weights, label in ((None, "predictions"), ([8.0, 8.0, 8.0], "sum of weights")):
+        result = xmceval.score(y_true, y_score, k=1, metrics="P", plots="calibration", sample_weight=weights)
+        axis = result.plot("calibration").axes[1].yaxis
+        assert axis.get_label_text() == label
+        assert [axis.get_major_formatter()(value, 0) for value in (0.1, 1, 1000)] == ["0.1", "1", "1,000"]
+        assert result.reliability.bins[0].weight == (3 if weights is None else 24)

@@ -93,7 +93,7 @@ def asked_for(folder):
 
 
 def rich_score(folder):
-    result = xmceval.score(folder / "t.txt", folder / "a.txt", **asked_for(folder))
+    result = xmceval.score(folder / "t.txt", folder / "a.txt", **asked_for(folder), plots=["gain", "calibration"])
     entry = next(each for name in datasets() for each in published(name) if each.suspect and each.values)
     name = next(name for name in datasets() if entry in published(name))
     metric, value = next(iter(entry.values.items()))
@@ -111,7 +111,9 @@ def rich_compare(folder):
     spread = xmceval.compare(folder / "t.txt", runs, **options, against="new", overlap=True)
     alone = {"a": folder / "a.txt", "b": folder / "b.txt"}
     names = {"labels": folder / "names.txt", "texts": folder / "texts.txt"}
-    return [spread.to_dict(), xmceval.compare(folder / "t.txt", alone, **options, **names, examples=2).to_dict()]
+    collected = {"plots": ["rows", "gain", "calibration"], "save_labels": folder / "compare.labels.npz"}
+    pair = xmceval.compare(folder / "t.txt", alone, **options, **names, **collected, examples=2)
+    return [spread.to_dict(), pair.to_dict()]
 
 
 def rich_inspect(folder):
@@ -159,7 +161,9 @@ def documents(folder):
     return {command: make(folder) for command, make in RICH.items()}
 
 
-UNSEEN = {name: {("systems", "[]", "published")} for name in ("compare", "merge")}  # which is for score alone
+# Ranks within published results are for score alone, and states have nothing for pictures.
+UNSEEN = {"compare": {("systems", "[]", "published")}}
+UNSEEN["merge"] = {("systems", "[]", each) for each in ("published", "gain", "reliability")}
 
 
 @pytest.mark.parametrize("command", SCHEMAS)

@@ -165,7 +165,7 @@ def test_a_frame_of_differences_has_the_numbers_of_each(comparison):
 
 def test_without_pandas_an_error_names_the_command(monkeypatch, shown):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(UsageError, match=r"needs the package pandas \(hint: pip install 'xmceval\[pandas\]'\)"):
+    with pytest.raises(DataError, match=r"needs the package pandas \(hint: pip install 'xmceval\[pandas\]'\)"):
         shown.to_frame()
 
 
@@ -234,3 +234,24 @@ def test_score_refuses_several_systems_with_a_hint():
 def test_an_unknown_option_is_a_type_error():
     with pytest.raises(TypeError, match=r"score_all\(\) got an unexpected option cutoffs"):
         xmceval.score_all(np.eye(3), {"a": np.eye(3)}, cutoffs=3)
+
+
+def test_a_repr_has_no_key_that_is_none(results):
+    name = "folder/of/experiments/" + "x" * 12
+    found = repr(xmceval.Results({name: results["old"]}))
+    assert ".../xxxxxxxxxxxx " in found
+    assert "[name] one Result" in found
+
+
+def test_everything_draws_itself(shown, results):
+    names = {"Comparison": "new \N{MINUS SIGN} old, points"}
+    [panel] = shown.plot(metrics="P@3").axes
+    assert names.get(type(shown).__name__, "share of P@3, points") in {panel.get_xlabel(), panel.get_ylabel()}
+    assert len(results.plot("curves", metrics="P").axes[0].lines) == len(results)
+
+
+def test_several_systems_have_what_their_pictures_need(problem, tmp_path):
+    options = {"plots": "gain", "save_labels": tmp_path / "labels.npz", "train": problem[0]}
+    results = xmceval.score_all(*problem, k=3, metrics="P", **options)
+    assert len(results.plot("gain").axes[0].lines) == 1 + len(results)  # the true labels, and each system
+    assert (tmp_path / "labels.npz").exists()

@@ -63,7 +63,7 @@ def test_scores_are_compared_with_hits_as_ece_and_brier_do(data, has_weights, em
     kept = y_true.any(axis=1) | (empty_rows == "zero")
     labels = best(scores["a"])
     p, hit = (np.take_along_axis(each, labels, axis=1)[kept].ravel() for each in (scores["a"], y_true))
-    w = np.repeat((weights if has_weights else np.ones(80))[kept], K) / (2 if has_weights else 1)
+    w = np.repeat((weights if has_weights else np.ones(80))[kept], K)
     places = np.minimum((p * 10).astype(int), 9)
     for each in found.bins:
         of_bin = w * (places == round(each.low * 10))
@@ -82,7 +82,7 @@ def test_hits_are_counted_by_training_frequency(data, has_weights):
         y_true, scores["a"], metrics="P", k=[1, K], train=train, plots=["gain", "curves"],
         sample_weight=weights if has_weights else None,
     )  # fmt: skip
-    w = weights / 2 if has_weights else np.ones(80)
+    w = weights if has_weights else np.ones(80)
     counts = train.sum(axis=0).astype(int)
     is_best = np.zeros(y_true.shape)
     np.put_along_axis(is_best, best(scores["a"]), 1, axis=1)

@@ -235,6 +235,8 @@ class Evaluator:
         ------
         DataError
             A path that cannot be written.
+        UsageError
+            A path in a folder that does not exist, or that is not a file.
         """
         write_state(path, self._as_bytes(), force=True)
 

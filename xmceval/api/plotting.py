@@ -59,7 +59,7 @@ class PlotWatch:
         if "calibration" in wanted:
             from xmceval.scoring.reliability import Reliabilities
 
-            reliabilities = Reliabilities(program, len(opened), drop_empty=setup.terms.drop_empty)
+            reliabilities = Reliabilities(program, len(opened), setup.terms)
         return cls(densities, gains, reliabilities)
 
     @property

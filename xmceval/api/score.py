@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from scipy.sparse import issparse
-
 from xmceval.api.plotting import PlotWatch, check_plots
 from xmceval.api.saving import saving_rows
 from xmceval.api.savinglabels import counting_labels, saving_labels
@@ -175,7 +173,7 @@ def score(
     >>> result["P@1"], result["R@1"]
     (1.0, 0.75)
     """
-    if isinstance(y_score, Mapping) and not issparse(y_score):  # a matrix in dok form is a dict too
+    if isinstance(y_score, Mapping) and not hasattr(y_score, "tocsr"):  # a sparse matrix in dok form is a dict too
         raise UsageError(
             "y_score must be the scores of one system, got a dict (hint: score_all takes several systems by name; "
             "a pair of labels and scores is a tuple)"

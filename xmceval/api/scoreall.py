@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from xmceval.api.plotting import check_plots
 from xmceval.api.score import score_systems
 from xmceval.api.setup import Named, Setup
 from xmceval.errors import UsageError, listed, warn
@@ -20,6 +21,8 @@ def score_all(
     systems: Mapping[str, Any],
     *,
     save_rows: str | Path | None = None,
+    save_labels: str | Path | None = None,
+    plots: str | Iterable[str] = (),
     progress: Progress | None = None,
     **options: Any,
 ) -> Results:
@@ -31,8 +34,10 @@ def score_all(
         As in `score`.
     systems : mapping of str to matrix or path
         The scores of each system by name, each as in `score`.
-    save_rows : path, optional
-        Write the values of every row there: .npz, .csv or .jsonl.
+    save_rows, save_labels : path, optional
+        Write the values of every row there, or those of every label, as in `score`.
+    plots : str or iterable of str
+        Kinds of pictures to collect data for, ``"gain"`` and ``"calibration"``, which ``results.plot`` then draws.
     progress : callable, optional
         Called with a number of rows each time that many more are done.
     **options
@@ -69,7 +74,10 @@ def score_all(
         got = "an empty one" if isinstance(systems, Mapping) else type(systems).__name__
         raise UsageError(f"systems must be a dict of scores by name, such as {{'a': ..., 'b': ...}}, got {got}")
     named = [Named(find_shards(y_score, are_scores=True), name) for name, y_score in systems.items()]
-    setup = Setup.of(y_true, Options.of(options), named)
-    results = Results(score_systems(setup, named, progress=progress, save_rows=save_rows))
+    kinds = check_plots(plots, has_pairs=False)
+    setup = Setup.of(y_true, Options.of(options), named, needs_counts="gain" in kinds)
+    results = Results(
+        score_systems(setup, named, progress=progress, save_rows=save_rows, save_labels=save_labels, plots=kinds)
+    )
     warn(dict.fromkeys(line for each in results.values() for line in each.warnings))
     return results

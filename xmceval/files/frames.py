@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from xmceval.errors import DataError
+from xmceval.errors import missing_package
 from xmceval.files.limits import LARGEST_DICTIONARY, LARGEST_WINDOW
 
 READ_BYTES = 1 << 15  # compressed bytes at a time
@@ -125,8 +125,6 @@ def open_zstd(file: Path | BinaryIO) -> FrameStream:
     try:
         import zstandard
     except ImportError:
-        raise DataError(
-            "is compressed with zstandard; reading it needs the package zstandard (hint: pip install 'xmceval[zstd]')"
-        ) from None
+        raise missing_package("is compressed with zstandard; reading it", "zstandard", "zstd") from None
     new_decoder = zstandard.ZstdDecompressor(max_window_size=LARGEST_WINDOW).decompressobj
     return FrameStream(file, new_decoder, (zstandard.ZstdError,), ZSTD_READ_BYTES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -19,9 +19,6 @@ from xmceval.scoring.overlap import Overlap
 from xmceval.scoring.testing import Testing
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
     from xmceval.scoring.densities import Density
 
 LEVEL = 0.05
@@ -157,8 +154,8 @@ class RunsOf:
 class Comparison(Shown, Mapping[Key, Difference]):
     """Differences by (metric, system, baseline): ``comparison["P@5", "b", "a"].p``; ``str(comparison)`` is the table.
 
-    It is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``, ``to_latex``, ``to_dict`` and
-    ``to_frame``.
+    It is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``, ``to_latex``, ``to_html``, ``to_dict`` and
+    ``to_frame``, and drawn by ``plot``.
 
     Attributes
     ----------
@@ -249,40 +246,10 @@ class Comparison(Shown, Mapping[Key, Difference]):
 
         Raises
         ------
-        UsageError
+        DataError
             pandas is not installed.
         """
         return load("frame").make_comparison_frame(self, bins=bins)
-
-    def plot(
-        self,
-        kind: str | None = None,
-        *,
-        metrics: str | Iterable[str] | None = None,
-        size: str | None = None,
-        ax: Axes | None = None,
-    ) -> Figure:
-        """Draw a picture; needs matplotlib.
-
-        Parameters
-        ----------
-        kind : {"differences", "rows", "curves", "bins", "gain", "calibration"}, optional
-            Default differences. For rows, gain and calibration `compare` collects data with `plots`.
-        metrics, size, ax
-            As in `Result.plot`.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-
-        Raises
-        ------
-        UsageError
-            What the kind cannot show.
-        DataError
-            matplotlib is not installed.
-        """
-        return load("pictures").plot(self, kind, metrics=metrics, size=size, ax=ax)
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
@@ -298,6 +265,10 @@ class Comparison(Shown, Mapping[Key, Difference]):
 
     def _draw_page(self, title: str | None, layout: Layout) -> str:
         return str(load("page").render_page(self.results, self, title=title, layout=layout))
+
+    @property
+    def _subject(self) -> Comparison:
+        return self
 
     def _describe(self) -> tuple[str, str, str]:
         (system, baseline), *others = self.pairs

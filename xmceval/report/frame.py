@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from xmceval.errors import UsageError
+from xmceval.errors import missing_package
 from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import DIFFERENCE_NUMBERS, Comparison
 from xmceval.scoring.estimates import Estimate
@@ -22,7 +22,7 @@ def make_frame(results: Sequence[Result], *, bins: bool = False) -> Any:
 
     Raises
     ------
-    UsageError
+    DataError
         pandas is not installed.
     """
     index: list[tuple[Any, ...]] = []
@@ -49,7 +49,7 @@ def make_comparison_frame(comparison: Comparison, *, bins: bool = False) -> Any:
 
     Raises
     ------
-    UsageError
+    DataError
         pandas is not installed.
     """
     shown = [each for each in comparison.differences if bins or not each.bin]
@@ -73,7 +73,7 @@ def _build(index: list[tuple[Any, ...]], names: list[str], lines: list[dict[str,
     try:
         import pandas
     except ImportError:
-        raise UsageError("to_frame() needs the package pandas (hint: pip install 'xmceval[pandas]')") from None
+        raise missing_package("to_frame()", "pandas", "pandas") from None
     levels = [list(dict.fromkeys(values)) for values in zip(*index, strict=True)]
     levels[1].sort(key=lambda k: (isinstance(k, str), k))
     ranks = [{value: rank for rank, value in enumerate(level)} for level in levels]

@@ -8,13 +8,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xmceval.report.comparison import DIFFERENCE_NUMBERS, Comparison, Difference, RunsOf, Spread
 from xmceval.report.lists import make_example, make_overlap
 from xmceval.report.result import Result
 from xmceval.report.verdicts import write_verdicts
 from xmceval.scoring.finish import Counts, Figure, Slice
+
+if TYPE_CHECKING:
+    from xmceval.scoring.densities import Density
+    from xmceval.scoring.labelgain import LabelGain
 
 SCHEMA = "xmceval/1"
 COMPARE_SCHEMA = "xmceval/compare/1"
@@ -41,6 +45,8 @@ def make_comparison_document(comparison: Comparison) -> dict[str, Any]:
         "overlaps": [make_overlap(each) for each in comparison.overlaps],
         "examples": [make_example(each) for each in comparison.examples],
         "runs": [_make_runs(each) for each in comparison.runs],
+        "densities": [_make_density(each) for each in comparison.densities],
+        "label_wins": [asdict(each) for each in comparison.label_wins],
         "warnings": list(comparison.warnings),
     }
 
@@ -108,8 +114,32 @@ def _make_system(result: Result) -> dict[str, Any]:
         "metrics": {figure.name: _make_metric(figure) for figure in result.figures},
         "slices": [_make_slice(part) for part in result.slices],
         "published": None if result.published is None else result.published.as_dict(),
+        "gain": None if result.gain is None else _make_gain(result.gain),
+        "reliability": None if result.reliability is None else asdict(result.reliability),
         "warnings": list(result.warnings),
         "notes": list(result.notes),
+    }
+
+
+def _make_gain(gain: LabelGain) -> dict[str, Any]:
+    columns = (gain.counts, gain.n_labels, gain.true, gain.hits)
+    names = ("training_rows", "n_labels", "n_true", "hits")
+    groups = zip(*(each.tolist() for each in columns), strict=True)
+    return {
+        "k": gain.k,
+        "from_truth": gain.from_truth,
+        "labels": [dict(zip(names, group, strict=True)) for group in groups],
+    }
+
+
+def _make_density(density: Density) -> dict[str, Any]:
+    return {
+        "system": density.system,
+        "baseline": density.baseline,
+        "metric": density.measure.name,
+        "steps": density.n_steps,
+        "is_exact": density.is_exact,
+        "cells": [[i, j, n] for i, line in enumerate(density.counts.tolist()) for j, n in enumerate(line) if n],
     }
 
 

@@ -1,4 +1,4 @@
-"""Look up a metric by any spelling of its name among those of a report."""
+"""Look up metrics by any spelling of their names among those of a report."""
 
 from __future__ import annotations
 
@@ -20,13 +20,19 @@ def find_name(name: Any, measures: Sequence[Measure]) -> str:
     names = dict.fromkeys(measure.name for measure in measures)
     if name in names:
         return str(name)
-    cutoffs = dict.fromkeys(measure.k for measure in measures if measure.k is not None)
-    try:
-        found = [each for each in map(str, parse(name, cutoffs)) if each in names]
-    except (ValueError, AttributeError, TypeError):
-        found = []
+    found = [measure.name for measure in find_measures(name, measures)]
     if not found:
         raise KeyError(f"{name!r} is not one of {', '.join(names)}")
     if len(found) > 1:
         raise KeyError(f"{name!r} is any of {', '.join(found)}; expected one of them")
     return found[0]
+
+
+def find_measures(name: Any, measures: Sequence[Measure]) -> list[Measure]:
+    """Return the measures that a name means; without a cutoff it means all cutoffs that there are."""
+    by_name = {measure.name: measure for measure in measures}
+    cutoffs = dict.fromkeys(measure.k for measure in measures if measure.k is not None)
+    try:
+        return [by_name[each.name] for each in parse(name, cutoffs) if each.name in by_name]
+    except (ValueError, AttributeError, TypeError):
+        return []

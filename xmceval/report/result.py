@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -24,9 +24,6 @@ from xmceval.scoring.program import Program
 from xmceval.scoring.totals import Totals
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawn
-
     from xmceval.scoring.labelgain import LabelGain
     from xmceval.scoring.reliability import Reliability
 
@@ -35,8 +32,8 @@ if TYPE_CHECKING:
 class Result(Shown, Mapping[str, float]):
     """Metric values of one system by name: ``result["P@5"]`` is a fraction; ``str(result)`` is the table.
 
-    It is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``, ``to_latex``, ``to_dict`` and
-    ``to_frame``; ``xmceval.Results`` puts several into one table.
+    It is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``, ``to_latex``, ``to_html``, ``to_dict`` and
+    ``to_frame``, and drawn by ``plot``; ``xmceval.Results`` puts several into one table.
 
     Attributes
     ----------
@@ -138,41 +135,6 @@ class Result(Shown, Mapping[str, float]):
     __hash__ = None  # type: ignore[assignment]
     __array_ufunc__ = None  # an array compares itself with a result as with any other object: they are not equal
 
-    def plot(
-        self,
-        kind: str | None = None,
-        *,
-        metrics: str | Iterable[str] | None = None,
-        size: str | None = None,
-        ax: Axes | None = None,
-    ) -> Drawn:
-        """Draw a picture; needs matplotlib.
-
-        Parameters
-        ----------
-        kind : {"curves", "bins", "gain", "calibration"}, optional
-            Default: bins where there are any, else curves. The last two need data that `score` collects with `plots`.
-        metrics : str or iterable of str, optional
-            Only these, such as ``"P,PSP"`` or ``["P@5"]``.
-        size : {"column", "page"}, optional
-            As wide as a column of a paper (3.3 inches) or its page (6.9 inches); default a page for several panels.
-        ax : Axes, optional
-            Draw there, for pictures of one panel.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            ``figure.axes`` are the panels; `xmceval.report.pictures.save` writes files that are the same each time.
-
-        Raises
-        ------
-        UsageError
-            What the kind cannot show.
-        DataError
-            matplotlib is not installed.
-        """
-        return load("pictures").plot([self], kind, metrics=metrics, size=size, ax=ax)
-
     def interval(self, name: str) -> tuple[float, float] | None:
         """Return the 95 % confidence interval of a metric, or None where there is none."""
         estimate = self._find_estimate(name)
@@ -203,10 +165,10 @@ class Result(Shown, Mapping[str, float]):
 
         Raises
         ------
-        UsageError
+        DataError
             pandas is not installed.
         """
-        return load("frame").make_frame([self], bins=bins)
+        return load("frame").make_frame(self._subject, bins=bins)
 
     def _find_estimate(self, name: str) -> Estimate:
         if name in self.estimates:
@@ -214,10 +176,14 @@ class Result(Shown, Mapping[str, float]):
         return self.estimates[find_name(name, [figure.measure for figure in self.figures])]
 
     def _render(self, form: str, layout: Layout) -> str:
-        return str(load("forms").render(form, [self], layout))
+        return str(load("forms").render(form, self._subject, layout))
 
     def _draw_page(self, title: str | None, layout: Layout) -> str:
-        return str(load("page").render_page([self], title=title, layout=layout))
+        return str(load("page").render_page(self._subject, title=title, layout=layout))
+
+    @property
+    def _subject(self) -> list[Result]:
+        return [self]
 
     def _describe(self) -> tuple[str, str, str]:
         last = {figure.measure.head: figure for figure in self.figures}  # at the deepest cutoff of each metric

@@ -15,8 +15,8 @@ from xmceval.report.shown import Shown, fit_line, join_facts, load, shorten
 class Results(Shown, Mapping[str, Result]):
     """Results of several systems on the same truth, by name; ``str(results)`` is one table of all of them.
 
-    It is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``, ``to_latex``, ``to_dict`` and
-    ``to_frame``.
+    It is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``, ``to_latex``, ``to_html``, ``to_dict`` and
+    ``to_frame``, and drawn by ``plot``.
 
     Parameters
     ----------
@@ -71,16 +71,20 @@ class Results(Shown, Mapping[str, Result]):
 
         Raises
         ------
-        UsageError
+        DataError
             pandas is not installed.
         """
-        return load("frame").make_frame(list(self.values()), bins=bins)
+        return load("frame").make_frame(self._subject, bins=bins)
 
     def _render(self, form: str, layout: Layout) -> str:
-        return str(load("forms").render(form, list(self.values()), layout))
+        return str(load("forms").render(form, self._subject, layout))
 
     def _draw_page(self, title: str | None, layout: Layout) -> str:
-        return str(load("page").render_page(list(self.values()), title=title, layout=layout))
+        return str(load("page").render_page(self._subject, title=title, layout=layout))
+
+    @property
+    def _subject(self) -> list[Result]:
+        return list(self.values())
 
     def _describe(self) -> tuple[str, str, str]:
         first = next(iter(self.values()))
@@ -90,13 +94,14 @@ class Results(Shown, Mapping[str, Result]):
         ranked = sorted(having, key=lambda each: each[name], reverse=is_higher)
         values = [f"{shorten(each.name)} {each[name]:.4f}" for each in ranked]
         warnings = {line for each in self.values() for line in each.warnings}
+        key = f'"{first.name}"' if shorten(first.name) == first.name == repr(first.name)[1:-1] else "name"
         return (
             join_facts(
                 f"Results of {counted(len(self), 'system')}",
                 (*describe_size(first.counts), counted(len(warnings), "warning") if warnings else ""),
             ),
             f"{name}: {fit_line(values, len(self))}",
-            f'print() shows the table, ["{shorten(first.name)}"] one Result, .to_frame() all',
+            f"print() shows the table, [{key}] one Result, .to_frame() all",
         )
 
 

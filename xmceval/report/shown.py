@@ -7,10 +7,14 @@ from abc import abstractmethod
 from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from xmceval.files.writing.text import save_text
 from xmceval.report.layout import DEFAULT, WIDTH, Layout
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 LONGEST_NAME = 24  # of a system, in a repr
 
@@ -34,6 +38,11 @@ class Shown:
     @abstractmethod
     def _draw_page(self, title: str | None, layout: Layout) -> str:
         """Draw it as a page."""
+
+    @property
+    @abstractmethod
+    def _subject(self) -> Any:
+        """What pictures show: a sequence of Result, or a Comparison."""
 
     def __str__(self) -> str:
         return self._render("table", DEFAULT)
@@ -174,6 +183,44 @@ class Shown:
         """
         return _put(self._draw_page(title, Layout(places=places, percent=percent, intervals=intervals)), path)
 
+    def plot(
+        self,
+        kind: str | None = None,
+        *,
+        metrics: str | Iterable[str] | None = None,
+        size: str | None = None,
+        ax: Axes | None = None,
+    ) -> Figure:
+        """Draw a picture; needs matplotlib.
+
+        Parameters
+        ----------
+        kind : {"curves", "bins", "gain", "calibration", "differences", "rows"}, optional
+            Default: differences of a comparison, else bins where there are any, else curves. The last two are those of
+            a comparison. For gain, calibration and rows data are collected while systems are scored: pass `plots` to
+            `score`, `score_all` or `compare`.
+        metrics : str or iterable of str, optional
+            Only these, such as ``"P,PSP"`` or ``["P@5"]``.
+        size : {"column", "page"}, optional
+            As wide as a column of a paper (3.3 inches) or its page (6.9 inches); default a page for several panels.
+        ax : Axes, optional
+            Draw there, for pictures of one panel.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            ``figure.axes`` are the panels; `xmceval.report.pictures.save` writes files that are the same each time.
+
+        Raises
+        ------
+        UsageError
+            What the kind cannot show.
+        DataError
+            matplotlib is not installed.
+        """
+        figure: Figure = load("pictures").plot(self._subject, kind, metrics=metrics, size=size, ax=ax)
+        return figure
+
     def _repr_html_(self) -> str:
         return self._render("html", DEFAULT)
 
@@ -203,9 +250,19 @@ def fit_line(items: Iterable[str], total: int, separator: str = ", ") -> str:
 
 
 def shorten(name: str, longest: int = LONGEST_NAME) -> str:
-    """Shorten the name of a system for a repr to its end, without what would break the line."""
+    """Shorten the name of a system for a repr to its end, of a path to whole parts, without what would break the line.
+
+    Examples
+    --------
+    >>> shorten("results/wiki10/predictions.txt"), shorten("a" * 30)
+    ('.../predictions.txt', '...aaaaaaaaaaaaaaaaaaaaa')
+    """
     plain = "".join(letter if letter.isprintable() else "?" for letter in name)
-    return plain if len(plain) <= longest else f"...{plain[3 - longest :]}"
+    if len(plain) <= longest:
+        return plain
+    end = plain[3 - longest :]
+    _, separator, parts = end.partition("/")
+    return f".../{parts}" if separator and parts else f"...{end}"
 
 
 def join_facts(what: str, facts: Iterable[str], name: str = "{}") -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,7 +88,7 @@ class LabelGains(Observer):
         codes, counts = propensities.codes_of(totals.labels), propensities.counts
         labels = np.bincount(propensities.codes, minlength=counts.size)
         labels[0] += max(n_labels - propensities.codes.size, 0)
-        unit = 2.0**-totals.bits
+        unit = math.ldexp(self._terms[0].weight_unit, -totals.bits)  # of all systems: rows have weights
         true, hits = (_sum_by_code(codes, each, counts.size) * unit for each in (totals.true, totals.hits(0)))
         kept = np.flatnonzero(labels)[::-1]  # codes ascend with the counts
         return LabelGain(

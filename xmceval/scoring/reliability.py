@@ -11,7 +11,7 @@ from xmceval.errors import Fault, UsageError
 from xmceval.kernels.topk import SLOTS
 from xmceval.kernels.totals import MOMENTS, add_values
 from xmceval.rows.block import Int64, Rows
-from xmceval.scoring.batch import Ranking
+from xmceval.scoring.batch import Ranking, Terms
 from xmceval.scoring.calibration import DEN, NUM, STEP, compute_bins
 from xmceval.scoring.estimates import exact
 from xmceval.scoring.observers import BlockValues, Observer
@@ -30,7 +30,7 @@ class ScoreBin:
     low, high : float
         Their scores.
     weight : float
-        The number of predictions, or the sum of their sample weights in units of the largest power of two within them.
+        The number of predictions, or the sum of the sample weights of their rows.
     mean_score : float
     hit_rate : float
         The share of them that are true labels.
@@ -70,8 +70,8 @@ class Reliabilities(Observer):
     program : Program
         Cutoff and bins are those of its first ECE or Brier score, else the deepest cutoff and 15 bins.
     n_systems : int
-    drop_empty : bool
-        Leave out rows without a true label.
+    terms : Terms
+        Those that all systems have in common: whether rows without a true label are left out, and weights.
 
     Raises
     ------
@@ -81,7 +81,7 @@ class Reliabilities(Observer):
 
     needs_rankings = True
 
-    def __init__(self, program: Program, n_systems: int, *, drop_empty: bool = False) -> None:
+    def __init__(self, program: Program, n_systems: int, terms: Terms) -> None:
         if not program.deepest:
             raise UsageError("the picture 'calibration' needs a metric with a cutoff (hint: add one, such as -m ECE@5)")
         measures = sorted(
@@ -91,7 +91,7 @@ class Reliabilities(Observer):
         first = measures[0] if measures else None
         self._k = program.deepest if first is None or first.k is None else first.k
         self._n_bins = int(first.number("bins") if first is not None else 0) or DEFAULT_BINS
-        self._drop_empty = drop_empty
+        self._drop_empty, self._unit = terms.drop_empty, terms.weight_unit
         # Score - hit and predictions of each bin, squares of them, then score of each bin.
         self._parts = [Sums(2 * self._n_bins + 1) for _ in range(n_systems)]
 
@@ -147,7 +147,7 @@ class Reliabilities(Observer):
             ScoreBin(
                 low=i / n,
                 high=(i + 1) / n,
-                weight=float(weight),
+                weight=float(weight) * self._unit,
                 mean_score=float(score / weight),
                 hit_rate=float((score - excess) / weight),
             )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError
+from xmceval.errors import DataError, missing_package
 from xmceval.files.entries import Entries, are_whole, explain_columns, find_roles
 from xmceval.files.known.table import title_of
 from xmceval.files.names import Names, unknown_name
@@ -32,9 +32,7 @@ def open_parquet(path: Path, request: Request) -> Opened:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
-        raise DataError(
-            f"{path}: is a Parquet file; reading it needs the package pyarrow (hint: pip install 'xmceval[parquet]')"
-        ) from None
+        raise missing_package(f"{path}: is a Parquet file; reading it", "pyarrow", "parquet") from None
     try:
         stored = open_jumping(path) if is_uncompressed(path) else io.BytesIO(read_all_bytes(path))
         with nullcontext() if isinstance(stored, Path) else stored:

@@ -19,7 +19,11 @@ BESIDE: dict[str, Known] = {
         ("--labels",),
         "text of one label name per line, label 0 first; or an npy array of strings",
         (Sample("lbl.txt", "red\nblue\ngreen\n"),),
-        {"XMLRepository": "lbl.txt of the raw texts", "PECOS": "output-items.txt"},
+        {
+            "XMLRepository": "lbl.txt of the raw texts",
+            "AttentionXML": "the classes_ of labels_binarizer, written one per line",
+            "PECOS": "output-items.txt",
+        },
         "",
         "that no line is empty and no name appears twice",
     ),

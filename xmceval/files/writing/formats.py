@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from xmceval.errors import UsageError, listed
+from xmceval.errors import UsageError, listed, missing_package
 from xmceval.files.paths import to_path
 from xmceval.files.signatures import LABELS_ENDING, SCORES_ENDING
 
@@ -74,7 +74,7 @@ def _compress_zstd(text: bytes) -> bytes:
     try:
         import zstandard
     except ImportError:
-        raise UsageError("writing .zst needs the package zstandard (hint: pip install 'xmceval[zstd]')") from None
+        raise missing_package("writing .zst", "zstandard", "zstd") from None
     compressed: bytes = zstandard.compress(text)
     return compressed
 

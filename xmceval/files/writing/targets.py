@@ -48,14 +48,13 @@ def open_targets(targets: Sequence[Path], *, force: bool) -> Iterator[list[Binar
     Raises
     ------
     UsageError
-        A target that exists, without `force`, or that is not a file.
+        A target that exists, without `force`, that is not a file, or is in a folder that does not exist.
     DataError
         A target that cannot be written.
     """
+    for target in targets:
+        check_target(target)
     existing = [target for target in targets if target.exists()]
-    for target in existing:
-        if not target.is_file():
-            raise UsageError(f"{target}: is not a file, so it cannot be overwritten (hint: standard output is -)")
     if existing and not force:
         exist = "exists" if len(existing) == 1 else "exist"
         raise UsageError(f"{listed(existing)}: already {exist} (hint: pass --force to overwrite)")
@@ -104,7 +103,7 @@ def check_target(target: Path) -> None:
     Raises
     ------
     UsageError
-        A target that is not a file, in a folder that does not exist.
+        A target that is not a file, or in a folder that does not exist.
     DataError
         A folder that cannot be written to.
     """

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from xmceval.errors import DataError, UsageError, listed
+from xmceval.errors import UsageError, listed, missing_package
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -133,7 +133,7 @@ def check_installed() -> None:
         Names the command that installs it.
     """
     if find_spec("matplotlib") is None:
-        raise DataError("pictures need the package matplotlib (hint: pip install 'xmceval[plot]')")
+        raise missing_package("drawing pictures", "matplotlib", "plot")
 
 
 def draw(

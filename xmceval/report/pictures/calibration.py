@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from xmceval.errors import UsageError, listed
+from xmceval.errors import listed
 from xmceval.metrics.measure import Measure
 from xmceval.report.pictures.style import GUIDE, Look, Plan, lines_of
-from xmceval.report.pictures.values import Subject, results_of
+from xmceval.report.pictures.values import Subject, not_collected, results_of, takes_no_metrics
 from xmceval.report.result import Result
 from xmceval.scoring.reliability import Reliability
 
@@ -29,11 +29,9 @@ def plan(subject: Subject, metrics: str | Iterable[str] | None = None) -> Plan:
     """Plan a panel for the hit rate, and one for the number of predictions."""
     results = results_of(subject)
     if metrics is not None:
-        raise UsageError("the picture 'calibration' shows scores and hits; it takes no metrics")
+        raise takes_no_metrics("calibration")
     if any(result.reliability is None for result in results):
-        raise UsageError(
-            "the picture 'calibration' needs data that were not collected (hint: pass plots='calibration')"
-        )
+        raise not_collected("calibration")
     names = [result.name for result in results]
     text = f"share of predictions that are true by their scores, for {listed(names)}"
     errors = [describe_errors(each.reliability) for each in results if each.reliability is not None]
@@ -73,9 +71,9 @@ def _draw_numbers(results: Sequence[Result], ax: Axes) -> None:
         )
     ax.set_yscale("log")
     ax.margins(y=0.2)
-    ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
     ax.yaxis.set_minor_formatter(lambda value, _: "")  # noqa: ARG005 - matplotlib passes two arguments
     ax.set_xlim(0, 100)
     ax.set_xlabel("score, %")
-    ax.set_ylabel("predictions")
+    ax.set_ylabel("sum of weights" if "sample_weight" in results[0].options else "predictions")
     ax.grid(axis="y")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xmceval.errors import UsageError, listed
 from xmceval.metrics.measure import Measure
-from xmceval.report.comparison import Comparison, Difference
+from xmceval.report.comparison import Difference
 from xmceval.report.pictures.style import COLORS, INK, Legend, Plan, shorten
-from xmceval.report.pictures.values import Subject, choose, deepest, scale
+from xmceval.report.pictures.values import Subject, choose, comparison_of, deepest, scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,9 +32,8 @@ def shows(measure: Measure) -> bool:  # noqa: ARG001 - kinds share one signature
 
 def plan(subject: Subject, metrics: str | Iterable[str] | None = None) -> Plan:
     """Plan one panel for each unit of metrics: points, and what is no share."""
-    if not isinstance(subject, Comparison):
-        raise UsageError("the picture 'differences' needs a comparison (hint: compare two systems or more)")
-    whole = [each for each in subject.differences if not each.bin]
+    comparison = comparison_of("differences", subject)
+    whole = [each for each in comparison.differences if not each.bin]
     measures = choose("differences", (each.measure for each in whole), metrics, shows, SHOWS)
     if metrics is None and len(whole) > MOST:
         measures = deepest(measures)
@@ -44,16 +43,16 @@ def plan(subject: Subject, metrics: str | Iterable[str] | None = None) -> Plan:
             f"the picture 'differences' would have {len(shown):,} lines, of at most {TOO_MANY} "
             "(hint: compare with a single system: against, --against NAME)"
         )
-    is_one = len(subject.pairs) == 1
+    is_one = len(comparison.pairs) == 1
     units = dict.fromkeys(each.measure.metric.unit for each in shown)
     groups = [[each for each in shown if each.measure.metric.unit == name] for name in units]
     panels = [list(_lines(each, is_one=is_one)) for each in groups]
-    pairs = "; ".join(f"{a} {MINUS} {b}" for a, b in subject.pairs)
+    pairs = "; ".join(f"{a} {MINUS} {b}" for a, b in comparison.pairs)
     heights = [LINE * (lines[-1].place + 1) + 0.5 for lines in panels]
     longest = max(len(line.name) for lines in panels for line in lines)
     return Plan(
-        [partial(_draw, each, subject.pairs) for each in panels],
-        _legend(shown, ADJUSTED[subject.testing.adjust]),
+        [partial(_draw, each, comparison.pairs) for each in panels],
+        _legend(shown, ADJUSTED[comparison.testing.adjust]),
         f"differences of {listed(measures)} with 95 % intervals: {pairs}",
         sum(heights) / len(heights),
         1,

@@ -11,6 +11,8 @@ from xmceval.files.paths import to_path
 from xmceval.report.pictures.files import METADATA, to_bytes
 from xmceval.report.pictures.style import DOTS_PER_INCH, PAGE, SIZES, Plan, add_legend, style
 
+SCREEN_DOTS_PER_INCH = 120  # of notebooks: letters are as large as those of the text beside
+
 
 class Picture(Figure):  # type: ignore[misc]
     """A matplotlib Figure that keeps the style that it was drawn in."""
@@ -23,8 +25,10 @@ class Picture(Figure):  # type: ignore[misc]
         with style():
             super().savefig(fname, **{**defaults, **how})
 
-    def _repr_png_(self) -> bytes:
-        return to_bytes(self, "png")
+    def _repr_png_(self) -> tuple[bytes, dict[str, Any]]:
+        """Return what notebooks show, with its size there in pixels of a screen, and a text for who cannot see it."""
+        width, height = (round(SCREEN_DOTS_PER_INCH * inches) for inches in self.get_size_inches())
+        return to_bytes(self, "png"), {"width": width, "height": height, "alt": self.get_label()}
 
 
 def draw_plan(plan: Plan, size: str | None) -> Picture:

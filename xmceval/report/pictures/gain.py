@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from xmceval.errors import UsageError, listed
+from xmceval.errors import listed
 from xmceval.metrics.measure import Measure
 from xmceval.report.pictures.style import GUIDE, Look, Plan, lines_of
-from xmceval.report.pictures.values import Subject, results_of
+from xmceval.report.pictures.values import Subject, not_collected, results_of, takes_no_metrics
 from xmceval.report.result import Result
 from xmceval.scoring.labelgain import LabelGain
 
@@ -30,9 +30,9 @@ def plan(subject: Subject, metrics: str | Iterable[str] | None = None) -> Plan:
     """Plan one panel with a curve for each system, and one for the true labels."""
     results = results_of(subject)
     if metrics is not None:
-        raise UsageError("the picture 'gain' shows hits at the deepest cutoff; it takes no metrics")
+        raise takes_no_metrics("gain")
     if any(result.gain is None for result in results):
-        raise UsageError("the picture 'gain' needs data that were not collected (hint: pass plots='gain')")
+        raise not_collected("gain")
     names = [result.name for result in results]
     text = f"share of all hits against labels by training frequency, for {listed(names)}"
     return Plan([partial(_draw, results)], lines_of(names, guide=TRUTH), text, 2.3)

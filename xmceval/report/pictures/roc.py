@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from xmceval.errors import UsageError, listed
 from xmceval.report.pictures.style import GUIDE, Look, Plan, lines_of
+from xmceval.report.pictures.values import not_collected, takes_no_metrics
 from xmceval.scoring.rocpoints import RocPoints
 
 if TYPE_CHECKING:
@@ -48,12 +49,12 @@ def points_of(kind: str, subject: Sequence[Scored], metrics: str | Iterable[str]
         Metrics, of which there are none; points that were not collected; a file with only one class.
     """
     if metrics is not None:
-        raise UsageError(f"the picture {kind!r} has no metrics to choose from")
+        raise takes_no_metrics(kind)
     if not isinstance(subject, Sequence) or not subject or any(not hasattr(each, "points") for each in subject):
         raise UsageError(f"the picture {kind!r} is one of auc (hint: xmceval auc FILE --plot PICTURE)")
     found = [each.points for each in subject if each.points is not None]
     if len(found) < len(subject):
-        raise UsageError(f"the picture {kind!r} needs data that were not collected (hint: pass plots={kind!r} to auc)")
+        raise not_collected(kind)
     for each, points in zip(subject, found, strict=True):
         if not points.n_positive or not points.n_negative:
             raise UsageError(f"{each.name} has only one class: there is no curve to draw")

@@ -10,7 +10,7 @@ from xmceval.errors import UsageError, listed
 from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Comparison
 from xmceval.report.pictures.style import COLORS, GUIDE, INK, Plan, shorten
-from xmceval.report.pictures.values import Subject, choose, deepest
+from xmceval.report.pictures.values import Subject, choose, comparison_of, deepest, not_collected
 from xmceval.scoring.densities import Density, has_shares
 
 if TYPE_CHECKING:
@@ -29,15 +29,14 @@ def shows(measure: Measure) -> bool:
 
 def plan(subject: Subject, metrics: str | Iterable[str] | None = None) -> Plan:
     """Plan one panel for each pair and metric, by default the first metric at its largest cutoff."""
-    if not isinstance(subject, Comparison):
-        raise UsageError("the picture 'rows' needs a comparison (hint: compare two systems or more)")
-    if not subject.densities:
-        raise UsageError("the picture 'rows' needs data that were not collected (hint: pass plots='rows' to compare)")
-    counted = {each.measure for each in subject.densities}
-    everything = (each.measure for each in subject.results[0].figures)
+    comparison = comparison_of("rows", subject)
+    if not comparison.densities:
+        raise not_collected("rows")
+    counted = {each.measure for each in comparison.densities}
+    everything = (each.measure for each in comparison.results[0].figures)
     measures = choose("rows", everything, metrics, lambda measure: measure in counted, SHOWS)
     measures = deepest(measures)[:1] if metrics is None else measures
-    shown = [each for measure in measures for each in subject.densities if each.measure == measure]
+    shown = [each for measure in measures for each in comparison.densities if each.measure == measure]
     if len(shown) > TOO_MANY:
         raise UsageError(
             f"the picture 'rows' would have {len(shown):,} panels, of at most {TOO_MANY} "
@@ -45,7 +44,7 @@ def plan(subject: Subject, metrics: str | Iterable[str] | None = None) -> Plan:
         )
     pairs = (f"{each.system} against {each.baseline}" for each in shown)
     text = f"numbers of rows by their values of {listed(measures)}: {listed(dict.fromkeys(pairs))}"
-    return Plan([partial(_draw, subject, each) for each in shown], None, text, 2.9, 2)
+    return Plan([partial(_draw, comparison, each) for each in shown], None, text, 2.9, 2)
 
 
 def _draw(comparison: Comparison, density: Density, ax: Axes) -> None:

@@ -38,7 +38,7 @@ RULES: dict[str, Any] = {
     "axes.spines.top": False,
     "axes.titlesize": 8,
     "axes.unicode_minus": True,
-    "figure.facecolor": "none",
+    "figure.facecolor": "white",
     "axes.facecolor": "none",
     "font.family": ["DejaVu Sans"],
     "font.size": 8,

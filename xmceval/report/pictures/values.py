@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from xmceval.errors import UsageError, listed
 from xmceval.metrics.measure import Measure
+from xmceval.metrics.names import split_names
 from xmceval.report.comparison import Comparison
+from xmceval.report.lookup import find_measures
 from xmceval.report.result import Result
 
 Subject = Sequence[Result] | Comparison
@@ -18,6 +20,23 @@ def results_of(subject: Subject) -> Sequence[Result]:
     if not results:
         raise UsageError("there are no results to draw")
     return results
+
+
+def comparison_of(kind: str, subject: Subject) -> Comparison:
+    """Return the comparison that a kind of picture needs."""
+    if not isinstance(subject, Comparison):
+        raise UsageError(f"the picture {kind!r} needs a comparison (hint: use compare)")
+    return subject
+
+
+def not_collected(kind: str) -> UsageError:
+    """Return the error of a picture whose data were not collected while systems were scored."""
+    return UsageError(f"the picture {kind!r} needs data that were not collected (hint: pass plots={kind!r})")
+
+
+def takes_no_metrics(kind: str) -> UsageError:
+    """Return the error of a picture that does not show metrics."""
+    return UsageError(f"the picture {kind!r} has no metrics to choose from")
 
 
 def scale(measure: Measure) -> float:
@@ -46,7 +65,7 @@ def choose(
     measures : iterable of Measure
         All that there are.
     metrics : str or iterable of str, optional
-        Names of measures, with a cutoff or without; default all that the picture can show.
+        Names of measures in any spelling, with a cutoff or without; default all that the picture can show.
     shows : callable
         Whether a picture of this kind can show a measure.
     what : str
@@ -61,12 +80,12 @@ def choose(
     possible = require_any(kind, everything, shows, what)
     if metrics is None:
         return possible
-    wanted = [each.strip() for each in metrics.split(",")] if isinstance(metrics, str) else list(metrics)
     chosen: list[Measure] = []
-    for name in wanted:
-        found = [measure for measure in everything if name in {measure.name, measure.head}]
+    for name in (name for text in ([metrics] if isinstance(metrics, str) else metrics) for name in split_names(text)):
+        whole = [measure for measure in everything if measure.head == name.strip()]
+        found = whole or find_measures(name, everything)
         if not found:
-            raise UsageError(f"metrics names {name!r}, which was not computed; expected any of {listed(everything)}")
+            raise UsageError(f"metrics: {name.strip()} was not computed; expected any of {listed(everything)}")
         shown = [measure for measure in found if measure in possible]
         if not shown:
             raise UsageError(f"the picture {kind!r} shows {what}, not {name}; it can show {listed(possible)}")

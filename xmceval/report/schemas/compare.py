@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from xmceval.report.schemas.collected import PAIR, density, label_wins
 from xmceval.report.schemas.scores import spine
 from xmceval.report.schemas.words import (
     Schema,
@@ -23,8 +24,6 @@ from xmceval.scoring.testing import Testing
 
 NAME = "xmceval/compare/1"
 
-PAIR = {"system": text("The system."), "baseline": text("The one that it is compared with.")}
-
 
 def make_schema() -> Schema:
     """Make the schema of a document with the differences between systems."""
@@ -38,6 +37,8 @@ def make_schema() -> Schema:
         overlaps=many("How far the lists of pairs agree, where that was asked for.", _overlap()),
         examples=many("Rows that are lost and won most, where they were asked for.", _example()),
         runs=many("Systems that were trained several times.", _runs()),
+        densities=many("One per pair and metric, where the picture `rows` was asked for.", density()),
+        label_wins=many("One per pair, where values of labels are saved.", label_wins()),
         warnings=many("What a reader must know before trusting the differences.", text("A warning.")),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from xmceval.report.schemas.collected import gain, reliability
 from xmceval.report.schemas.words import (
     Schema,
     by,
@@ -47,7 +48,7 @@ def spine() -> dict[str, Schema]:
         "truth": text("The file of the truth, or `array`."),
         "options": make_options(),
         "n_instances": count("Rows of the truth that were scored."),
-        "n_labels": maybe(count("Labels."), UNCOUNTED),
+        "n_labels": maybe(count("How many labels there are."), UNCOUNTED),
         "n_true": maybe(count("True labels of all instances."), UNCOUNTED),
         "empty_rows": record(
             "Instances without a true label.",
@@ -106,6 +107,8 @@ def _system() -> Schema:
         metrics=by("canonical name such as P@5", "Values.", _metric()),
         slices=many("Values by bins of labels, the most frequent first.", _slice()),
         published=maybe(_published(), "where published results were not asked for"),
+        gain=gain(),
+        reliability=reliability(),
         warnings=many("What a reader must know before trusting the numbers.", text("A warning.")),
         notes=many("What was inferred from the files.", text("A note.")),
     )
@@ -119,7 +122,7 @@ def _filter() -> Schema:
     return record(
         "What the filter of pairs of row and label did.",
         source=text("The file of the pairs, or `filter`."),
-        pairs=count("Distinct pairs."),
+        pairs=count("How many distinct pairs there are."),
         rows=count("Rows that have a pair."),
         removed=count("Predictions that were removed."),
         rows_changed=count("Rows that they were in."),
@@ -160,7 +163,7 @@ def _slice() -> Schema:
         name=text("The name of the bin."),
         low=count("Fewest training rows of its labels."),
         high=count("Most training rows of its labels."),
-        n_labels=count("Its labels."),
+        n_labels=count("How many labels it has."),
         mass=share("Its share of all training positives."),
         metrics=by(
             "canonical name",
@@ -185,7 +188,7 @@ def _published() -> Schema:
     rank = record(
         "The rank of a value.",
         rank=whole("1 where no published value is higher.", minimum=1),
-        of=whole("Published values.", minimum=1),
+        of=whole("How many published values there are.", minimum=1),
         above=row("higher"),
         below=row("lower or equal"),
     )

@@ -13,7 +13,7 @@ import test_formats
 from support.files import PREDS, TRUTH, matrix, plain, same_numbers, scored, write
 
 import xmceval
-from xmceval.files import pipes
+from xmceval.files import copies, pipes
 
 DENSE = np.where(matrix().toarray() == 0, -np.inf, matrix().toarray())
 
@@ -183,7 +183,7 @@ def test_no_room_for_a_copy_is_reported(monkeypatch):
     def full(**_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(pipes.tempfile, "TemporaryFile", full)
+    monkeypatch.setattr(copies.tempfile, "TemporaryFile", full)
     with pytest.raises(xmceval.DataError) as caught:
         scored("-")
     expected = "-: cannot be copied to a temporary file: No space left on device (hint: set TMPDIR)"

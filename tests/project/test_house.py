@@ -128,6 +128,32 @@ def test_only_readers_and_writers_open_files(module):
     assert not [(call.lineno, ast.unparse(call)) for call in calls if ast.unparse(call).rpartition(".")[2] in OPENING]
 
 
+LOCAL = {
+    "xmceval.files.paths",
+    "xmceval.rows.parts",
+    "xmceval.files.pipes",
+    "xmceval.cli.ahead",
+    "xmceval.cli.shared",
+    CACHE,
+    LOCKS,
+}
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if module not in LOCAL])
+def test_names_of_files_become_paths_in_one_place(module):
+    """`Path(name)` would lose a slash of s3://bucket/name; `to_path(name)` knows addresses."""
+    calls = (node for node in ast.walk(TREES[module]) if isinstance(node, ast.Call) and node.args)
+    paths = [ast.unparse(call) for call in calls if ast.unparse(call.func) == "Path"]
+    fine = {"Path(path.stem)", "Path(html)", "Path(tempfile.gettempdir())"}  # of names that are local for certain
+    assert not set(paths) - fine
+
+
+def test_only_remote_files_import_fsspec():
+    importing = {module for module in MODULES for name in imports(module) if name.partition(".")[0] == "fsspec"}
+    assert importing
+    assert {module.rpartition(".")[0] for module in importing} == {"xmceval.files.remote"}
+
+
 @pytest.mark.parametrize("module", [module for module in MODULES if layer(module) != "cli"])
 def test_only_the_command_line_writes_to_streams(module):
     writing = {"print", "click.echo", "sys.stdout", "sys.stderr", "sys.exit"}

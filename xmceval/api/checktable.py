@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.errors import counted
+from xmceval.files.paths import as_input
 from xmceval.files.tables import TableRow, read_table
 from xmceval.labels.catalogue import find_dataset
 from xmceval.labels.plausibility import IMPOSSIBLE, Finding, Printed, check_row, find_copies
@@ -85,7 +86,9 @@ def check_table(path: str | Path, *, dataset: str | None = None) -> TableCheck:
         for finding in check_row(name, values, _ceilings(row, values, dataset))
     ]
     findings.extend(find_copies(printed))
-    return TableCheck(str(path), len({row.line for row in rows}), sum(len(row.values) for row in rows), tuple(findings))
+    return TableCheck(
+        str(as_input(path)), len({row.line for row in rows}), sum(len(row.values) for row in rows), tuple(findings)
+    )
 
 
 def _printed(row: TableRow, scale: float) -> Mapping[str, Printed]:

@@ -14,6 +14,7 @@ from xmceval.api.compare import find_pairs
 from xmceval.api.pairtests import PairTests, Watch, adjust
 from xmceval.api.plotting import check_plots
 from xmceval.errors import DataError, UsageError, counted, listed, warn
+from xmceval.files.paths import to_path
 from xmceval.files.rowvalues import RowTable, read_row_values
 from xmceval.metrics.entry import Metric, Norm
 from xmceval.metrics.measure import Measure
@@ -178,7 +179,7 @@ def _aligned(first: RowTable, table: RowTable) -> NDArray[np.float64]:
 
 def _distinct(names: Sequence[str], tables: Sequence[RowTable]) -> list[str]:
     """Add the file to names that several systems have, and a number where that is not enough."""
-    files = [Path(table.name).name for table in tables for _ in table.systems]
+    files = [to_path(table.name).name for table in tables for _ in table.systems]
     called = [f"{name} ({file})" if names.count(name) > 1 else name for name, file in zip(names, files, strict=True)]
     numbers = [called[: i + 1].count(name) for i, name in enumerate(called)]
     return [
@@ -222,7 +223,7 @@ def _result(name: str, system: int, outputs: Sequence[Output], tables: Sequence[
 
 def _warnings(tables: Sequence[RowTable]) -> list[str]:
     unknown = [table.name for table in tables if "truth" not in table.meta]
-    paths = [Path(table.name).resolve() for table in tables]
+    paths = [to_path(table.name).resolve() for table in tables]
     twice = dict.fromkeys(table.name for i, table in enumerate(tables) if paths[i] in paths[:i])
     warnings = [f"{name} is passed twice: all rows of its systems tie with themselves" for name in twice]
     warnings += [f"{listed(unknown)}: nothing shows that the rows are of the same truth"] if unknown else []

@@ -12,6 +12,7 @@ from xmceval.api.runs import Lineup
 from xmceval.api.setup import Setup
 from xmceval.errors import DataError, UsageError, counted
 from xmceval.files.lines import pick_lines
+from xmceval.files.paths import to_path
 from xmceval.scoring.examples import Example, Examples
 from xmceval.scoring.observers import Observer
 from xmceval.scoring.overlap import Overlap, Overlaps
@@ -100,7 +101,7 @@ def _name_labels(setup: Setup, labels: set[int]) -> dict[int, str]:
 def _pick_texts(texts: Any, rows: set[int], n_rows: int) -> Mapping[int, str]:
     """Return the texts of some rows; there must be one for each of all rows."""
     is_file = isinstance(texts, (str, Path))
-    found, n_texts = pick_lines(Path(texts), rows) if is_file else _pick_items(texts, rows)
+    found, n_texts = pick_lines(to_path(texts), rows) if is_file else _pick_items(texts, rows)
     if n_texts != n_rows:
         if is_file:
             problem = f"{texts}: has {counted(n_texts, 'line')}, and there are {counted(n_rows, 'row')}"

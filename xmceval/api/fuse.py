@@ -11,6 +11,7 @@ from xmceval.errors import UsageError, counted, listed
 from xmceval.files.limits import MAX_LINE
 from xmceval.files.names import Names, read_names
 from xmceval.files.opening import open_scores
+from xmceval.files.paths import as_input
 from xmceval.rows.block import Source
 from xmceval.rows.fusion import RULES, FusedSource
 from xmceval.rows.matrices import as_scores
@@ -34,6 +35,9 @@ class Fused:
     systems: tuple[Any, ...]
     by: str = "score"
     weights: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "systems", as_input(self.systems))
 
     @property
     def name(self) -> str:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError, counted, warn
 from xmceval.files.logcolumns import parse_columns
 from xmceval.files.logs import read_log
+from xmceval.files.paths import to_path
 from xmceval.report.pictures import AUC, check_kinds, draw
 from xmceval.rows.block import Float64
 from xmceval.rows.storage import comparable
@@ -196,7 +197,7 @@ def auc(
     groups = group_aucs(log.labels, log.scores, log.groups)
     whole = _count_sorted(log.labels, log.scores, None, None)
     return LogAUC(
-        name=Path(file).name,
+        name=to_path(file).name,
         auc=float(whole.values[0]),
         gauc=groups.value,
         n_rows=int(log.labels.size),

@@ -26,6 +26,7 @@ from xmceval.files.filters import read_filter
 from xmceval.files.judgments import Judgments
 from xmceval.files.names import Names, read_names
 from xmceval.files.opening import open_scores, open_truth
+from xmceval.files.paths import RemotePath, to_path
 from xmceval.files.shards import find_shards
 from xmceval.labels.catalogue import find_dataset
 from xmceval.labels.counts import count_labels
@@ -230,13 +231,16 @@ def _estimate_propensities(opener: Opener, truth: Source, width: Width, a: float
             "and the metrics that need them are left out"
         )
         return Weighing(width, None, training.notes, tuple(warnings))
-    propensities = from_label_counts(counts, Path(source.name).name, a, b, from_truth=is_truth)
+    propensities = from_label_counts(counts, to_path(source.name).name, a, b, from_truth=is_truth)
     return Weighing(width, propensities, training.notes, tuple(warnings))
 
 
 def is_same(first: str | Path, second: str) -> bool:
     """Return whether two paths name the same file."""
-    return Path(second).exists() and Path(first).exists() and Path(first).samefile(second)
+    path = to_path(first)
+    if isinstance(path, RemotePath):
+        return str(path) == second
+    return to_path(second).exists() and path.exists() and path.samefile(second)
 
 
 def _are_same(first: Sequence[str], second: Sequence[str]) -> bool:
@@ -247,7 +251,7 @@ def _are_same(first: Sequence[str], second: Sequence[str]) -> bool:
 def numbers(values: Any, name: str, per: str = "label") -> tuple[Float64, str]:
     """Take one number per label, or per row, from a file or an array; also return the name for messages."""
     if isinstance(values, (str, Path)):
-        return read_numbers(values), Path(values).name
+        return read_numbers(values), to_path(values).name
     array = as_array(values, name)
     if array.ndim != 1 or array.dtype.kind not in "iufb":
         raise DataError(f"{name}: expected one number per {per}, got shape {array.shape} of {array.dtype}")

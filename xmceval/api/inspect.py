@@ -12,6 +12,7 @@ from xmceval.errors import UsageError
 from xmceval.files.filters import read_filter
 from xmceval.files.limits import MAX_LINE
 from xmceval.files.names import read_names
+from xmceval.files.paths import as_input, to_path
 from xmceval.files.pipes import kept_pipes
 from xmceval.files.presence import check_files
 from xmceval.inspection.file import FileInspection, inspect_file
@@ -106,11 +107,12 @@ def inspect(
     """
     if kind not in {None, *KINDS}:
         raise UsageError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
-    paths = [files] if isinstance(files, (str, Path)) else list(files)
+    paths = list(map(as_input, [files] if isinstance(files, (str, Path)) else files))
+    filter, train, labels = map(as_input, (filter, train, labels))  # noqa: A001 - the field's word
     check_files([*paths, filter, train, labels])
-    with kept_pipes(map(Path, paths)):
-        saved = [str(path) for path in paths if kind is None and is_state(Path(path))]
-        states = tuple(inspect_state(Path(path)) for path in saved)
+    with kept_pipes(map(to_path, paths)):
+        saved = [str(path) for path in paths if kind is None and is_state(to_path(path))]
+        states = tuple(inspect_state(to_path(path)) for path in paths if str(path) in saved)
         others = [path for path in paths if str(path) not in saved]
         if not others:
             return InspectionReport((), (), states)

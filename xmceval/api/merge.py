@@ -13,6 +13,7 @@ from xmceval.api.evaluator import Evaluator
 from xmceval.api.finishing import finish_state
 from xmceval.api.states import check_new
 from xmceval.errors import DataError, UsageError, counted, listed, warn
+from xmceval.files.paths import to_path
 from xmceval.files.presence import check_files
 from xmceval.files.shards import natural_key
 from xmceval.files.states import read_state, to_bytes, write_state
@@ -100,7 +101,7 @@ def _check_distinct(states: Sequence[Any]) -> None:
     for number, state in enumerate(states, 1):
         is_path = isinstance(state, (str, Path))
         name = str(state) if is_path else f"state {number}"
-        key = Path(state).resolve() if is_path else id(state)
+        key = to_path(state).resolve() if is_path else id(state)
         if key in seen:
             raise DataError(f"{seen[key]} and {name} are the same {'file' if is_path else 'Evaluator'}")
         seen[key] = name
@@ -121,7 +122,7 @@ def _open(state: Any, place: str) -> State:
 
 def _order(state: State) -> tuple[Any, ...]:
     """Return a key that orders states by their shards, or their names."""
-    return min((part.shard or (0, 0), natural_key(Path(part.name))) for part in (*state.parts, Part(state.name)))
+    return min((part.shard or (0, 0), natural_key(to_path(part.name))) for part in (*state.parts, Part(state.name)))
 
 
 def _add(states: Sequence[State]) -> State:

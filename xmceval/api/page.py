@@ -17,6 +17,7 @@ from xmceval.errors import DataError
 from xmceval.files.digests import digest_files
 from xmceval.files.filters import read_filter
 from xmceval.files.names import read_names
+from xmceval.files.paths import to_path
 from xmceval.files.pipes import kept_pipes
 from xmceval.files.shards import find_shards
 from xmceval.inspection.file import FileInspection, inspect_file
@@ -220,4 +221,4 @@ def _leaves(y_score: Any) -> Iterator[Any]:
 
 def _files(value: Any) -> list[Path]:
     """Return the file that a value is the path of, or those of its shards."""
-    return [Path(part) for part in parts_of(find_shards(value)) if isinstance(part, (str, Path))]
+    return [to_path(part) for part in parts_of(find_shards(value)) if isinstance(part, (str, Path))]

@@ -13,6 +13,8 @@ import numpy as np
 from xmceval.api.inputs import find_propensities
 from xmceval.api.setup import Opened, Setup
 from xmceval.errors import UsageError
+from xmceval.files.paths import to_path
+from xmceval.files.writing.labelvalues import LabelPair, LabelTable, check_label_file, write_label_values
 from xmceval.files.writing.targets import open_targets
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.report.result import Result
@@ -35,10 +37,9 @@ def counting_labels(setup: Setup, path: str | Path | None, rows: str | Path | No
     """
     if path is None:
         return setup
-    from xmceval.files.writing.labelvalues import check_label_file
 
     check_label_file(path)
-    if rows is not None and Path(rows).resolve() == Path(path).resolve():
+    if rows is not None and to_path(rows).resolve() == to_path(path).resolve():
         raise UsageError(f"{path}: cannot be the file of both rows and labels")
     program = setup.program.counting_labels()
     if not any(measure.k is not None or measure.metric.family in COUNTED for measure in program.measures):
@@ -67,7 +68,7 @@ class LabelSaving:
         """Write the file, and return who wins how many labels."""
         if self.file is None:
             return ()
-        from xmceval.files.writing.labelvalues import LabelTable, write_label_values
+        from xmceval.files.writing.labelvalues import LabelTable
         from xmceval.scoring.labelvalues import LabelValues
 
         n_labels = max(result.counts.n_labels for result in results)
@@ -128,7 +129,7 @@ def saving_labels(setup: Setup, opened: Sequence[Opened], path: str | Path | Non
     if propensities is NO_PROPENSITIES and is_passed:
         weighing = find_propensities(setup.opener, setup.truth.source, setup.terms.width)
         propensities = weighing.propensities or NO_PROPENSITIES
-    path = Path(path)
+    path = to_path(path)
     with open_targets([path], force=False) as [file]:
         yield LabelSaving(setup, opened, file, path, propensities)
 

@@ -23,6 +23,7 @@ from xmceval.api.inputs import (
 )
 from xmceval.api.shards import Input, check_inputs
 from xmceval.errors import DataError, UsageError, listed
+from xmceval.files.paths import as_input
 from xmceval.labels.bins import make_bins
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.report.result import Result, make_result
@@ -46,6 +47,9 @@ class Named:
 
     y_score: Any
     name: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "y_score", as_input(self.y_score))
 
 
 @dataclass(frozen=True)
@@ -110,6 +114,7 @@ class Setup:
         With `needs_counts`, training counts are also found where no metric needs them; `max_weight` is the scale of
         sample weights.
         """
+        y_true = as_input(y_true)
         check_inputs(y_true, [each for system in systems for each in _inputs(system.y_score)], options.files)
         program = compile_program(options.measures)
         program.check_ties(options.ties)

@@ -11,6 +11,7 @@ from xmceval.api.fuse import Fused
 from xmceval.errors import DataError, counted
 from xmceval.files.judgments import Judgments
 from xmceval.files.opened import Opened
+from xmceval.files.paths import to_path
 from xmceval.files.pipes import find_pipe
 from xmceval.files.presence import check_files
 from xmceval.files.shards import check_pairing, find_shards
@@ -52,7 +53,7 @@ def check_inputs(y_true: Any, y_scores: Iterable[Any], files: Iterable[Any]) -> 
     """Check that all files exist, and that shards of truth and of predictions belong together."""
     truth, *scores = map(find_shards, (y_true, *y_scores))
     others = map(find_shards, files)
-    may_have_shards = {Path(each) for each in (truth, *scores) if isinstance(each, (str, Path))}
+    may_have_shards = {to_path(each) for each in (truth, *scores) if isinstance(each, (str, Path))}
     check_files((part for each in (truth, *scores, *others) for part in parts_of(each)), may_have_shards)
     for each in scores:
         check_pairing(truth, each)
@@ -76,7 +77,7 @@ def open_shards(shards: Shards, open_part: Callable[[Any, int], Input], *, are_s
 def open_lean(path: str | Path, open_file: Callable[[], Opened], *, is_shard: bool) -> Opened:
     """Open a file; a shard whose rows are held in memory is opened again when they are needed, and freed then."""
     opened = open_file()
-    if not is_shard or not opened.holds_rows or find_pipe(Path(path)) is not None:
+    if not is_shard or not opened.holds_rows or find_pipe(to_path(path)) is not None:
         return opened
     return replace(opened, source=ReopenedSource(opened.source, lambda: open_file().source))
 
@@ -125,7 +126,7 @@ def _describe(shards: Shards, parts: tuple[Input, ...]) -> str:
     files: dict[str, list[str]] = {}
     for part in parts:
         if part.note:
-            files.setdefault(part.note.removeprefix(f"{part.source.name}: "), []).append(Path(part.source.name).name)
+            files.setdefault(part.note.removeprefix(f"{part.source.name}: "), []).append(to_path(part.source.name).name)
     if not files:
         return ""
     formats = [

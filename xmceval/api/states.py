@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from xmceval.api.inputs import Weights
 from xmceval.api.setup import Named, Opened, Setup
 from xmceval.errors import DataError, UsageError, listed
+from xmceval.files.paths import to_path
 from xmceval.files.writing.targets import open_targets
 from xmceval.scoring.batch import NO_WEIGHTS
 from xmceval.scoring.evaluate import System, doubt_header
@@ -79,7 +80,7 @@ def check_saving(options: Options, systems: Sequence[Named], shard: Shard | None
 
 def check_new(path: str | Path) -> None:
     """Refuse the name of a state that exists: another job may have taken hours for it."""
-    if Path(path).exists():
+    if to_path(path).exists():
         raise UsageError(f"{path}: already exists (hint: remove it, or choose another name)")
 
 
@@ -127,7 +128,7 @@ def saving_state(setup: Setup, path: str | Path | None, *, counts_labels: bool =
         )
     from xmceval.scoring.rowdigests import RowDigests
 
-    with open_targets([Path(path)], force=False) as [file]:
+    with open_targets([to_path(path)], force=False) as [file]:
         saving = StateSaving(RowDigests())
         yield saving
         file.write(saving.content)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import click
 
 from xmceval.cli import completion
+from xmceval.files.addresses import redacted
 
 COMMANDS = (
     *("score", "compare", "merge", "report", "auc", "inspect", "convert", "fuse", "propensity", "check-table"),
@@ -58,6 +59,8 @@ def main(args: Sequence[str] | None = None) -> None:
         click.echo("\ninterrupted", err=True)
         code = 130
     except click.ClickException as error:
+        with contextlib.suppress(AttributeError):
+            vars(error)["message"] = redacted(error.message)
         error.show()
         code = error.exit_code
     except (ValueError, OSError, MemoryError) as error:
@@ -74,7 +77,7 @@ def _report(error: Exception) -> int:
     elif isinstance(error, OSError):
         click.echo(f"Error: {error.filename or 'cannot write the output'}: {error.strerror or error}", err=True)
     elif isinstance(error, XmcevalError):
-        click.echo(f"Error: {error}", err=True)
+        click.echo(f"Error: {redacted(str(error))}", err=True)
     else:
         raise error
     return 2 if isinstance(error, UsageError) else 1

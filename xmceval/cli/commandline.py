@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Collection, Iterator
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-USER = re.compile(r"^(\w[\w+.-]*://)[^/@]*@")
+from xmceval.files.addresses import is_address, redacted, shown
 
 
 def write_command(context: click.Context, *, without: Collection[str] = ()) -> str:
@@ -59,6 +58,4 @@ def _write_option(each: click.Option, value: Any) -> Iterator[str]:
 
 def without_secrets(text: str) -> str:
     """Return the address of a remote file without its user and its query; any other text as it is."""
-    if "://" not in text:
-        return text
-    return USER.sub(r"\1", text).partition("?")[0]
+    return shown(text) if is_address(text) else redacted(text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +10,7 @@ from click.core import ParameterSource
 from xmceval.cli import bars, options, shared
 from xmceval.cli.plotting import Plots, plot_options
 from xmceval.errors import UsageError, listed
+from xmceval.files.paths import to_path
 from xmceval.report.forms import render_comparison
 from xmceval.report.pictures import COMPARISON
 from xmceval.scoring.options import Options, specs
@@ -178,4 +178,4 @@ def _refuse_scoring() -> None:
 
 def is_row_file(path: str) -> bool:
     """Return whether a name is that of values of rows."""
-    return ".rows." in Path(path).name
+    return ".rows." in to_path(path).name

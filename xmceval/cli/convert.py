@@ -58,6 +58,7 @@ def command(src: str, dst: str, quiet: bool, verbose: bool, **settings: Any) -> 
       xmceval convert score_mat.npz score_mat.txt.gz --top 100
     """
     from xmceval.api.convert import convert
+    from xmceval.cli.commandline import without_secrets
     from xmceval.errors import counted
 
     shared.start(quiet)
@@ -65,7 +66,7 @@ def command(src: str, dst: str, quiet: bool, verbose: bool, **settings: Any) -> 
         written = convert(src, sys.stdout.buffer if dst == "-" else dst, **settings)
     if verbose:
         rows, labels = counted(written.n_rows, "row"), counted(written.n_labels, "label")
-        click.echo(f"note: {src}: {written.description}", err=True)
-        click.echo(f"note: {dst}: {rows}, {labels}, {counted(written.n_entries, 'entry')}", err=True)
+        click.echo(f"note: {without_secrets(src)}: {written.description}", err=True)
+        click.echo(f"note: {without_secrets(dst)}: {rows}, {labels}, {counted(written.n_entries, 'entry')}", err=True)
     for warning in () if quiet else written.warnings:
         click.echo(f"warning: {warning}", err=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -70,6 +69,7 @@ class Plots:
                 f"{counted(len(kinds), '--plot-kind')} for {counted(len(files), '--plot')}; "
                 "expected one for all, or one for each"
             )
+        from xmceval.files.paths import to_path
         from xmceval.files.writing.targets import check_target
         from xmceval.report.pictures.files import check_ending
 
@@ -77,7 +77,7 @@ class Plots:
             if files.count(file) > 1:
                 raise UsageError(f"--plot {file} is passed {files.count(file)} times; expected a file for each picture")
             check_ending(file)
-            check_target(Path(file))
+            check_target(to_path(file))
         check_installed()
         return cls(tuple(files), tuple(kinds) if len(kinds) == len(files) else (*kinds, *[""])[:1] * len(files))
 

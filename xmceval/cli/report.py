@@ -13,6 +13,8 @@ from xmceval.cli import bars, options, shared
 from xmceval.cli.commandline import was_passed, write_command
 from xmceval.cli.compare import is_row_file
 from xmceval.errors import UsageError, listed
+from xmceval.files.addresses import is_address
+from xmceval.files.paths import to_path
 from xmceval.report.layout import Layout
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.testing import Details, Testing
@@ -134,12 +136,12 @@ def _check_files(truth: str, preds: tuple[str, ...], html: str, open_it: bool) -
         Another ending than .html, so that no input is overwritten by mistake; standard output with --open; values of
         rows.
     """
-    if html != STDOUT and Path(html).suffix.lower() not in ENDINGS:
+    if html != STDOUT and to_path(html).suffix.lower() not in ENDINGS:
         raise UsageError(
             f"--html {html}: expected a name that ends with {' or '.join(ENDINGS)}, or - for standard output"
         )
-    if html == STDOUT and open_it:
-        raise UsageError("--open needs a file (hint: pass --html report.html)")
+    if (html == STDOUT or is_address(html)) and open_it:
+        raise UsageError("--open needs a file of this machine (hint: pass --html report.html)")
     row_files = [each for each in (truth, *preds) if is_row_file(each)]
     if row_files:
         raise UsageError(
@@ -156,7 +158,7 @@ def _open_page(html: str) -> Iterator[Callable[[str], None]]:
         return
     from xmceval.files.writing.targets import open_targets
 
-    with open_targets([Path(html)], force=True) as [file]:
+    with open_targets([to_path(html)], force=True) as [file]:
 
         def write(text: str) -> None:
             file.write(text.encode())

@@ -12,6 +12,8 @@ import click
 
 from xmceval.cli import bars
 from xmceval.errors import UsageError, counted, listed
+from xmceval.files.addresses import is_address
+from xmceval.files.paths import to_path
 
 if TYPE_CHECKING:
     from xmceval.api.pairtests import Cost, Watch
@@ -67,8 +69,12 @@ def named_systems(
     for text in fused:
         name, is_named, files = text.partition("=")
         rule, has_rule, rest = files.partition(":")
+        has_rule = "" if is_address(files) and rule not in RULES else has_rule
         found = [each for each in (rest if has_rule else files).split(",") if each]
-        found = [each if Path(each).exists() or has_pair(Path(each)) else by_name.get(each, each) for each in found]
+        found = [
+            each if is_address(each) or Path(each).exists() or has_pair(Path(each)) else by_name.get(each, each)
+            for each in found
+        ]
         paths = [shards_of(each, shards) for each in found]
         if not (name and is_named) or len(paths) < 2:
             raise UsageError(f"--fuse {text}: expected NAME=A,B or NAME=RULE:A,B with at least two files")
@@ -113,7 +119,7 @@ def engine(dask: str | None) -> Iterator[dict[str, Any]]:
 
 def short_names(paths: Sequence[str]) -> list[str]:
     """Return the shortest ending of each path that no other path shares; a path that is passed twice has one name."""
-    parts = [Path(path).parts for path in paths]
+    parts = [to_path(path).parts for path in paths]
     names = []
     for own in parts:
         endings = [own[-length:] for length in range(1, len(own) + 1)]

@@ -8,6 +8,7 @@ import numpy as np
 
 from xmceval.errors import DataError
 from xmceval.files.arrays.npy import read_array
+from xmceval.files.paths import to_path
 from xmceval.files.pipes import claim_pipe
 from xmceval.files.signatures import NPY, UTF8_BOM
 from xmceval.files.streams import quote, read_all_bytes, read_first_bytes
@@ -22,7 +23,7 @@ def read_numbers(path: str | Path) -> Float64:
     DataError
         A line that is not a number, with its place.
     """
-    path = Path(path)
+    path = to_path(path)
     claim_pipe(path)
     if read_first_bytes(path, len(NPY)) == NPY:
         array = read_array(path)

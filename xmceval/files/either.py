@@ -10,6 +10,7 @@ from xmceval.files.limits import MAX_LINE
 from xmceval.files.names import Names
 from xmceval.files.opened import Opened, Request
 from xmceval.files.opening import open_as
+from xmceval.files.paths import to_path
 from xmceval.files.pipes import claim_pipe, is_started
 from xmceval.files.signatures import UTF8_BOM
 from xmceval.files.streams import read_first_bytes
@@ -29,7 +30,7 @@ def open_either(
     DataError
         A missing, empty or unknown kind of file.
     """
-    path = Path(path)
+    path = to_path(path)
     claim_pipe(path)
     truth, scores = Request("truth", names, max_line=max_line), Request("scores", names, max_line=max_line)
     if kind == "truth" or (kind is None and _is_json_truth(path)):

@@ -11,9 +11,10 @@ import numpy as np
 from xmceval.errors import DataError
 from xmceval.files.arrays.npy import read_array
 from xmceval.files.chunks import Chunk, LineChunks
+from xmceval.files.paths import to_path
 from xmceval.files.pipes import claim_pipe
 from xmceval.files.signatures import NPY
-from xmceval.files.streams import quote, read_first_bytes
+from xmceval.files.streams import is_empty, quote, read_first_bytes
 from xmceval.rows.block import Float64
 from xmceval.rows.filters import Filter, Largest, as_filter, first_wrong, ordered
 
@@ -26,9 +27,9 @@ def read_filter(path: str | Path) -> Filter:
     DataError
         A line that is not two whole numbers of at least 0, with its place.
     """
-    path = Path(path)
+    path = to_path(path)
     claim_pipe(path)
-    if path.is_file() and path.stat().st_size == 0:
+    if is_empty(path):
         return ordered(path.name, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
     if read_first_bytes(path, len(NPY)) == NPY:
         return as_filter(read_array(path), path.name)

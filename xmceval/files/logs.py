@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError, counted
 from xmceval.files.chunks import LineChunks
 from xmceval.files.logcolumns import COLUMNS, Selection, parse_columns, quote_line, split_fields
+from xmceval.files.paths import to_path
 from xmceval.files.pipes import claim_pipe
 from xmceval.files.signatures import UTF8_BOM
 
@@ -46,9 +47,10 @@ def read_log(path: str | Path, columns: str | Sequence[str | int] | None = None)
     UsageError
         Other than three columns.
     """
-    claim_pipe(Path(path))
-    reader = _LogReader(Path(path), None if columns is None else parse_columns(columns))
-    for chunk in LineChunks(Path(path)):
+    path = to_path(path)
+    claim_pipe(path)
+    reader = _LogReader(path, None if columns is None else parse_columns(columns))
+    for chunk in LineChunks(path):
         reader.add(chunk.text, chunk.start, chunk.stop)
     if not reader.parts:
         raise DataError(f"{path}: has no rows; expected lines of {','.join(COLUMNS)}")

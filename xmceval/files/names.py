@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, counted
+from xmceval.files.paths import to_path
 from xmceval.files.pipes import claim_pipe
 from xmceval.files.signatures import NPY, PICKLE, UTF8_BOM, UTF16_BOMS
 from xmceval.files.streams import read_all_bytes, read_first_bytes
@@ -90,7 +91,7 @@ def read_names(path: str | Path) -> Names:
     DataError
         A name that appears twice, an empty line between names, or a file that is not text.
     """
-    path = Path(path)
+    path = to_path(path)
     claim_pipe(path)
     head = read_first_bytes(path, 64)
     if head.startswith(NPY):

@@ -16,6 +16,7 @@ from xmceval.files.judgments import Judgments
 from xmceval.files.limits import MAX_LINE
 from xmceval.files.names import Names
 from xmceval.files.opened import Opened, Request
+from xmceval.files.paths import to_path
 from xmceval.files.pipes import claim_pipe, copy_pipe, is_copied
 from xmceval.files.streams import read_first_bytes
 from xmceval.files.text.jsonarray import open_json_array
@@ -73,7 +74,7 @@ def open_truth(
     DataError
         A missing, empty or unknown kind of file.
     """
-    path = Path(path)
+    path = to_path(path)
     claim_pipe(path)
     return open_as(path, Request("truth", names, n_labels=n_labels, max_line=max_line))
 
@@ -110,7 +111,7 @@ def open_scores(
     DataError
         A missing, empty or unknown kind of file.
     """
-    path = Path(path)
+    path = to_path(path)
     request = Request("scores", names, n_rows, n_labels, judgments, ties, max_line)
     claim_pipe(path)
     return open_as(path, request)

@@ -7,15 +7,15 @@ import os
 import select
 import stat
 import sys
-import tempfile
-import threading
-import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from xmceval.errors import DataError, UsageError
+from xmceval.files.copies import Copy
+from xmceval.files.paths import RemotePath
+from xmceval.files.remote.reading import make_copy
 from xmceval.rows.progress import phase
 
 STDIN = Path("-")
@@ -39,7 +39,7 @@ class Pipe(io.RawIOBase):
         self.is_claimed = self.is_kept = False
         self._raw: Any = None
         self._head, self._at_end, self._is_started = bytearray(), False, False
-        self._copy: _Copy | None = None
+        self._copy: Copy | None = None
 
     @property
     def is_stdin(self) -> bool:
@@ -90,7 +90,7 @@ class Pipe(io.RawIOBase):
             return
         self.open()
         try:
-            copy = _Copy()
+            copy = Copy()
             with phase(self.name, unit="bytes") as add:
                 while text := self.read(COPY_BYTES):
                     copy.file.write(text)
@@ -142,25 +142,10 @@ class Pipe(io.RawIOBase):
         return int(n_read)
 
 
-class _Copy:
-    """A temporary file for several readers, which is gone with the last of them."""
-
-    def __init__(self) -> None:
-        self.file = cast(io.RawIOBase, tempfile.TemporaryFile(buffering=0))  # noqa: SIM115 - closed below
-        weakref.finalize(self, self.file.close)
-        self._lock = threading.Lock()
-
-    def read_at(self, offset: int, view: Any) -> int:
-        """Read into a buffer from an offset on."""
-        with self._lock:
-            self.file.seek(offset)
-            return int(self.file.readinto(view) or 0)
-
-
 class _CopyReader(io.RawIOBase):
     """The copy of a pipe, from its beginning."""
 
-    def __init__(self, copy: _Copy) -> None:
+    def __init__(self, copy: Copy) -> None:
         self._copy, self._offset = copy, 0
 
     def readable(self) -> bool:
@@ -183,6 +168,8 @@ def find_pipe(path: Path) -> Pipe | None:
     DataError
         Standard input that is closed.
     """
+    if isinstance(path, RemotePath):
+        return None
     if path == STDIN:
         return _find_stdin("-")
     try:
@@ -230,14 +217,21 @@ def claim_pipe(path: Path) -> None:
 
 
 def copy_pipe(path: Path) -> None:
-    """Copy a pipe to a temporary file, so that it can be read any number of times; do nothing for a file."""
+    """Copy a pipe to a temporary file, so that it can be read any number of times; do nothing for a file.
+
+    A remote file whose store gives it only from the beginning is copied too, so that it comes once.
+    """
+    if isinstance(path, RemotePath) and not path.remote.has_ranges:
+        make_copy(path.remote)
     pipe = find_pipe(path)
     if pipe is not None:
         pipe.copy()
 
 
 def is_copied(path: Path) -> bool:
-    """Return whether a path is a pipe that was copied to a temporary file."""
+    """Return whether a path is a pipe, or a remote file, that was copied to a temporary file."""
+    if isinstance(path, RemotePath):
+        return path.remote.copy is not None
     pipe = find_pipe(path)
     return pipe is not None and pipe.is_copied
 

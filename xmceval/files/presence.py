@@ -9,6 +9,7 @@ from typing import Any
 
 from xmceval.errors import DataError, UsageError
 from xmceval.files.arrays.pairs import describe_missing, has_pair
+from xmceval.files.paths import RemotePath, to_path
 from xmceval.files.pipes import STDIN
 
 SHARDS_HINT = " (hint: pass --shards, or a pattern such as 'shards/*', to take its files as shards)"
@@ -30,7 +31,7 @@ def check_files(inputs: Iterable[Any], may_have_shards: Container[Path] = ()) ->
     UsageError
         Standard input, ``-``, more than once.
     """
-    paths = [Path(each) for each in inputs if isinstance(each, (str, Path))]
+    paths = [to_path(each) for each in inputs if isinstance(each, (str, Path))]
     if paths.count(STDIN) > 1:
         raise UsageError("standard input, -, can be only one of the files")
     hints = {path: SHARDS_HINT if path in may_have_shards else "" for path in paths}
@@ -45,6 +46,9 @@ def _find_faults(path: Path, hint: str) -> Iterator[str]:
         return
     try:
         is_missing = not (path.exists() or has_pair(path))
+    except DataError as error:  # of a store that does not answer
+        yield str(error)
+        return
     except (OSError, ValueError) as error:  # such as a NUL in the path
         yield f"{path}: {getattr(error, 'strerror', None) or error}"
         return
@@ -52,5 +56,5 @@ def _find_faults(path: Path, hint: str) -> Iterator[str]:
         yield describe_missing(path)
     elif path.is_dir() and not has_pair(path):
         yield f"{path}: is a directory; expected a file{hint}"
-    elif path.exists() and not os.access(path, os.R_OK):
+    elif not isinstance(path, RemotePath) and path.exists() and not os.access(path, os.R_OK):
         yield f"{path}: Permission denied"

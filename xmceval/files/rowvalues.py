@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError, UsageError, counted, listed
 from xmceval.files.arrays.npz import Archive
+from xmceval.files.paths import to_path
 from xmceval.files.streams import read_all_bytes
 from xmceval.files.writing.rowvalues import SCHEMA
 from xmceval.metrics.names import parse
@@ -69,18 +70,18 @@ def read_row_values(path: str | Path) -> RowTable:
     DataError
         A file of another form, or one that lacks values, with the place.
     """
-    path = Path(path)
+    path = to_path(path)
     content = read_all_bytes(path)
     if content.startswith(b"PK"):
-        return _read_npz(path)
+        return _read_npz(path, content)
     text = content.decode("utf-8", errors="replace")
     if text.lstrip().startswith("{"):
         return _read_jsonl(path, text)
     return _read_table(path, text)
 
 
-def _read_npz(path: Path) -> RowTable:
-    archive = Archive(path)
+def _read_npz(path: Path, content: bytes) -> RowTable:
+    archive = Archive(path, content)
     with archive.open() as opened:
         if "meta.npy" not in opened.namelist():
             raise DataError(f"{path}: this npz file has no values of rows (hint: write it with --save-rows)")

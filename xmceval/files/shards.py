@@ -10,6 +10,7 @@ from typing import Any
 
 from xmceval.errors import DataError, counted
 from xmceval.files.arrays.pairs import has_pair, pair_of
+from xmceval.files.paths import RemotePath, as_input, to_path
 from xmceval.files.streams import read_all_bytes
 from xmceval.rows.lists import is_pair
 from xmceval.rows.parts import Shards, parts_of
@@ -41,17 +42,21 @@ def find_shards(value: Any, *, directories: bool = False, are_scores: bool = Fal
     """
     if isinstance(value, list):
         are_shards = value and all(map(is_matrix, value)) and not (are_scores and is_pair(value, "y_score"))
-        return Shards(value) if are_shards else value
+        return as_input(Shards(value)) if are_shards else as_input(value)
     if not isinstance(value, (str, Path)):
-        return value
-    text, path = str(value), Path(value)
+        return as_input(value)
+    path = to_path(value)
+    text = str(path) if isinstance(path, RemotePath) else str(value)
     if directories and path.is_dir():
-        return _match(f"{glob.escape(text)}/*", text, "is a directory without files")
+        pattern = path / "*" if isinstance(path, RemotePath) else f"{glob.escape(text)}/*"
+        return _match(pattern, text, "is a directory without files")
     if _exists(path) or has_pair(path):
-        return value
+        return as_input(value)
     if text.startswith("@") and len(text) > 1:
         return _read_list(text)
-    return _match(text, path.name, "no file matches this pattern") if glob.has_magic(text) else value
+    if not glob.has_magic(text):
+        return as_input(value)
+    return _match(path if isinstance(path, RemotePath) else text, path.name, "no file matches this pattern")
 
 
 def is_matrix(value: Any) -> bool:
@@ -69,10 +74,13 @@ def _exists(path: Path) -> bool:
         return True
 
 
-def _match(pattern: str, name: str, problem: str) -> Shards:
+def _match(pattern: str | RemotePath, name: str, problem: str) -> Shards:
     """Return the files that match a pattern; the two files of a pair are one shard."""
-    found = (Path(each) for each in glob.glob(pattern, recursive=True))
-    files = sorted((each for each in found if not each.is_dir()), key=natural_key)
+    if isinstance(pattern, RemotePath):
+        found = list(map(to_path, pattern.remote.match()))
+    else:
+        found = [each for each in map(Path, glob.glob(pattern, recursive=True)) if not each.is_dir()]
+    files = sorted(found, key=natural_key)
     if not files:
         raise DataError(f"{name if problem.startswith('is') else pattern}: {problem}")
     by_pair = {pair_of(each): each for each in reversed(files)}
@@ -80,9 +88,9 @@ def _match(pattern: str, name: str, problem: str) -> Shards:
 
 
 def _read_list(text: str) -> Shards:
-    path = Path(text[1:])
+    path = to_path(text[1:])
     lines = read_all_bytes(path).decode(errors="surrogateescape").splitlines()
-    parts = [Path(line.strip()) for line in lines if line.strip()]
+    parts = [to_path(line.strip()) for line in lines if line.strip()]
     if not parts:
         raise DataError(f"{path}: has no lines; expected one path of a shard per line")
     return Shards(parts, path.name)
@@ -141,14 +149,14 @@ def _find_missing(truth: Shards, scores: Shards) -> str:
 
 def find_keys(parts: Sequence[Any]) -> list[tuple[int, ...]] | list[str]:
     """Return what distinguishes the names of shards: their numbers, as far as they differ, or other parts of them."""
-    names = [_plain_name(Path(each)) for each in parts]
+    names = [_plain_name(to_path(each)) for each in parts]
     numbers = [tuple(int(word) for word in _NUMBER.split(name)[1::2]) for name in names]
     if len(set(map(len, numbers))) == 1:
         varying = [i for i, column in enumerate(zip(*numbers, strict=True)) if len(set(column)) > 1]
         keys = [tuple(own[i] for i in varying) for own in numbers]
         if len(set(keys)) == len(parts):
             return keys
-    stems = [str(Path(name).parent / Path(name).name.partition(".")[0]) for name in names]
+    stems = [str(to_path(name).parent / to_path(name).name.partition(".")[0]) for name in names]
     start = _n_common(stems)
     stop = _n_common([stem[start:][::-1] for stem in stems])
     return [stem[start : len(stem) - stop] for stem in stems]

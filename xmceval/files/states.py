@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from xmceval.errors import DataError
+from xmceval.files.paths import to_path
 from xmceval.files.streams import read_all_bytes
 from xmceval.files.writing.targets import open_targets
 from xmceval.rows.block import Int64
@@ -69,7 +70,7 @@ def write_state(path: str | Path, content: bytes, *, force: bool = False) -> Non
     UsageError
         The file exists, without `force`.
     """
-    with open_targets([Path(path)], force=force) as [file]:
+    with open_targets([to_path(path)], force=force) as [file]:
         file.write(content)
 
 
@@ -81,7 +82,7 @@ def read_state(path: str | Path) -> tuple[Document, Arrays]:
     DataError
         A missing file, or one that is no state.
     """
-    return from_bytes(read_all_bytes(Path(path)), str(path))
+    return from_bytes(read_all_bytes(to_path(path)), str(to_path(path)))
 
 
 def _parse_head(line: bytes, name: str) -> Document:

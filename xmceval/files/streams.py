@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, cast
 
 from xmceval.errors import DataError
 from xmceval.files.frames import DamagedError, open_bzip2, open_xz, open_zstd
+from xmceval.files.paths import RemotePath
 from xmceval.files.pipes import find_pipe
 from xmceval.files.signatures import BZIP2, GZIP, XZ, ZSTD, ZSTD_SKIPPABLE
 from xmceval.rows.progress import Watcher, find_watcher
@@ -52,7 +53,7 @@ def open_bytes(path: Path) -> BinaryIO:
     stream.seek(0)
     if not head.startswith(tuple(DECOMPRESSORS)):
         return stream
-    if find_watcher() is None:
+    if find_watcher() is None and not isinstance(path, RemotePath):
         stream.close()
         return _decompress(path, head, path)
     decompressed = _decompress(stream, head, path)
@@ -60,8 +61,25 @@ def open_bytes(path: Path) -> BinaryIO:
     return decompressed
 
 
+def open_jumping(path: Path) -> Any:
+    """Return what opens an uncompressed file for readers that jump in it: the path, or a remote file that is opened."""
+    return _open_watched(path) if isinstance(path, RemotePath) else path
+
+
+def is_mappable(path: Path) -> bool:
+    """Return whether a path is a file that can be mapped into memory."""
+    return not isinstance(path, RemotePath) and is_uncompressed(path)
+
+
+def is_empty(path: Path) -> bool:
+    """Return whether a path is a file without a byte."""
+    if isinstance(path, RemotePath):
+        return path.is_file() and path.remote.size == 0
+    return path.is_file() and path.stat().st_size == 0
+
+
 def is_uncompressed(path: Path) -> bool:
-    """Return whether a path is a file that is not compressed, which can be mapped into memory."""
+    """Return whether a path is a file that is not compressed."""
     if find_pipe(path) is not None:
         return False
     with _open_stored(path) as stream:
@@ -140,7 +158,7 @@ class _WatchedFile(io.FileIO):
 def _open_watched(path: Path) -> BinaryIO:
     """Open a file as it is stored, and show it to the watcher, if there is one."""
     stream, watcher = _open_stored(path), find_watcher()
-    if watcher is None:
+    if watcher is None or isinstance(path, RemotePath):  # remote files show themselves
         return stream
     stream.close()
     watched = _WatchedFile(path, "rb")
@@ -151,6 +169,8 @@ def _open_watched(path: Path) -> BinaryIO:
 
 def _open_stored(path: Path) -> BinaryIO:
     """Open a file as it is stored."""
+    if isinstance(path, RemotePath):
+        return cast(BinaryIO, path.open())
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from xmceval.errors import DataError, UsageError
+from xmceval.files.paths import to_path
 from xmceval.files.streams import read_all_bytes
 from xmceval.metrics.names import parse
 
@@ -43,7 +44,7 @@ def read_table(path: str | Path) -> list[TableRow]:
     DataError
         No header with metrics, or a row without the cells of the header, with its place.
     """
-    path = Path(path)
+    path = to_path(path)
     text = read_all_bytes(path).decode("utf-8-sig", errors="replace")
     split = _split_tex if "\\\\" in text or path.suffix == ".tex" else _split_plain
     head: list[str] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +14,7 @@ from xmceval.files.either import open_either
 from xmceval.files.known.table import recognize
 from xmceval.files.limits import MAX_LINE
 from xmceval.files.names import Names
+from xmceval.files.paths import as_input, to_path
 from xmceval.inspection.tally import MAX_FAULTS, Spread, Tally, spread_of_labels, spread_of_rows, tally_rows
 from xmceval.rows.block import Int64, Scratch, Source
 from xmceval.rows.checks import LARGEST_GRADE, validated_truth
@@ -55,6 +56,8 @@ class FileInspection:
         What else was noticed while reading.
     are_ranks : bool
         Whether the values are ranks, made from the order of a list: the first label has the highest.
+    file : Path or None
+        Where to read it again, if not by `path`, which is without credentials.
     """
 
     path: str
@@ -88,6 +91,7 @@ class FileInspection:
     faults: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     are_ranks: bool = False
+    file: Path | None = field(default=None, repr=False, compare=False)
 
     @property
     def format(self) -> str:
@@ -149,7 +153,8 @@ def inspect_file(
     if kind == "truth":
         faults += _truth_faults(source, tally)
     return FileInspection(
-        path=str(path),
+        path=str(as_input(path)),
+        file=to_path(path),
         description=opened.format if kind == "truth" else opened.description,
         kind=kind,
         why=why,

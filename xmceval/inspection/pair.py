@@ -10,6 +10,7 @@ from xmceval.errors import DataError, counted
 from xmceval.files.limits import MAX_LINE
 from xmceval.files.names import Names
 from xmceval.files.opening import open_scores, open_truth
+from xmceval.files.paths import to_path
 from xmceval.inspection.file import FileInspection
 from xmceval.labels.training import Training
 from xmceval.metrics.names import parse
@@ -97,14 +98,15 @@ def inspect_pair(
         Default: one per processor.
     """
     paths = truth.path, scores.path
-    is_same_file = Path(truth.path).resolve() == Path(scores.path).resolve()
+    where = truth.file or to_path(truth.path), scores.file or to_path(scores.path)
+    is_same_file = where[0].resolve() == where[1].resolve()
     warnings = [f"{truth.path} and {scores.path} are the same file"] if is_same_file else []
     warnings += _check_training(truth, training)
     faults = tuple(_check_sizes(truth, scores, training))
     if faults or truth.faults or scores.faults:
         return PairInspection(*paths, faults=faults, warnings=tuple(warnings))
     try:
-        fit = _score(*paths, n_labels, names, filter, max_line, threads)
+        fit = _score(*where, n_labels, names, filter, max_line, threads)
     except DataError as error:
         return PairInspection(*paths, faults=(str(error),), warnings=tuple(warnings))
     warnings += [line for line in fit.warnings if line not in scores.warnings]
@@ -199,8 +201,8 @@ class _Fit:
 
 
 def _score(
-    truth_path: str,
-    scores_path: str,
+    truth_path: Path,
+    scores_path: Path,
     n_labels: int | None,
     names: Names | None,
     filter: Filter | None,  # noqa: A002 - the field's word

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from typing import Any
 
 from xmceval.errors import counted
 from xmceval.inspection.file import FileInspection
@@ -25,11 +26,18 @@ def inspection_json(
         "schema": SCHEMA,
         "is_sound": all([each.is_sound for each in files] + [each.is_sound for each in pairs])
         and all(state.is_sound for state in states),
-        "files": [{**asdict(file), "format": file.format, "is_sound": file.is_sound} for file in files],
+        "files": [{**_describe_file(file), "format": file.format, "is_sound": file.is_sound} for file in files],
         "together": [{**asdict(pair), "is_sound": pair.is_sound} for pair in pairs],
         "states": [state.as_dict() for state in states],
     }
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
+
+
+def _describe_file(file: FileInspection) -> dict[str, Any]:
+    """Return what is known of a file; where it is, its path says."""
+    described = asdict(replace(file, file=None))
+    del described["file"]
+    return described
 
 
 def inspection_table(

@@ -52,6 +52,10 @@ class Shards:
             raise UsageError("shards must be a list of paths or matrices, got none")
         object.__setattr__(self, "name", self.name or self._describe())
 
+    def with_parts(self, parts: Sequence[Any]) -> Shards:
+        """Return shards of other parts; a name that is made of their names changes with them."""
+        return Shards(parts, "" if self.name == self._describe() else self.name, self.is_listed)
+
     def __len__(self) -> int:
         return len(self.parts)
 

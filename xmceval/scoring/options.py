@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from xmceval.errors import UsageError, listed
 from xmceval.files.limits import MAX_LINE
+from xmceval.files.paths import as_input
 from xmceval.labels.binspec import read_bin_spec
 from xmceval.labels.catalogue import datasets
 from xmceval.metrics.measure import Measure
@@ -184,6 +185,8 @@ class Options:
 
     def __post_init__(self) -> None:
         for name, spec in specs().items():
+            if spec.is_file:
+                object.__setattr__(self, name, as_input(getattr(self, name)))
             value = getattr(self, name)
             if spec.choices and value not in spec.choices:
                 raise UsageError(f"{name} must be one of {listed(spec.choices)}, got {value!r}")

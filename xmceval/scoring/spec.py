@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.errors import UsageError
+from xmceval.files.paths import to_path
 from xmceval.rows.parts import Shards
 
 
@@ -83,7 +84,7 @@ def input_name(value: Any) -> str:
     """Return how reports call an input: a file by its name, anything else ``array``."""
     if isinstance(value, Shards):
         return value.name
-    return Path(value).name if isinstance(value, (str, Path)) else "array"
+    return to_path(value).name if isinstance(value, (str, Path)) else "array"
 
 
 def _plain(value: Any) -> Any:

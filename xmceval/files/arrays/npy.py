@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError
 from xmceval.files.arrays.strings import RefusedError, load_strings
 from xmceval.files.pipes import copy_pipe
-from xmceval.files.streams import is_uncompressed, open_bytes
+from xmceval.files.streams import is_mappable, open_bytes
 
 AnyArray = NDArray[Any]
 
@@ -51,6 +51,8 @@ class ArrayStream:
                 raise ValueError(f"version {version} of the npy format")
             read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
             self.header = Header(*read(self.stream))
+        except DataError:
+            raise
         except Exception as error:  # numpy raises nearly anything over damaged bytes
             raise _damage_error(self.name, error) from None
         if any(type(n) is not int or n < 0 for n in self.header.shape):
@@ -114,6 +116,8 @@ class ArrayStream:
         """Check that nothing follows, and with it the checksum of a member of an archive."""
         try:
             more = self.stream.read(1)
+        except DataError:
+            raise
         except Exception as error:
             raise _damage_error(self.name, error) from None
         if more:
@@ -253,10 +257,10 @@ class NpyFile:
 def read_row_pieces(path: Path, n_entries: int, first_row: int = 0) -> Iterator[AnyArray]:
     """Yield the rows of a matrix, from one on, in pieces of about `n_entries` entries.
 
-    A matrix in Fortran order is mapped into memory, or read whole if the file is compressed.
+    A matrix in Fortran order is mapped into memory, or read whole if the file is compressed or remote.
     """
     header = read_header(path)
-    if header.is_fortran and is_uncompressed(path):
+    if header.is_fortran and is_mappable(path):
         try:
             whole = np.load(path, mmap_mode="r", allow_pickle=False)
         except ValueError as error:

@@ -7,7 +7,7 @@ import os
 import struct
 import zipfile
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -22,7 +22,7 @@ from xmceval.files.arrays.npy import ArrayStream, Header, take_row_pieces, take_
 from xmceval.files.arrays.pairs import open_lists
 from xmceval.files.known.table import title_of
 from xmceval.files.opened import Opened, Request
-from xmceval.files.streams import is_uncompressed, open_bytes, read_all_bytes
+from xmceval.files.streams import is_uncompressed, open_bytes, open_jumping, read_all_bytes
 from xmceval.rows.matrices import BLOCK_ENTRIES, MatrixSource, indptr_error
 from xmceval.rows.storage import Csr
 
@@ -55,20 +55,30 @@ class Archive:
     path: Path
     content: bytes | None = None
 
-    def open(self) -> zipfile.ZipFile:
+    @contextmanager
+    def open(self) -> Iterator[zipfile.ZipFile]:
         """Open the archive."""
-        try:
-            return zipfile.ZipFile(self.path if self.content is None else io.BytesIO(self.content))
-        except Exception as error:  # zipfile raises nearly anything over damaged bytes
-            raise DataError(
-                f"{self.path}: cannot be read as an npz file; is it damaged or truncated? "
-                f"({error or type(error).__name__})"
-            ) from None
+        with ExitStack() as stack:
+            try:
+                file = open_jumping(self.path) if self.content is None else io.BytesIO(self.content)
+                opened = stack.enter_context(zipfile.ZipFile(file))
+            except DataError:
+                raise
+            except Exception as error:  # zipfile raises nearly anything over damaged bytes
+                raise DataError(
+                    f"{self.path}: cannot be read as an npz file; is it damaged or truncated? "
+                    f"({error or type(error).__name__})"
+                ) from None
+            if not isinstance(file, Path):
+                stack.callback(file.close)
+            yield opened
 
     def open_array(self, opened: zipfile.ZipFile, name: str) -> ArrayStream:
         """Open a member."""
         try:
             member: Any = opened.open(f"{name}.npy")
+        except DataError:
+            raise
         except Exception as error:
             raise DataError(f"{self.path}: its {name!r} cannot be read; is the file damaged? ({error})") from None
         try:

@@ -15,6 +15,7 @@ from xmceval.files.arrays.npy import ArrayFile, Header, NpyFile, read_header, re
 from xmceval.files.known.table import title_of
 from xmceval.files.names import Names, unknown_name
 from xmceval.files.opened import Opened, Request
+from xmceval.files.paths import RemotePath, sibling, to_path
 from xmceval.files.signatures import LABELS_ENDING, SCORES_ENDING
 from xmceval.rows.block import Int64, Rows, Scratch
 from xmceval.rows.lists import are_ranked_lists
@@ -84,7 +85,7 @@ def has_pair(path: Path) -> bool:
 
 def resolve(path: str | Path) -> Path:
     """Return a path without links; of all names of a pair the same one."""
-    path = Path(path)
+    path = to_path(path)
     return (_find_pair(path)[0] if is_pair(path) else path).resolve()
 
 
@@ -101,8 +102,12 @@ def find_files(path: Path) -> list[Path]:
 
 def describe_missing(path: Path) -> str:
     """Describe a file that is missing; where its name is that of a pair, with the names of both."""
+    if not _stem(path)[1]:
+        is_cut = path.parts[:1] and path.parts[0].endswith(":") and not isinstance(path, RemotePath)
+        hint = " (hint: pass an address such as s3://bucket/name as a string, not as a Path)" if is_cut else ""
+        return f"{path}: no such file{hint}"
     labels, scores = _find_pair(path)
-    return f"{path}: no such file" + (f"; a pair is {labels.name} and {scores.name}" if _stem(path)[1] else "")
+    return f"{path}: no such file; a pair is {labels.name} and {scores.name}"
 
 
 def open_pair(path: Path, request: Request) -> Opened:
@@ -196,12 +201,19 @@ def _stem(path: Path) -> tuple[str, bool]:
     return str(path), False
 
 
+def _endings(path: Path) -> tuple[str, ...]:
+    """Return the endings under which the files of a pair are searched: remote ones are compressed as `path` is."""
+    if isinstance(path, RemotePath):
+        return tuple(dict.fromkeys((path.suffix if path.suffix in _COMPRESSED_ENDINGS else "", "")))
+    return ("", *_COMPRESSED_ENDINGS)
+
+
 def _find_pair(path: Path) -> tuple[Path, Path]:
     """Return the two files of a pair, each as it exists: plain, or compressed under a name that says so."""
     stem, _ = _stem(path)
     files = []
     for ending in (LABELS_ENDING, SCORES_ENDING):
-        candidates = [Path(stem + ending + more) for more in ("", *_COMPRESSED_ENDINGS)]
+        candidates = [sibling(path, stem + ending + more) for more in _endings(path)]
         files.append(next((file for file in candidates if file.exists()), candidates[0]))
     return files[0], files[1]
 

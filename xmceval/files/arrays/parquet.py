@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from xmceval.files.entries import Entries, are_whole, explain_columns, find_role
 from xmceval.files.known.table import title_of
 from xmceval.files.names import Names, unknown_name
 from xmceval.files.opened import Opened, Request
-from xmceval.files.streams import is_uncompressed, read_all_bytes
+from xmceval.files.streams import is_uncompressed, open_jumping, read_all_bytes
 
 ROWS_AT_ONCE = 1 << 16
 
@@ -33,8 +34,9 @@ def open_parquet(path: Path, request: Request) -> Opened:
     except ImportError:
         raise missing_package(f"{path}: is a Parquet file; reading it", "pyarrow", "parquet") from None
     try:
-        file = parquet.ParquetFile(path if is_uncompressed(path) else io.BytesIO(read_all_bytes(path)))
-        return _read(path, request, file)
+        stored = open_jumping(path) if is_uncompressed(path) else io.BytesIO(read_all_bytes(path))
+        with nullcontext() if isinstance(stored, Path) else stored:
+            return _read(path, request, parquet.ParquetFile(stored))
     except DataError:
         raise
     except (pyarrow.ArrowException, OSError, ValueError, TypeError, MemoryError, OverflowError) as error:

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from xmceval.errors import UsageError, listed
+from xmceval.files.paths import sibling, to_path
 from xmceval.files.signatures import LABELS_ENDING, SCORES_ENDING
 from xmceval.files.writing.formats import COMPRESSORS, Format, find_format, split_endings
 from xmceval.files.writing.sinks import NpzSink, PairSink, Sink, TextSink
-from xmceval.files.writing.targets import open_targets
+from xmceval.files.writing.targets import open_targets, spool_folder
 from xmceval.rows.block import Block, Rows, Scratch, Source
 from xmceval.rows.checks import validated_scores, validated_truth
 from xmceval.rows.progress import phase
@@ -106,7 +107,7 @@ def convert(
     UsageError
         A format that cannot hold the rows, or a file that already exists.
     """
-    path = Path(dst) if isinstance(dst, (str, Path)) else None
+    path = to_path(dst) if isinstance(dst, (str, Path)) else None
     target = find_format(path or "-", to)
     _check_options(target, are_scores, top, order)
     job = Job(source, are_scores, top, order, n_labels, threads)
@@ -137,13 +138,14 @@ def _write_file(path: Path, target: Format, job: Job, *, force: bool) -> Written
     paths = [path]
     if target.name == "npy":
         stem = str(path).removesuffix(LABELS_ENDING).removesuffix(SCORES_ENDING)
-        paths = [Path(stem + LABELS_ENDING), Path(stem + SCORES_ENDING)]
+        paths = [sibling(path, stem + LABELS_ENDING), sibling(path, stem + SCORES_ENDING)]
     with open_targets(paths, force=force) as files:
         sink: Sink
         if target.is_text:
             sink = _make_text_sink(target, files[0], job, split_endings(path)[1])
         else:
-            sink = NpzSink(files[0], path.parent) if target.name == "npz" else PairSink(files, path.parent)
+            folder = spool_folder(path)
+            sink = NpzSink(files[0], folder) if target.name == "npz" else PairSink(files, folder)
         try:
             return _write_rows(job, sink)
         finally:

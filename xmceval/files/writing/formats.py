@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from xmceval.errors import UsageError, listed, missing_package
+from xmceval.files.paths import to_path
 from xmceval.files.signatures import LABELS_ENDING, SCORES_ENDING
 
 # Endings that promise a format, or a compression, which cannot be written.
@@ -91,7 +92,7 @@ COMPRESSORS: Mapping[str, Callable[[bytes], bytes]] = MappingProxyType(
 
 def split_endings(dst: str | Path) -> tuple[str, str]:
     """Return the ending of a file's name, and that of a compression after it or an empty string, in lower case."""
-    path = Path(dst)
+    path = to_path(dst)
     ending = path.suffix.lower()
     return (Path(path.stem).suffix.lower(), ending) if ending in COMPRESSORS else (ending, "")
 

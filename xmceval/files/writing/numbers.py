@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import UsageError
+from xmceval.files.paths import to_path
 from xmceval.files.writing.formats import COMPRESSORS, FOREIGN_ENDINGS, split_endings
 from xmceval.files.writing.targets import open_targets
 
@@ -29,7 +30,7 @@ def write_numbers(dst: str | Path | BinaryIO, numbers: NDArray[Any], *, force: b
     if not isinstance(dst, (str, Path)):
         dst.writelines(_format_numbers(numbers))
         return
-    path = Path(dst)
+    path = to_path(dst)
     ending, compression = split_endings(path)
     if ending in FOREIGN_ENDINGS | {".npz"}:
         raise UsageError(f"{path}: cannot write numbers as {ending} (hint: use a name ending in .txt or .npy)")

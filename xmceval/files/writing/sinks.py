@@ -100,7 +100,7 @@ class TextSink:
 class _Arrays:
     """Rows as three temporary files of numbers; arrays of the right dtype and shape are made from them at the end."""
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, place: Path | None) -> None:
         self._parts = [tempfile.TemporaryFile(dir=place, buffering=0) for _ in range(3)]  # noqa: SIM115 - close() closes them
         self._n_entries = self._longest = 0
         self._is_single = True  # float32 holds all values
@@ -137,7 +137,7 @@ class _Arrays:
 class NpzSink(_Arrays):
     """A file as ``scipy.sparse.save_npz`` writes it, with uncompressed members."""
 
-    def __init__(self, file: BinaryIO, place: Path) -> None:
+    def __init__(self, file: BinaryIO, place: Path | None) -> None:
         super().__init__(place)
         self._file = file
 
@@ -164,7 +164,7 @@ class NpzSink(_Arrays):
 class PairSink(_Arrays):
     """Two npy files as wide as the longest row, padded with label -1 and score -inf."""
 
-    def __init__(self, files: list[BinaryIO], place: Path) -> None:
+    def __init__(self, files: list[BinaryIO], place: Path | None) -> None:
         super().__init__(place)
         self._files = files
 

@@ -7,12 +7,16 @@ import os
 import platform
 import re
 import stat
+import tempfile
+import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from xmceval.errors import DataError, UsageError, listed
+from xmceval.files.addresses import Address
+from xmceval.files.paths import RemotePath, to_path
 
 _unfinished: set[Path] = set()
 
@@ -25,7 +29,7 @@ def check_new_file(path: str | Path, endings: Iterable[str], what: str) -> Path:
     UsageError
         It does not.
     """
-    path = Path(path)
+    path = to_path(path)
     if path.suffix not in endings:
         raise UsageError(f"{path}: {what} are written as {listed(endings)}")
     if path.is_file():
@@ -38,7 +42,8 @@ def open_targets(targets: Sequence[Path], *, force: bool) -> Iterator[list[Binar
     """Open temporary files beside the targets, which replace them at the end, or are removed after an error.
 
     They are called ``.NAME.MACHINE.PROCESS.part``. One that a process left when it was killed is removed when the same
-    target is written again. A file that replaces another has its mode.
+    target is written again. A file that replaces another has its mode. Those of remote targets are in the system's
+    temporary folder, and are sent when all are complete.
 
     Raises
     ------
@@ -53,6 +58,7 @@ def open_targets(targets: Sequence[Path], *, force: bool) -> Iterator[list[Binar
     if existing and not force:
         exist = "exists" if len(existing) == 1 else "exist"
         raise UsageError(f"{listed(existing)}: already {exist} (hint: pass --force to overwrite)")
+    remote = [target for target in targets if isinstance(target, RemotePath)]
     targets = [target.resolve() for target in targets]  # the target of a link is overwritten, not the link
     temporary = [_part_name(target) for target in targets]
     files: list[BinaryIO] = []
@@ -64,9 +70,18 @@ def open_targets(targets: Sequence[Path], *, force: bool) -> Iterator[list[Binar
         yield files
         for file in files:
             file.close()
+        if remote:
+            from xmceval.files.remote.uploads import upload_all
+
+            pairs = zip(temporary, targets, strict=True)
+            upload_all(
+                [(file, Address(target.address)) for file, target in pairs if isinstance(target, RemotePath)],
+                [Address(target.address) for target in existing if isinstance(target, RemotePath)],
+            )
         for path, target in zip(temporary, targets, strict=True):
-            _copy_permissions(target, path)
-            path.replace(target)
+            if target not in remote:
+                _copy_permissions(target, path)
+                path.replace(target)
     except OSError as error:
         raise DataError(f"{targets[0]}: {error.strerror or error}") from None
     finally:
@@ -75,6 +90,11 @@ def open_targets(targets: Sequence[Path], *, force: bool) -> Iterator[list[Binar
         for path in temporary:
             path.unlink(missing_ok=True)
         _unfinished.difference_update(temporary)
+
+
+def spool_folder(target: Path) -> Path | None:
+    """Return the folder for temporary files of a target: its own, or None, the system's, where it is remote."""
+    return None if isinstance(target, RemotePath) else target.parent
 
 
 def check_target(target: Path) -> None:
@@ -87,6 +107,8 @@ def check_target(target: Path) -> None:
     DataError
         A folder that cannot be written to.
     """
+    if isinstance(target, RemotePath):
+        return
     try:
         if target.exists() and not target.is_file():
             raise UsageError(f"{target}: is not a file, so it cannot be overwritten")
@@ -109,7 +131,10 @@ def remove_unfinished() -> None:
 
 def _part_name(target: Path) -> Path:
     """Return the name of a temporary file, which says what process of what machine writes it."""
-    return target.with_name(f".{target.name}.{_host()}.{os.getpid()}.part")
+    name = f".{target.name}.{_host()}.{os.getpid()}.part"
+    if isinstance(target, RemotePath):
+        return Path(tempfile.gettempdir()) / f"{uuid.uuid4().hex[:8]}{name}"
+    return target.with_name(name)
 
 
 def _host() -> str:
@@ -118,6 +143,8 @@ def _host() -> str:
 
 def _remove_stale_parts(target: Path) -> None:
     """Remove the temporary files of processes of this machine that were killed."""
+    if isinstance(target, RemotePath):
+        return
     for path in target.parent.glob(f".{glob.escape(target.name)}.{_host()}.*.part"):
         pid = path.name.split(".")[-2]
         if pid.isdigit() and not _is_alive(int(pid)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from xmceval.files.paths import to_path
 from xmceval.files.writing.targets import open_targets
 
 
@@ -17,5 +18,5 @@ def save_text(path: str | Path, text: str) -> None:
     DataError
         A file that cannot be written.
     """
-    with open_targets([Path(path)], force=True) as [file]:
+    with open_targets([to_path(path)], force=True) as [file]:
         file.write(text.encode(errors="backslashreplace"))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 from xmceval.errors import counted
+from xmceval.files.paths import to_path
 from xmceval.inspection.file import FileInspection
 from xmceval.inspection.pair import PairInspection
 from xmceval.inspection.tally import Spread
@@ -65,7 +65,7 @@ def _list_predictions(results: Sequence[Result]) -> Markup:
 
 def _draw_histograms(files: Sequence[FileInspection]) -> Iterator[Markup]:
     for file in files:
-        called = name(Path(file.path).name)
+        called = name(to_path(file.path).name)
         if file.kind == "truth":
             what = "entries" if file.zeros else "true labels"  # a stored zero is an entry, and no label
             yield from _draw_spread([called, f": {what} per row"], ("labels", "rows"), file.per_row)
@@ -134,7 +134,7 @@ def _list_files(files: Sequence[FileInspection]) -> Markup:
     heads = ["File", "form", "rows", "labels", "entries", "values", "order of entries"]
     rows = [
         [
-            name(Path(file.path).name),
+            name(to_path(file.path).name),
             file.description,
             f"{file.n_rows:,}",
             f"{file.n_labels:,}{'' if file.is_declared else ' (not declared)'}",
@@ -180,7 +180,7 @@ def _list_pairs(pairs: Sequence[PairInspection]) -> Markup:
     for pair in pairs:
         values = (pair.precision_at_1, pair.chance, *(pair.shifted or (None, None)))
         cells = ["" if value is None else f"{100 * value:.2f}" for value in values]
-        rows.append([name(Path(pair.scores).name), *cells])
+        rows.append([name(to_path(pair.scores).name), *cells])
     return draw_plain_table(caption, heads, rows, label="Checks of each pair of files", numeric=range(1, 5))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from xmceval.files.paths import to_path
 from xmceval.report.pictures.files import METADATA, to_bytes
 from xmceval.report.pictures.style import DOTS_PER_INCH, PAGE, SIZES, Plan, add_legend, style
 
@@ -19,7 +20,7 @@ class Picture(Figure):  # type: ignore[misc]
     def savefig(self, fname: Any, **how: Any) -> None:
         """Write a file as matplotlib does: on white, with fonts embedded, and without the time."""
         is_path = isinstance(fname, (str, Path))
-        form = how.get("format") or (Path(fname).suffix.removeprefix(".") if is_path else "png")
+        form = how.get("format") or (to_path(fname).suffix.removeprefix(".") if is_path else "png")
         defaults = {"facecolor": "white", "dpi": DOTS_PER_INCH, "metadata": METADATA.get(form.lower())}
         with style():
             super().savefig(fname, **{**defaults, **how})

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import UsageError, listed
+from xmceval.files.paths import to_path
 from xmceval.report.pictures.style import DOTS_PER_INCH, INK, printable, style
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def check_ending(path: str | Path) -> str:
     UsageError
         Another ending than .svg, .png or .pdf.
     """
-    form = Path(path).suffix.lower().removeprefix(".")
+    form = to_path(path).suffix.lower().removeprefix(".")
     if form not in METADATA:
         raise UsageError(f"{path}: expected a name that ends with {listed(ENDINGS)}")
     return form
@@ -137,5 +138,5 @@ def save(figure: Figure, path: str | Path) -> None:
     from xmceval.files.writing.targets import open_targets
 
     data = to_bytes(figure, check_ending(path))
-    with open_targets([Path(path)], force=True) as [file]:
+    with open_targets([to_path(path)], force=True) as [file]:
         file.write(data)

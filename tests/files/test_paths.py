@@ -1,0 +1,73 @@
+"""Paths: names of local and remote files, and that no credentials are in the latter."""
+
+import copy
+import os
+import pickle
+from pathlib import Path
+
+import pytest
+
+import xmceval
+from xmceval.errors import DataError
+from xmceval.files.addresses import redacted
+from xmceval.files.paths import RemotePath, as_input, to_path
+
+SHOWN = {
+    "s3://bucket/d/p.txt": "s3://bucket/d/p.txt",
+    "https://h.org:80/a/b.npz?sig=abc&x=1#f": "https://h.org:80/a/b.npz",
+    "https://u:pw@h.org/a#token": "https://h.org/a",
+    "HTTPS://h.org/A": "https://h.org/A",
+    "s3://KEY:SEC/RET@bucket/name": "s3://bucket/name",
+    "sftp://u:p@ss@host/x": "sftp://host/x",
+    "s3://bucket/preds-?.npz": "s3://bucket/preds-?.npz",
+    "s3://bucket/k?versionId=3": "s3://bucket/k",
+    "s3://bucket/a:b@c": "s3://bucket/a:b@c",
+    "http://host:8080/a@b": "http://host:8080/a@b",
+    "hf://datasets/a/b@main/f.txt": "hf://datasets/a/b@main/f.txt",
+    "simplecache::https://u:p@h/x?y=1": "simplecache::https://h/x",
+    "zip://a.txt::https://h/x.zip?t=1": "zip://a.txt::https://h/x.zip",
+}
+
+
+@pytest.mark.parametrize("address", SHOWN)
+def test_names_of_addresses_have_no_credentials(address):
+    path = to_path(address)
+    shown = SHOWN[address]
+    assert str(path) == f"{path}" == shown
+    assert repr(path) == f"RemotePath({shown!r})"
+    assert path.name == shown.rpartition("/")[2]
+    assert redacted(f"cannot get '{address}', sorry", address).lower() == f"cannot get '{shown}', sorry".lower()
+
+
+@pytest.mark.parametrize("address", SHOWN)
+def test_addresses_remain_whole(address):
+    path = to_path(address)
+    assert path.address.lower() == address.lower()
+    assert pickle.loads(pickle.dumps(path)) == copy.deepcopy(path) == path == to_path(path)
+    assert hash(path) == hash(to_path(address))
+    assert isinstance(path, RemotePath)
+    assert isinstance(path, Path)
+    assert path != Path(str(path))
+    with pytest.raises(TypeError, match="is a remote file"):
+        os.stat(path)
+
+
+def test_other_files_of_a_folder_have_the_same_query():
+    path = to_path("https://u:p@h/d/x-labels.npy?sig=1").with_name("x-scores.npy")
+    assert path.address == "https://u:p@h/d/x-scores.npy?sig=1"
+
+
+@pytest.mark.parametrize("name", ["a/b.txt", "a::b", "-", "C://x", ":memory:", "/x:/y"])
+def test_local_names_remain_local(name):
+    assert to_path(name) == Path(name)
+    assert as_input(name) is name
+
+
+def test_addresses_of_local_files_are_local():
+    assert to_path("file:///tmp/x") == Path("/tmp/x")
+    assert as_input(["s3://b/x", "y"]) == [to_path("s3://b/x"), "y"]
+
+
+def test_an_address_that_pathlib_has_cut_is_hinted_at():
+    with pytest.raises(DataError, match=r"s3:/b/x: no such file \(hint: pass an address such as .* as a string"):
+        xmceval.score(Path("s3://b/x"), Path("s3://b/y"))

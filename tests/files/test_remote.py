@@ -1,0 +1,442 @@
+"""Remote files: the same bits as local ones, whatever the server does, and no word of credentials."""
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from pathlib import Path
+
+import fsspec
+import numpy as np
+import pyarrow as pa
+import pytest
+import zstandard
+from click.testing import CliRunner
+from fsspec.implementations.memory import MemoryFileSystem
+from pyarrow import parquet
+from scipy import io as mat, sparse
+from support.webserver import Server
+
+import xmceval
+from xmceval.cli import cli, main
+from xmceval.errors import DataError, UsageError
+from xmceval.files.paths import to_path
+from xmceval.files.remote import ranges, threads
+from xmceval.rows.progress import watched_by
+
+N_ROWS, N_LABELS = 400, 50
+SECRET = "sig=S3CR3T"
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Truth and predictions in every kind of file that is opened in another way; by name."""
+    folder = tmp_path_factory.mktemp("remote")
+    rng = np.random.default_rng(7)
+    truth = sparse.random(N_ROWS, N_LABELS, 0.1, "csr", random_state=rng)
+    truth.data[:] = 1
+    labels = np.argsort(rng.random((N_ROWS, N_LABELS)), axis=1)[:, :20].astype(np.int64)
+    values = rng.random((N_ROWS, 20)).round(6)
+    scores = sparse.csr_matrix((values.ravel(), labels.ravel(), np.arange(0, 20 * N_ROWS + 1, 20)), truth.shape)
+    dense = np.full(truth.shape, -np.inf)
+    np.put_along_axis(dense, labels, values, axis=1)
+
+    def text(rows):
+        lines = (" ".join(f"{i}:{v!r}" for i, v in zip(row.indices, row.data.tolist(), strict=True)) for row in rows)
+        return (f"{N_ROWS} {N_LABELS}\n" + "".join(f"{line}\n" for line in lines)).encode()
+
+    def saved(save, *arguments, **how):
+        file = io.BytesIO()
+        save(file, *arguments, **how)
+        return file.getvalue()
+
+    plain = text(scores)
+    rows = np.repeat(np.arange(N_ROWS), 20)
+    table = pa.table({"row": rows, "label": labels.ravel(), "score": values.ravel()})
+    made = {
+        "truth.txt": text(truth),
+        "p.txt": plain,
+        "p.txt.gz": gzip.compress(plain),
+        "p.txt.bz2": bz2.compress(plain),
+        "p.txt.xz": lzma.compress(plain),
+        "p.txt.zst": zstandard.compress(plain),
+        "p.npz": saved(sparse.save_npz, scores),
+        "stored.npz": saved(sparse.save_npz, scores, compressed=False),
+        "lists.npz": saved(np.savez, labels=labels, scores=values),
+        "p-labels.npy": saved(np.save, labels),
+        "p-scores.npy": saved(np.save, values),
+        "dense.npy": saved(np.save, dense),
+        "columns.npy": saved(np.save, np.asfortranarray(dense)),
+        "p.mat": saved(lambda file: mat.savemat(file, {"score_mat": scores})),
+        "p.parquet": saved(lambda file: parquet.write_table(table, file)),
+    }
+    for name, content in made.items():
+        (folder / name).write_bytes(content)
+    return folder, made
+
+
+PREDICTIONS = (
+    *("p.txt", "p.txt.gz", "p.txt.bz2", "p.txt.xz", "p.txt.zst", "p.npz", "stored.npz", "lists.npz", "p-scores.npy"),
+    *("dense.npy", "columns.npy", "p.mat", "p.parquet"),
+)
+HOW = {"metrics": "P,PSP,nDCG", "k": 3, "n_labels": N_LABELS}
+
+
+@pytest.fixture(scope="module")
+def local(files):
+    """What local files give, by name of the predictions."""
+    folder, _ = files
+    return {name: score(folder / "truth.txt", folder / name) for name in PREDICTIONS}
+
+
+def score(truth, scores, **how):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return dict(xmceval.score(truth, scores, **{**HOW, **how}))
+
+
+@pytest.fixture
+def server(files):
+    server = Server()
+    server.files = dict(files[1])
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(autouse=True)
+def _small_blocks(monkeypatch):
+    """Let the files have many blocks, and retries no pauses."""
+    monkeypatch.setattr(ranges, "SMALLEST", 1 << 10)
+    monkeypatch.setattr(ranges, "FIRST", 1 << 12)
+    monkeypatch.setattr(ranges, "LARGEST", 1 << 14)
+    monkeypatch.setattr(ranges, "LEAST", 1 << 8)
+    monkeypatch.setattr(threads, "FIRST_PAUSE", 0.001)
+
+
+@pytest.fixture
+def memory(files):
+    """The files in the memory of this process."""
+    MemoryFileSystem.store.clear()
+    store = fsspec.filesystem("memory")
+    for name, content in files[1].items():
+        store.pipe_file(f"/d/{name}", content)
+    yield store
+    MemoryFileSystem.store.clear()
+
+
+@pytest.mark.parametrize("name", PREDICTIONS)
+def test_remote_files_give_the_same_bits(name, server, memory, local):
+    assert score("memory://d/truth.txt", f"memory://d/{name}") == local[name]
+    assert score(server.url("truth.txt"), server.url(name)) == local[name]
+    server.has_ranges = False
+    assert score(server.url("truth.txt"), server.url(name)) == local[name]
+
+
+@pytest.mark.parametrize("name", ["p.txt", "p.txt.gz", "stored.npz", "p.parquet"])
+@pytest.mark.parametrize("has_ranges", [True, False])
+def test_lost_connections_are_resumed(name, has_ranges, server, local):
+    server.has_ranges, server.drops, server.drop_after = has_ranges, 5, 3000
+    assert score(server.url("truth.txt"), server.url(name)) == local[name]
+    assert server.drops == 0 or name != "p.txt"
+
+
+def test_a_server_that_always_hangs_up_is_given_up(server):
+    server.drops, server.drop_after = 10**9, 10
+    with pytest.raises(DataError, match=r"truth.txt: the connection was lost at byte 0 of [\d,]+, and 4 attempts"):
+        score(server.url("truth.txt"), server.url("p.txt"))
+    assert len(server.requests) < 20
+
+
+def test_a_server_without_sizes_is_read_to_the_end(server, local):
+    server.has_ranges = server.has_size = False
+    assert score(server.url("truth.txt"), server.url("p.txt")) == local["p.txt"]
+
+
+def test_a_slow_server_is_waited_for(server, local):
+    server.pause = 0.01
+    assert score(server.url("truth.txt"), server.url("p.txt.gz")) == local["p.txt"]
+
+
+def test_a_file_that_comes_only_from_its_beginning_is_copied_once(server):
+    server.has_ranges = False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = xmceval.score(server.url("truth.txt"), server.url("stored.npz"), **HOW)
+    assert [line.partition(", copied")[1] for line in result.notes[:2]] == [", copied"] * 2
+    assert server.requests.count(("GET", "truth.txt", None)) == 1
+    assert server.requests.count(("GET", "stored.npz", None)) <= 3  # what it is, and the copy
+
+
+@pytest.mark.parametrize("has_tags", [True, False])
+@pytest.mark.parametrize("has_ranges", [True, False])
+@pytest.mark.parametrize("name", ["p.txt", "stored.npz"])
+def test_a_file_that_changes_while_it_is_read_is_refused(name, has_ranges, has_tags, server):
+    server.has_ranges, server.has_tags, server.change_after = has_ranges, has_tags, 0
+    server.statuses = {}
+    truth = to_path(server.url("truth.txt"))
+    server.change_after = 5000 if has_ranges else 0
+    with pytest.raises(DataError, match=r"changed while it was read: its (ETag|size) was .*, now it is .*\(hint: try"):
+        score(truth, server.url(name))
+
+
+def test_a_file_that_ends_early_is_refused(memory, monkeypatch):
+    whole = MemoryFileSystem.cat_file
+    monkeypatch.setattr(
+        MemoryFileSystem, "cat_file", lambda self, path, start, end: whole(self, path, start, min(end, 16000))
+    )
+    with pytest.raises(DataError, match=r"d/p.txt: ends at byte 16,000, but its size is [\d,]+$"):
+        score("memory://d/truth.txt", "memory://d/p.txt")
+
+
+def test_a_file_may_change_between_two_calls(memory, local):
+    assert score("memory://d/truth.txt", "memory://d/p.txt") == local["p.txt"]
+    memory.pipe_file("/d/p.txt", memory.cat_file("/d/truth.txt"))
+    assert score("memory://d/truth.txt", "memory://d/p.txt")["P@3"] > local["p.txt"]["P@3"]
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (404, "p.txt: no such file"),
+        (403, r"p.txt: access is denied \(status 403, Forbidden\) \(hint: check that the address is public, or has"),
+        (401, r"p.txt: access is denied \(status 401"),
+        (503, r"p.txt: cannot be read \(status 503, Service Unavailable\)"),
+    ],
+)
+def test_refusals_of_servers_are_errors_of_one_line(status, message, server):
+    server.statuses["p.txt"] = status
+    with pytest.raises(DataError, match=f"^http://127.0.0.1:[0-9]+/{message}") as error:
+        score(server.url("truth.txt"), server.url(f"p.txt?{SECRET}"))
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("nowhere://a/b", "fsspec does not know the protocol 'nowhere'; expected one such as s3, gs, hf or https"),
+        ("memory://d", "is a directory; expected a file"),
+        ("memory://d/none.txt", "no such file"),
+        ("http://127.0.0.1:9/x?sig=S3CR3T", "cannot be connected to"),
+        ("http://u:pw123@nowhere.invalid/x", "cannot be connected to"),
+        ("memory://d/empty.txt", "the file is empty"),
+    ],
+)
+def test_wrong_addresses_are_refused(address, message, memory):
+    memory.pipe_file("/d/empty.txt", b"")
+    with pytest.raises(DataError) as error:
+        score("memory://d/truth.txt", address)
+    assert message in str(error.value)
+    assert "S3CR3T" not in str(error.value)
+    assert "pw123" not in str(error.value)
+
+
+def test_a_protocol_names_the_package_that_it_needs(monkeypatch):
+    fsspec.register_implementation("needy", "nosuchpackage.System", clobber=True, errtxt="Install it")
+    with pytest.raises(DataError, match=r"needy://x: the protocol 'needy' needs the package nosuchpackage \(hint: pip"):
+        score("needy://x", "y")
+    monkeypatch.setitem(sys.modules, "fsspec.core", None)
+    with pytest.raises(
+        DataError, match=r"s3://b/x: remote files need the package fsspec \(hint: pip install 'xmceval\["
+    ):
+        score("s3://b/x", "s3://b/x")
+
+
+def test_a_server_that_does_not_answer_is_not_waited_for(server, monkeypatch):
+    monkeypatch.setattr(threads, "PATIENCE", 0.1)
+    server.pause = 1.0
+    since = time.monotonic()
+    with pytest.raises(DataError, match=r"no answer within .* seconds"):
+        score(server.url("truth.txt"), server.url("p.txt"))
+    assert time.monotonic() - since < 1.0
+
+
+# Outputs.
+
+
+def run(*arguments):
+    result = CliRunner().invoke(cli, [str(each) for each in arguments])
+    return result.exit_code, result.output, result.exception
+
+
+@pytest.mark.parametrize("name", ["q.txt", "q.npz", "q.txt.gz", "q-labels.npy"])
+def test_conversions_are_written_to_stores(name, memory, local, files):
+    folder, _ = files
+    assert run("convert", folder / "p.txt", f"memory://d/{name}")[0] == 0
+    assert score("memory://d/truth.txt", f"memory://d/{name}") == local["p.txt"]
+    before = memory.cat_file(f"/d/{name}")
+    with pytest.raises(UsageError, match=r"already exist.* \(hint: pass --force to overwrite\)"):
+        xmceval.convert(folder / "truth.txt", f"memory://d/{name}")
+    assert memory.cat_file(f"/d/{name}") == before
+    xmceval.convert(folder / "p.txt", f"memory://d/{name}", force=True)
+    assert memory.cat_file(f"/d/{name}") == before
+    assert not [each for each in memory.find("/") if each.endswith(".part")]
+
+
+@pytest.mark.parametrize("name", ["q.txt", "q-labels.npy"])
+def test_failed_uploads_leave_what_was_there(name, memory, files, monkeypatch):
+    put, before = MemoryFileSystem.put_file, memory.find("/d")
+
+    def fail(self, local, remote, **how):
+        if "-labels" not in remote:  # half of it, and then an error
+            self.pipe_file(remote, Path(local).read_bytes()[:100])
+            raise PermissionError("no space for you")
+        put(self, local, remote, **how)
+
+    monkeypatch.setattr(MemoryFileSystem, "put_file", fail)
+    with pytest.raises(DataError, match=r"access is denied \(no space for you\)"):
+        xmceval.convert(files[0] / "p.txt", f"memory://d/{name}")
+    assert memory.find("/d") == before
+
+
+def test_uploads_are_tried_again(memory, files, monkeypatch):
+    put, calls = MemoryFileSystem.put_file, []
+
+    def fail_once(self, local, remote, **how):
+        calls.append(remote)
+        if len(calls) == 1:
+            raise ConnectionResetError("again")
+        put(self, local, remote, **how)
+
+    monkeypatch.setattr(MemoryFileSystem, "put_file", fail_once)
+    xmceval.convert(files[0] / "p.txt", "memory://d/q.txt")
+    assert len(calls) == 2
+    assert memory.cat_file("/d/q.txt").count(b"\n") == N_ROWS + 1
+
+
+def test_files_are_put_on_web_servers(server, files, local):
+    xmceval.convert(files[0] / "p.txt", server.url(f"q.npz?{SECRET}"))
+    assert ("PUT", "q.npz", None) in server.requests
+    assert score(server.url("truth.txt"), server.url("q.npz")) == local["p.txt"]
+    server.statuses["denied.txt"] = 405
+    with pytest.raises(DataError, match=r"denied.txt: cannot be"):
+        xmceval.convert(files[0] / "p.txt", server.url("denied.txt"), force=True)
+
+
+# Every command, and what it writes about addresses.
+
+
+@pytest.fixture
+def small(server):
+    """Other small inputs on the server."""
+    server.files |= {
+        "weights.txt": b"1\n2\n" * (N_ROWS // 2),
+        "filter.txt": b"0 1\n3 4\n",
+        "names.txt": "".join(f"label {i}\n" for i in range(N_LABELS)).encode(),
+        "log.csv": b"a,1,0.5\na,0,0.2\nb,1,0.1\nb,0,0.3\n",
+        "table.md": b"| Method | P@1 | P@3 |\n|---|---|---|\n| ours | 50.0 | 40.0 |\n",
+        "counts.txt": b"3\n" * N_LABELS,
+    }
+    return server
+
+
+COMMANDS = {
+    "score": "score {truth.txt} {p.txt} --train {truth.txt} --weights {weights.txt} --filter {filter.txt} "
+    "--labels {names.txt} --save-rows memory://o/r.npz --save-labels memory://o/l.csv -v",
+    "json": "score {truth.txt} {p.txt} {p.npz} -o json --counts {counts.txt} --n-train 9 -v",
+    "compare": "compare {truth.txt} {p.txt} {p.npz} --save-rows memory://o/c.jsonl --examples 1 --texts {weights.txt}",
+    "runs": "compare {truth.txt} --runs A={p.txt},{stored.npz} --runs B={p.npz},{p.mat} -o json",
+    "fused": "score {truth.txt} {p.txt} --fuse F={p.txt},{p.npz} --fuse G=rank:{p.txt},{p.npz} -v",
+    "inspect": "inspect {truth.txt} {p.txt} --filter {filter.txt} -o json",
+    "convert": "convert {p.txt} memory://o/p.npz -v",
+    "fuse": "fuse {p.txt} {p.npz} memory://o/f.txt",
+    "propensity": "propensity {truth.txt} memory://o/w.txt",
+    "auc": "auc {log.csv}",
+    "check-table": "check-table {table.md}",
+    "report": "report {truth.txt} {p.txt} --html memory://o/page.html --train {truth.txt}",
+    "usage": "score {truth.txt} --fuse {p.txt}",
+    "pipe": "compare {truth.txt} {p.txt} --save-rows {rows.txt}",
+    "missing": "score {truth.txt} {none.txt}",
+    "wrong": "score {truth.txt} {log.csv}",
+}
+
+
+CODES = {"inspect": 1, "missing": 1, "wrong": 1, "usage": 2, "pipe": 2}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_credentials_are_never_written(command, small, memory, capsys):
+    words = COMMANDS[command].replace("{", f"http://us3r:pa55word@127.0.0.1:{small.server_port}/")
+    words = words.replace("}", f"?{SECRET}")
+    with pytest.raises(SystemExit) as end:
+        main(words.split())
+    written = "".join(capsys.readouterr())
+    assert end.value.code == CODES.get(command, 0), written
+    written += "".join(memory.cat_file(name).decode("latin-1") for name in memory.find("/o"))
+    for secret in ("S3CR3T", "us3r", "pa55word"):
+        assert secret not in written
+    assert "Traceback" not in written
+
+
+def test_saved_rows_and_pages_are_read_again(memory, files, capsys):
+    folder = files[0]
+    for name in ("p.txt", "dense.npy"):
+        assert run("score", folder / "truth.txt", folder / name, "--save-rows", f"memory://o/{name}.rows.npz")[0] == 0
+    code, output, _ = run("compare", "memory://o/p.txt.rows.npz", "memory://o/dense.npy.rows.npz", "-o", "json")
+    assert code == 0
+    assert json.loads(output)["systems"]
+
+
+def test_patterns_and_directories_of_stores_are_shards(memory, local, files):
+    lines = files[1]["p.txt"].split(b"\n", 1)[1].splitlines(keepends=True)
+    for number, start in enumerate(range(0, N_ROWS, 40), 1):
+        memory.pipe_file(f"/s/preds-{number}.txt", b"".join(lines[start : start + 40]))
+    assert score("memory://d/truth.txt", "memory://s/preds-*.txt") == local["p.txt"]
+    parts = [f"memory://s/preds-{number}.txt" for number in range(1, 11)]
+    assert score("memory://d/truth.txt", parts) == local["p.txt"]
+    memory.pipe_file("/l/list.txt", "\n".join(parts).encode())
+    assert score("memory://d/truth.txt", "@memory://l/list.txt") == local["p.txt"]
+    assert run("score", "memory://d/truth.txt", "memory://s", "--shards", "-k", 3)[0] == 0
+    with pytest.raises(DataError, match=r"memory://s/none-\*.txt: no file matches this pattern"):
+        score("memory://d/truth.txt", "memory://s/none-*.txt")
+
+
+# Small laws.
+
+
+def test_whoever_watches_sees_the_bytes_of_remote_files(memory, files):
+    class Sum:
+        def __init__(self):
+            self.sizes, self.n_read = {}, 0
+
+        def __getattr__(self, _):
+            return lambda *_: None
+
+        def open(self, name, size):
+            self.sizes[name] = size
+
+        def read(self, n_bytes):
+            self.n_read += n_bytes
+
+    watcher = Sum()
+    with watched_by(watcher):
+        score("memory://d/truth.txt", "memory://d/p.txt")
+    assert watcher.sizes["memory://d/p.txt"] == len(files[1]["p.txt"])
+    assert watcher.n_read >= len(files[1]["p.txt"])
+
+
+def test_local_files_need_no_fsspec(files):
+    code = (
+        "import sys; from pathlib import Path; from xmceval.files.opening import open_truth; "
+        "open_truth(sys.argv[1]); assert not {'fsspec', 'aiohttp'} & sys.modules.keys()"
+    )
+    subprocess.run([sys.executable, "-c", code, files[0] / "truth.txt"], check=True)
+
+
+def test_reading_leaves_no_thread_at_work(server, local):
+    before = set(threading.enumerate())
+    assert score(server.url("truth.txt"), server.url("p.txt")) == local["p.txt"]
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline and _at_work(before):
+        time.sleep(0.01)
+    assert not _at_work(before)
+
+
+def _at_work(before):
+    return [each for each in set(threading.enumerate()) - before if each.name == "xmceval-remote"]

@@ -1,0 +1,24 @@
+"""Copies: temporary files that several readers share."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+import threading
+import weakref
+from typing import Any, cast
+
+
+class Copy:
+    """A temporary file for several readers, which is gone with the last of them."""
+
+    def __init__(self) -> None:
+        self.file = cast(io.RawIOBase, tempfile.TemporaryFile(buffering=0))  # noqa: SIM115 - closed below
+        weakref.finalize(self, self.file.close)
+        self._lock = threading.Lock()
+
+    def read_at(self, offset: int, view: Any) -> int:
+        """Read into a buffer from an offset on."""
+        with self._lock:
+            self.file.seek(offset)
+            return int(self.file.readinto(view) or 0)

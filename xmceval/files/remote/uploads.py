@@ -1,0 +1,112 @@
+"""Uploads: finished files are sent to their store, where they appear under their names only when they are complete."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from xmceval.errors import DataError
+from xmceval.files.addresses import Address
+from xmceval.files.remote.faults import explain, is_permanent
+from xmceval.files.remote.stores import Remote, connect
+from xmceval.files.remote.threads import RETRIES, pause, start
+
+# Stores in which a file appears only when its upload has ended well. In others it is renamed then.
+_ATOMIC = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "hf", "oss", "oci", "r2", "http", "https"})
+
+
+def upload_all(files: Sequence[tuple[Path, Address]], existing: Sequence[Address]) -> None:
+    """Send files to their targets; where one cannot be sent, new ones are removed again."""
+    sent = list[Address]()
+    for file, target in files:
+        try:
+            upload(file, target)
+        except BaseException:
+            for other in sent:
+                if other not in existing:
+                    remove(other)
+            raise
+        sent.append(target)
+
+
+def upload(local: Path, target: Address) -> None:
+    """Send a finished file to its store; where that fails, nothing is left there.
+
+    Raises
+    ------
+    DataError
+        The store refuses it, or cannot be connected to.
+    """
+    remote = connect(target)
+    system, name = remote.system, remote.name
+    is_atomic = target.protocol in _ATOMIC
+    sent = name if is_atomic else f"{name}.{uuid.uuid4().hex[:8]}.part"
+    size = local.stat().st_size
+    try:
+        for number in range(RETRIES + 1):
+            try:
+                _wait(partial(_send, remote, local, sent, size))
+                break
+            except Exception as error:  # packages of stores raise nearly anything
+                if number == RETRIES or is_permanent(error):
+                    raise explain(target, error, "written") from None
+                pause(number)
+        if not is_atomic:
+            try:
+                _wait(partial(_rename, system, sent, name))
+            except Exception as error:
+                raise explain(target, error, "written") from None
+        _check_size(system, name, size, target)
+    except BaseException:
+        if not is_atomic:
+            with suppress(Exception):
+                system.rm_file(sent)
+        raise
+
+
+def remove(target: Address) -> None:
+    """Remove a file that belongs to others that could not be written."""
+    remote = connect(target)
+    with suppress(Exception):
+        _wait(partial(remote.system.rm_file, remote.name))
+
+
+def _send(remote: Remote, local: Path, name: str, size: int) -> None:
+    """Send a file; to the web by PUT, which names the file that it makes."""
+    system = remote.system
+    if remote.is_web:
+        headers = dict(system.kwargs.get("headers", {})) | {"Content-Length": str(size)}
+        system.put_file(os.fspath(local), name, method="put", headers=headers)
+        return
+    system.put_file(os.fspath(local), name)
+
+
+def _rename(system: Any, old: str, new: str) -> None:
+    """Rename a file; some stores refuse to replace another one."""
+    try:
+        system.mv(old, new)
+    except (FileExistsError, OSError):
+        if not system.exists(new):
+            raise
+        system.rm_file(new)
+        system.mv(old, new)
+
+
+def _check_size(system: Any, name: str, size: int, target: Address) -> None:
+    """Check that a store has the whole file, as far as it tells."""
+    found = None
+    with suppress(Exception):
+        system.invalidate_cache(name)
+        found = _wait(lambda: system.info(name)).get("size")
+    if found is not None and int(found) != size:
+        raise DataError(f"{target}: {size:,} bytes were written, but the store has {int(found):,}")
+
+
+def _wait(work: Any) -> Any:
+    """Do something in a thread, however long it takes: Ctrl-C still ends the process."""
+    return start(work).result()

@@ -4,6 +4,7 @@ import gzip
 from itertools import pairwise
 from pathlib import Path
 
+import fsspec
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -74,6 +75,9 @@ def write_scores(name, scores):
         case "cut":
             Path(write_text("p.txt", scores)).write_bytes(Path("p.txt").read_bytes()[:-1])
             return "p.txt"
+        case "remote":
+            fsspec.filesystem("memory").pipe("/engine/p.txt", Path(write_text("p.txt", scores)).read_bytes())
+            return "memory://engine/p.txt"
         case "gz":
             return write_text("p.txt.gz", scores, compress=True)
         case "npz":
@@ -111,7 +115,7 @@ def write_scores(name, scores):
 
 FORMATS = [
     *("text", "bare", "comments", "cut", "gz", "npz", "extra", "packed", "csc", "npy", "fortran", "pair", "arrays"),
-    *("csr", "dense", "lists"),
+    *("csr", "dense", "lists", "remote"),
 ]
 
 

@@ -14,6 +14,7 @@ from uuid import uuid4
 
 from xmceval.api.engine import Seen
 from xmceval.errors import DataError, UsageError, XmcevalError, counted
+from xmceval.files.paths import RemotePath, to_path
 from xmceval.files.ranges import status_of
 from xmceval.scoring.state import own_version
 
@@ -101,8 +102,9 @@ class DaskTasks:
             With the address of the first of them.
         """
         self._wait_for_workers()
-        names = [str(path) for path in paths]
-        expected, version = [status_of(path) for path in paths], own_version()
+        local = [path for path in paths if not isinstance(path, RemotePath)]
+        names = [str(path) for path in local]
+        expected, version = [status_of(path) for path in local], own_version()
         for address, seen in sorted(self._client.run(_make_probe(names), on_error="return").items()):
             if isinstance(seen, BaseException):
                 raise UsageError(f"worker {address}: cannot be asked for its files: {seen}")
@@ -233,7 +235,7 @@ def _check_worker(seen: Seen, version: str, names: Sequence[str], expected: Sequ
         raise UsageError(f"worker {seen.address} {has}; this is {version} (hint: install the same version everywhere)")
     for name, own, theirs in zip(names, expected, seen.files, strict=True):
         if theirs is None:
-            where = "" if Path(name).is_absolute() else f", and looks in {seen.folder}"
+            where = "" if to_path(name).is_absolute() else f", and looks in {seen.folder}"
             raise DataError(
                 f"{name}: worker {seen.address} does not see this file{where} (hint: pass the absolute path of a file "
                 "on storage that all workers share)"

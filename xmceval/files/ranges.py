@@ -11,6 +11,7 @@ import numpy as np
 from xmceval.errors import DataError
 from xmceval.files.arrays.pairs import find_files
 from xmceval.files.chunks import LineChunks
+from xmceval.files.paths import RemotePath
 from xmceval.files.pipes import find_pipe
 from xmceval.files.streams import open_bytes
 from xmceval.files.text.source import Mark, TextSource, count_newlines, count_rows
@@ -50,10 +51,15 @@ def paths_of(source: Source) -> list[Path]:
     """
     if is_in_memory(source):
         return []
-    path = Path(_path_of(source))
+    path: Path = _path_of(source)
     if find_pipe(path) is not None:
         raise DataError(f"{path}: workers cannot read a pipe (hint: save it to a file that all of them can see)")
     return find_files(path)
+
+
+def size_of(path: Path) -> int:
+    """Return the bytes of a file."""
+    return int(path.remote.size or 0) if isinstance(path, RemotePath) else path.stat().st_size
 
 
 def status_of(path: Path) -> FileStatus | None:
@@ -67,7 +73,7 @@ def status_of(path: Path) -> FileStatus | None:
 
 def range_bytes(sources: Sequence[Source]) -> int:
     """Return how many bytes one task counts, so that there are not too many tasks."""
-    return max(RANGE_BYTES, sum(path.stat().st_size for path in list_files(sources)) // MOST_RANGES)
+    return max(RANGE_BYTES, sum(map(size_of, list_files(sources))) // MOST_RANGES)
 
 
 def ranges_of(source: Source, n_bytes: int) -> list[tuple[int, int]]:
@@ -77,7 +83,7 @@ def ranges_of(source: Source, n_bytes: int) -> list[tuple[int, int]]:
         return []
     if not core.can_start:
         return [(0, 0)]
-    size = core.path.stat().st_size
+    size = size_of(core.path)
     return [(start, min(start + n_bytes, size)) for start in range(core.layout.start, size, n_bytes)]
 
 
@@ -143,7 +149,7 @@ def extent_of(source: Source, counted: Sequence[Counted]) -> Extent:
 
 
 def _size_of(source: Source) -> int:
-    return sum(path.stat().st_size for path in paths_of(source))
+    return sum(map(size_of, paths_of(source)))
 
 
 def check_end(source: Source, extent: Extent) -> Extent:

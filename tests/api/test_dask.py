@@ -27,7 +27,7 @@ from xmceval.api.dasktasks import DaskTasks  # noqa: E402
 from xmceval.api.engine import Engine  # noqa: E402
 from xmceval.api.score import score_systems  # noqa: E402
 from xmceval.api.setup import Named, Setup  # noqa: E402
-from xmceval.cli.shared import COMPILING
+from xmceval.cli.shared import COMPILING  # noqa: E402
 from xmceval.distributed import compare, score  # noqa: E402
 from xmceval.scoring.options import Options  # noqa: E402
 

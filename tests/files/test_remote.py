@@ -421,6 +421,34 @@ def test_whoever_watches_sees_the_bytes_of_remote_files(memory, files):
     assert watcher.n_read >= len(files[1]["p.txt"])
 
 
+def warnings_of(truth, scores, **how):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return "".join(xmceval.score(truth, scores, k="1", metrics="P,PSP", **how).warnings)
+
+
+def test_truth_and_other_files_may_be_on_different_stores(memory, local, files, server):
+    folder, _ = files
+    near, far = folder / "truth.txt", "memory://d/truth.txt"
+    train = {"train": near}
+    expected = score(near, folder / "p.txt", **train)
+    assert score(far, folder / "p.txt", **train) == expected
+    assert score(far, server.url("p.txt"), **train) == expected
+    assert score(near, folder / "p.txt", train=far) == expected
+
+
+def test_addresses_that_differ_in_their_query_are_different_files(server):
+    url = server.url("truth.txt")
+    same, other = (
+        warnings_of(f"{url}?id=1", f"{url}?id=1", train=f"{url}?id=1"),
+        warnings_of(f"{url}?id=1", f"{url}?id=2", train=f"{url}?id=3"),
+    )
+    assert "a perfect model" in same
+    assert "the training labels are" in same
+    assert "a perfect model" not in other
+    assert "the training labels are" not in other
+
+
 def test_local_files_need_no_fsspec(files):
     code = (
         "import sys; from pathlib import Path; from xmceval.files.opening import open_truth; "

@@ -21,12 +21,14 @@ from xmceval.api.shards import (
     refuse_judgments,
 )
 from xmceval.errors import DataError, UsageError, counted
+from xmceval.files.addresses import is_address
 from xmceval.files.columns import read_numbers
 from xmceval.files.filters import read_filter
 from xmceval.files.judgments import Judgments
 from xmceval.files.names import Names, read_names
 from xmceval.files.opening import open_scores, open_truth
 from xmceval.files.paths import RemotePath, to_path
+from xmceval.files.ranges import list_files
 from xmceval.files.shards import find_shards
 from xmceval.labels.catalogue import find_dataset
 from xmceval.labels.counts import count_labels
@@ -38,6 +40,7 @@ from xmceval.rows.matrices import AS_MATRIX, MatrixSource, as_scores, as_truth
 from xmceval.rows.parts import Shards
 from xmceval.rows.repairs import RepairedSource, merge_duplicate_labels
 from xmceval.rows.shards import ShardedSource, names_of
+from xmceval.rows.spans import shards_of
 from xmceval.rows.storage import PaddedLists, is_wide
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import UNKNOWN_WIDTH
@@ -211,7 +214,7 @@ def _estimate_propensities(opener: Opener, truth: Source, width: Width, a: float
     source = training.source
     if train is not None and source.n_labels is not None:
         width = width.agree(source.n_labels, source.name)
-    is_truth = train is None or _are_same(names_of(source), names_of(truth))
+    is_truth = train is None or _are_same(source, truth)
     if train is None:
         warnings.append(
             "no training labels were passed: propensities come from the label frequencies of "
@@ -235,17 +238,35 @@ def _estimate_propensities(opener: Opener, truth: Source, width: Width, a: float
     return Weighing(width, propensities, training.notes, tuple(warnings))
 
 
-def is_same(first: str | Path, second: str) -> bool:
-    """Return whether two paths name the same file."""
-    path = to_path(first)
-    if isinstance(path, RemotePath):
-        return str(path) == second
-    return to_path(second).exists() and path.exists() and path.samefile(second)
+def is_same(path: str | Path, source: Source) -> bool:
+    """Return whether a path is that of the file of a source."""
+    return _have_same_name(path, source.name) and _is_any_of(to_path(path), _addresses_of(source))
 
 
-def _are_same(first: Sequence[str], second: Sequence[str]) -> bool:
-    """Return whether two lists of names are of the same files."""
-    return len(first) == len(second) and all(map(is_same, first, second))
+def _are_same(first: Source, second: Source) -> bool:
+    """Return whether two sources are of the same files."""
+    names = names_of(first), names_of(second)
+    if len(names[0]) != len(names[1]) or not all(map(_have_same_name, *names)):
+        return False
+    return _addresses_of(first) == _addresses_of(second)
+
+
+def _have_same_name(first: str | Path, second: str) -> bool:
+    """Return whether two names are of the same file, as far as names without credentials show it."""
+    path, other = to_path(first), to_path(second)
+    if isinstance(path, RemotePath) or isinstance(other, RemotePath):
+        return str(path) == str(other)
+    return other.exists() and path.exists() and path.samefile(other)
+
+
+def _is_any_of(path: Path, addresses: Sequence[Path]) -> bool:
+    return not addresses or path in addresses
+
+
+def _addresses_of(source: Source) -> list[Path]:
+    """Return the addresses of remote files: names do not have their query strings, which may tell files apart."""
+    shards = [each for each in shards_of(source) if is_address(each.name)]
+    return [path for path in list_files(shards) if isinstance(path, RemotePath)]
 
 
 def numbers(values: Any, name: str, per: str = "label") -> tuple[Float64, str]:

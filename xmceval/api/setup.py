@@ -179,7 +179,7 @@ class Setup:
 
     def _warn_of_truth(self, y_score: Any) -> Iterator[str]:
         """Warn of predictions that are the file of the truth."""
-        if any(isinstance(each, (str, Path)) and is_same(each, self.truth.source.name) for each in _inputs(y_score)):
+        if any(isinstance(each, (str, Path)) and is_same(each, self.truth.source) for each in _inputs(y_score)):
             yield f"the predictions are {self.truth_name} itself: the values are those of a perfect model"
 
     def _terms_of(self, scores: Source) -> Terms:

@@ -171,6 +171,15 @@ def test_shards_continue_and_several_systems_share_a_truth():
     assert render("json", parts) == render("json", one)
 
 
+def test_warnings_of_shards_without_rows_are_those_of_one_process():
+    truth, scores = make_matrices()
+    write_text("p-0.txt", scores)
+    Path("p-1.txt").write_text(f"0 {N_LABELS}")
+    one, parts, _ = both(truth, ["p-*.txt"], **OPTIONS)
+    assert "p-1.txt: the last line has no newline" in "".join(one[0].warnings)
+    assert parts[0].warnings == one[0].warnings
+
+
 def test_comparisons_are_those_of_one_process():
     truth, scores = make_matrices()
     write_text("t.txt", truth)

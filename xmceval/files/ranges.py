@@ -164,7 +164,7 @@ def check_end(source: Source, extent: Extent) -> Extent:
     if not isinstance(core, TextSource) or not extent.can_start:
         return extent
     last = extent.n_rows if core.n_rows is None else min(core.n_rows, extent.n_rows)
-    rest = core.starting_at(Mark(*extent.start_before(max(last - 1, 1))))
+    rest = core.starting_at(Mark(*extent.start_before(max(last - 1, 1)))) if last else core
     for _ in rest.blocks():
         pass
     core.warnings[:] = rest.warnings

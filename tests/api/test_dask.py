@@ -136,6 +136,22 @@ def test_workers_with_another_version_or_other_files_are_refused(client, monkeyp
         score(TRUTH, A, client=client, k=1, metrics="P")
 
 
+def test_other_files_of_the_same_size_are_refused(client, monkeypatch, tmp_path):
+    here, there = tmp_path / "here", tmp_path / "there"
+    rng = np.random.default_rng(3)
+    for folder in (here, there):
+        folder.mkdir()
+        np.save(folder / "scores.npy", rng.random((300, 20)))
+        os.utime(folder / "scores.npy", (0, 0))
+    monkeypatch.chdir(here)
+    client.run(os.chdir, there)
+    truth, options = np.eye(20)[np.arange(300) % 20], {"metrics": "P", "k": 1}
+    with pytest.raises(DataError, match=r"scores.npy: worker tcp://\S+ sees another file of the same size"):
+        score(truth, "scores.npy", client=client, **options)
+    (there / "scores.npy").write_bytes((here / "scores.npy").read_bytes())
+    assert score(truth, "scores.npy", client=client, **options) == xmceval.score(truth, "scores.npy", **options)
+
+
 def test_no_scheduler_is_found_within_five_seconds():
     with socket.socket() as silent:  # takes connections, but never answers
         silent.bind(("127.0.0.1", 0))

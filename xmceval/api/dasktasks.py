@@ -8,12 +8,14 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from xmceval.api.engine import Seen
 from xmceval.errors import DataError, UsageError, XmcevalError, counted
+from xmceval.files.digests import sample_files
 from xmceval.files.paths import RemotePath, to_path
 from xmceval.files.ranges import status_of
 from xmceval.scoring.state import own_version
@@ -105,10 +107,31 @@ class DaskTasks:
         local = [path for path in paths if not isinstance(path, RemotePath)]
         names = [str(path) for path in local]
         expected, version = [status_of(path) for path in local], own_version()
-        for address, seen in sorted(self._client.run(_make_probe(names), on_error="return").items()):
+        doubtful = dict[str, None]()
+        for address, seen in self._ask(_make_probe(names)):
+            worker = Seen(address, *seen)
+            _check_worker(worker, version, names, expected)
+            doubtful.update(dict.fromkeys(_find_doubtful(worker, names, expected)))
+        if doubtful:
+            self._check_samples(list(doubtful))
+
+    def _check_samples(self, names: Sequence[str]) -> None:
+        """Refuse workers that see other files of the same sizes."""
+        own = sample_files(names)
+        for address, theirs in self._ask(partial(sample_files, names)):
+            for name, mine, other in zip(names, own, theirs, strict=True):
+                if mine != other:
+                    raise DataError(
+                        f"{name}: worker {address} sees another file of the same size (hint: pass the absolute path of "
+                        "a file on storage that all workers share)"
+                    )
+
+    def _ask(self, function: Callable[[], Any]) -> Iterator[tuple[str, Any]]:
+        """Run a function in each worker; yield addresses and answers."""
+        for address, seen in sorted(self._client.run(function, on_error="return").items()):
             if isinstance(seen, BaseException):
                 raise UsageError(f"worker {address}: cannot be asked for its files: {seen}")
-            _check_worker(Seen(address, *seen), version, names, expected)
+            yield address, seen
 
     def _wait_for_workers(self) -> None:
         try:
@@ -245,6 +268,14 @@ def _check_worker(seen: Seen, version: str, names: Sequence[str], expected: Sequ
                 f"{name}: has {counted(own[0], 'byte')}, but {counted(theirs[0], 'byte')} where worker {seen.address} "
                 "sees it; is it another file?"
             )
+
+
+def _find_doubtful(seen: Seen, names: Sequence[str], expected: Sequence[Any]) -> Iterator[str]:
+    """Yield files that may be others for a worker: changed at another time, or looked for in another folder."""
+    is_elsewhere = seen.folder != str(Path.cwd())
+    for name, own, theirs in zip(names, expected, seen.files, strict=True):
+        if own is not None and (theirs != own or (is_elsewhere and not to_path(name).is_absolute())):
+            yield name
 
 
 @contextmanager

@@ -41,18 +41,22 @@ def summarise(comparison: Comparison) -> list[str]:
 
 
 def _summarise_best(differences: Sequence[Difference]) -> str:
-    """Write which systems the best one is better than; the best is that which no other has a better value than."""
-    names = dict.fromkeys(name for each in differences for name in (each.baseline, each.system))
+    """Write which systems the best one is better than; the best are those that no other has a better value than."""
+    names = list(dict.fromkeys(name for each in differences for name in (each.baseline, each.system)))
     behind = {_loser(each) for each in differences if each.difference != 0}
-    best = next((name for name in names if name not in behind), next(iter(names)))
-    own = [each for each in differences if best in {each.system, each.baseline}]
-    beaten = [_opponent(each, best) for each in own if each.is_detected]
-    others = [_opponent(each, best) for each in own if not each.is_detected]
-    if not others:
-        return f"{best} is better than all others"
+    best = [name for name in names if name not in behind] or names[:1]
+    detected = {(_loser(each), _opponent(each, _loser(each))) for each in differences if each.is_detected}
+    rest = [name for name in names if name not in best]
+    beaten = [name for name in rest if all((name, each) in detected for each in best)]
+    others = [name for name in rest if name not in beaten]
+    if not rest:
+        return "all systems have the same value"
+    lead = f"{best[0]} is" if len(best) == 1 else f"{' and '.join(best)} have the same value, and are"
+    if not others and beaten:
+        return f"{lead} better than all others"
     if not beaten:
-        return f"{best} is best, but no difference from any other was detected"
-    return f"{best} is better than {listed(beaten)}; no difference from {listed(others)} was detected"
+        return f"{lead} best, but no difference from any other was detected"
+    return f"{lead} better than {listed(beaten)}; no difference from {listed(others)} was detected"
 
 
 def _summarise_baseline(differences: Sequence[Difference], baseline: str) -> str:

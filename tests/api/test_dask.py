@@ -152,6 +152,14 @@ def test_other_files_of_the_same_size_are_refused(client, monkeypatch, tmp_path)
     assert score(truth, "scores.npy", client=client, **options) == xmceval.score(truth, "scores.npy", **options)
 
 
+def test_scripts_that_processes_cannot_read_again_are_refused(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(f"from xmceval.distributed import score\nscore({TRUTH!r}, {A!r}, client='local:1')\n")
+    done = subprocess.run([sys.executable, script], capture_output=True, check=False, text=True)
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("xmceval.errors.UsageError: Dask could not start its processes (hint: in a script")
+
+
 def test_no_scheduler_is_found_within_five_seconds():
     with socket.socket() as silent:  # takes connections, but never answers
         silent.bind(("127.0.0.1", 0))

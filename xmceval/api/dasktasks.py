@@ -53,14 +53,24 @@ def open_client(target: str) -> Iterator[Any]:
     with warnings.catch_warnings(), _quiet():
         warnings.simplefilter("ignore")  # such as a port of the dashboard that is taken
         if n_processes:
-            cluster: Any = distributed.LocalCluster(
-                n_workers=n_processes, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
-            )
+            cluster = _start_processes(distributed, n_processes)
             with cluster, distributed.Client(cluster) as client:
                 yield client
             return
         with _connect(distributed, target) as client:
             yield client
+
+
+def _start_processes(distributed: Any, number: int) -> Any:
+    try:
+        return distributed.LocalCluster(
+            n_workers=number, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+        )
+    except RuntimeError:
+        raise UsageError(
+            "Dask could not start its processes (hint: in a script, this must be below "
+            'if __name__ == "__main__":, as processes read the script again)'
+        ) from None
 
 
 def load() -> Any:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
 from xmceval.errors import counted
 from xmceval.rows.block import Block, Rows, Scratch, Source
+from xmceval.rows.locked import Locked
 
 
 @dataclass
-class RepairedSource:
+class RepairedSource(Locked):
     """A source whose blocks are repaired when they are parsed.
 
     Attributes
@@ -42,14 +42,8 @@ class RepairedSource:
 
     def __post_init__(self) -> None:
         self.name, self.n_rows, self.dtype = self.source.name, self.source.n_rows, self.source.dtype
-        self._lock, self.n_removed = threading.Lock(), 0
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._lock = threading.Lock()
+        super().__init__()
+        self.n_removed = 0
 
     def of(self, source: Source) -> RepairedSource:
         """Return another source, such as a part of this one, with the same repair."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError, counted, listed
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
+from xmceval.rows.locked import Locked
 from xmceval.scoring.areas import Areas, Cells, compute_areas, sort_cells
 from xmceval.scoring.batch import Batch, Terms
 from xmceval.scoring.estimates import Estimate
@@ -24,7 +24,7 @@ NO_CELLS = Cells(np.empty(0, dtype=np.int32), np.empty(0), np.empty(0, dtype=np.
 SHORT = 1 << 31  # labels below are held in 32 bits
 
 
-class Held:
+class Held(Locked):
     """The cells of the rows added so far; threads may add at the same time.
 
     Attributes
@@ -37,9 +37,9 @@ class Held:
     """
 
     def __init__(self, bits: int = 0) -> None:
+        super().__init__()
         self.chunks: list[Cells] = []
         self.rows, self.bits = 0, bits
-        self._lock = threading.Lock()
 
     def add(self, chunks: Sequence[Cells], rows: int) -> None:
         """Add cells of some rows."""
@@ -66,13 +66,6 @@ class Held:
                 arrays: list[Any] = [np.concatenate(each) for each in zip(*map(_arrays, self.chunks), strict=True)]
                 self.chunks = [Cells(*arrays)]
             return self.chunks[0] if self.chunks else NO_CELLS
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._lock = threading.Lock()
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +13,7 @@ from xmceval.labels.counts import DENSE_IDS
 from xmceval.labels.idcounts import IdCounts
 from xmceval.labels.propensity import Propensities
 from xmceval.rows.block import Float64, Int64, Rows
+from xmceval.rows.locked import Locked
 from xmceval.rows.width import UNKNOWN
 from xmceval.scoring.labeltotals import MOST_ROWS, Counts, LabelTotals, merge, n_slots
 from xmceval.scoring.limbs import join, split
@@ -25,7 +25,7 @@ WEIGHT_BITS = 40
 MOST_WEIGHT = 1 << 22
 
 
-class LabelCounters:
+class LabelCounters(Locked):
     """Counts by label of the rows added so far; threads may add at the same time.
 
     Parameters
@@ -41,7 +41,8 @@ class LabelCounters:
     """
 
     def __init__(self, n_labels: int, n_spans: int, *, in_ideal: bool = False, weighted: bool = False) -> None:
-        self._lock, self._n_spans, self._in_ideal = threading.Lock(), n_spans, in_ideal
+        super().__init__()
+        self._n_spans, self._in_ideal = n_spans, in_ideal
         self._bits = WEIGHT_BITS if weighted else 0
         self._slots = n_slots(n_spans, in_ideal=in_ideal)
         self._room = n_labels
@@ -118,13 +119,6 @@ class LabelCounters:
         dense[totals.ids[low]] += totals.sparse[low].astype(dense.dtype)
         self._dense, self._high = dense, IdCounts(totals.ids[~low], totals.sparse[~low])
         self._rows, self._n_labels = totals.rows, n_labels
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._lock = threading.Lock()
 
     def add_ranked(
         self, truth: Rows, ranked: Int64, n_ranked: Int64, cutoffs: Int64, weights: Float64,

@@ -6,14 +6,14 @@ merge into the sample of both.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.rows.block import Float64, Int64
+from xmceval.rows.locked import Locked
 from xmceval.scoring.batch import Batch, Ranking
 
 Hashes = NDArray[np.uint64]
@@ -67,14 +67,14 @@ class SampledRows(NamedTuple):
         )
 
 
-class Sample:
+class Sample(Locked):
     """At most CAPACITY rows of a system; threads may add at the same time."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._parts: list[SampledRows] = []
         self._n_rows = 0
         self._bound = EVERY_HASH  # runs with a greater hash are not among the least
-        self._lock = threading.Lock()
 
     def add(self, batch: Batch) -> None:
         """Add the rows of a batch that belong to the sample."""
@@ -140,13 +140,6 @@ class Sample:
             self._bound = np.partition(rows.hashes, CAPACITY - 1)[CAPACITY - 1]
             rows = rows.select(np.flatnonzero(rows.hashes <= self._bound))
         self._parts, self._n_rows = [rows], rows.numbers.size
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._lock = threading.Lock()
 
 
 def hash_runs(numbers: Int64) -> Hashes:

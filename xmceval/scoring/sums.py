@@ -5,7 +5,6 @@ Each row's contribution is rounded once to a multiple of 2^-60 and added as an i
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,12 +13,13 @@ import numpy as np
 from xmceval.errors import DataError
 from xmceval.kernels.totals import LARGEST_TOP, MASK, MOMENTS, WORD, WORDS
 from xmceval.rows.block import Int64
+from xmceval.rows.locked import Locked
 from xmceval.scoring.limbs import join, join_words, split, split_like
 
 OUT_OF_RANGE = "a sum of squares left the range of exact sums: are the weights or grades too large?"
 
 
-class Sums:
+class Sums(Locked):
     """Sums of the values of some rows; threads may add at the same time.
 
     Attributes
@@ -36,10 +36,10 @@ class Sums:
     """
 
     def __init__(self, n_outputs: int, n_shares: int = 0) -> None:
+        super().__init__()
         self.sums, self.shares = self.zeros(n_outputs), self.zeros(n_shares)
         self.left_out = np.zeros(n_outputs, dtype=np.int64)
         self.unscored_true = self.n_true = 0
-        self._lock = threading.Lock()
 
     @staticmethod
     def zeros(n: int) -> Int64:
@@ -93,13 +93,6 @@ class Sums:
         self.sums, self.shares = join_words(sums, self.sums.shape), join_words(shares, self.shares.shape)
         self.left_out = join(left_out)
         self.unscored_true, self.n_true = map(int, join(true))
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._lock = threading.Lock()
 
 
 class Pending:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 
 from xmceval.kernels.topk import EMPTY_ROWS, FIRST_CUTOFF, ROWS, count_rows
 from xmceval.rows.block import Int64, Rows
+from xmceval.rows.locked import Locked
 from xmceval.scoring.batch import Batch, Terms
 from xmceval.scoring.limbs import first_mark, join, last_mark, mark, split, split_like
 from xmceval.scoring.program import Program
@@ -32,7 +32,7 @@ class Filtered:
         )
 
 
-class Tally:
+class Tally(Locked):
     """Counts of rows, labels, predictions and ties, and a sample of the rows; threads may add at the same time.
 
     Attributes
@@ -53,6 +53,7 @@ class Tally:
     """
 
     def __init__(self, n_cutoffs: int) -> None:
+        super().__init__()
         self.counts: Int64 = np.zeros(FIRST_CUTOFF + 2 * n_cutoffs, dtype=np.int64)
         self.explicit_zeros = 0
         self.largest_label = -1
@@ -60,7 +61,6 @@ class Tally:
         self.longest_row = 0
         self.filtered = Filtered()
         self.sample = Sample()
-        self._lock = threading.Lock()
 
     def add(self, batch: Batch, cutoffs: Int64, explicit_zeros: int, filtered: Filtered, largest_label: int) -> None:
         """Count the rows of a batch."""
@@ -144,13 +144,6 @@ class Tally:
         self.counts, self.explicit_zeros = join(counts)[:-1].copy(), int(join(counts)[-1])
         if least.any():
             self.grades = _grade_at(first_mark(least)), _grade_at(last_mark(greatest))
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._lock = threading.Lock()
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ def explain(path: Address, error: BaseException, what: str = "read") -> DataErro
     return DataError(f"{path}: cannot be {what} ({text})")
 
 
-def missing_package(path: Address, error: ImportError) -> str:
+def describe_missing_package(path: Address, error: ImportError) -> str:
     """Return the message for a protocol that needs another package."""
     from fsspec.registry import known_implementations
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from xmceval.errors import DataError
 from xmceval.files.addresses import Address
 from xmceval.files.copies import Copy
-from xmceval.files.remote.faults import MissingError, explain, is_permanent, missing_package
+from xmceval.files.remote.faults import MissingError, describe_missing_package, explain, is_permanent
 from xmceval.files.remote.threads import RETRIES, call, pause
 
 T = TypeVar("T")
@@ -227,7 +227,7 @@ def connect(path: Address, fingerprint: tuple[tuple[str, str], ...] | None = Non
     try:
         system, name = call(lambda: url_to_fs(path.text))
     except ImportError as error:
-        raise DataError(f"{path}: {missing_package(path, error)}") from None
+        raise DataError(f"{path}: {describe_missing_package(path, error)}") from None
     except ValueError as error:
         if "not known" in str(error):
             raise DataError(

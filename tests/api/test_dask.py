@@ -74,7 +74,8 @@ def test_a_worker_that_is_killed_changes_nothing(client):
     assert texts(result) == expected
     client.wait_for_workers(2)
     assert killed
-    assert killed[0] not in client.run(os.getpid).values()
+    # the scheduler may not yet have noticed that the connection is gone
+    assert killed[0] not in client.run(os.getpid, on_error="ignore").values()
 
 
 def test_faults_are_those_of_one_process_and_nobody_tries_again(client, tmp_path):

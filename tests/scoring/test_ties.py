@@ -208,3 +208,22 @@ def test_what_settles_ties_itself_stands_and_what_has_no_bounds_says_so():
     best = xmceval.score(*TIED, metrics="LRAP", ties="best")
     assert (best["LRAP"], best.tie_bounds("LRAP")) == (0.5, (0.5, 0.5))
     assert xmceval.score(*TIED, metrics="AUC@2").tie_bounds("AUC@2") is None
+
+
+@pytest.mark.parametrize("n_values", [1, 7, 400])
+def test_deep_cutoffs_on_long_rows_are_judged_as_shallow_ones_are(rng, n_values):
+    n_labels, cutoffs = 420, [1, 5, 16, 17, 60, 300, 420]
+    truth = [dict.fromkeys(rng.choice(n_labels, 90, replace=False).tolist(), 1.0), {}, {3: 2.0, 5: 1.0}]
+    scores = [dict(enumerate(rng.integers(0, n_values, n_labels) / 8.0)) for _ in truth]
+    truth[0] |= {label: 1.0 + label % 4 for label in list(truth[0])[:40]}
+    case = Case(truth, scores, n_labels, [1.0 + rng.integers(0, 30) / 4 for _ in range(n_labels)])
+    result = measures.score(case, k=cutoffs)
+    for head, k in itertools.product(HEADS, cutoffs):
+        name, given = f"{head}@{k}", arguments(head, k, case)
+        pairs = [
+            naive.METRICS[given[0]](naive.seen(y, naive.ranked(s)[:k], k, given[2], case.inverse, n_labels))
+            for y, s in zip(truth, scores, strict=True)
+        ]
+        assert result[name] == pytest.approx(naive.ratio(pairs), rel=1e-12, abs=1e-12), name
+        bounds = naive.tie_bounds(*given, most_orders=1)
+        assert result.tie_bounds(name) == pytest.approx(sorted(bounds), rel=1e-12, abs=1e-12), name

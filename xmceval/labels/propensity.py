@@ -19,6 +19,9 @@ from xmceval.rows.block import Float64, Int64
 DEFAULT_A, DEFAULT_B = 0.55, 1.5
 LARGEST = 2.0**40  # of 1/p
 LONG_TABLE = 1 << 20  # counts; where the largest is beyond, a table has only those that occur
+SHORT_CODES = 1 << 16  # so many have 2 bytes each
+
+Codes = NDArray[np.uint16] | NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -29,9 +32,9 @@ class Propensities:
     ----------
     inverse : float64 array
         The distinct values of 1/p, descending; the first is that of a label that never occurs in training.
-    codes : int32 array
-        Index into `inverse` by label, or by position in `ids`; labels beyond have the first value. A look-up of 4 bytes
-        per label is three times as fast as one of 8, and codes sort as their values do.
+    codes : uint16 array, or int32 where that is too short
+        Index into `inverse` by label, or by position in `ids`; labels beyond have the first value. Short codes
+        stay in the caches of the processor, and codes sort as their values do.
     source : str
         The file or argument that they come from, for the report.
     ids : int64 array
@@ -45,7 +48,7 @@ class Propensities:
     """
 
     inverse: Float64
-    codes: NDArray[np.int32]
+    codes: Codes
     source: str
     ids: Int64 = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     a: float | None = None
@@ -60,7 +63,7 @@ class Propensities:
         return np.arange(self.inverse.size) if self.table_counts is None else self.table_counts
 
     @property
-    def table(self) -> tuple[Int64, NDArray[np.int32], Float64]:
+    def table(self) -> tuple[Int64, Codes, Float64]:
         """The arrays that kernels take."""
         return self.ids, self.codes, self.inverse
 
@@ -90,7 +93,7 @@ class Propensities:
         return codes
 
 
-NO_PROPENSITIES = Propensities(np.ones(1), np.empty(0, dtype=np.int32), "")
+NO_PROPENSITIES = Propensities(np.ones(1), np.empty(0, dtype=np.uint16), "")
 
 
 def inverse_propensity(counts: Any, n: int, a: float = DEFAULT_A, b: float = DEFAULT_B) -> Float64:
@@ -195,7 +198,12 @@ def _from_table(
         counts, places = np.unique(np.append(table, 0).astype(np.int64), return_inverse=True)
         codes = places[:-1]
     inverse = inverse_propensity(np.arange(largest + 1) if counts is None else counts, n, a, b)
-    return Propensities(inverse, codes.astype(np.int32, copy=False), source, ids, a, b, n, from_truth, counts)
+    return Propensities(inverse, _shortest(codes, inverse.size), source, ids, a, b, n, from_truth, counts)
+
+
+def _shortest(codes: NDArray[Any], n_codes: int) -> Codes:
+    """Return codes in as few bytes as there are codes for."""
+    return codes.astype(np.uint16, copy=False) if n_codes <= SHORT_CODES else codes.astype(np.int32, copy=False)
 
 
 def from_values(values: Float64, source: str) -> Propensities:
@@ -214,4 +222,4 @@ def from_values(values: Float64, source: str) -> Propensities:
             "expected 1/p from 1 to 2^40 (is this p itself, or a count?)"
         )
     descending, codes = np.unique(-values, return_inverse=True)
-    return Propensities(-descending, codes.astype(np.int32), source)
+    return Propensities(-descending, _shortest(codes, descending.size), source)

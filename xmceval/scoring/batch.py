@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import Fault, counted
-from xmceval.kernels import topk as kernels
+from xmceval.kernels import ranking
+from xmceval.kernels.topk import SLOTS
 from xmceval.labels.bins import Bins
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
@@ -86,11 +87,26 @@ class Terms:
 
 
 class Ranking(NamedTuple):
-    """The best labels of each row, one more than the deepest cutoff."""
+    """The best labels of each row, one more than the deepest cutoff.
+
+    Attributes
+    ----------
+    labels : int64 array [n_rows, depth]
+    scores : float64 array [n_rows, depth]
+    n_ranked : int64 array [n_rows]
+    n_tied : int
+        The number of rows with a tie among them.
+    """
 
     labels: Int64
     scores: Float64
     n_ranked: Int64
+    n_tied: int
+
+    @property
+    def arrays(self) -> tuple[Int64, Float64, Int64]:
+        """The arrays that kernels take."""
+        return self[:3]
 
 
 @dataclass
@@ -171,8 +187,8 @@ class Batch:
 
     def values(self, name: str, n_rows: int, n_outputs: int) -> Float64:
         """Return an array [n_rows, n_outputs, SLOTS] for the values of rows, not initialised."""
-        size = n_rows * n_outputs * kernels.SLOTS
-        return self.scratch.array(name, size, np.float64).reshape(n_rows, n_outputs, kernels.SLOTS)
+        size = n_rows * n_outputs * SLOTS
+        return self.scratch.array(name, size, np.float64).reshape(n_rows, n_outputs, SLOTS)
 
     def fault(self, row: int, problem: str, *, of_scores: bool = False) -> Fault:
         """Return a fault of a row of this batch, in the truth or in the scores."""
@@ -184,13 +200,16 @@ class Batch:
 def rank(scores: Rows, depth: int, scratch: Scratch) -> Ranking:
     """Return the `depth` best labels of each row."""
     n_rows = scores.indptr.size - 1
-    ranking = Ranking(
+    arrays = (
         scratch.array("ranked", n_rows * depth, np.int64).reshape(n_rows, depth),
         scratch.array("ranked_scores", n_rows * depth, np.float64).reshape(n_rows, depth),
         scratch.array("n_ranked", n_rows, np.int64),
     )
-    kernels.top_k(tuple(scores), tuple(ranking))
-    return ranking
+    is_deep = depth > ranking.SHALLOW and longest(scores) > ranking.SHORT
+    kernel, room = (ranking.top_many, 4 * depth) if is_deep else (ranking.top_k, ranking.ROOM)
+    space = scratch.array("candidates", room, np.int64), scratch.array("candidate_scores", room, np.float64)
+    n_tied = kernel(tuple(scores), arrays, space)
+    return Ranking(*arrays, n_tied)
 
 
 def longest(rows: Rows) -> int:

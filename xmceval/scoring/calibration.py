@@ -154,7 +154,7 @@ def compute_bins(
     """Add to `values`, which are 0, those of rows from `first_row` on."""
     from xmceval.kernels.calibration import compute_calibration  # at each start, kernels cost time to load
 
-    compute_calibration(tuple(truth), tuple(ranking), first_row, drop_empty, specs, values)
+    compute_calibration(tuple(truth), ranking.arrays, first_row, drop_empty, specs, values)
 
 
 def check_probabilities(batch: Batch, measures: Iterable[Measure]) -> None:

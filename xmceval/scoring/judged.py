@@ -44,7 +44,7 @@ class Judged(RowTask):
         values.fill(0.0)
         if batch.zeros is not None:
             cutoffs = np.array([measure.k for measure in self.measures], dtype=np.int64)
-            count_judged(tuple(batch.truth), tuple(batch.zeros), tuple(batch.ranking), cutoffs, values)
+            count_judged(tuple(batch.truth), tuple(batch.zeros), batch.ranking.arrays, cutoffs, values)
         is_counted = batch.is_counted(batch.truth)
         values[:, :, 0] *= is_counted[:, None]
         values[:, :, 1] = is_counted[:, None]

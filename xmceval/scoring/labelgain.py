@@ -76,7 +76,7 @@ class LabelGains(Observer):
     def add(self, block: BlockValues) -> None:
         """Count the labels of a block."""
         for terms, ranking, counters in zip(self._terms, block.rankings, self._counters, strict=True):
-            ranked, _, n_ranked = ranking
+            ranked, _, n_ranked = ranking.arrays
             counters.add_ranked(block.truth, ranked, n_ranked, self._cutoffs, block.weights, terms.drop_empty)
 
     def finish(self, n_labels: list[int]) -> list[LabelGain]:

@@ -106,7 +106,7 @@ class Labelwise(Task):
         """Count the labels of a batch."""
         terms, (truth, _) = batch.terms, batch.relevant(self.rel)
         if self.cutoffs.size:
-            ranked, _, n_ranked = batch.ranking
+            ranked, _, n_ranked = batch.ranking.arrays
             part.add_ranked(
                 *(truth, ranked, n_ranked, self.cutoffs, batch.weights, terms.drop_empty, terms.propensities)
             )

@@ -98,4 +98,4 @@ def copy_fractions(rows: RowValues) -> tuple[Float64, Float64]:
 
 def copy_ranking(ranking: Ranking) -> Ranking:
     """Copy the best labels of some rows."""
-    return Ranking(ranking.labels.copy(), ranking.scores.copy(), ranking.n_ranked.copy())
+    return Ranking(ranking.labels.copy(), ranking.scores.copy(), ranking.n_ranked.copy(), ranking.n_tied)

@@ -129,9 +129,12 @@ def add_words(left: Int64, right: Int64) -> Int64:
         A sum beyond 2^181.
     """
     sums: Int64 = left + right
-    for word in range(WORDS - 1):
-        sums[..., word + 1] += sums[..., word] >> WORD
-        sums[..., word] &= MASK
-    if np.any(np.abs(sums[..., -1]) >= LARGEST_TOP):
+    carries = sums[..., :-1] >> WORD
+    while carries.any():
+        sums[..., :-1] &= MASK
+        sums[..., 1:] += carries
+        carries = sums[..., :-1] >> WORD
+    tops = sums[..., -1]
+    if tops.size and (tops.max() >= LARGEST_TOP or tops.min() <= -LARGEST_TOP):
         raise DataError(OUT_OF_RANGE)
     return sums

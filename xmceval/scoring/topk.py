@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.kernels import topk as kernels
-from xmceval.kernels.ties import expect_rows
+from xmceval.kernels import ties as tie_kernels, topk as kernels
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.scoring.batch import Batch, Terms, longest
@@ -50,40 +49,36 @@ OVER = MappingProxyType({"mean": 0, "ratio": 1, "micro": 0})
 
 
 class Divisor(NamedTuple):
-    """A row's divisor: slope * n + level[min(k, n)], with levels for min(k, n) = 0..k."""
+    """A row's divisor: slope * n + constant + levels[min(k, n)]; 0 where there are no levels."""
 
-    slope: float
-    levels: Float64
+    slope: float = 0.0
+    constant: float = 0.0
+    levels: Float64 | None = None
 
 
 BY_ORDER = "hits"  # a divisor that depends on the order of the labels: such measures go along the list, hit by hit
-
-IDEAL = -1.0  # the slope that stands for the ideal ranking's sum
-
-
-def _constant(value: float, k: int) -> Float64:
-    return np.full(k + 1, value)
 
 
 def _f_divisor(k: int, beta: float) -> Divisor:
     """(k + beta^2 n) / (1 + beta^2), which is (k + n) / 2 for beta = 1."""
     square = beta * beta
-    return Divisor(square / (1 + square), _constant(k / (1 + square), k))
+    return Divisor(square / (1 + square), k / (1 + square))
 
 
-# The divisor from k, the sums D(0), D(1), ... of the discounts, and beta.
+# The divisor from k, the sums D(0), D(1), ... of the discounts, and beta. What has levels has the same for any k.
 DIVISORS: Mapping[str, Callable[[int, Float64, float], Divisor]] = MappingProxyType(
     {
-        "1": lambda k, _, __: Divisor(0.0, _constant(1.0, k)),
-        "k": lambda k, _, __: Divisor(0.0, _constant(float(k), k)),
-        "n": lambda k, _, __: Divisor(1.0, _constant(0.0, k)),
+        "1": lambda _, __, ___: Divisor(constant=1.0),
+        "k": lambda k, _, __: Divisor(constant=float(k)),
+        "n": lambda _, __, ___: Divisor(slope=1.0),
         "(k+n)/2": lambda k, _, beta: _f_divisor(k, beta),
-        "min(k,n)": lambda k, _, __: Divisor(0.0, np.arange(k + 1.0)),
-        "D(k)": lambda k, sums, _: Divisor(0.0, _constant(float(sums[k]), k)),
-        "D(min(k,n))": lambda k, sums, _: Divisor(0.0, sums[: k + 1]),
-        "ideal": lambda k, _, __: Divisor(IDEAL, _constant(0.0, k)),
+        "min(k,n)": lambda _, sums, __: Divisor(levels=np.arange(float(sums.size))),
+        "D(k)": lambda k, sums, _: Divisor(constant=float(sums[k])),
+        "D(min(k,n))": lambda _, sums, __: Divisor(levels=sums),
     }
 )
+
+BY_IDEAL = "ideal"  # the divisor that is the ideal ranking's sum
 
 
 @dataclass(frozen=True)
@@ -108,10 +103,13 @@ class TopK(RowTask):
         Gain, discount and fold of each running sum along the ranks.
     discounts : float64 array [n_discounts, deepest cutoff]
         d at each rank.
-    outputs : int64 array [n_outputs, 4]
-        Curve, cutoff, 1 for a ratio of sums, 1 for a complement.
-    slopes, levels : float64 array [n_outputs], [n_outputs, deepest cutoff + 1]
-        See `Divisor`.
+    outputs : int64 array [n_outputs, 5]
+        Curve, cutoff, 1 for a ratio of sums, 1 for a complement, and the row of `levels`, or -1 where the divisor is
+        the ideal ranking's sum.
+    divisors : float64 array [n_outputs, 2]
+        Slope and constant; see `Divisor`.
+    levels : float64 array [n_levels, deepest cutoff + 1]
+        The first row is 0.
     micro : tuple of Micro
     """
 
@@ -120,7 +118,7 @@ class TopK(RowTask):
     curves: Int64
     discounts: Float64
     outputs: Int64
-    slopes: Float64
+    divisors: Float64
     levels: Float64
     micro: tuple[Micro, ...] = ()
 
@@ -141,20 +139,14 @@ class TopK(RowTask):
     @property
     def recipe(self) -> tuple[NDArray[Any], ...]:
         """The arrays that tell the kernel what to compute."""
-        return self.curves, self.discounts, self.outputs, self.slopes, self.levels
+        return self.curves, self.discounts, self.outputs, self.divisors, self.levels
 
     def own_space(self) -> tuple[NDArray[Any], ...]:
-        """Return what the kernel writes between rows: used gains, gains, ideals, running sums, keys, bins."""
+        """Return what the kernel writes between rows: used gains, gains, running sums, places, bins."""
         depth = self.discounts.shape[1]
         used = np.isin(np.arange(kernels.N_GAINS), self.curves[:, 0]).astype(np.int64)
-        gains, ideals = np.zeros((2, kernels.N_GAINS, depth))
-        running = np.zeros((4, len(self.curves), depth))
-        return used, gains, ideals, running, *np.zeros((2, depth), dtype=np.int64)
-
-    def numbers_per_row(self, terms: Terms) -> int:
-        """Return how many numbers the values of a row are, and the running sums where ties are expected."""
-        expected = len(self.curves) * self.discounts.shape[1] if terms.ties == "expected" else 0
-        return super().numbers_per_row(terms) + expected
+        running = np.zeros((2, len(self.curves), depth))
+        return used, np.zeros((kernels.N_GAINS, depth)), running, *np.zeros((2, depth), dtype=np.int64)
 
     def compute(self, batch: Batch, own: tuple[NDArray[Any], ...]) -> RowValues:
         """Compute the values of rows, and the shares of bins of labels in them."""
@@ -162,13 +154,37 @@ class TopK(RowTask):
         n_outputs, n_bins = len(self.measures), terms.n_bins
         values = batch.values("outputs", batch.n_rows, n_outputs)
         shares = batch.values("shares", batch.n_rows if n_bins else 0, n_outputs * n_bins)
+        used, gains, running, *of_ranks = own
+        rows = tuple(truth), batch.ranking.arrays, terms.propensities.table, self.recipe
+        n_keys, expects = longest(truth), terms.ties == "expected"
+        if batch.ranking.n_tied:
+            self._bound_ties(batch, rows, used, n_keys, values)
         kernels.compute_rows(
-            *(tuple(truth), batch.predictions, tuple(batch.ranking), terms.propensities.table, self.recipe),
-            *(terms.drop_empty, self._expected(batch, truth), _NO_BINS if terms.bins is None else terms.bins.by_code),
-            *(own, batch.scratch.array("keys", longest(truth), np.int64), values, shares),
+            *(*rows, terms.drop_empty, batch.ranking.n_tied > 0, expects),
+            _NO_BINS if terms.bins is None else terms.bins.by_code,
+            (used, gains, running, batch.scratch.array("keys", n_keys, np.int64), *of_ranks),
+            *(values, shares),
         )
         self._divide_micro(batch, truth, values, shares)
         return RowValues(values, shares, np.full(n_outputs, n_dropped))
+
+    def _bound_ties(
+        self, batch: Batch, rows: tuple[Any, ...], used: NDArray[Any], n_keys: int, values: Float64
+    ) -> None:
+        """Write what the order of tied labels can make of the numerators of rows."""
+        n_curves, depth, scratch = len(self.curves), self.discounts.shape[1], batch.scratch
+        truth, *rest = rows
+        tie_kernels.bound_ties(
+            *(truth, batch.predictions, *rest, batch.terms.ties == "expected"),
+            (
+                used,
+                scratch.array("tied sums", 3 * n_curves * depth, np.float64).reshape(3, n_curves, depth),
+                scratch.array("tied hits", 3 * n_curves, np.int64).reshape(3, n_curves),
+                scratch.array("tied places", n_keys, np.int64),
+                scratch.array("tied gains", n_keys, np.float64),
+            ),
+            values,
+        )
 
     def _divide_micro(self, batch: Batch, truth: Rows, values: Float64, shares: Float64) -> None:
         """Write the denominators of micro averages."""
@@ -179,17 +195,6 @@ class TopK(RowTask):
             values[:, micro.output, 1] = total * batch.is_counted(truth)
             first = micro.output * n_bins
             shares[:, first : first + n_bins, 1] = values[: len(shares), micro.output, 1:2]
-
-    def _expected(self, batch: Batch, truth: Rows) -> Float64:
-        """Return the mean running sums over the orders of tied labels, or no rows where their order by label counts."""
-        if batch.terms.ties != "expected":
-            return np.empty((0, 1, 1))
-        expected = np.empty((batch.n_rows, len(self.curves), self.discounts.shape[1]))
-        expect_rows(
-            *(tuple(truth), batch.predictions, tuple(batch.ranking), batch.terms.propensities.table),
-            *(self.curves, self.discounts, np.empty(kernels.N_GAINS), expected),
-        )
-        return expected
 
     def finish_one(self, measure: Measure, finished: Estimate) -> Estimate:
         """Return the estimate of a measure: a micro average that divides by predictions has no ceiling."""
@@ -222,6 +227,8 @@ def _compile(measures: tuple[Measure, ...], rel: int) -> TopK:
     ranks = np.arange(1, deepest + 1, dtype=np.float64)
     curves: dict[tuple[int, int, int], int] = {}
     discounts: dict[tuple[str, float], Float64] = {}
+    levels: dict[tuple[str, Any], int] = {}
+    tables = [np.zeros(deepest + 1)]
     outputs, divisors, micro = [], [], []
     for o, measure in enumerate(measures):
         metric, k, beta = measure.metric, measure.k or 0, measure.number("beta")
@@ -231,30 +238,30 @@ def _compile(measures: tuple[Measure, ...], rel: int) -> TopK:
         look_up(OVER, measure.norm.over, "way over rows", measure)
         gain = look_up(GAINS, "exp" if measure.option("gain") == "exp" else metric.gain, "gain", measure)
         curve = gain, list(discounts).index(discount), look_up(FOLDS, metric.fold, "fold", measure)
-        outputs.append(
-            (
-                curves.setdefault(curve, len(curves)),
-                *(k, OVER[measure.norm.over], int(metric.complement)),
-            )
-        )
-        divisor = measure.norm.divisor
+        name = measure.norm.divisor
         if measure.norm.over == "micro":
-            of_true = look_up(_MICRO, divisor, "micro divisor", measure)(beta * beta)
+            of_true = look_up(_MICRO, name, "micro divisor", measure)(beta * beta)
             micro.append(Micro(o, of_true, 1 - of_true))
-            divisor = "1"
-        sums = np.concatenate([[0.0], np.cumsum(discounts[discount])])
-        divisors.append(look_up(DIVISORS, divisor, "divisor", measure)(k, sums, beta or 1.0))
-    levels = np.zeros((len(measures), deepest + 1))
-    for row, each in zip(levels, divisors, strict=True):
-        row[: each.levels.size] = each.levels
+            name = "1"
+        divisor, level = Divisor(), -1
+        if name != BY_IDEAL:
+            sums = np.concatenate([[0.0], np.cumsum(discounts[discount])])
+            divisor = look_up(DIVISORS, name, "divisor", measure)(k, sums, beta or 1.0)
+            level = 0
+        if divisor.levels is not None:
+            level = levels.setdefault((name, discount), len(tables))
+            tables += [divisor.levels] if level == len(tables) else []
+        is_ratio, is_complement = OVER[measure.norm.over], int(metric.complement)
+        outputs.append((curves.setdefault(curve, len(curves)), k, is_ratio, is_complement, level))
+        divisors.append((divisor.slope, divisor.constant))
     return TopK(
         measures,
         rel,
         curves=np.array(list(curves), dtype=np.int64),
         discounts=np.stack(list(discounts.values())),
         outputs=np.array(outputs, dtype=np.int64),
-        slopes=np.array([each.slope for each in divisors]),
-        levels=levels,
+        divisors=np.array(divisors),
+        levels=np.stack(tables),
         micro=tuple(micro),
     )
 

@@ -66,7 +66,7 @@ class Tally(Locked):
         """Count the rows of a batch."""
         counts = np.zeros_like(self.counts)
         truth, ends = batch.truth, batch.score_ends
-        count_rows(truth.indptr, ends, tuple(batch.ranking), cutoffs, batch.terms.drop_empty, counts)
+        count_rows(truth.indptr, ends, batch.ranking.arrays, cutoffs, batch.terms.drop_empty, counts)
         grades = truth.values[: truth.indptr[-1]]
         self._add(counts, explicit_zeros, filtered, largest_label)
         self._extend(

@@ -18,7 +18,7 @@ def compile_ahead() -> None:
     program, terms = compile_program(parse(DEFAULT_NAMES)), Terms()
     totals, depth = empty(program, terms), program.deepest + 1
     nothing = Rows(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
-    ranking = Ranking(np.empty((0, depth), dtype=np.int64), np.empty((0, depth)), np.empty(0, dtype=np.int64))
+    ranking = Ranking(np.empty((0, depth), dtype=np.int64), np.empty((0, depth)), np.empty(0, dtype=np.int64), 0)
     block = next(as_truth(np.zeros((1, 1), dtype=np.int8)).blocks())
     batch = Batch(terms, block, nothing, nothing, ranking, NO_WEIGHTS, None, Scratch())
     for task, part in zip(program.tasks, totals.parts, strict=True):

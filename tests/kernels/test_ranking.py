@@ -1,0 +1,64 @@
+"""The ranking kernels: every way to find the best labels gives what sorting gives."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from numba import config
+
+from xmceval.kernels import ranking
+
+N_LABELS = 1 << 40
+LENGTHS = (0, 1, 15, 16, 17, 31, 32, 33, 64, 65, 100, 257) if config.DISABLE_JIT else (*range(70), 100, 128, 257, 3000)
+SCORES = {
+    "random": lambda rng, n: rng.random(n),
+    "ascending": lambda _, n: np.arange(float(n)),
+    "descending": lambda _, n: -np.arange(float(n)),
+    "tied": lambda _, n: np.ones(n),
+    "few values": lambda rng, n: rng.integers(-1, 2, n).astype(float),
+    "zeros of both signs": lambda rng, n: rng.choice([0.0, -0.0, 1.0], n),
+    "infinite": lambda rng, n: rng.choice([-np.inf, np.inf, 0.5], n),
+    "all in one column": lambda rng, n: rng.random(n) + 9.0 * (np.arange(n) % ranking.LANES == 3),
+}
+
+
+def ranked(kernel, rows, depth):
+    """What a kernel makes of rows of (labels, scores): the labels and scores of each, and the rows with ties."""
+    indptr = np.concatenate([[0], np.cumsum([len(labels) for labels, _ in rows])]).astype(np.int64)
+    labels, scores = (np.concatenate([np.empty(0), *column]) for column in zip(*rows, strict=True))
+    found = np.full((len(rows), depth), -1), np.zeros((len(rows), depth)), np.zeros(len(rows), dtype=np.int64)
+    room = max(4 * depth, ranking.ROOM)
+    n_tied = kernel((indptr, labels.astype(np.int64), scores), found, (np.empty(room, np.int64), np.empty(room)))
+    return [(list(a[:n]), list(b[:n])) for a, b, n in zip(*found, strict=True)], n_tied
+
+
+def expected(rows, depth):
+    found, n_tied = [], 0
+    for labels, scores in rows:
+        order = np.lexsort((labels, -scores))[:depth]
+        found.append((list(labels[order]), list(scores[order])))
+        n_tied += bool(np.any(scores[order][1:] == scores[order][:-1]))
+    return found, n_tied
+
+
+@pytest.mark.parametrize("kernel", [ranking.top_k, ranking.top_many])
+@pytest.mark.parametrize("depth", [1, 2, 6, 16, 17, 50, 300])
+@pytest.mark.parametrize("kind", SCORES)
+@pytest.mark.parametrize("in_order", [True, False])
+def test_rows_of_any_length_are_ranked_by_score_and_label(kernel, depth, kind, in_order, rng):
+    rows = []
+    for n in LENGTHS:
+        labels = np.sort(rng.choice(10 * n + 1, n, replace=False))
+        rows.append((labels if in_order else rng.permutation(labels), SCORES[kind](rng, n)))
+    assert ranked(kernel, rows, depth) == expected(rows, depth)
+
+
+@settings(max_examples=10 if config.DISABLE_JIT else 300)
+@given(
+    st.lists(st.lists(st.tuples(st.integers(0, N_LABELS), st.sampled_from([-1.0, 0.0, 0.25, 1e300]))), min_size=1),
+    st.integers(1, 40),
+)
+def test_both_kernels_do_what_sorting_does(rows, depth):
+    unique = [dict(row) for row in rows]
+    arrays = [(np.array(list(row), dtype=np.int64), np.array(list(row.values()))) for row in unique]
+    for kernel in (ranking.top_k, ranking.top_many):
+        assert ranked(kernel, arrays, depth) == expected(arrays, depth)

@@ -227,6 +227,7 @@ def _compile(measures: tuple[Measure, ...], rel: int) -> TopK:
     ranks = np.arange(1, deepest + 1, dtype=np.float64)
     curves: dict[tuple[int, int, int], int] = {}
     discounts: dict[tuple[str, float], Float64] = {}
+    sums: dict[tuple[str, float], Float64] = {}
     levels: dict[tuple[str, Any], int] = {}
     tables = [np.zeros(deepest + 1)]
     outputs, divisors, micro = [], [], []
@@ -235,6 +236,7 @@ def _compile(measures: tuple[Measure, ...], rel: int) -> TopK:
         discount = measure.discount, measure.number("p")
         if discount not in discounts:
             discounts[discount] = look_up(DISCOUNTS, discount[0], "discount", measure)(ranks, discount[1])
+            sums[discount] = np.concatenate([[0.0], np.cumsum(discounts[discount])])
         look_up(OVER, measure.norm.over, "way over rows", measure)
         gain = look_up(GAINS, "exp" if measure.option("gain") == "exp" else metric.gain, "gain", measure)
         curve = gain, list(discounts).index(discount), look_up(FOLDS, metric.fold, "fold", measure)
@@ -245,8 +247,7 @@ def _compile(measures: tuple[Measure, ...], rel: int) -> TopK:
             name = "1"
         divisor, level = Divisor(), -1
         if name != BY_IDEAL:
-            sums = np.concatenate([[0.0], np.cumsum(discounts[discount])])
-            divisor = look_up(DIVISORS, name, "divisor", measure)(k, sums, beta or 1.0)
+            divisor = look_up(DIVISORS, name, "divisor", measure)(k, sums[discount], beta or 1.0)
             level = 0
         if divisor.levels is not None:
             level = levels.setdefault((name, discount), len(tables))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from xmceval.lazily import dataclass
 
 
 class XmcevalError(ValueError):

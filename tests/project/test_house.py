@@ -13,6 +13,8 @@ HOME = Path(xmceval.__file__).parent
 
 # From the ground up: a package imports only from itself and from the lines above it, under TYPE_CHECKING too.
 LAYERS = [
+    "version",
+    "lazily",
     "errors",
     "kernels",
     "statistics",

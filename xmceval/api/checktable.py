@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from xmceval.files.paths import as_input
 from xmceval.files.tables import TableRow, read_table
 from xmceval.labels.catalogue import find_dataset
 from xmceval.labels.plausibility import IMPOSSIBLE, Finding, Printed, check_row, find_copies
+from xmceval.lazily import dataclass
 
 SCHEMA = "xmceval-check-table/1"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -10,6 +9,7 @@ from xmceval.files.either import open_either
 from xmceval.files.limits import MAX_LINE
 from xmceval.files.names import read_names
 from xmceval.files.writing.convert import convert as write_rows
+from xmceval.lazily import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from xmceval.api.setup import Setup
 from xmceval.errors import DataError, UsageError, counted
 from xmceval.files.lines import pick_lines
 from xmceval.files.paths import to_path
+from xmceval.lazily import dataclass
 from xmceval.scoring.examples import Example, Examples
 from xmceval.scoring.observers import Observer
 from xmceval.scoring.overlap import Overlap, Overlaps

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from xmceval.errors import DataError, counted, warn
 from xmceval.files.logcolumns import parse_columns
 from xmceval.files.logs import read_log
 from xmceval.files.paths import to_path
+from xmceval.lazily import dataclass
 from xmceval.report.pictures import AUC, check_kinds, draw
 from xmceval.rows.block import Float64
 from xmceval.rows.storage import comparable

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,6 +32,7 @@ from xmceval.files.shards import find_shards
 from xmceval.labels.catalogue import find_dataset
 from xmceval.labels.counts import count_labels
 from xmceval.labels.propensity import Propensities, constants, from_counts, from_label_counts, from_values
+from xmceval.lazily import dataclass
 from xmceval.rows.arrays import as_array
 from xmceval.rows.block import Float64, Source
 from xmceval.rows.filters import Filter, as_filter

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from xmceval.inspection.pair import PairInspection, inspect_pair
 from xmceval.inspection.state import StateInspection, inspect_state, is_state
 from xmceval.inspection.text import inspection_json, inspection_table
 from xmceval.labels.training import count_training
+from xmceval.lazily import dataclass
 from xmceval.rows.filters import Filter, as_filter
 
 KINDS = ("truth", "scores")

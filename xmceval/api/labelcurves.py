@@ -6,13 +6,13 @@ label are one group of ties. Time is O(nnz log nnz), memory about 60 bytes for e
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, UsageError, listed
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Float64, Int64, Scratch, Source
 from xmceval.rows.checks import validated_scores, validated_truth
 from xmceval.rows.matrices import as_scores, as_truth

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from xmceval.inspection.file import FileInspection, inspect_file
 from xmceval.inspection.pair import PairInspection, inspect_pair
 from xmceval.labels.catalogue import find_dataset
 from xmceval.labels.training import count_training
+from xmceval.lazily import dataclass
 from xmceval.report.comparison import Comparison
 from xmceval.report.layout import DEFAULT, Layout
 from xmceval.report.page import render_page

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
 from xmceval.errors import counted
+from xmceval.lazily import dataclass
 from xmceval.report.comparison import Difference
 from xmceval.scoring.paired import Output
 from xmceval.scoring.runs import MeanOutput

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xmceval.api.setup import Opened, Setup
+from xmceval.lazily import dataclass
 from xmceval.report.pictures import COLLECTED, COMPARISON, RESULTS, check_kinds
 from xmceval.report.result import Result
 from xmceval.scoring.observers import Observer

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from xmceval.files.limits import MAX_LINE
 from xmceval.files.writing.numbers import write_numbers
 from xmceval.labels.training import count_training
+from xmceval.lazily import dataclass
 
 
 @dataclass(frozen=True)

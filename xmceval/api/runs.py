@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from xmceval.errors import UsageError, counted
 from xmceval.files.arrays.pairs import resolve
 from xmceval.files.shards import find_shards
 from xmceval.files.writing.labelvalues import LabelPair
+from xmceval.lazily import dataclass
 from xmceval.report.comparison import Difference, RunsOf, Spread
 from xmceval.report.result import Result
 from xmceval.rows.lists import is_pair

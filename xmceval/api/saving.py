@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xmceval.api.setup import Opened, Setup
 from xmceval.errors import UsageError
+from xmceval.lazily import dataclass
 from xmceval.report.result import Result
 from xmceval.scoring.observers import Observer
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -17,6 +17,7 @@ from xmceval.files.paths import to_path
 from xmceval.files.writing.labelvalues import LabelPair, LabelTable, check_label_file, write_label_values
 from xmceval.files.writing.targets import open_targets
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
+from xmceval.lazily import dataclass
 from xmceval.report.result import Result
 from xmceval.scoring.options import SOURCES
 from xmceval.scoring.totals import Totals

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from xmceval.errors import DataError, UsageError, listed
 from xmceval.files.paths import as_input
 from xmceval.labels.bins import make_bins
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
+from xmceval.lazily import dataclass
 from xmceval.report.result import Result, make_result
 from xmceval.rows.block import Source
 from xmceval.rows.storage import rounded

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from xmceval.files.paths import to_path
 from xmceval.files.pipes import find_pipe
 from xmceval.files.presence import check_files
 from xmceval.files.shards import check_pairing, find_shards
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Source
 from xmceval.rows.parts import Shards, parts_of
 from xmceval.rows.shards import ReopenedSource, ShardedSource

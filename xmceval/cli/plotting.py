@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from xmceval.cli.options import FILE, Function, option
 from xmceval.errors import UsageError, counted
+from xmceval.lazily import dataclass
 from xmceval.report.pictures import COLLECTED, COMPARISON, check_installed, check_measures, default_kind, draw, kinds_of
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from xmceval.lazily import dataclass
 
 # A single letter before a colon is a drive of Windows. Chains such as simplecache::s3://bucket/name begin with ``::``.
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(?:://|::)")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,7 @@ from xmceval.errors import DataError
 from xmceval.files.limits import MAX_LINE
 from xmceval.files.pipes import is_started
 from xmceval.files.streams import open_bytes, read_into
+from xmceval.lazily import dataclass
 
 CHUNK_BYTES = 1 << 20
 

@@ -6,13 +6,13 @@ import hashlib
 import zlib
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from xmceval.files.arrays.pairs import find_files
 from xmceval.files.paths import to_path
 from xmceval.files.pipes import find_pipe
+from xmceval.lazily import dataclass
 
 PIECE = 1 << 20
 N_SAMPLES, SAMPLE = 16, 1 << 12  # of a file, spread over it, and the bytes of each

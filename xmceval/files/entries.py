@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError, counted, listed
 from xmceval.files.arrays.csr import coo_to_csr
 from xmceval.files.opened import Opened, Request
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Int64
 from xmceval.rows.matrices import MatrixSource
 from xmceval.rows.storage import Csr

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from xmceval.files.names import LARGEST_ID, Names, unknown_name
 from xmceval.files.streams import quote
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Int64
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from xmceval.errors import UsageError
 from xmceval.files.judgments import Judgments
 from xmceval.files.limits import MAX_LINE
 from xmceval.files.names import Names
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Source
 from xmceval.rows.repairs import drop_extra_column
 

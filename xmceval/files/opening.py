@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from xmceval.errors import DataError
@@ -24,6 +24,7 @@ from xmceval.files.text.matrixmarket import open_matrix_market
 from xmceval.files.text.source import open_text
 from xmceval.files.text.triples import open_triples
 from xmceval.files.trec import open_trec
+from xmceval.lazily import dataclass
 
 HEAD_BYTES = 1 << 16
 

@@ -7,7 +7,7 @@ import io
 import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from xmceval.files.arrays.npz import Archive
 from xmceval.files.paths import to_path
 from xmceval.files.streams import read_all_bytes
 from xmceval.files.writing.rowvalues import SCHEMA
+from xmceval.lazily import dataclass
 from xmceval.metrics.names import parse
 
 IDEAL = "ideal of "

@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from xmceval.errors import DataError, UsageError
 from xmceval.files.paths import to_path
 from xmceval.files.streams import read_all_bytes
+from xmceval.lazily import dataclass
 from xmceval.metrics.names import parse
 
 _COMMAND = re.compile(r"\\[A-Za-z]+\*?(?:\[[^\]]*\])?")

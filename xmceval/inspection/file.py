@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +16,7 @@ from xmceval.files.limits import MAX_LINE
 from xmceval.files.names import Names
 from xmceval.files.paths import as_input, to_path
 from xmceval.inspection.tally import MAX_FAULTS, Spread, Tally, spread_of_labels, spread_of_rows, tally_rows
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Int64, Scratch, Source
 from xmceval.rows.checks import LARGEST_GRADE, validated_truth
 from xmceval.rows.width import Width

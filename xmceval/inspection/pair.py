@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from xmceval.errors import DataError, counted
@@ -13,6 +12,7 @@ from xmceval.files.opening import open_scores, open_truth
 from xmceval.files.paths import to_path
 from xmceval.inspection.file import FileInspection
 from xmceval.labels.training import Training
+from xmceval.lazily import dataclass
 from xmceval.metrics.names import parse
 from xmceval.rows.filters import Filter
 from xmceval.rows.width import Width

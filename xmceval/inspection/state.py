@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from xmceval.errors import DataError, counted, listed
 from xmceval.files.states import FAMILY, read_state
 from xmceval.files.streams import read_first_bytes
+from xmceval.lazily import dataclass
 from xmceval.scoring.options import specs
 from xmceval.scoring.state import Part
 from xmceval.scoring.statedocument import restore

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError, Fault
 from xmceval.labels.counts import LabelCounts
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Block, Int64, Rows, Scratch, Source
 from xmceval.rows.checks import validated_scores
 from xmceval.rows.progress import phase

@@ -157,5 +157,5 @@ def _machine() -> tuple[Any, str, str]:
     """Return what makes object code, with the relocations that numba uses; its triple, and its layout of data."""
     triple = llvm.get_process_triple()
     static = triple.startswith(("x86", "i386", "i686"))
-    machine = llvm.Target.from_triple(triple).create_target_machine(reloc="static" if static else "default")
+    machine = llvm.Target.from_triple(triple).create_target_machine(opt=0, reloc="static" if static else "default")
     return machine, triple, str(machine.target_data)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 
@@ -20,8 +19,7 @@ class Instruction(NamedTuple):
     name: str
 
 
-@dataclass(frozen=True)
-class Form:
+class Form(NamedTuple):
     """The compiled form of a kernel for one signature.
 
     Attributes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError, counted
 from xmceval.labels.binspec import read_bin_spec
 from xmceval.labels.propensity import Propensities
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Int64
 
 

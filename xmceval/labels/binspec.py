@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from xmceval.errors import UsageError
+from xmceval.lazily import dataclass
 
 MOST_BINS = 1000
 

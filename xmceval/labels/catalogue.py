@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import difflib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 from typing import NamedTuple
 
 from xmceval.errors import UsageError, counted, listed
+from xmceval.lazily import dataclass
 
 METRICS_PUBLISHED = tuple(f"{head}@{k}" for head in ("P", "nDCG", "PSP", "PSnDCG") for k in (1, 3, 5))
 

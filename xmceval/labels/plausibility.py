@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from xmceval.lazily import dataclass
 
 IMPOSSIBLE, UNLIKELY = "impossible", "unlikely"
 COPIED = 3  # equal values in as many columns, in two rows that are not of one method and data set

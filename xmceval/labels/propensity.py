@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError, UsageError
 from xmceval.labels.catalogue import Dataset
 from xmceval.labels.counts import LabelCounts
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Float64, Int64
 
 DEFAULT_A, DEFAULT_B = 0.55, 1.5

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import UsageError
 from xmceval.labels.catalogue import METRICS_PUBLISHED, Dataset, Published, find_dataset, published
+from xmceval.lazily import dataclass
 
 if TYPE_CHECKING:
     from xmceval.labels.propensity import Propensities

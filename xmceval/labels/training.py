@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +12,7 @@ from xmceval.files.opening import open_truth
 from xmceval.labels.catalogue import find_dataset
 from xmceval.labels.counts import count_labels
 from xmceval.labels.propensity import constants, inverse_propensity
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Float64, Int64
 from xmceval.rows.width import Width
 

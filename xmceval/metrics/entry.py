@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from types import MappingProxyType
+
+from xmceval.lazily import dataclass
 
 FAMILIES = ("top-k", "row", "label", "confusion", "calibration", "judged", "column")
 

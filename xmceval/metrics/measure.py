@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
+from xmceval.lazily import dataclass
 from xmceval.metrics.entry import Metric, Norm, format_number
 
 DISCOUNT_TEXT = {

@@ -7,12 +7,13 @@ true = tp + fn, and tn follows from the number of cells, so none of them is stor
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from xmceval.lazily import dataclass
 
 Float64 = NDArray[np.float64]
 Fraction = tuple[Float64, Float64]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
 from xmceval.errors import counted, listed
+from xmceval.lazily import dataclass
 from xmceval.metrics.measure import Measure
 from xmceval.scoring.finish import Counts, Figure, Summary
 

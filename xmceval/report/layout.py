@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
 from xmceval.errors import UsageError
+from xmceval.lazily import dataclass
 from xmceval.metrics.measure import Measure
 from xmceval.scoring.options import option, specs
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from xmceval.lazily import dataclass
 from xmceval.report.columns import NARROWEST, align_columns, clean, pad, text_width
 from xmceval.report.layout import Layout
 from xmceval.report.sheet import BEST, SECOND, Cell, Listing, Row, Sheet, split_columns

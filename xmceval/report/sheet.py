@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import TypeVar
 
+from xmceval.lazily import dataclass
 from xmceval.report.layout import DEFAULT, Layout
 
 Column = TypeVar("Column")

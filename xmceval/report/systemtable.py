@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from string import ascii_lowercase
 
 from xmceval.errors import listed
+from xmceval.lazily import dataclass
 from xmceval.metrics.measure import Measure
 from xmceval.report.layout import Layout
 from xmceval.report.result import Result

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError
+from xmceval.lazily import dataclass
 from xmceval.rows import tensors
 from xmceval.rows.storage import AnyArray, BFloat16Matrix, Values
 

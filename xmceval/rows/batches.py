@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, cast
 
 import numpy as np
 
 from xmceval.errors import Fault
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Block, Rows, Scratch, Selected, Source
 from xmceval.rows.dense import SelectingBlock
 

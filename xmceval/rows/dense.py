@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import Fault
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Block, Int64, Rows, Scratch, Selected, Source
 from xmceval.rows.matrices import BLOCK_ENTRIES, BLOCK_ROWS, MatrixBlock, MatrixSource
 from xmceval.rows.storage import BFloat16Matrix, Dense, comparable

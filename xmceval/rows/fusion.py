@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import cast
 
 import numpy as np
 
 from xmceval.errors import UsageError, counted, listed
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch, Source
 from xmceval.rows.checks import validated_scores
 from xmceval.rows.lockstep import Lockstep

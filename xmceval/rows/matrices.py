@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, cast
 
 import numpy as np
 
 from xmceval.errors import DataError, counted
+from xmceval.lazily import dataclass
 from xmceval.rows import tensors
 from xmceval.rows.arrays import as_values, check_dtype
 from xmceval.rows.block import Block, Rows, Scratch

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import cast
 
 import numpy as np
 
 from xmceval.errors import counted
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Block, Rows, Scratch, Source
 from xmceval.rows.locked import Locked
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
 
 from xmceval.errors import DataError, Fault, counted
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Block, Rows, Scratch, Source
 from xmceval.rows.width import Width
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Block, Int64, Source
 from xmceval.rows.matrices import MatrixSource
 from xmceval.rows.repairs import RepairedSource

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Rows, Scratch
 
 AnyArray = NDArray[Any]

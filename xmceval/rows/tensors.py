@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
 from xmceval.errors import DataError
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Int64, Rows, Selected
 from xmceval.rows.storage import AnyArray, BFloat16Matrix, Values, comparable
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xmceval.errors import DataError, counted
+from xmceval.lazily import dataclass
 
 if TYPE_CHECKING:
     from xmceval.rows.block import Source

@@ -6,11 +6,10 @@ that a ranking that is the same for every row, such as that by popularity, is no
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from xmceval.errors import counted
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Int64
 from xmceval.scoring.sample import DEPTH, SampledRows
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.roc import roc_areas
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from xmceval.errors import Fault, counted
 from xmceval.kernels import topk as kernels
 from xmceval.labels.bins import Bins
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
 from xmceval.rows.filters import Filter
 from xmceval.rows.width import Width

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from xmceval.kernels.labelwise import count_decisions
+from xmceval.lazily import dataclass
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.rates import RATES, RATIOS, Cells, rate_values
 from xmceval.rows.block import Float64

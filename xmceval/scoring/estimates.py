@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from xmceval.kernels.totals import WORD, WORDS
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Int64
 from xmceval.statistics.intervals import ratio_margin
 

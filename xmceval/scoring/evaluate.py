@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from xmceval.errors import DataError, counted
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Block, Source
 from xmceval.rows.dense import selecting
 from xmceval.rows.lockstep import Lockstep

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 import numpy as np
 
 from xmceval.errors import UsageError
 from xmceval.kernels.totals import TIE
+from xmceval.lazily import dataclass
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64
 from xmceval.scoring.observers import BlockValues, Observer

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xmceval.kernels.topk import EMPTY_ROWS, FIRST_CUTOFF, INSIDE_TIES, PREDICTIONS, ROWS, TRUE_LABELS
 from xmceval.labels.bins import Bin
+from xmceval.lazily import dataclass
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse
 from xmceval.scoring.alignment import NO_ALIGNMENT, Alignment, measure_alignment

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from xmceval.lazily import dataclass
 from xmceval.metrics.measure import Measure
 from xmceval.scoring.batch import Batch
 from xmceval.scoring.estimates import Estimate

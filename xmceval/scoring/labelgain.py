@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from xmceval.errors import DataError, UsageError
 from xmceval.labels.propensity import Propensities
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.labelcounters import LabelCounters

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.labels.bins import Bins
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
+from xmceval.lazily import dataclass
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.rates import RATES, Cells, rate_values
 from xmceval.rows.block import Int64

@@ -7,7 +7,6 @@ are by ids too.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from xmceval.errors import DataError
 from xmceval.kernels.labelwise import FIRST_SPAN, TRUE
 from xmceval.labels.counts import DENSE_IDS
 from xmceval.labels.idcounts import sum_by_id
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Int64
 
 CHUNK = 1 << 20

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from xmceval.kernels.labelwise import FIRST_SPAN, TRUE
 from xmceval.labels.counts import DENSE_IDS
+from xmceval.lazily import dataclass
 from xmceval.metrics.entry import format_number
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.rates import RATES, Cells, rate_values

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Float64, Rows
 from xmceval.scoring.batch import Ranking
 from xmceval.scoring.task import RowValues

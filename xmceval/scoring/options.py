@@ -1,12 +1,10 @@
 """Options: every option of scoring, once: its default, choices, help and checks."""
 
-# ruff: noqa: RUF009 - every default is a dataclasses.field
-
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -15,6 +13,7 @@ from xmceval.files.limits import MAX_LINE
 from xmceval.files.paths import as_input
 from xmceval.labels.binspec import read_bin_spec
 from xmceval.labels.catalogue import datasets
+from xmceval.lazily import dataclass
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse, parse_cutoffs
 from xmceval.metrics.table import DECISION_NAMES, DEFAULT_CUTOFFS, DEFAULT_NAMES, METRICS

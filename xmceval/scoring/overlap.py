@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from xmceval.errors import UsageError
 from xmceval.kernels import overlap as kernels
 from xmceval.kernels.overlap import add_overlaps
+from xmceval.lazily import dataclass
 from xmceval.scoring.observers import BlockValues, Observer
 from xmceval.scoring.program import Program
 

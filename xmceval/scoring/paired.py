@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from xmceval.errors import DataError
 from xmceval.kernels.topk import SLOTS
 from xmceval.kernels.totals import LOSSES, PRODUCTS, WINS, WORDS, add_pairs, add_values
 from xmceval.labels.bins import Bins
+from xmceval.lazily import dataclass
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.estimates import exact

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, reduce
 from typing import Any, cast
 
 from xmceval.errors import DataError, Fault
 from xmceval.kernels import start_quickly
+from xmceval.lazily import dataclass
 from xmceval.metrics.names import parse
 from xmceval.rows.block import Source
 from xmceval.rows.faults import COUNTED, as_error

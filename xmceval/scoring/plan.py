@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from xmceval.errors import DataError, counted
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Int64, Source
 from xmceval.rows.spans import Extent, Place, shards_of
 

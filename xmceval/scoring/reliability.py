@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from xmceval.errors import Fault, UsageError
 from xmceval.kernels.topk import SLOTS
 from xmceval.kernels.totals import MOMENTS, add_values
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Int64, Rows
 from xmceval.scoring.batch import Ranking, Terms
 from xmceval.scoring.calibration import DEN, NUM, STEP, compute_bins

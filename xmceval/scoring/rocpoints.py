@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Float64, Int64
 
 STEPS = 500  # into which both rates are divided: a picture shows no finer ones

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from xmceval.errors import UsageError
 from xmceval.files.paths import to_path
+from xmceval.lazily import dataclass
 from xmceval.rows.parts import Shards
 
 

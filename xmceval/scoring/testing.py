@@ -1,14 +1,12 @@
 """Testing and Details: every option of a comparison, once: how differences are tested, and what is shown beside."""
 
-# ruff: noqa: RUF009 - every default is a dataclasses.field
-
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from xmceval.errors import UsageError, listed
+from xmceval.lazily import dataclass
 from xmceval.scoring.options import option, specs
 
 Test = Literal["t", "randomization", "bootstrap"]

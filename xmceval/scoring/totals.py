@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from xmceval.kernels.topk import EMPTY_ROWS, FIRST_CUTOFF, ROWS, count_rows
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Int64, Rows
 from xmceval.rows.locked import Locked
 from xmceval.scoring.batch import Batch, Terms

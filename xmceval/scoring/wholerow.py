@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from xmceval.errors import UsageError
 from xmceval.kernels import wholerow as kernels
+from xmceval.lazily import dataclass
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.batch import Batch, longest

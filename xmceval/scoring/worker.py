@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from xmceval.lazily import dataclass
 from xmceval.rows.batches import SelectingBatchBlock
 from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
 from xmceval.rows.checks import check_truth, stored_zeros, validated_scores

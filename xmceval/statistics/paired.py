@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
+from xmceval.lazily import dataclass
 from xmceval.statistics.intervals import t_quantile
 
 POWER = 0.80

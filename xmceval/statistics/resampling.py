@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.kernels.resampling import flip_signs, permute_ratios, permute_systems, resample_rows, swap_systems
+from xmceval.lazily import dataclass
 
 Float64 = NDArray[np.float64]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from xmceval.errors import DataError, UsageError, counted, listed
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Float64
 
 AnyArray = NDArray[Any]

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from xmceval.lazily import dataclass
 
 AnyArray = NDArray[Any]
 

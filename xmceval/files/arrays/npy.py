@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
@@ -15,6 +14,7 @@ from xmceval.errors import DataError
 from xmceval.files.arrays.strings import RefusedError, load_strings
 from xmceval.files.pipes import copy_pipe
 from xmceval.files.streams import is_mappable, is_uncompressed, open_bytes
+from xmceval.lazily import dataclass
 
 AnyArray = NDArray[Any]
 

@@ -8,7 +8,7 @@ import struct
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO, cast
@@ -23,6 +23,7 @@ from xmceval.files.arrays.pairs import open_lists
 from xmceval.files.known.table import title_of
 from xmceval.files.opened import Opened, Request
 from xmceval.files.streams import is_uncompressed, open_bytes, open_jumping, read_all_bytes
+from xmceval.lazily import dataclass
 from xmceval.rows.matrices import BLOCK_ENTRIES, MatrixSource, indptr_error
 from xmceval.rows.storage import Csr
 

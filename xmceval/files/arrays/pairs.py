@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from xmceval.files.names import Names, unknown_name
 from xmceval.files.opened import Opened, Request
 from xmceval.files.paths import RemotePath, sibling, to_path
 from xmceval.files.signatures import LABELS_ENDING, SCORES_ENDING
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Int64, Rows, Scratch
 from xmceval.rows.lists import are_ranked_lists
 from xmceval.rows.matrices import BLOCK_ENTRIES, MatrixSource

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import pickle
-from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
+
+from xmceval.lazily import dataclass
 
 MOST_DIMENSIONS = 4
 

@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from xmceval.errors import DataError
 from xmceval.files.remote.faults import explain, is_changed, is_lost
 from xmceval.files.remote.stores import Remote
 from xmceval.files.remote.threads import RETRIES, NoAnswerError, call, pause, start
+from xmceval.lazily import dataclass
 
 LEAST = 1 << 12  # bytes of a request after lost connections
 SMALLEST = 1 << 16  # bytes of a block

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
 
 from xmceval.errors import DataError
@@ -11,6 +11,7 @@ from xmceval.files.addresses import Address
 from xmceval.files.copies import Copy
 from xmceval.files.remote.faults import MissingError, describe_missing_package, explain, is_permanent
 from xmceval.files.remote.threads import RETRIES, call, pause
+from xmceval.lazily import dataclass
 
 T = TypeVar("T")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Protocol
 
@@ -16,6 +15,7 @@ from xmceval.files.known.table import title_of
 from xmceval.files.names import Names, parse_label
 from xmceval.files.opened import Role
 from xmceval.files.streams import quote
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Int64, Rows, Scratch
 
 FASTTEXT_PREFIX = b"__label__"

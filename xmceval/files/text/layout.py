@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from xmceval.errors import DataError
@@ -14,6 +14,7 @@ from xmceval.files.pipes import copy_pipe
 from xmceval.files.signatures import UTF8_BOM
 from xmceval.files.streams import quote, read_first_bytes
 from xmceval.files.text.grammars import FASTTEXT_PREFIX, GRAMMARS, Grammar
+from xmceval.lazily import dataclass
 
 HEAD_BYTES = 1 << 20
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from xmceval.files.entries import Entries, are_whole
 from xmceval.files.known.table import title_of
 from xmceval.files.opened import Opened, Request
 from xmceval.files.streams import quote
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Float64
 from xmceval.rows.matrices import MatrixSource
 from xmceval.rows.storage import Dense

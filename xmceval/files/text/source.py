@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ from xmceval.files.opened import Opened, Request
 from xmceval.files.streams import is_uncompressed, quote, read_first_bytes
 from xmceval.files.text.grammars import Grammar
 from xmceval.files.text.layout import HEAD_BYTES, Layout, detect_layout
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Block, Rows, Scratch
 
 NEWLINE = 0x0A

@@ -7,7 +7,6 @@ import io
 import re
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +20,7 @@ from xmceval.files.names import Names, is_id, unknown_name
 from xmceval.files.opened import Opened, Request
 from xmceval.files.signatures import UTF8_BOM
 from xmceval.files.streams import quote
+from xmceval.lazily import dataclass
 
 DELIMITERS = {b",": "comma", b"\t": "tab", b";": "semicolon"}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -13,6 +12,7 @@ from xmceval.files.signatures import LABELS_ENDING, SCORES_ENDING
 from xmceval.files.writing.formats import COMPRESSORS, Format, find_format, split_endings
 from xmceval.files.writing.sinks import NpzSink, PairSink, Sink, TextSink
 from xmceval.files.writing.targets import open_targets, spool_folder
+from xmceval.lazily import dataclass
 from xmceval.rows.block import Block, Rows, Scratch, Source
 from xmceval.rows.checks import validated_scores, validated_truth
 from xmceval.rows.progress import phase

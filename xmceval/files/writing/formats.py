@@ -6,13 +6,13 @@ import bz2
 import gzip
 import lzma
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
 from xmceval.errors import UsageError, listed, missing_package
 from xmceval.files.paths import to_path
 from xmceval.files.signatures import LABELS_ENDING, SCORES_ENDING
+from xmceval.lazily import dataclass
 
 # Endings that promise a format, or a compression, which cannot be written.
 FOREIGN_ENDINGS = frozenset(

@@ -7,7 +7,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from xmceval.files.writing.sinks import write_member
 from xmceval.files.writing.targets import check_new_file
+from xmceval.lazily import dataclass
 from xmceval.rows.progress import phase
 
 SCHEMA = "xmceval-labels/1"

@@ -9,7 +9,6 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO, Protocol
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from xmceval.files.writing.sinks import write_member
 from xmceval.files.writing.targets import check_new_file, open_targets
+from xmceval.lazily import dataclass
 
 SCHEMA = "xmceval-rows/1"
 READ_ROWS = 1 << 14

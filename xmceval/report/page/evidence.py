@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xmceval.inspection.file import FileInspection
 from xmceval.inspection.pair import PairInspection
+from xmceval.lazily import dataclass
 
 
 @dataclass(frozen=True)

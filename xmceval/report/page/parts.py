@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from html import unescape
 
+from xmceval.lazily import dataclass
 from xmceval.report.markup import Child, Markup, element, join
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from xmceval.errors import listed
+from xmceval.lazily import dataclass
 from xmceval.metrics.measure import Measure
 from xmceval.report.layout import Layout
 from xmceval.report.markup import Child, Markup, element, isolate, join, name

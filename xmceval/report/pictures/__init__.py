@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from xmceval.errors import UsageError, listed, missing_package
+from xmceval.lazily import dataclass
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,8 +6,9 @@ import unicodedata
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from xmceval.lazily import dataclass
 
 if TYPE_CHECKING:  # matplotlib is loaded when a picture is drawn
     from matplotlib.axes import Axes

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from xmceval.errors import UsageError, listed
+from xmceval.lazily import dataclass
 from xmceval.report.columns import align_columns
 from xmceval.report.schemas import compare, files, listings, scores
 from xmceval.report.schemas.words import Schema

@@ -149,9 +149,9 @@ __all__ = sorted(_HOME)  # noqa: PLE0605 - the one dict is the list
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        from importlib.metadata import version
+        from xmceval.version import VERSION
 
-        return version("xmceval")
+        return VERSION
     if name not in _HOME:
         raise AttributeError(f"module 'xmceval' has no attribute {name!r}")
     return getattr(importlib.import_module(f"xmceval.{_HOME[name]}"), name)

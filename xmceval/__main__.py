@@ -24,6 +24,7 @@ def main() -> None:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where it is ignored, as behind a shell's &
         signal.signal(signal.SIGINT, _end)
     gc.set_threshold(OBJECTS)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no BLAS is used here, and its threads take time to start
     from xmceval.cli import main as run
 
     try:

@@ -28,7 +28,8 @@ def pairs(text, before=b"", hard_room=None):
     values = np.empty(len(text) // 4 + 8)
     hard = np.empty((len(text) if hard_room is None else hard_room, 3), np.int64)
     status = np.full(8, 99, np.int64)
-    rows = kernels.parse_pairs(block, start, stop, indptr, indices, values, hard, status)
+    space = tuple(np.empty(size, dtype) for size, dtype in kernels.PAIR_SPACE)
+    rows = kernels.parse_pairs(block, start, stop, indptr, indices, values, hard, status, space)
     size = indptr[rows]
     for position, begin, end in hard[: status[0]]:
         if position < size:

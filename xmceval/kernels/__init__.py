@@ -1,24 +1,33 @@
-"""Numba kernels: self-contained files that import numpy, numba and the cache of kernels only."""
+"""Numba kernels: self-contained files that import numpy and their decorators only."""
 
 from __future__ import annotations
 
 import sys
 
-from numba.core.registry import cpu_target
+_is_quick = False
 
 
 def start_quickly() -> None:
-    """Load numba's registries without its look for a BLAS, which no kernel here uses.
+    """Let numba load, should it have to, without its look for a BLAS, which no kernel here uses.
 
-    It would import scipy.linalg and half of scipy with it, 0.1 of the 0.5 seconds that a start takes. For the command's
-    own process only: numba then has no BLAS for anyone else's functions.
+    It would import scipy.linalg and half of scipy with it. For the command's own process only: numba then has no BLAS
+    for anyone else's functions.
     """
+    global _is_quick  # noqa: PLW0603 - for good
+    _is_quick = True
+
+
+def load_registries() -> None:
+    """Fill numba's registries."""
+    from numba.core.registry import cpu_target
+
     name = "scipy.linalg.cython_blas"
-    if name in sys.modules:
-        return
-    sys.modules[name] = None  # type: ignore[assignment]
+    hidden = _is_quick and name not in sys.modules
+    if hidden:
+        sys.modules[name] = None  # type: ignore[assignment]
     try:
         cpu_target.typing_context.refresh()
         cpu_target.target_context.refresh()
     finally:
-        del sys.modules[name]
+        if hidden:
+            del sys.modules[name]

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import numba
-
-from xmceval.kernels.cache import cached
-
-kernel = cached(numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True))
+from xmceval.kernels.decorators import kernel
 
 SPLITTER = float((1 << 27) + 1)
 

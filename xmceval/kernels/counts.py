@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from xmceval.kernels.cache import cached
-
-kernel = cached(numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True))
+from xmceval.kernels.decorators import kernel
 
 
 @kernel

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from xmceval.kernels.cache import cached
-
-kernel = cached(numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True))
-
-# The wrappers that Python and C would call take longer to compile than a small function.
-helper = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True)
+from xmceval.kernels.decorators import function, kernel
 
 BLOCK = 256  # scores that are compared with the bound at once, in vector registers
 PART = 32  # scores of a block that holds a better one, likewise
@@ -25,7 +19,7 @@ COUNT, TIED, MISSING, WRONG = 0, 1, 2, 3
 ROW, LABEL = 0, 1  # slots of `found`: where the first NaN is
 
 
-@helper
+@function
 def _select(work, count, depth):
     """Return the value that is at `depth`, from 1 on, among `count` values in descending order; `work` is reordered."""
     low, high, target = 0, count - 1, depth - 1
@@ -52,7 +46,7 @@ def _select(work, count, depth):
     return work[target]
 
 
-@helper
+@function
 def _first_bound(sample, depth, lowest):
     """Return a value below at least `depth` scores of a sample, or the lowest one; `sample` is reordered."""
     last = _select(sample, sample.size, depth)
@@ -63,7 +57,7 @@ def _first_bound(sample, depth, lowest):
     return bound
 
 
-@helper
+@function
 def _drop_worst(depth, scores, labels, work, bounds, state):
     """Keep the `depth` best candidates, of equal ones those with the lower labels, and raise the bound to the last."""
     count = state[COUNT]
@@ -89,7 +83,7 @@ def _drop_worst(depth, scores, labels, work, bounds, state):
     bounds[0] = bound
 
 
-@helper
+@function
 def _scan(values, start, stop, first_label, highest, depth, scores, labels, work, bounds, state):
     """Add the labels of values[start:stop] to the candidates; the first of them is `first_label`.
 
@@ -151,13 +145,13 @@ def _scan(values, start, stop, first_label, highest, depth, scores, labels, work
     state[MISSING] += n_missing
 
 
-@helper
+@function
 def _is_better(scores, labels, i, j):
     """Whether candidate i ranks above candidate j."""
     return scores[i] > scores[j] or (scores[i] == scores[j] and labels[i] < labels[j])
 
 
-@helper
+@function
 def _sort(scores, labels, count):
     """Sort candidates, best first (heap sort, with the worst at the root)."""
     start, end = count // 2, count
@@ -182,7 +176,7 @@ def _sort(scores, labels, count):
             parent = child
 
 
-@helper
+@function
 def _finish_row(depth, scores, labels, work, bounds, state):
     """Leave the best candidates, best first; return whether the last ones may tie with dropped labels."""
     is_full = state[COUNT] >= depth
@@ -256,7 +250,7 @@ def select_best(values, step, n_labels, depth, truth, limits, space, rows, lengt
         indptr[row + 1] = at
 
 
-@helper
+@function
 def _key(bits, highest):
     """Order the bits of a half-precision number as an integer: both zeros are 0, and NaN is above the infinity."""
     magnitude = np.int16(bits & 0x7FFF)

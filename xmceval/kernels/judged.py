@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import numba
-
-from xmceval.kernels.cache import cached
-
-kernel = cached(numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True))
-
-# The wrappers that Python and C would call take longer to compile than a small function.
-helper = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True)
+from xmceval.kernels.decorators import helper, kernel
 
 
 @helper

@@ -3,14 +3,9 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from xmceval.kernels.cache import cached
-
-kernel = cached(numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True))
-# The wrappers that Python and C would call take longer to compile than a small function.
-inner = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True)
+from xmceval.kernels.decorators import PLAIN, helper, kernel
 
 # Codes in status[1] after an error; status[2:5] are the begin of the token, its row in the region, and its end.
 ID_TOO_LARGE, BAD_LABEL, UNKNOWN_NAME = 3, 6, 8
@@ -34,7 +29,7 @@ FNV_START, FNV_PRIME, MIX = np.uint64(14695981039346656037), np.uint64(109951162
 FREE = -1
 
 
-@inner
+@helper
 def _skip_line(text, at):
     while text[at] != NEWLINE:
         at += U1
@@ -102,7 +97,7 @@ def parse_ids(text, start, stop, indptr, indices, values, status):
     return int(row)
 
 
-@inner
+@helper
 def _hash(text, begin, end):
     code = FNV_START
     for at in range(begin, end):
@@ -110,7 +105,7 @@ def _hash(text, begin, end):
     return code ^ code >> MIX
 
 
-if numba.config.DISABLE_JIT:  # numpy warns of words that overflow
+if PLAIN:  # numpy warns of words that overflow
 
     def _hash(text, begin, end):
         code = int(FNV_START)
@@ -119,7 +114,7 @@ if numba.config.DISABLE_JIT:  # numpy warns of words that overflow
         return np.uint64(code ^ code >> int(MIX))
 
 
-@inner
+@helper
 def _find(text, begin, end, blob, offsets, table):
     """Return the slot of a name, or the free one where it belongs."""
     mask = np.uint64(table.size) - U1

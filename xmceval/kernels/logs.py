@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from xmceval.kernels.cache import cached
-
-kernel = cached(numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True))
+from xmceval.kernels.decorators import kernel
 
 # Bits that `parse_lines` sets in `kind` for what it leaves to Python.
 PLAIN, ODD_GROUP, SAME_GROUP, ODD_LABEL, ODD_SCORE, WRONG = 0, 1, 2, 4, 8, 16

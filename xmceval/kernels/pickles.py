@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import pickletools
 
-import numba
 import numpy as np
 
-from xmceval.kernels.cache import cached
-
-kernel = cached(numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True))
+from xmceval.kernels.decorators import kernel
 
 FINE, DAMAGED, WILD_MEMO = 0, 1, 2
 

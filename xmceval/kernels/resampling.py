@@ -6,14 +6,9 @@ digit: SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), each resample being a strea
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from xmceval.kernels.cache import cached
-
-kernel = cached(numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True))
-# The wrappers that Python and C would call take longer to compile than a small function.
-helper = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True)
+from xmceval.kernels.decorators import helper, kernel
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)

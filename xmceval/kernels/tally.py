@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from xmceval.kernels.cache import cached
-
-kernel = cached(numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True))
-
-# The wrappers that Python and C would call take longer to compile than a small function.
-helper = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True)
+from xmceval.kernels.decorators import helper, kernel
 
 # Slots of `counts`: rows without entries, with labels ascending, with scores descending, with equal scores; entries
 # whose label appears earlier in the row, that are 0, 1, negative, fractions, NaN, infinite; labels below 0 or beyond.

@@ -3,28 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from inspect import signature
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import config, njit, types
-from numba.core import cgutils
-from numba.core.registry import cpu_target
-from numba.extending import intrinsic
 
-from xmceval.kernels.cache import cached
+from xmceval.kernels.decorators import PLAIN, helper, instruction, kernel
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
-kernel: Callable[..., Any] = cached(njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True))
-# The wrappers that Python and C would call take longer to compile than a small function.
-inner: Callable[..., Any] = njit(
-    nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True
-)
 
 # Codes in status[1] after an error; status[2:5] are the begin of the token, its row in the region, and its end.
 NO_COLON = 1  # an id without a colon
@@ -59,6 +47,11 @@ EXPONENT_MAX = 2**40  # beyond any that matters, and safe to multiply by ten
 
 CHUNK = np.uint64(8192)  # so little text that its marks stay in the innermost cache
 PAIRS = CHUNK // np.uint64(4) + U8
+# Sizes and types of the working space of `parse_pairs`: marks, stops, heads, tails, shifts, scales.
+PAIR_SPACE = (
+    *((int(CHUNK + U64), np.uint64), (int(CHUNK + U64), np.uint8)),
+    *((int(PAIRS), np.uint64), (int(PAIRS), np.uint64), (int(PAIRS), np.uint64), (int(PAIRS), np.float64)),
+)
 LOOKAHEAD = np.uint64(4)  # the marks a pair may have after its colon: point, e, sign, end
 POW10 = np.array([10**i for i in range(20)], np.uint64)
 SCALES = np.array([sign * float(10**i) for sign in (1, -1) for i in range(32)])  # 10**22 is the last exact one
@@ -82,103 +75,34 @@ def _powers_of_five() -> np.ndarray[Any, np.dtype[np.uint64]]:
 
 POWERS_OF_FIVE = _powers_of_five()
 
-FAST = not config.DISABLE_JIT  # plain Python parses byte by byte, as numpy warns of words that overflow
-
-if FAST:
-    BYTE, HALF, WORD, WIDE = (ir.IntType(bits) for bits in (8, 32, 64, 128))
-    BLOCK, LANES = ir.VectorType(BYTE, 64), ir.VectorType(WORD, 8)
-    FLAGS = ir.VectorType(ir.IntType(1), 64)
-    COMPRESSES = "+avx512vbmi2" in str(cpu_target.target_context.codegen().magic_tuple())
-
-    def _instruction(emit, result=types.uint64):
-        """Make a function of arrays and uint64 from one that emits its code from pointers and words."""
-
-        def resolve(_typing, *arguments):
-            return result(*(a if isinstance(a, types.Array) else types.uint64 for a in arguments)), generate
-
-        def generate(context, builder, kinds, arguments):
-            value = emit(
-                builder,
-                *(
-                    context.make_array(kind)(context, builder, argument).data
-                    if isinstance(kind, types.Array)
-                    else argument
-                    for kind, argument in zip(kinds.args, arguments, strict=True)
-                ),
-            )
-            return context.get_dummy_value() if value is None else value
-
-        resolve.__signature__ = signature(emit)  # type: ignore[attr-defined]
-        return intrinsic(resolve)
-
-    def _place(builder, array, at, kind):
-        return builder.bitcast(builder.gep(array, [at]), kind.as_pointer())
-
-    def _load(builder, array, at, kind):
-        value = builder.load(_place(builder, array, at, kind))
-        value.align = 1
-        return value
-
-    def _store(builder, value, array, at):
-        builder.store(value, _place(builder, array, at, value.type)).align = 1
-
-    def _broadcast(builder, value, kind):
-        one = builder.insert_element(ir.Constant(kind, [0] * kind.count), value, HALF(0))
-        return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(HALF, kind.count), [0] * kind.count))
-
-    def _emit_equal_mask(builder, text, at, byte):
-        wanted = _broadcast(builder, builder.trunc(byte, BYTE), BLOCK)
-        return builder.bitcast(builder.icmp_unsigned("==", _load(builder, text, at, BLOCK), wanted), WORD)
-
-    def _emit_non_digit_mask(builder, text, at):
-        digits = builder.sub(_load(builder, text, at, BLOCK), ir.Constant(BLOCK, [DIGIT_0] * 64))
-        return builder.bitcast(builder.icmp_unsigned(">", digits, ir.Constant(BLOCK, [9] * 64)), WORD)
-
-    def _emit_high_product(builder, a, b):
-        product = builder.mul(builder.zext(a, WIDE), builder.zext(b, WIDE))
-        return builder.trunc(builder.lshr(product, WIDE(64)), WORD)
-
-    def _emit_compress(builder, text, at, mask, marks, stops, count):
-        # One instruction packs the marked bytes, another their positions, which are then widened by eights.
-        kind = ir.FunctionType(BLOCK, [BLOCK, BLOCK, FLAGS])
-        compress = cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.avx512.mask.compress.v64i8")
-        zeros, flags = ir.Constant(BLOCK, [0] * 64), builder.bitcast(mask, FLAGS)
-        _store(builder, builder.call(compress, [_load(builder, text, at, BLOCK), zeros, flags]), stops, count)
-        places = builder.call(compress, [ir.Constant(BLOCK, [*range(64)]), zeros, flags])
-        base = _broadcast(builder, at, LANES)
-        size = builder.ctpop(mask)
-        for first in range(0, 64, 16):
-            with builder.if_then(builder.icmp_unsigned(">=", size, WORD(first))):
-                for lane in (first, first + 8):
-                    eight = ir.Constant(ir.VectorType(HALF, 8), [*range(lane, lane + 8)])
-                    eight = builder.zext(builder.shuffle_vector(places, places, eight), LANES)
-                    _store(builder, builder.add(eight, base), marks, builder.add(count, WORD(lane)))
-
-    _equal_mask = _instruction(_emit_equal_mask)
-    _non_digit_mask = _instruction(_emit_non_digit_mask)
-    _high_product = _instruction(_emit_high_product)
-    _compress = _instruction(_emit_compress, types.void)
-    _word_at = _instruction(lambda builder, text, at: _load(builder, text, at, WORD))
-    _count_ones = _instruction(lambda builder, word: builder.ctpop(word))
-    _lowest_one = _instruction(lambda builder, word: builder.cttz(word, ir.IntType(1)(0)))
-    _leading_zeros = _instruction(lambda builder, word: builder.ctlz(word, ir.IntType(1)(0)))
-    _as_float = _instruction(lambda builder, word: builder.bitcast(word, ir.DoubleType()), types.float64)
-else:
-
-    def _equal_mask(text, at, byte):
-        return np.uint64(sum(int(b == byte) << i for i, b in enumerate(text[int(at) : int(at) + 64])))
-
-    def _count_ones(word):
-        return np.uint64(int(word).bit_count())
-
-    def _lowest_one(word):
-        return np.uint64((int(word) & -int(word)).bit_length() - 1)
-
-    def _plain_float(mantissa, power):
-        return float(f"{mantissa}e{power}")
+FAST = not PLAIN  # plain Python parses byte by byte, as numpy warns of words that overflow
 
 
-@inner
+# What is compiled has the instructions of these names instead.
+
+
+@instruction
+def _equal_mask(text, at, byte):
+    """Return which of 64 bytes are equal to one."""
+    return np.uint64(sum(int(b == byte) << i for i, b in enumerate(text[int(at) : int(at) + 64])))
+
+
+@instruction
+def _count_ones(word):
+    return np.uint64(int(word).bit_count())
+
+
+@instruction
+def _lowest_one(word):
+    return np.uint64((int(word) & -int(word)).bit_length() - 1)
+
+
+COMPRESSES = instruction("COMPRESSES")
+_non_digit_mask, _compress, _word_at = map(instruction, ("non_digit_mask", "compress", "word_at"))
+_high_product, _leading_zeros, _as_float = map(instruction, ("high_product", "leading_zeros", "as_float"))
+
+
+@helper
 def _line_end(text, at):
     """Return the offset after the newline that ends the line."""
     mask = _equal_mask(text, at, NEWLINE)
@@ -188,7 +112,7 @@ def _line_end(text, at):
     return at + _lowest_one(mask) + U1
 
 
-@inner
+@helper
 def _is_comment(text, at):
     """Return whether the first byte that is not blank is a hash."""
     while KINDS[text[at]] == SPACE:
@@ -253,7 +177,7 @@ def skip_rows(text: Bytes, start: int, stop: int, n: int) -> int:
     return int(at)
 
 
-@inner
+@helper
 def _parse_id(text, at):
     """Parse digits; return the number, at most TOO_LARGE, and the offset after them."""
     number = U0
@@ -267,7 +191,7 @@ def _parse_id(text, at):
     return number, at
 
 
-@inner
+@helper
 def _eight_digits(word):
     """Return the number of eight ASCII digits, the first one in the lowest byte; zero bytes are digits 0."""
     word &= np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -276,7 +200,7 @@ def _eight_digits(word):
     return word * np.uint64(10000 << 32 | 1) >> U32
 
 
-@inner
+@helper
 def _to_float(mantissa, power):
     """Return mantissa * 10**power as float() rounds it, or nan if undecided."""
     if mantissa == U0 or power < LEAST_POWER:
@@ -316,7 +240,9 @@ def _to_float(mantissa, power):
 
 
 if not FAST:
-    _to_float = _plain_float
+
+    def _to_float(mantissa, power):
+        return float(f"{mantissa}e{power}")
 
 
 def _name(letters):
@@ -326,7 +252,7 @@ def _name(letters):
 INF, INFINITY, NAN = _name(b"inf"), _name(b"infinity"), _name(b"nan")
 
 
-@inner
+@helper
 def _parse_number(text, at, end):
     """Parse a number as float() does; return it and 0, UNDECIDED or BAD_NUMBER."""
     negative = text[at] == MINUS
@@ -397,7 +323,7 @@ def _parse_number(text, at, end):
     return (-value if negative else value), 0
 
 
-@inner
+@helper
 def _parse_line(text, at, row, indptr, n, indices, values, hard, status):
     """Parse the rest of a line by the full grammar, with its errors; return the offset after it, rows and pairs."""
     while True:
@@ -442,7 +368,7 @@ def _parse_line(text, at, row, indptr, n, indices, values, hard, status):
         n += U1
 
 
-@inner
+@helper
 def _find_marks(text, at, end, marks, stops):
     """Write the offset and byte of each non-digit, except a minus after a colon; return their number."""
     count = U0
@@ -471,7 +397,7 @@ def _find_marks(text, at, end, marks, stops):
     return count
 
 
-@inner
+@helper
 def _convert(heads, tails, shifts, scales, size, first, indices, values):
     """Convert words of digits into ids and values: (head * shift + tail) / scale, or `scale` itself if `shift` is 0.
 
@@ -487,11 +413,20 @@ def _convert(heads, tails, shifts, scales, size, first, indices, values):
 
 @kernel
 def parse_pairs(
-    text: Bytes, start: int, stop: int, indptr: Ints, indices: Ints, values: Floats, hard: Ints, status: Ints
+    text: Bytes,
+    start: int,
+    stop: int,
+    indptr: Ints,
+    indices: Ints,
+    values: Floats,
+    hard: Ints,
+    status: Ints,
+    space: Any,
 ) -> int:
     """Parse rows of `id:value` pairs and return their number; on an error, the number of rows before it.
 
     `hard` gets (position in values, begin, end) of each number that is left to the caller; status[0] is their count.
+    `space` is working space.
     """
     status[0] = 0
     status[1] = 0
@@ -500,12 +435,7 @@ def parse_pairs(
     end = np.uint64(stop)
     row = U0
     n = U0
-    marks = np.empty(CHUNK + U64, np.uint64)
-    stops = np.empty(CHUNK + U64, np.uint8)
-    heads = np.empty(PAIRS, np.uint64)
-    tails = np.empty(PAIRS, np.uint64)
-    shifts = np.empty(PAIRS, np.uint64)
-    scales = np.empty(PAIRS)
+    marks, stops, heads, tails, shifts, scales = space
     mark = U0
     safe = U0
     while at < end:

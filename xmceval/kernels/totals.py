@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from xmceval.kernels.cache import cached
-
-kernel = cached(numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True))
-
-# The wrappers that Python and C would call take longer to compile than a small function.
-helper = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True)
-
-# Used several times, and not small: compiled once.
-function = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True)
+from xmceval.kernels.decorators import function, helper, kernel
 
 MOMENTS = 8  # num, den, num^2, num den, den^2, best - num, worst - num, ceiling
 

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 
-from xmceval.kernels.cache import cached
-
-kernel = cached(numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True))
-
-# The wrappers that Python and C would call take longer to compile than a small function.
-helper = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True)
-
-# Used twice, and not small: compiled once.
-function = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True)
+from xmceval.kernels.decorators import function, helper, kernel
 
 LRAP, COVERAGE, LOSS, AUC, GAUC, AP, RR, RECALL, RECALL_AT_N, DCG, NDCG, ERR, AUC_AT_K, RBP, AP_OF_HITS = range(15)
 

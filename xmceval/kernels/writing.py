@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-from inspect import signature
 
 import numpy as np
-from llvmlite import ir
-from numba import config, njit, types
-from numba.extending import intrinsic
 
-from xmceval.kernels.cache import cached
-
-kernel = cached(njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True))
-
-# The wrappers that Python and C would call take longer to compile than a small function.
-helper = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True)
+from xmceval.kernels.decorators import helper, instruction, kernel
 
 ENTRY_BYTES = 20 + 25 + 2  # for an id, a number as long as -1.2345678901234567e-308, and two separators
 
@@ -66,65 +57,42 @@ POWERS_OF_TEN = _powers_of_ten()
 
 # Text is written to addresses, not into an array: numba counts references for each array that a helper takes, which
 # was 20 of 24 ns per entry here.
-if not config.DISABLE_JIT:
+# What is compiled has the instructions of these names instead.
 
-    def _instruction(emit, result=types.uint64):
-        """Make a function of uint64 from one that emits its code."""
 
-        def resolve(_typing, *arguments):
-            return result(*(types.uint64 for _ in arguments)), generate
+@instruction
+def _put(at, word):
+    ctypes.c_uint64.from_address(int(at)).value = int(word)
 
-        def generate(context, builder, _kinds, arguments):
-            value = emit(builder, *arguments)
-            return context.get_dummy_value() if value is None else value
 
-        resolve.__signature__ = signature(emit)  # type: ignore[attr-defined]
-        return intrinsic(resolve)
+@instruction
+def _put_byte(at, byte):
+    ctypes.c_uint8.from_address(int(at)).value = int(byte)
 
-    BYTE, WORD, WIDE = (ir.IntType(bits) for bits in (8, 64, 128))
 
-    def _emit_put(builder, at, word):
-        builder.store(word, builder.inttoptr(at, WORD.as_pointer())).align = 1
+@instruction
+def _byte_at(at):
+    return np.uint64(ctypes.c_uint8.from_address(int(at)).value)
 
-    def _emit_put_byte(builder, at, byte):
-        builder.store(builder.trunc(byte, BYTE), builder.inttoptr(at, BYTE.as_pointer()))
 
-    def _emit_byte_at(builder, at):
-        return builder.zext(builder.load(builder.inttoptr(at, BYTE.as_pointer())), WORD)
+@instruction
+def _high_product(a, b):
+    return np.uint64(int(a) * int(b) >> 64)
 
-    def _emit_high_product(builder, a, b):
-        product = builder.mul(builder.zext(a, WIDE), builder.zext(b, WIDE))
-        return builder.trunc(builder.lshr(product, WIDE(64)), WORD)
 
-    _put = _instruction(_emit_put, types.void)
-    _put_byte = _instruction(_emit_put_byte, types.void)
-    _byte_at = _instruction(_emit_byte_at)
-    _high_product = _instruction(_emit_high_product)
-    _lowest_one = _instruction(lambda builder, word: builder.cttz(word, ir.IntType(1)(0)))
-    _highest_zeros = _instruction(lambda builder, word: builder.ctlz(word, ir.IntType(1)(0)))
-    _times = _instruction(lambda builder, a, b: builder.mul(a, b))
-else:
+@instruction
+def _lowest_one(word):
+    return np.uint64((int(word) & -int(word)).bit_length() - 1 if word else 64)
 
-    def _put(at, word):
-        ctypes.c_uint64.from_address(int(at)).value = int(word)
 
-    def _put_byte(at, byte):
-        ctypes.c_uint8.from_address(int(at)).value = int(byte)
+@instruction
+def _leading_zeros(word):
+    return np.uint64(64 - int(word).bit_length())
 
-    def _byte_at(at):
-        return np.uint64(ctypes.c_uint8.from_address(int(at)).value)
 
-    def _high_product(a, b):
-        return np.uint64(int(a) * int(b) >> 64)
-
-    def _lowest_one(word):
-        return np.uint64((int(word) & -int(word)).bit_length() - 1 if word else 64)
-
-    def _highest_zeros(word):
-        return np.uint64(64 - int(word).bit_length())
-
-    def _times(a, b):
-        return np.uint64(int(a) * int(b) & (2**64 - 1))
+@instruction
+def _times(a, b):
+    return np.uint64(int(a) * int(b) & (2**64 - 1))
 
 
 @helper
@@ -261,7 +229,7 @@ def _write_number(at, value, bits):
             _put_byte(at, DIGIT_0)
             _put_byte(at + U1, POINT)
             _put(at + U2, digits | ZEROS)
-            return at + U10 - (_highest_zeros(digits) >> U3)
+            return at + U10 - (_leading_zeros(digits) >> U3)
     if bits >> U63 != U0 and value == value:
         _put_byte(at, MINUS)
         at += U1
@@ -287,7 +255,7 @@ def _write_number(at, value, bits):
                 last = fraction % U10
                 _put(at + U1, digits | ZEROS)
                 _put_byte(at + np.uint64(9), np.uint8(np.uint64(DIGIT_0) + last))
-                at += U10 if last > U0 else np.uint64(9) - (_highest_zeros(digits) >> U3)
+                at += U10 if last > U0 else np.uint64(9) - (_leading_zeros(digits) >> U3)
             return at
     digits, power = _shortest(bits)
     return _write_digits(at, np.uint64(digits), power)  # numba makes both members of the pair int64

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from importlib.metadata import version
 from typing import Any
 
 from xmceval.report.comparison import DIFFERENCE_NUMBERS, Comparison, Difference
 from xmceval.report.csvlines import write_lines
 from xmceval.report.result import Result
 from xmceval.scoring.finish import Figure
+from xmceval.version import VERSION
 
 # The bin is empty for all labels. The kind is total, or for a bin of labels share (those of all bins add up to the
 # total) or average (within the bin). Propensities and options are JSON.
@@ -62,7 +62,7 @@ def _describe_result(result: Result) -> dict[str, Any]:
         "truth": result.truth,
         "propensities": result.propensity_model,
         "options": dict(result.options),
-        "version": version("xmceval"),
+        "version": VERSION,
     }
 
 

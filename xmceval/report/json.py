@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from importlib.metadata import version
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from xmceval.report.lists import make_example, make_overlap
 from xmceval.report.result import Result
 from xmceval.report.verdicts import write_verdicts
 from xmceval.scoring.finish import Counts, Figure, Slice
+from xmceval.version import VERSION
 
 if TYPE_CHECKING:
     from xmceval.scoring.densities import Density
@@ -84,7 +84,7 @@ def make_document(results: Sequence[Result]) -> dict[str, Any]:
     counts = first.counts
     return {
         "schema": SCHEMA,
-        "version": version("xmceval"),
+        "version": VERSION,
         "truth": first.truth,
         "options": dict(first.options),
         "n_instances": counts.n_instances,

@@ -205,7 +205,7 @@ def rank(scores: Rows, depth: int, scratch: Scratch) -> Ranking:
         scratch.array("ranked_scores", n_rows * depth, np.float64).reshape(n_rows, depth),
         scratch.array("n_ranked", n_rows, np.int64),
     )
-    is_deep = depth > ranking.SHALLOW and longest(scores) > ranking.SHORT
+    is_deep = depth > ranking.SHALLOW
     kernel, room = (ranking.top_many, 4 * depth) if is_deep else (ranking.top_k, ranking.ROOM)
     space = scratch.array("candidates", room, np.int64), scratch.array("candidate_scores", room, np.float64)
     n_tied = kernel(tuple(scores), arrays, space)

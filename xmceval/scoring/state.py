@@ -8,7 +8,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from xmceval.scoring.limbs import MOST_STATES, first_mark, join, last_mark, mark
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program
 from xmceval.scoring.totals import Totals, empty, merge as merge_totals
+from xmceval.version import VERSION
 
 WHAT = "a state"
 # Options that must be equal for totals to be added, beside the metrics; propensities and weights are compared as such.
@@ -37,7 +37,7 @@ HEAD = 3  # numbers before the limbs: how many states were added, and the limbs 
 @cache
 def own_version() -> str:
     """Return the version of this package."""
-    return version("xmceval")
+    return VERSION
 
 
 @dataclass(frozen=True)

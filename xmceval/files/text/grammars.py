@@ -105,14 +105,15 @@ class Grammar:
 
 def _parse_pairs(region: Region, scratch: Scratch, text: bytearray | None = None) -> Rows:
     """Parse ``idx:value``, from the region's chunk or from a copy of its text."""
-    from xmceval.kernels.text import parse_pairs
+    from xmceval.kernels.text import PAIR_SPACE, parse_pairs
 
     buffer = region.chunk.buffer if text is None else text
     array = region.chunk.text if text is None else np.frombuffer(text, dtype=np.uint8)
     most = (region.stop - region.start) // 4 + 8
     rows, status = scratch.rows(region.n_rows, most), _status(scratch)
     hard = scratch.array("hard", 3 * most, np.int64).reshape(most, 3)
-    parse_pairs(array, region.start, region.stop, *rows, hard, status)
+    space = tuple(scratch.array(f"pairs {i}", size, dtype) for i, (size, dtype) in enumerate(PAIR_SPACE))
+    parse_pairs(array, region.start, region.stop, *rows, hard, status, space)
     for entry, first, last in hard[: status[0]].tolist():
         rows.values[entry] = float(buffer[first:last])
     _check_status(region, status)

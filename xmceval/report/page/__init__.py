@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterator, Sequence
-from importlib.metadata import version
 
 from xmceval.errors import counted
 from xmceval.files.resources import read_resource
@@ -27,6 +26,7 @@ from xmceval.report.pictures import check_installed
 from xmceval.report.result import Result
 from xmceval.report.scoresheet import build_sheet
 from xmceval.report.sheet import Sheet
+from xmceval.version import VERSION
 
 MOST_NAMES = 3  # systems in a title
 ARRAY = "array"  # what has no name
@@ -72,7 +72,7 @@ def render_page(
         element("meta", charset="utf-8"),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", http_equiv="Content-Security-Policy", content=_policy(script)),
-        element("meta", name="generator", content=f"xmceval {version('xmceval')}"),
+        element("meta", name="generator", content=f"xmceval {VERSION}"),
         element("title", title or _name_all(results, comparison)),
         element("style", raw(style)),
     )
@@ -86,7 +86,7 @@ def render_page(
             _draw_contents(sections),
             [each.draw() for each in sections],
         ),
-        element("footer", f"Made by xmceval {version('xmceval')}."),
+        element("footer", f"Made by xmceval {VERSION}."),
         element("div", id="status", class_="status", role="status"),
         element("script", raw(script)),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.metadata import version
 from typing import Any
 
 from xmceval.errors import counted
@@ -16,6 +15,7 @@ from xmceval.report.markup import Child, Markup, element, isolate, join, name
 from xmceval.report.page.evidence import Evidence, InputFile
 from xmceval.report.page.parts import Section, draw_bars, draw_facts, draw_lines, draw_plain_table
 from xmceval.report.result import Result
+from xmceval.version import VERSION
 
 
 def describe_data(results: Sequence[Result], evidence: Evidence) -> Section | None:
@@ -186,7 +186,7 @@ def _list_pairs(pairs: Sequence[PairInspection]) -> Markup:
 
 def describe_provenance(results: Sequence[Result], comparison: Comparison | None, evidence: Evidence) -> Section:
     """Describe how the page can be made again."""
-    facts: dict[str, Child] = {"Program": f"xmceval {version('xmceval')}", "Truth": name(results[0].truth)}
+    facts: dict[str, Child] = {"Program": f"xmceval {VERSION}", "Truth": name(results[0].truth)}
     options = _describe_options(results, comparison)
     facts |= {"Options": options or "all as by default"}
     if results[0].propensity_model is not None:

@@ -1,0 +1,161 @@
+"""Compile kernels with numba: imported only when one is not in the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from types import FunctionType
+from typing import Any
+
+import llvmlite.binding as llvm
+import numba
+from llvmlite import ir
+from numba.core import types
+from numba.np.arrayobj import populate_array
+
+from xmceval.kernels import instructions, load_registries
+from xmceval.kernels.forms import Form, Helper, Instruction
+
+OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+BARE = {"no_cpython_wrapper": True}  # which takes longer to compile than a small function
+
+WORD, STATUS, DOUBLE = ir.IntType(64), ir.IntType(32), ir.DoubleType()
+
+# Where an array has its data, its shape and its strides: after the head that every Python object has.
+DATA, SHAPE, STRIDES = (object.__basicsize__ + 8 * i for i in (0, 2, 3))
+
+# What code may call and does not need numba's runtime for. The destructor is that of memory that belongs to numba: for
+# arrays that come from Python there is none.
+DESTRUCTOR = "NRT_MemInfo_call_dtor"
+KNOWN = {"memcpy", "memmove", "memset", "pow", "exp", "exp2", "log", "log2", "floor", "ceil", "trunc", DESTRUCTOR}
+
+
+def compile_form(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Form | None:
+    """Compile a function for arguments like these; return None where it returns anything but numbers."""
+    load_numba()
+    dispatcher = numba.njit(**OPTIONS, **BARE)(_rebound(function))
+    signature = tuple(map(numba.typeof, arguments))
+    dispatcher.compile(signature)
+    compiled = dispatcher.overloads[signature]
+    result, n_results = _result(compiled.signature.return_type)
+    if result is None:
+        return None
+    functions = llvm.parse_assembly(compiled.library.get_llvm_str()).functions
+    called = {each.name for each in functions if each.is_declaration and not each.name.startswith("llvm.")}
+    needs_numba = not called <= KNOWN
+    symbol, entry = _make_entry(compiled, signature, with_destructor=DESTRUCTOR in called and not needs_numba)
+    code, _ = compiled.library.serialize_using_object_code()[2]
+    return Form(symbol, result, n_results, needs_numba, (code, entry))
+
+
+def make_dispatcher(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return numba's own compiled function."""
+    load_numba()
+    return numba.njit(**OPTIONS)(_rebound(function))  # type: ignore[no-any-return]
+
+
+@cache
+def load_numba() -> None:
+    """Fill numba's registries, and let compiled code find its runtime."""
+    load_registries()
+
+
+def _result(kind: Any) -> tuple[str | None, int]:
+    """Return what a kernel returns: a key of RESULTS, nothing, or None for what cannot be passed on; and how many."""
+    if isinstance(kind, types.UniTuple):
+        return _result(kind.dtype)[0] or None, kind.count
+    if isinstance(kind, types.Integer):
+        return "int" if kind.signed else "uint", 0
+    names = {types.none: "", types.float64: "float", types.boolean: "bool"}
+    return names.get(kind), 0
+
+
+_namespaces: dict[int, dict[str, Any]] = {}
+
+
+def _rebound(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function with the globals that it is compiled with: helpers compiled, and instructions in place."""
+    own = function.__globals__
+    space = _namespaces.get(id(own))
+    if space is None:
+        space = _namespaces[id(own)] = dict(own)
+        for name, value in own.items():
+            if isinstance(value, Instruction):
+                space[name] = getattr(instructions, value.name)
+            elif isinstance(value, Helper):
+                space[name] = numba.njit(**OPTIONS, **BARE, **value.options)(_with_globals(value.function, space))
+    return _with_globals(function, space)
+
+
+def _with_globals(function: Any, space: dict[str, Any]) -> Callable[..., Any]:
+    return FunctionType(function.__code__, space, function.__name__, function.__defaults__, function.__closure__)
+
+
+def _make_entry(compiled: Any, signature: tuple[Any, ...], *, with_destructor: bool) -> tuple[str, bytes]:
+    """Return the symbol and the object code of a function that gives a compiled one what it finds in Python's arrays.
+
+    It calls as numba does, whatever arguments look like in machine code.
+    """
+    context, result = compiled.target_context, compiled.signature.return_type
+    callee = compiled.fndesc.llvm_func_name
+    module = ir.Module("entry")
+    machine, module.triple, module.data_layout = _machine()
+    leaves = list(_leaves(signature))
+    kinds = [DOUBLE if isinstance(leaf, types.Float) else WORD for leaf in leaves]
+    entry = ir.Function(module, ir.FunctionType(STATUS, [WORD, *kinds]), f"entry.{callee}")
+    builder = ir.IRBuilder(entry.append_basic_block())
+    words = iter(entry.args[1:])
+
+    def load(address: Any, offset: int, kind: Any) -> Any:
+        return builder.load(builder.inttoptr(builder.add(address, WORD(offset)), kind.as_pointer()))
+
+    def value(kind: Any) -> Any:
+        if isinstance(kind, types.BaseTuple):
+            return context.make_tuple(builder, kind, [value(each) for each in kind])
+        word = next(words)
+        if isinstance(kind, types.Float):
+            return word
+        if not isinstance(kind, types.Array):
+            wanted = context.get_value_type(kind)
+            return word if wanted == WORD else builder.trunc(word, wanted)
+        array = context.make_array(kind)(context, builder)
+        lengths = {}
+        for name, offset in (("shape", SHAPE), ("strides", STRIDES)):
+            numbers = load(word, offset, WORD)
+            lengths[name] = [load(numbers, 8 * i, WORD) for i in range(kind.ndim)]
+        size = context.get_abi_sizeof(context.get_data_type(kind.dtype))
+        data = load(word, DATA, array.data.type)
+        populate_array(array, data=data, **lengths, itemsize=WORD(size), meminfo=None)
+        return array._getvalue()
+
+    values = [value(kind) for kind in signature]
+    function = ir.Function(module, context.call_conv.get_function_type(result, signature), callee)
+    status, returned = context.call_conv.call_function(builder, function, result, signature, values)
+    if result != types.none:
+        data = context.get_data_type(result)
+        as_data = context.data_model_manager[result].as_data(builder, returned)
+        builder.store(as_data, builder.inttoptr(entry.args[0], data.as_pointer()))
+    builder.ret(builder.select(status.is_ok, STATUS(0), STATUS(1)))
+    if with_destructor:
+        nothing = ir.Function(module, ir.FunctionType(ir.VoidType(), [WORD.as_pointer()]), DESTRUCTOR)
+        ir.IRBuilder(nothing.append_basic_block()).ret_void()
+    parsed = llvm.parse_assembly(str(module))
+    parsed.verify()
+    return entry.name, machine.emit_object(parsed)
+
+
+def _leaves(signature: Any) -> Any:
+    for kind in signature:
+        if isinstance(kind, types.BaseTuple):
+            yield from _leaves(kind)
+        else:
+            yield kind
+
+
+@cache
+def _machine() -> tuple[Any, str, str]:
+    """Return what makes object code, with the relocations that numba uses; its triple, and its layout of data."""
+    triple = llvm.get_process_triple()
+    static = triple.startswith(("x86", "i386", "i686"))
+    machine = llvm.Target.from_triple(triple).create_target_machine(opt=0, reloc="static" if static else "default")
+    return machine, triple, str(machine.target_data)

@@ -1,0 +1,44 @@
+"""What decorators make of functions, and what compiling makes of kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+
+class Helper(NamedTuple):
+    """A function that kernels of the same file call, and nobody else; and numba's options for it."""
+
+    function: Callable[..., Any]
+    options: dict[str, bool]
+
+
+class Instruction(NamedTuple):
+    """What compiled code has under a name of `instructions`."""
+
+    name: str
+
+
+class Form(NamedTuple):
+    """The compiled form of a kernel for one signature.
+
+    Attributes
+    ----------
+    symbol : str
+        Of the function to call. It takes the address of the result, then a word for each array, the address of the
+        Python object, and for each number, or a double. It returns 0 if all went well.
+    result : str
+        "int", "uint", "bool", "float", or empty where the kernel returns nothing.
+    n_results : int
+        How many the kernel returns as a tuple; 0 where it returns no tuple.
+    needs_numba : bool
+        Whether the code calls numba's runtime, as that of kernels does which allocate working space.
+    objects : tuple of bytes
+        Object code.
+    """
+
+    symbol: str
+    result: str
+    n_results: int
+    needs_numba: bool
+    objects: tuple[bytes, ...]

@@ -42,7 +42,7 @@ def install_revision(name: str, folder: Path) -> Path:
         archive = subprocess.run(["git", "-C", str(ROOT), "archive", commit], check=True, stdout=subprocess.PIPE).stdout
         with tempfile.TemporaryDirectory() as source:
             with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-                tar.extractall(source)
+                tar.extractall(source, filter="data")
             install(Path(source), home)
     return home
 

@@ -27,7 +27,7 @@ FORM = """\
 The file that --json writes has one form for all subcommands:
   format                   "xmceval-bench 1"
   command, options, date   what was asked for, and when (UTC)
-  machine                  processor, processors (that this process may use), memory_gb, system
+  machine                  processor, processors (that this process may use), virtual, memory_gb, system
   versions                 python, numpy, scipy, numba, llvmlite, xmceval; revision: of git, where xmceval is installed
                            from a checkout, with "+" where files differ from it
   measured                 a list: subject (such as a shape), contestant, runs; wall, cpu (seconds) and peak (MB), each
@@ -96,10 +96,10 @@ def table(title: str, measured: Sequence[Figures], compared: Sequence[Figures] =
         span = f"{wall['min']:.2f}..{wall['max']:.2f}"
         text = f"{entry['contestant']:<28}{wall['median']:>9.3f}{span:>17}"
         text += f"{cpu['median']:>9.3f}" if cpu else f"{'':>9}"
-        text += f"{peak['median']:>9.0f}" if peak else ""
+        text += f"{peak['median']:>9.0f}" if peak else f"{'':>9}"
         for figures in (beside[entry["contestant"]][key] for key in KEYS[:2] if entry["contestant"] in beside):
             text += f"{figures['median']:>9.3f}" if figures else ""
-        lines.append(text)
+        lines.append(text.rstrip())
     return "\n".join(lines)
 
 
@@ -109,18 +109,31 @@ def record(command: str, options: Mapping[str, Any], figures: Mapping[str, Any])
         "format": "xmceval-bench 1",
         "command": command,
         "options": dict(options),
-        "date": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "machine": machine(),
-        "versions": versions(),
+        **provenance(),
         "measured": [],
         "ratios": [],
         **figures,
     }
 
 
+def provenance() -> Figures:
+    """Return when and on what something was measured."""
+    date = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return {"date": date, "machine": machine(), "versions": versions()}
+
+
 def write(path: Path, whole: Mapping[str, Any]) -> None:
-    """Write a record."""
-    path.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
+    """Write a record; six digits of a figure are more than can be measured."""
+    path.write_text(json.dumps(rounded(whole), indent=1) + "\n", encoding="utf-8")
+
+
+def rounded(figures: Any) -> Any:
+    """Return figures with six digits."""
+    if isinstance(figures, Mapping):
+        return {name: rounded(each) for name, each in figures.items()}
+    if isinstance(figures, (list, tuple)):
+        return [rounded(each) for each in figures]
+    return float(f"{figures:.6g}") if isinstance(figures, float) else figures
 
 
 def machine() -> Figures:
@@ -128,17 +141,24 @@ def machine() -> Figures:
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     system = f"{platform.system()} {platform.release().partition('-')[0]} {platform.machine()}"
-    return {"processor": processor(), "processors": usable, "memory_gb": round(memory / 1e9, 1), "system": system}
+    known = processor()
+    return {
+        "processor": known.get("model name", platform.processor() or platform.machine()),
+        "processors": usable,
+        "virtual": "hypervisor" in known.get("flags", "").split(),
+        "memory_gb": round(memory / 1e9, 1),
+        "system": system,
+    }
 
 
-def processor() -> str:
-    """Return the model of the processor."""
+def processor() -> dict[str, str]:
+    """Return what the system says of its last processor, where it is Linux."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
-        return platform.processor() or platform.machine()
-    named = dict(line.replace("\t", "").split(":", 1) for line in lines if ":" in line)
-    return named.get("model name", platform.machine()).strip()
+        return {}
+    pairs = (line.partition(":") for line in lines)
+    return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 def versions() -> Figures:

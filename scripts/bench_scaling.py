@@ -78,21 +78,18 @@ def measure(axis: Axis) -> Figures:
     """Return nanoseconds of processor time per unit for each size, and how they grow."""
     axis.call(**axis.case(axis.sizes[0]))
     cost = [best(axis.call, axis.case(size)) / axis.work(size) * 1e9 for size in axis.sizes]
-    spans = (0, -1), (-2, -1)
-    growth, last = (1 + slope(axis.sizes[i], cost[i], axis.sizes[j], cost[j]) for i, j in spans)
-    allowed, allowed_last = (
-        1 + slope(axis.sizes[i], math.log(axis.sizes[i] + 1), axis.sizes[j], math.log(axis.sizes[j] + 1))
-        for i, j in spans
+    return {"unit": axis.unit, "sizes": list(axis.sizes), "nanoseconds_per_unit": cost, **growth(axis.sizes, cost)}
+
+
+def growth(sizes: Sequence[int], cost: Sequence[float]) -> Figures:
+    """Return the exponent of n times its cost per unit, over all steps and the last, and whether it is too large."""
+    logs = [math.log(size + 1) for size in sizes]
+    (over_all, allowed), (last, allowed_last) = (
+        tuple(1 + math.log(each[j] / each[i]) / math.log(sizes[j] / sizes[i]) for each in (cost, logs))
+        for i, j in ((0, -1), (-2, -1))
     )
-    is_steep = growth > allowed + SLACK or last > allowed_last + 2 * SLACK
-    return {
-        "unit": axis.unit,
-        "sizes": list(axis.sizes),
-        "nanoseconds_per_unit": cost,
-        "growth": growth,
-        "growth_last": last,
-        "is_steep": is_steep,
-    }
+    is_steep = over_all > allowed + SLACK or last > allowed_last + 2 * SLACK
+    return {"growth": over_all, "growth_last": last, "is_steep": is_steep}
 
 
 def best(call: Callable[..., object], given: Arguments) -> float:
@@ -104,11 +101,6 @@ def best(call: Callable[..., object], given: Arguments) -> float:
         took = time.process_time() - start
         least, spent, calls = min(least, took), spent + took, calls + 1
     return least
-
-
-def slope(size: float, cost: float, next_size: float, next_cost: float) -> float:
-    """Return the exponent with which a cost grows."""
-    return math.log(next_cost / cost) / math.log(next_size / size)
 
 
 def line(name: str, figures: Figures) -> str:

@@ -126,8 +126,8 @@ def dense(n: int, order: str = "random") -> Arguments:
 
 def bins(n: int) -> Arguments:
     """Return a case with n bins of labels."""
-    counts = {"counts": np.arange(N_LABELS), "n_train": N_LABELS}
-    return pair(2000, 100, 5, k=[1, 5, 20], inverse_propensities=None, by_frequency=n, **counts)
+    counts = np.arange(N_LABELS)
+    return pair(2000, 100, 5, k=[1, 5, 20], inverse_propensities=None, by_frequency=n, counts=counts, n_train=N_LABELS)
 
 
 def threads(n: int) -> Arguments:

@@ -105,7 +105,8 @@ def section(figures: Mapping[str, Any]) -> str:
 
 def wrap(text: str, indent: str = "") -> str:
     """Wrap a paragraph of the README."""
-    return textwrap.fill(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    words = " ".join(text.split())
+    return textwrap.fill(words, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def with_figures(readme: str, figures: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,11 @@ FONT = (
 )
 LIGHT = "#1f2328", "#d0d7de", ("#0072b2", "#d55e00", "#009e73", "#b6609a", "#8a6500")  # text, grid, lines
 DARK = "#e6edf3", "#3d444d", ("#56b4e9", "#ff9a4d", "#3fd0a4", "#e39aca", "#e0b040")
+LETTER = 8.6  # width of a letter of a name
 LEAST_DISTANCE = 15  # between the names at the ends of lines
 
 Entry = Mapping[str, Any]
+Place = tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -107,17 +110,38 @@ def draw_panel(panel: Panel, lines: Mapping[str, Sequence[tuple[int, Entry]]]) -
         drawn.append(f'<path class="g" d="M{x(rows):.1f} {TOP}V{base}"/>')
         drawn.append(f'<text class="m" x="{x(rows):.1f}" y="{base + 18}">{rows:,}</text>')
     drawn.append(f'<text class="m" x="{LEFT + PLOT / 2:g}" y="{base + 38}">rows</text>')
-    ends = {}
-    for number, (name, points) in enumerate(lines.items()):
-        places = [(x(rows), panel.y(entry[panel.key]["median"])) for rows, entry in points]
-        ends[name] = places[-1]
-        path = " ".join(f"{a:.1f},{b:.1f}" for a, b in places)
-        dots = "".join(f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3"/>' for a, b in places)
-        drawn.append(f'<g class="c{number}"><polyline points="{path}"/>{dots}</g>')
-    heights = apart({name: y for name, (a, y) in ends.items() if a >= right - 1})
-    for number, (name, (a, y)) in enumerate(ends.items()):
-        drawn.append(f'<text class="n c{number}" x="{a + 9:.1f}" y="{heights.get(name, y) + 4:.1f}">{name}</text>')
+    paths = {
+        name: [(x(rows), panel.y(entry[panel.key]["median"])) for rows, entry in points]
+        for name, points in lines.items()
+    }
+    heights = apart({name: path[-1][1] for name, path in paths.items() if path[-1][0] >= right - 1})
+    for number, (name, path) in enumerate(paths.items()):
+        corners = " ".join(f"{a:.1f},{b:.1f}" for a, b in path)
+        dots = "".join(f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3"/>' for a, b in path)
+        drawn.append(f'<g class="c{number}"><polyline points="{corners}"/>{dots}</g>')
+        a, b = (path[-1][0] + 9, heights[name]) if name in heights else free_place(name, paths, heights)
+        drawn.append(f'<text class="n c{number}" x="{a:.1f}" y="{b + 4:.1f}">{name}</text>')
     return drawn
+
+
+def free_place(name: str, paths: Mapping[str, Sequence[Place]], heights: Mapping[str, float]) -> Place:
+    """Return where the name of a line that ends early meets no line and no other name: right of its end, above ..."""
+    a, b = paths[name][-1]
+    wide = LETTER * len(name)
+    taken = [place for path in paths.values() for corners in pairwise(path) for place in between(*corners)]
+    taken += [(LEFT + PLOT + 9 + step, height) for height in heights.values() for step in range(0, 80, 5)]
+    places = [(a + 9, b), (a - wide / 2, b - 15), (a - wide / 2, b + 15), (a - wide - 9, b), (a + 9, b + 8)]
+
+    def crowd(place: Place) -> int:
+        return sum(-4 < u - place[0] < wide + 4 and abs(v - place[1]) < LEAST_DISTANCE - 4 for u, v in taken)
+
+    return min(places, key=crowd)
+
+
+def between(start: Place, end: Place) -> list[Place]:
+    """Return places along a line, one in five pixels or more."""
+    n = 2 + int(math.dist(start, end) / 5)
+    return [tuple(s + (e - s) * i / (n - 1) for s, e in zip(start, end, strict=True)) for i in range(n)]
 
 
 def apart(heights: Mapping[str, float]) -> dict[str, float]:

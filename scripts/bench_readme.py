@@ -35,9 +35,9 @@ def amount(entry: Entry) -> str:
     return f"{value:.0f} MB" if value < 1000 else f"{value / 1000:.1f} GB"
 
 
-def difference(figures: Mapping[str, Any], subject: str) -> float:
-    """Return how far the values of other tools are from ours at most."""
-    return max(each["largest_difference"] for each in figures["agreement"] if each["subject"] == subject)
+def difference(figures: Mapping[str, Any]) -> str:
+    """Return how far the values of other tools are from ours at most, in one digit."""
+    return f"{max(each['largest_difference'] for each in figures['agreement']):.0e}".replace("e-0", "e-")
 
 
 def size(figures: Mapping[str, Any], subject: str) -> str:
@@ -46,18 +46,14 @@ def size(figures: Mapping[str, Any], subject: str) -> str:
     return f"{found / 1e9:.1f} GB" if found >= 1e9 else f"{found / 1e6:.0f} MB"
 
 
-def against_words(figures: Mapping[str, Any], subject: str) -> str:
-    """Return what a large set took, and how that compares with counting its words."""
-    ours = find(figures, subject)
-    times = {
-        each["to"]: each["wall"]["median"]
+def times(figures: Mapping[str, Any], subject: str, base: str) -> str:
+    """Return how many times as long as counting words a large set takes."""
+    [found] = (
+        each["wall"]["median"]
         for each in figures["ratios"]
-        if (each["subject"], each["contestant"]) == (subject, OURS)
-    }
-    return (
-        f"{seconds(ours)}, {ours['cpu']['median']:.1f} s of processors and {amount(ours)}, {times[WORDS]:.2f} times "
-        f"`LC_ALL=C wc -w` and {times[UTF8]:.2f} times `LC_ALL=C.UTF-8 wc -w`"
+        if (each["subject"], each["contestant"], each["to"]) == (subject, OURS, base)
     )
+    return f"{found:.2f}"
 
 
 def bullet(figures: Mapping[str, Any]) -> str:
@@ -76,28 +72,26 @@ def section(figures: Mapping[str, Any]) -> str:
     lines = lines_of(figures["measured"])
     machine = figures["machine"]
     where = re.sub(r"\(R\)| Processor", "", machine["processor"]) + ", virtual, shared" * machine["virtual"]
+    ends = sorted(((name, *points[-1]) for name, points in lines.items()), key=lambda end: -end[1])
     texts = [
-        f"{name} {seconds(entry)} and {amount(entry)}" + f" for {rows:,} rows" * (rows < ROWS[-1])
-        for name, (rows, entry) in sorted(
-            ((name, points[-1]) for name, points in lines.items()), key=lambda each: -each[1][0]
-        )
+        f"{name} {seconds(entry)}, {amount(entry)}" + f" ({rows:,} rows)" * (rows < ROWS[-1])
+        for name, rows, entry in ends
     ]
-    largest, start = f"titles-{ROWS[-1]}", find(figures, f"titles-{ROWS[0]}")
+    start, more, less = (find(figures, subject) for subject in (f"titles-{ROWS[0]}", "amazon-3m", "amazon-670k"))
     about = f"""
-        Whole processes on synthetic text files shaped like LF-AmazonTitles-131K: 131,073 labels, 100 predictions per
-        row; {machine["processors"]} processors ({where}), kernels compiled, files in the page cache; medians of runs in
-        turns. Each tool computes what it has of P, nDCG, PSP and PSnDCG @1,3,5, as its documentation does: xmceval
-        (with intervals), pyxclib and napkinXC all four, PECOS P, scikit-learn nDCG of dense matrices. For
-        {ROWS[-1]:,} rows: {"; ".join(texts)}. Their values differ from xmceval's by at most
-        {difference(figures, largest):.0e}.
+        Text files shaped like LF-AmazonTitles-131K (131,073 labels, 100 predictions per row), whole processes in turns
+        on {machine["processors"]} processors ({where}), kernels compiled, files in the page cache; medians. Each
+        computes what it has of P, nDCG, PSP and PSnDCG @1,3,5: PECOS P, scikit-learn nDCG of dense matrices, the others
+        all. {ROWS[-1]:,} rows: {"; ".join(texts)}. Values differ by at most {difference(figures)}.
     """
     larger = f"""
-        Larger sets in turns with `wc -w` on the same files: {size(figures, "amazon-3m")} shaped like Amazon-3M, 742,507
-        rows, take {against_words(figures, "amazon-3m")}; {size(figures, "amazon-670k")} like Amazon-670K, 153,025 rows,
-        {against_words(figures, "amazon-670k")}. Start-up, most of it numba's, is {seconds(start)} of each. Disk time is
-        not included. `scripts/bench` makes the data and measures all of this, kept in
-        {FIGURES.relative_to(ROOT).as_posix()}; it also compares revisions (`--against REV`) and shows how cost grows
-        (`--scaling`).
+        Beside `wc -w` on the same files: {size(figures, "amazon-3m")} like Amazon-3M take {seconds(more)}
+        ({more["cpu"]["median"]:.1f} s of processors, {amount(more)}), {times(figures, "amazon-3m", WORDS)} times as
+        long as with `LC_ALL=C` and {times(figures, "amazon-3m", UTF8)} times as with `C.UTF-8`;
+        {size(figures, "amazon-670k")} like Amazon-670K {seconds(less)} ({less["cpu"]["median"]:.1f} s, {amount(less)}),
+        {times(figures, "amazon-670k", WORDS)} and {times(figures, "amazon-670k", UTF8)} times. Start-up, mostly
+        numba's, is {seconds(start)} of each. `scripts/bench` measures all of this
+        ({FIGURES.relative_to(ROOT).as_posix()}), other revisions (`--against REV`) and how cost grows (`--scaling`).
     """
     picture = f"![Seconds and peak memory against rows]({PICTURE.relative_to(ROOT).as_posix()})"
     return f"{picture}\n\n{wrap(about)}\n\n{wrap(larger)}"

@@ -132,7 +132,7 @@ def test_a_tool_that_took_too_long_is_left_out_of_larger_sizes():
     assert bench_tools.can_hold("a", 250, [])
     assert bench_tools.can_hold("a", 1000, [entry])
     assert not bench_tools.can_hold("a", 4000, [entry])
-    assert not bench_tools.can_hold("a", 1000, [entry | {"wall": {"median": 70}}])
+    assert not bench_tools.can_hold("a", 1000, [entry | {"wall": {"median": 61}}])
     assert not bench_tools.can_hold("a", 1000, [entry | {"peak": {"median": 4000}}])
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import resource
-import statistics
 import sys
 import time
 import warnings
@@ -33,13 +32,12 @@ def sparse(name: str, runs: int) -> Figures:
         csr_matrix(parts, shape=(len(parts[2]) - 1, shape.labels))
         for parts in (data.arrays(shape, kind) for kind in ("truth", "train", "preds"))
     )
-    wall, cpu = [], []
+    calls = []
     for _ in range(runs + 1):
         start = time.perf_counter(), time.process_time()
         result = xmceval.score(y_true, y_score, k=(1, 3, 5), train=y_train)
-        wall.append(time.perf_counter() - start[0])
-        cpu.append(time.process_time() - start[1])
-    return {"first": wall[0], "later": wall[1:], "cpu": sorted(cpu[1:])[runs // 2], "P@1": float(result["P@1"])}
+        calls.append({"wall": time.perf_counter() - start[0], "cpu": time.process_time() - start[1]})
+    return {"calls": calls, "P@1": float(result["P@1"])}
 
 
 def dense(runs: int, n_rows: int = 256, n_labels: int = 1_000_000) -> Figures:
@@ -54,13 +52,14 @@ def dense(runs: int, n_rows: int = 256, n_labels: int = 1_000_000) -> Figures:
     score(y_true, x[:2].astype(np.float16), 5)
     before = peak()
     score(y_true, x, 100)
-    figures: Figures = {"peak beyond the matrix, MB": peak() - before, "random float32": beside(y_true, x, runs)}
+    beyond = peak() - before
+    figures: Figures = {"random float32": beside(y_true, x, runs)}
     figures["random float16"] = beside(y_true, x.astype(np.float16), runs)
     x.sort(axis=1)
     figures["ascending float32"] = beside(y_true, x, runs)
     x[:] = 1
     figures["constant float32"] = beside(y_true, x, runs)
-    return figures
+    return {"peak": beyond, "batches": figures}
 
 
 def score(y_true: csr_matrix, x: np.ndarray, k: int) -> None:
@@ -68,8 +67,8 @@ def score(y_true: csr_matrix, x: np.ndarray, k: int) -> None:
     xmceval.score(y_true[: len(x)], x, k=[1, k], metrics=["P", "nDCG", "R"])
 
 
-def beside(y_true: csr_matrix, x: np.ndarray, runs: int) -> Figures:
-    """Measure one pass over a batch, scores, and the top k of other libraries, in turns; return medians in seconds.
+def beside(y_true: csr_matrix, x: np.ndarray, runs: int) -> dict[str, list[float]]:
+    """Measure one pass over a batch, scores, and the top k of other libraries, in turns; return seconds.
 
     Those that take long see fewer rows, and their time is scaled up.
     """
@@ -89,7 +88,7 @@ def beside(y_true: csr_matrix, x: np.ndarray, runs: int) -> Figures:
             start = time.perf_counter()
             call()
             times[name].append((time.perf_counter() - start) * scale)
-    return {name: statistics.median(each) for name, each in times.items()}
+    return times
 
 
 def peak() -> float:

@@ -36,12 +36,16 @@ class Shape:
     hit_decay: float = 8.0  # ranks after which the rate of hits has fallen by e
 
 
+TITLES = (250, 1000, 4000, 16_000, 64_000, 256_000)
+
 # Amazon-3M: the public figure is 36.04 training labels per row; 36.1 gives its 586 MB of text.
 SHAPES: dict[str, Shape] = {
     "small": Shape(1_000, 3_400, 13.6, 9_000, 13.6),
     "amazon-670k": Shape(153_025, 670_091, 5.4, 490_449, 5.4),
     "amazon-3m": Shape(742_507, 2_812_281, 36.17, 1_717_899, 36.1, hit_decay=40.0),
     **{f"rows-{n}k": Shape(n * 1000, 670_091, 5.4, 490_449, 5.4) for n in (40, 80, 160, 320)},
+    # LF-AmazonTitles-131K with other numbers of rows: few enough labels for tools that need dense matrices
+    **{f"titles-{n}": Shape(n, 131_073, 2.29, n * 294_805 // 134_835, 2.29) for n in TITLES},
 }
 
 

@@ -1,0 +1,220 @@
+"""How cost grows: one size of `xmceval.score` on arrays at a time, each a line of a table.
+
+    scripts/bench --scaling [--only WORD] [--json FILE]
+
+A cell is the processor time of a call in this process, the best of several, divided by what the call does (rows x
+predictions, say): numbers that stay the same along a line mean that cost is linear. `growth` is the exponent of the
+cost, from the first size to the last and over the last step alone: 1 is linear, 2 quadratic. What n log n would add is
+allowed; a line that grows faster, by more than such measurements err, is called steep.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from bench_cases import (
+    ASCENDING,
+    Arguments,
+    bins,
+    cutoffs,
+    deep,
+    dense,
+    graded,
+    labels,
+    macro,
+    metrics,
+    pair,
+    systems,
+    threads,
+    true,
+    wide,
+)
+
+import xmceval
+
+SLACK = 0.2  # of an exponent, from the first size to the last; a single step may err twice as much
+SECONDS, CALLS = 0.15, 5  # calls of a cell stop after the first of both
+
+Figures = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A line of the table.
+
+    Attributes
+    ----------
+    name, unit : str
+        What grows, and what a cell's cost is divided by.
+    sizes : sequence of int
+    case : callable
+        From a size to the arguments of `call`.
+    work : callable
+        From a size to the number of units in a call.
+    call : callable
+        What is measured.
+    """
+
+    name: str
+    unit: str
+    sizes: Sequence[int]
+    case: Callable[[int], Arguments]
+    work: Callable[[int], float]
+    call: Callable[..., object] = xmceval.score
+
+
+# Measuring
+
+
+def measure(axis: Axis) -> Figures:
+    """Return nanoseconds of processor time per unit for each size, and how they grow."""
+    axis.call(**axis.case(axis.sizes[0]))
+    cost = [best(axis.call, axis.case(size)) / axis.work(size) * 1e9 for size in axis.sizes]
+    return {"unit": axis.unit, "sizes": list(axis.sizes), "nanoseconds_per_unit": cost, **growth(axis.sizes, cost)}
+
+
+def growth(sizes: Sequence[int], cost: Sequence[float]) -> Figures:
+    """Return the exponent of n times its cost per unit, over all steps and the last, and whether it is too large."""
+    logs = [math.log(size + 1) for size in sizes]
+    (over_all, allowed), (last, allowed_last) = (
+        tuple(1 + math.log(each[j] / each[i]) / math.log(sizes[j] / sizes[i]) for each in (cost, logs))
+        for i, j in ((0, -1), (-2, -1))
+    )
+    is_steep = over_all > allowed + SLACK or last > allowed_last + 2 * SLACK
+    return {"growth": over_all, "growth_last": last, "is_steep": is_steep}
+
+
+def best(call: Callable[..., object], given: Arguments) -> float:
+    """Return the least processor time of a few calls, in seconds."""
+    least, spent, calls = math.inf, 0.0, 0
+    while calls < 1 or (spent < SECONDS and calls < CALLS):
+        start = time.process_time()
+        call(**given)
+        took = time.process_time() - start
+        least, spent, calls = min(least, took), spent + took, calls + 1
+    return least
+
+
+def line(name: str, figures: Figures) -> str:
+    """Return one line of the table."""
+    cells = "".join(
+        f"{f'{size:,}':>11}:{cost:>9,.1f}"
+        for size, cost in zip(figures["sizes"], figures["nanoseconds_per_unit"], strict=True)
+    )
+    growth = f"{figures['growth']:>6.2f}{figures['growth_last']:>6.2f}"
+    return f"{name:<40}{growth}  {'STEEP' if figures['is_steep'] else 'ok':<6}{cells}   ns per {figures['unit']}"
+
+
+def table(only: str) -> Figures:
+    """Measure the axes whose names have a word, and print each line when it is there."""
+    found: Figures = {}
+    print(f"{'':<40}growth, last step", flush=True)
+    for axis in AXES:
+        if only in axis.name:
+            found[axis.name] = measure(axis)
+            print(line(axis.name, found[axis.name]), flush=True)
+    steep = [name for name, figures in found.items() if figures["is_steep"]]
+    print(f"{len(steep)} of {len(found)} grow faster than n log n{': ' if steep else ''}{'; '.join(steep)}")
+    return found
+
+
+WIDTHS = (100, 1000, 10_000, 100_000)
+DEPTHS = (10, 100, 1000, 10_000)
+SOME_LABELS = (10_000, 100_000, 1_000_000)
+LOGITS = (1000, 10_000, 100_000, 1_000_000)
+WHOLE = ["LRAP", "AUC", "ranking_loss", "AP"]
+
+AXES = (
+    Axis("rows", "row", (4000, 16_000, 64_000), lambda n: pair(n, 100, 5, k=[1, 3, 5]), lambda n: n),
+    Axis("labels", "label + 10^6", SOME_LABELS, labels, lambda n: n + 1e6),
+    Axis("labels, macroF1", "label + 10^5", SOME_LABELS, partial(labels, metrics="macroF1@1,3,5"), lambda n: n + 1e5),
+    *(
+        Axis(f"predictions, {order}", "entry", WIDTHS, wide(order), lambda _: 4e5)
+        for order in ("random", "ascending", "descending", "few values", "tied")
+    ),
+    Axis("predictions, labels in no order", "entry", WIDTHS, wide("random", in_order=False), lambda _: 4e5),
+    Axis("predictions, tied, expected", "entry", WIDTHS, wide("tied", ties="expected"), lambda _: 4e5),
+    Axis("predictions, few values, expected", "entry", WIDTHS, wide("few values", ties="expected"), lambda _: 4e5),
+    Axis("predictions, whole row", "entry", WIDTHS, wide("random", metrics=WHOLE), lambda _: 4e5),
+    Axis("predictions, whole row, tied", "entry", WIDTHS, wide("tied", metrics=WHOLE), lambda _: 4e5),
+    Axis("predictions, ascending, k = 1000", "entry", WIDTHS[1:], wide("ascending", k=[1, 1000]), lambda _: 4e5),
+    Axis("predictions, tied, k = 1000", "entry", WIDTHS[1:], wide("tied", k=[1, 1000]), lambda _: 4e5),
+    *(
+        Axis(f"k, {order}", "entry + k", DEPTHS, deep(order), lambda k: 10 * (20_000 + k))
+        for order in ("random", "ascending", "descending", "few values", "tied")
+    ),
+    Axis("k, few values, expected", "entry + k", DEPTHS, deep("few values", ties="expected"), lambda k: 2e5 + 10 * k),
+    Axis("k, tied, expected", "entry + k", DEPTHS, deep("tied", ties="expected"), lambda k: 2e5 + 10 * k),
+    Axis("k, all true, random", "entry + k", DEPTHS, deep("random", n_true=20_000), lambda k: 2e5 + 10 * k),
+    Axis("k, all true, tied", "entry + k", DEPTHS, deep("tied", n_true=20_000), lambda k: 2e5 + 10 * k),
+    Axis("k, all true, few values", "entry + k", DEPTHS, deep("few values", n_true=20_000), lambda k: 2e5 + 10 * k),
+    Axis(
+        "k, all true, 1/p ascends",
+        "entry + k",
+        DEPTHS,
+        deep("random", n_true=20_000, inverse_propensities=ASCENDING),
+        lambda k: 2e5 + 10 * k,
+    ),
+    Axis("true labels", "true label", WIDTHS, true("random"), lambda _: 2e5),
+    Axis("true labels, tied", "true label", WIDTHS, true("tied"), lambda _: 2e5),
+    Axis("true labels, tied, k = 1000", "true label", WIDTHS[1:], true("tied", k=1000), lambda _: 2e5),
+    Axis("true labels, tied, k = n", "true label", WIDTHS[:3], true("tied", k=None), lambda _: 2e5),
+    Axis("true labels, tied, expected", "true label", WIDTHS, true("tied", ties="expected"), lambda _: 2e5),
+    Axis("true labels, k = n", "true label", WIDTHS[:3], true("random", k=None), lambda _: 2e5),
+    Axis(
+        "true labels, 1/p ascends, k = 1000",
+        "true label",
+        WIDTHS[1:],
+        true("random", k=1000, inverse_propensities=ASCENDING),
+        lambda _: 2e5,
+    ),
+    Axis(
+        "true labels, tied, 1/p ascends, k = 1000",
+        "true label",
+        WIDTHS[1:],
+        true("tied", k=1000, inverse_propensities=ASCENDING),
+        lambda _: 2e5,
+    ),
+    Axis("true labels, graded, k = 1000", "true label", WIDTHS[1:], graded, lambda _: 2e5),
+    Axis("cutoffs", "entry + value", DEPTHS, cutoffs("random"), lambda n: 20 * (20_000 + 4 * n)),
+    Axis("cutoffs, few values", "entry + value", DEPTHS, cutoffs("few values"), lambda n: 20 * (20_000 + 4 * n)),
+    Axis(
+        "cutoffs, expected",
+        "entry + value",
+        DEPTHS,
+        cutoffs("few values", ties="expected"),
+        lambda n: 20 * (20_000 + 4 * n),
+    ),
+    Axis("metrics", "row x (metric + 5)", (5, 10, 25, 50), metrics, lambda n: 4000 * (n + 5)),
+    Axis("metrics, macro", "label x metric", (1, 2, 4, 8), macro, lambda n: 300_000 * n),
+    Axis("systems", "row x system", (1, 2, 5, 10), systems, lambda n: 4000 * n, xmceval.score_all),
+    Axis(
+        "systems, against one",
+        "row x system",
+        (2, 5, 10),
+        partial(systems, against="s0"),
+        lambda n: 4000 * n,
+        xmceval.compare,
+    ),
+    Axis(
+        "systems, in pairs", "row x (system + pair)", (2, 5, 10), systems, lambda n: 2000 * n * (n + 1), xmceval.compare
+    ),
+    Axis("logits", "logit", LOGITS, dense, lambda _: 4e6),
+    Axis("logits, ascending", "logit", LOGITS, partial(dense, order="ascending"), lambda _: 4e6),
+    Axis("logits, tied", "logit", LOGITS, partial(dense, order="tied"), lambda _: 4e6),
+    Axis("bins", "row x (bin + 10)", (2, 8, 32, 128), bins, lambda n: 2000 * (n + 10)),
+    Axis("threads", "row", (1, 2), threads, lambda _: 64_000),
+)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore", xmceval.XmcevalWarning)
+    print(json.dumps(table(sys.argv[1] if len(sys.argv) > 1 else "")))

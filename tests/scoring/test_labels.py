@@ -20,7 +20,7 @@ from xmceval.rows import matrices
 from xmceval.rows.block import Rows, Scratch
 from xmceval.rows.checks import validated_scores, validated_truth
 from xmceval.rows.width import UNKNOWN, Width
-from xmceval.scoring import labelcounters, labeltotals
+from xmceval.scoring import labelcells, labelcounters, labeltotals
 
 sk = pytest.importorskip("sklearn.metrics")
 
@@ -289,6 +289,32 @@ def test_counts_kept_by_ids_are_those_of_the_array(rng, monkeypatch, weighted, l
     assert len(totals.dense) == 0
     assert totals.sparse.any(axis=1).all()
     assert not (totals.ids % 31).any()
+
+
+EVERY_MEAN = [
+    *(f"{name}({option})@{k}" for name in ("macroP", "macroBA") for k in (1, 3, 4) for option in
+      ("zero=0", "zero=1", "zero=skip", *(f"over={over}" for over in OVER))),
+    *(f"{name}@{k}" for name in ("weightedR", "weightedF1(zero=skip)", "coverage(over=ideal)") for k in (1, 4)),
+    *(f"{name}(average=macro)" for name in ("f1_score", "MCC", "FPR", "balanced_accuracy")),
+    *("coverage(of=recommended)@3", "coverage(of=recommended,over=all)@3", "MCC", "balanced_accuracy", "tp"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("limit", [1 << 27, 16])
+def test_how_many_labels_are_taken_at_once_has_no_effect(rng, monkeypatch, weighted, limit):
+    for module in (labelcounters, labeltotals):
+        monkeypatch.setattr(module, "DENSE_IDS", limit)
+    truth, scores = (csr_matrix(each[:60]) for each in random_problem(rng))
+    given = {"metrics": EVERY_MEAN, "threshold": 0.0, "by_frequency": 3, "counts": np.arange(40) % 7, "n_train": 900}
+    given["sample_weight"] = rng.random(60) if weighted else None
+    expected = xmceval.score(truth, scores, **given)
+    for n in (1, 7):
+        monkeypatch.setattr(labelcells, "COUNTS_AT_ONCE", 0)
+        monkeypatch.setattr(labelcells, "FEWEST_LABELS", n)
+        found = xmceval.score(truth, scores, **given)
+        assert found.estimates == expected.estimates
+        assert [each.estimates for each in found.slices] == [each.estimates for each in expected.slices]
 
 
 def test_totals_by_ids_add_up_with_arrays(rng, monkeypatch):

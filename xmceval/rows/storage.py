@@ -58,6 +58,17 @@ class BFloat16Matrix:
         return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
+class Items(Protocol):
+    """An array whose items become one of numpy when they are sliced."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type in which the items are stored."""
+
+    def __getitem__(self, items: slice) -> AnyArray:
+        """Return some items."""
+
+
 class Matrix(Protocol):
     """Some rows of a matrix, in any storage, that can be copied out as CSR."""
 
@@ -77,8 +88,8 @@ class Csr:
     """The three arrays of a CSR matrix, or of some of its rows."""
 
     indptr: AnyArray
-    indices: AnyArray
-    values: AnyArray
+    indices: Items
+    values: Items
     are_scores: bool
 
     @property

@@ -118,9 +118,7 @@ class StoredArray:
     def check_end(self) -> None:
         """Check that nothing follows the items, and the checksum; bytes that no thread has read yet are read for it."""
         if self.n_bytes > self.n_head + self.header.shape[0] * self.dtype.itemsize:
-            raise DataError(
-                f"{self.name}: has more data than shape {self.header.shape}, which its header declares"
-            )
+            raise DataError(f"{self.name}: has more data than shape {self.header.shape}, which its header declares")
         runs, end = list[Run](), 0
         for run in [*sorted(self.runs), Run(self.n_bytes, self.n_bytes, 0)]:
             for start in range(end, run.start, PIECE_BYTES):

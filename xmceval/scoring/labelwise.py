@@ -111,7 +111,7 @@ class Labelwise(Task):
                 *(truth, ranked, n_ranked, self.cutoffs, batch.weights, terms.drop_empty, terms.propensities)
             )
         else:
-            part.add_decisions(truth, batch.scores, terms.threshold, batch.weights, terms.drop_empty)
+            part.add_decisions(truth, batch.decided(self.rel), batch.weights, terms.drop_empty)
 
     @staticmethod
     def merge(left: LabelCounters, right: LabelCounters) -> LabelCounters:

@@ -106,7 +106,7 @@ class Archive:
             start = opened.getinfo(f"{name}.npy").header_offset
             stream.seek(start)
             head = stream.read(LOCAL_HEADER)
-            n_name, n_extra = struct.unpack("<HH", head[-4:].tobytes())
+            n_name, n_extra = struct.unpack("<HH", head[-4:])
             stream.seek(start + LOCAL_HEADER + n_name + n_extra)
             return ArrayStream(
                 cast(BinaryIO, _Until(stream, opened.getinfo(f"{name}.npy").file_size)), f"{self.path} ({name})"

@@ -314,3 +314,10 @@ def test_a_system_that_decides_nothing_is_not_tested(made):
         xmceval.compare(
             truth, {"a": scores["a"], "b": scores["a"] - 9}, metrics="precision_score", threshold=0.5, test="bootstrap"
         )
+
+
+def test_a_matrix_that_is_two_systems_is_reported():
+    same, other = np.eye(6)[::-1].copy(), np.eye(6)[::-1].copy()
+    with pytest.warns(xmceval.XmcevalWarning, match=r"^a and c are the same matrix: all of their rows tie$") as caught:
+        xmceval.compare(np.eye(6), {"a": same, "b": other, "c": same}, metrics="P", k=1)
+    assert len(caught) == 1

@@ -288,6 +288,12 @@ def test_the_names_of_a_pair_of_files_are_the_same_system(run, tmp_path):
     assert "warning: m (1) and m-labels.npy are the same file: all of their rows tie\n" in err
 
 
+def test_notes_name_each_file_once(run):
+    _, _, err = run(TRUTH, MODEL_A, MODEL_B, "-m", "P", "-k", 1, "-v")
+    notes = [line for line in err.splitlines() if line.startswith("note: ")]
+    assert notes == [f"note: {each}: text, rows of idx:value, header '500 300'" for each in (TRUTH, MODEL_A, MODEL_B)]
+
+
 def test_a_fusion_takes_names_of_systems(run, tmp_path):
     for name, model in (("a", MODEL_A), ("b", MODEL_B)):
         (tmp_path / f"{name}.txt").write_bytes(Path(model).read_bytes())

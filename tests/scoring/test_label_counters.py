@@ -9,6 +9,7 @@ from support.strategies import cases, few, random_case, random_weights, to_csr
 import xmceval
 from xmceval.rows.block import Rows
 from xmceval.scoring import labelcounters, labeltotals
+from xmceval.scoring.decided import decide
 from xmceval.scoring.labelcounters import LabelCounters
 from xmceval.scoring.labeltotals import MOST_ROWS, LabelTotals
 
@@ -83,7 +84,7 @@ NO_WEIGHTS = np.empty(0)
 def full(n_rows, n_labels=4):
     """Return counters after `n_rows` rows in which labels 0 and 2 were true and decided on."""
     counters = LabelCounters(n_labels, 1)
-    counters.add_decisions(ONE_ROW, ONE_ROW, 0.5, NO_WEIGHTS)
+    counters.add_decisions(ONE_ROW, decide(ONE_ROW, ONE_ROW, 0.5), NO_WEIGHTS)
     counters._dense *= n_rows
     counters._rows *= n_rows
     return counters
@@ -91,10 +92,10 @@ def full(n_rows, n_labels=4):
 
 def test_counters_widen_at_the_row_that_32_bits_cannot_count():
     counters = full(MOST_ROWS - 1)
-    counters.add_decisions(ONE_ROW, ONE_ROW, 0.5, NO_WEIGHTS)
+    counters.add_decisions(ONE_ROW, decide(ONE_ROW, ONE_ROW, 0.5), NO_WEIGHTS)
     assert (counters.totals().dense.dtype, counters.totals().rows) == (np.int32, MOST_ROWS)
     for n_rows in (1 << 31, (1 << 31) + 1):
-        counters.add_decisions(ONE_ROW, ONE_ROW, 0.5, NO_WEIGHTS)
+        counters.add_decisions(ONE_ROW, decide(ONE_ROW, ONE_ROW, 0.5), NO_WEIGHTS)
         assert counters.totals().dense.tolist() == [[n_rows] * 3, [0] * 3, [n_rows] * 3]
         assert counters.totals().rows == n_rows
 
@@ -115,7 +116,7 @@ def test_counters_that_together_exceed_32_bits_merge(monkeypatch, left, right, b
         monkeypatch.setattr(labeltotals, "COMPACT_SHARE", 1)
     assert bool(full(left).totals().ids.size) == by_id
     merged = full(left).merge(full(right))
-    merged.add_decisions(ONE_ROW, ONE_ROW, 0.5, NO_WEIGHTS)
+    merged.add_decisions(ONE_ROW, decide(ONE_ROW, ONE_ROW, 0.5), NO_WEIGHTS)
     totals = merged.totals().compact(always=True)
     assert (totals.ids.tolist(), totals.sparse.tolist()) == ([0, 2], [[left + right + 1] * 3] * 2)
     assert totals.rows == left + right + 1

@@ -20,7 +20,8 @@ from xmceval.rows import matrices
 from xmceval.rows.block import Rows, Scratch
 from xmceval.rows.checks import validated_scores, validated_truth
 from xmceval.rows.width import UNKNOWN, Width
-from xmceval.scoring import labelcounters, labeltotals
+from xmceval.scoring import labelcells, labelcounters, labeltotals
+from xmceval.scoring.decided import decide
 
 sk = pytest.importorskip("sklearn.metrics")
 
@@ -291,6 +292,44 @@ def test_counts_kept_by_ids_are_those_of_the_array(rng, monkeypatch, weighted, l
     assert not (totals.ids % 31).any()
 
 
+EVERY_MEAN = [
+    *(f"{name}({option})@{k}" for name in ("macroP", "macroBA") for k in (1, 3, 4) for option in
+      ("zero=0", "zero=1", "zero=skip", *(f"over={over}" for over in OVER))),
+    *(f"{name}@{k}" for name in ("weightedR", "weightedF1(zero=skip)", "coverage(over=ideal)") for k in (1, 4)),
+    *(f"{name}(average=macro)" for name in ("f1_score", "MCC", "FPR", "balanced_accuracy")),
+    *("coverage(of=recommended)@3", "coverage(of=recommended,over=all)@3", "MCC", "balanced_accuracy", "tp"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("limit", [1 << 27, 16])
+def test_how_many_labels_are_taken_at_once_has_no_effect(rng, monkeypatch, weighted, limit):
+    for module in (labelcounters, labeltotals):
+        monkeypatch.setattr(module, "DENSE_IDS", limit)
+    truth, scores = (csr_matrix(each[:60]) for each in random_problem(rng))
+    given = {"metrics": EVERY_MEAN, "threshold": 0.0, "by_frequency": 3, "counts": np.arange(40) % 7, "n_train": 900}
+    given["sample_weight"] = rng.random(60) if weighted else None
+    expected = xmceval.score(truth, scores, **given)
+    for n in (1, 7):
+        monkeypatch.setattr(labelcells, "COUNTS_AT_ONCE", 0)
+        monkeypatch.setattr(labelcells, "FEWEST_LABELS", n)
+        found = xmceval.score(truth, scores, **given)
+        assert found.estimates == expected.estimates
+        assert [each.estimates for each in found.slices] == [each.estimates for each in expected.slices]
+
+
+@pytest.mark.parametrize("empty_rows", ["zero", "drop"])
+def test_the_order_of_labels_in_a_row_has_no_effect(rng, empty_rows):
+    truth, scores = (csr_matrix(each[:60]) for each in random_problem(rng))
+    order = np.concatenate([
+        start + rng.permutation(stop - start) for start, stop in zip(scores.indptr[:-1], scores.indptr[1:], strict=True)
+    ])  # fmt: skip
+    shuffled = csr_matrix((scores.data[order], scores.indices[order], scores.indptr), shape=scores.shape)
+    decided = [f"{name}(average={average})" for name in ("f1_score", "Jaccard") for average in AVERAGES]
+    given = {"metrics": [*SAME_BITS, *decided, "subset_accuracy"], "threshold": 0.3, "empty_rows": empty_rows}
+    assert xmceval.score(truth, shuffled, **given).estimates == xmceval.score(truth, scores, **given).estimates
+
+
 def test_totals_by_ids_add_up_with_arrays(rng, monkeypatch):
     truth, scores = (csr_matrix(each[:60]) for each in random_problem(rng))
     whole = counted(truth, scores).compact(always=True)
@@ -304,7 +343,7 @@ def test_totals_by_ids_add_up_with_arrays(rng, monkeypatch):
 def test_counters_grow_past_the_largest_label_where_no_input_declares_it():
     rows = Rows(np.array([0, 1]), np.array([3_000_000]), np.ones(1))
     counters = labelcounters.LabelCounters(UNKNOWN, 1)
-    counters.add_decisions(rows, rows, 0.5, np.empty(0))
+    counters.add_decisions(rows, decide(rows, rows, 0.5), np.empty(0))
     totals = counters.totals()
     assert totals.dense.shape == (3_000_001, 3)
     assert totals.dense[-1].tolist() == [1, 1, 1]
@@ -313,7 +352,7 @@ def test_counters_grow_past_the_largest_label_where_no_input_declares_it():
 def test_totals_of_few_among_many_labels_are_by_ids():
     rows = Rows(np.array([0, 2]), np.array([7, 9_000_000]), np.ones(2))
     counters = labelcounters.LabelCounters(UNKNOWN, 1)
-    counters.add_decisions(rows, rows, 0.5, np.empty(0))
+    counters.add_decisions(rows, decide(rows, rows, 0.5), np.empty(0))
     totals = counters.totals()
     assert (totals.dense.shape, totals.ids.tolist()) == ((0, 3), [7, 9_000_000])
     assert totals.sparse.tolist() == [[1, 1, 1]] * 2

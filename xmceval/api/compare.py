@@ -234,16 +234,16 @@ def _in_order(
 
 
 def _warn_of_files(lineup: Lineup) -> Iterator[str]:
-    """Warn of files that are several systems."""
-    seen: dict[tuple[Path, ...], str] = {}
+    """Warn of files, or of matrices in memory, that are several systems."""
+    seen: dict[tuple[Path | int, ...], str] = {}
     for each in (lineup.runs[group[0]] for group in lineup.groups if len(group) == 1):
         parts = parts_of(find_shards(each.y_score))
-        paths = tuple(resolve(part) for part in parts if isinstance(part, (str, Path)))
-        if len(paths) == len(parts):
-            if paths in seen:
-                same = "the same file" if len(paths) == 1 else "the same files"
-                yield f"{seen[paths]} and {each.name} are {same}: all of their rows tie"
-            seen[paths] = str(each.name)
+        keys = tuple(resolve(part) if isinstance(part, (str, Path)) else id(part) for part in parts)
+        if keys in seen:
+            one, several = ("file", "files") if isinstance(keys[0], Path) else ("matrix", "matrices")
+            same = one if len(keys) == 1 else several
+            yield f"{seen[keys]} and {each.name} are the same {same}: all of their rows tie"
+        seen[keys] = str(each.name)
 
 
 def _warn_of_untested(differences: Sequence[Difference], outputs: Sequence[Output], testing: Testing) -> Iterator[str]:

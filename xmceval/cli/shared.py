@@ -135,16 +135,13 @@ def numbered(names: Sequence[str]) -> list[str]:
 
 def report(results: Sequence[Result], *, quiet: bool, verbose: bool, warnings: Sequence[str] = ()) -> None:
     """Write warnings, and with `verbose` notes, to stderr; those that systems share appear once."""
+    from xmceval.report.result import shared_lines
+
     for line in () if quiet else warnings:
         click.echo(f"warning: {line}", err=True)
     for kind, is_wanted in (("notes", verbose), ("warnings", not quiet)):
-        systems: dict[str, list[str]] = {}
-        for result in results:
-            for line in getattr(result, kind):
-                systems.setdefault(line, []).append(result.name)
-        for line, names in systems.items() if is_wanted else ():
-            prefix = f"{', '.join(names)}: " if len(names) < len(results) else ""
-            click.echo(f"{kind[:-1]}: {prefix}{line}", err=True)
+        for line in shared_lines(results, kind) if is_wanted else ():
+            click.echo(f"{kind[:-1]}: {line}", err=True)
 
 
 def refuse_warnings(results: Sequence[Result], more: Sequence[str] = ()) -> None:

@@ -1,4 +1,4 @@
-"""Label-wise kernels: how often each label is true, predicted, and both."""
+"""Label-wise kernels: how often each label is true, predicted or decided on, and both."""
 
 from __future__ import annotations
 
@@ -25,6 +25,15 @@ def _position(indices, start, stop, label):
         start += half if indices[start + half] <= label else 0
         length -= half
     return start if indices[start] == label else -1
+
+
+@helper
+def _ascend(labels, start, stop):
+    """Whether labels ascend."""
+    descents = 0
+    for entry in range(np.uint64(start), np.uint64(stop - 1 if stop > start else start)):
+        descents += labels[entry] > labels[np.uint64(entry) + np.uint64(1)]
+    return descents == 0
 
 
 @kernel
@@ -58,33 +67,52 @@ def count_ranked(truth_indptr, truth_indices, ranked, n_ranked, cutoffs, units, 
 
 
 @kernel
-def count_decisions(
-    truth_indptr, truth_indices, pred_indptr, pred_indices, scores, threshold, units, drop_empty, found, counters
+def find_decisions(
+    truth_indptr, truth_indices, pred_indptr, pred_indices, scores, threshold, drop_empty, found, decided
 ):
-    """Count hits and decisions (stored labels whose score reaches the threshold), by row and by label.
+    """Write decisions, the stored labels whose score reaches the threshold: twice the label, and 1 more for a hit.
 
-    The other arguments are those of `count_ranked`; `counters` of no labels leaves out the counts by label.
+    `found` is how many hits and decisions each row has; rows that are left out have none.
     """
-    size = counters.shape[0]
+    n = np.int64(0)
     for row in range(truth_indptr.size - 1):
         first, last = truth_indptr[row], truth_indptr[row + 1]
         found[row, HITS], found[row, DECISIONS] = 0, 0
         if first == last and drop_empty:
             continue
-        unit = units[row] if units.size > 0 else np.int64(1)
-        if size > 0:
-            for entry in range(first, last):
-                label = truth_indices[entry]
-                if label < size:
-                    counters[label, TRUE] += unit
-        for entry in range(pred_indptr[row], pred_indptr[row + 1]):
-            if scores[entry] < threshold:
-                continue
+        start, stop = pred_indptr[row], pred_indptr[row + 1]
+        is_merged, at, before, hits = _ascend(pred_indices, start, stop), first, n, np.int64(0)
+        for entry in range(start, stop):
             label = pred_indices[entry]
-            is_hit = _position(truth_indices, first, last, label) >= 0
-            found[row, DECISIONS] += 1
-            found[row, HITS] += is_hit
+            if is_merged:
+                while at < last and truth_indices[at] < label:
+                    at += 1
+                is_hit = at < last and truth_indices[at] == label
+            else:
+                is_hit = _position(truth_indices, first, last, label) >= 0
+            is_decided = scores[entry] >= threshold
+            decided[n] = 2 * label + is_hit
+            n += is_decided
+            hits += is_hit & is_decided
+        found[row, HITS], found[row, DECISIONS] = hits, n - before
+
+
+@kernel
+def count_decisions(truth_indptr, truth_indices, found, decided, units, drop_empty, counters):
+    """Count each label's rows: true, decided on, and hit. See `count_ranked` and `find_decisions`."""
+    size, decision = counters.shape[0], np.int64(0)
+    for row in range(truth_indptr.size - 1):
+        first, last = truth_indptr[row], truth_indptr[row + 1]
+        if first == last and drop_empty:
+            continue
+        unit = units[row] if units.size > 0 else np.int64(1)
+        for entry in range(first, last):
+            label = truth_indices[entry]
+            if label < size:
+                counters[label, TRUE] += unit
+        for _ in range(found[row, DECISIONS]):
+            label = decided[decision] >> 1
             if label < size:
                 counters[label, FIRST_SPAN] += unit
-                if is_hit:
-                    counters[label, FIRST_SPAN + 1] += unit
+                counters[label, FIRST_SPAN + 1] += unit * (decided[decision] & 1)
+            decision += 1

@@ -49,7 +49,7 @@ def _is_in(indices, start, stop, label):
 def _slot(keys, stamps, stamp, label):
     """Place of a label in a hash table, or the free place where it belongs; older stamps count as free."""
     mask = keys.size - 1
-    slot = (label ^ (label >> 13) ^ (label >> 27) ^ (label >> 41)) & mask
+    slot = ((((label ^ (label >> 31)) & 0x7FFFFFFF) * 0x9E3779B1) >> 20) & mask
     while stamps[slot] == stamp and keys[slot] != label:
         slot = (slot + 1) & mask
     return slot
@@ -121,7 +121,8 @@ def add_overlaps(a, b, truth, weights, cutoffs, p, drop_empty, sums):
             continue
         weight = weights[row] if weights.size > 0 else 1.0
         n_a, n_b = min(n_ranked_a[row], deepest), min(n_ranked_b[row], deepest)
-        for j in range(deepest):
+        longer = max(n_a, n_b)
+        for j in range(longer):
             common[j] = both[j] = hits_a[j] = hits_b[j] = 0
         for j in range(n_a):
             label = ranked_a[row, j]
@@ -146,7 +147,7 @@ def add_overlaps(a, b, truth, weights, cutoffs, p, drop_empty, sums):
         n_common = n_both = n_hits_a = n_hits_b = j = 0
         for c in range(cutoffs.size):
             k = cutoffs[c]
-            while j < k:
+            while j < min(k, longer):
                 n_common += common[j]
                 n_both += both[j]
                 n_hits_a += hits_a[j]

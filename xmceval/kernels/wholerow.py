@@ -21,26 +21,89 @@ KIND, CUT, DISCOUNT, IS_EXP, IS_RATIO = 0, 1, 2, 3, 4
 # Slots of `status`: true labels without a score; whether a grade is too large for ERR, and in which row.
 UNLISTED, FAULT, ROW = 0, 1, 2
 
+FEW = 64  # hits, up to which it is faster to pass over a row for each of them
+
 # Arrays of working space: of int64, of float64.
 N_SPACE, N_REAL_SPACE = 7, 4
 
 
 @helper
-def _position(indices, start, stop, label):
-    """Index of a label in ascending labels, or -1."""
+def _ascend(labels, start, stop):
+    """Whether labels ascend."""
+    descents = 0
+    for entry in range(np.uint64(start), np.uint64(stop - 1 if stop > start else start)):
+        descents += labels[entry] > labels[np.uint64(entry) + np.uint64(1)]
+    return descents == 0
+
+
+@helper
+def _position(labels, start, stop, label):
+    """Index of the last of ascending labels that is not above a label, or `start`."""
     length = stop - start
-    if length <= 0:
-        return -1
     while length > 1:  # without a branch that depends on what is compared
         half = length >> 1
-        start += half if indices[start + half] <= label else 0
+        start += half if labels[start + half] <= label else 0
         length -= half
-    return start if indices[start] == label else -1
+    return start
+
+
+@helper
+def _first_not_above(scores, n, score):
+    """Index of the first of `n` descending scores that is not above a score, or `n`."""
+    low, high = 0, n
+    while low < high:
+        middle = (low + high) >> 1
+        if scores[middle] > score:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@helper
+def _count_each(hits, hit_scores, hit_labels, labels, scores, start, stop, ranks, greater, at_least):
+    """Count for each hit the labels up to it, above it, and above or as high: many at once, in vector registers."""
+    for i in range(hits):
+        hit_score, hit_label = hit_scores[i], hit_labels[i]
+        n_above, n_level, n_before = 0, 0, 0
+        for entry in range(np.uint64(start), np.uint64(stop)):
+            score = scores[entry]
+            n_above += score > hit_score
+            n_level += score == hit_score
+            n_before += (score == hit_score) & (labels[entry] <= hit_label)
+        ranks[i], greater[i], at_least[i] = n_above + n_before, n_above, n_above + n_level
+
+
+@helper
+def _count_at_once(hits, hit_scores, hit_labels, stops, labels, scores, start, stop, ranks, greater, at_least):
+    """Do the same by counting every label at the first hit that it precedes, and adding up."""
+    for i in range(hits + 1):
+        ranks[i], greater[i], at_least[i] = 0, 0, 0
+    for entry in range(start, stop):
+        score = scores[entry]
+        above = _first_not_above(hit_scores, hits, score)
+        before, below = above, above
+        if above < hits and hit_scores[above] == score:
+            below = stops[above]
+            before = _position(hit_labels, above, below, labels[entry])
+            before += hit_labels[before] < labels[entry]
+        ranks[before] += 1
+        greater[below] += 1
+        at_least[above] += 1
+    for i in range(1, hits):
+        ranks[i] += ranks[i - 1]
+        greater[i] += greater[i - 1]
+        at_least[i] += at_least[i - 1]
 
 
 @function
 def _sort(scores, labels, grades, n):
     """Sort the first `n` by score, descending, and label (heap sort: no working space, no bad case)."""
+    i = 1
+    while i < n and (scores[i - 1] > scores[i] or (scores[i - 1] == scores[i] and labels[i - 1] <= labels[i])):
+        i += 1
+    if i >= n:
+        return
     begin, end = n // 2, n
     while end > 1:
         if begin > 0:
@@ -93,10 +156,10 @@ def compute_whole_rows(
 ):
     """Write the values of every output for each row.
 
-    Only true labels with a score (hits) are sorted; every other label is counted at the first hit that it precedes, so
-    that running sums over the hits give ranks and the numbers of labels scored above and as high. Labels without a
-    score are one group of ties: below all, or at score 0. Metrics of whole rows have their own rule for ties, which
-    could not move them; AUC_AT_K and AP_OF_HITS are not followed through their ties.
+    Only true labels with a score (hits) are sorted; the others are counted: at each hit, or at the first hit that they
+    precede, so that running sums give ranks and the numbers of labels scored above and as high. Labels without a score
+    are one group of ties: below all, or at score 0. Metrics of whole rows have their own rule for ties, which could not
+    move them; AUC_AT_K and AP_OF_HITS are not followed through their ties.
 
     Parameters
     ----------
@@ -107,7 +170,7 @@ def compute_whole_rows(
     zero_unscored, drop_empty : bool
     specs, params : as in scoring/wholerow.py
     space : 7 int64 arrays, real_space : 4 float64 arrays
-        Working space, each array as long as the longest row of truth.
+        Working space, each array longer than the longest row of truth.
     left_out : int64 [n_outputs]
         To which the rows without a value are added.
     status : int64 [3]
@@ -127,11 +190,16 @@ def compute_whole_rows(
             for o in range(specs.shape[0]):
                 values[row, o, 0], values[row, o, 1], values[row, o, 2], values[row, o, 3] = 0.0, 0.0, 0.0, 0.0
             continue
+        is_merged, at = _ascend(pred_indices, start, stop), first
         for entry in range(start, stop):
-            at = _position(truth_indices, first, last, pred_indices[entry])
-            if at >= 0:
-                hit_scores[hits], hit_labels[hits] = scores[entry], pred_indices[entry]
-                hit_grades[hits] = grades[at]
+            label = pred_indices[entry]
+            if is_merged:
+                while at < last and truth_indices[at] < label:
+                    at += 1
+            else:
+                at = _position(truth_indices, first, last, label)
+            if at < last and truth_indices[at] == label:
+                hit_scores[hits], hit_labels[hits], hit_grades[hits] = scores[entry], label, grades[at]
                 hits += 1
         _sort(hit_scores, hit_labels, hit_grades, hits)
         i = 0
@@ -142,33 +210,13 @@ def compute_whole_rows(
                 j += 1
             while i < j:
                 stops[i] = j
-                ranks[i], greater[i], at_least[i] = 0, 0, 0
                 i += 1
-        for entry in range(start, stop if hits > 0 else start):
-            score, label = scores[entry], pred_indices[entry]
-            if score < hit_scores[hits - 1]:
-                continue
-            low, high = 0, hits  # low: hits ranked before this label
-            while low < high:
-                middle = (low + high) >> 1
-                if hit_scores[middle] > score or (hit_scores[middle] == score and hit_labels[middle] < label):
-                    low = middle + 1
-                else:
-                    high = middle
-            above, below = low, low
-            if low < hits and hit_scores[low] == score:
-                above, below = starts[low], stops[low]
-            elif low > 0 and hit_scores[low - 1] == score:
-                above, below = starts[low - 1], stops[low - 1]
-            if low < hits:
-                ranks[low] += 1
-            if below < hits:
-                greater[below] += 1
-            at_least[above] += 1
-        for i in range(1, hits):
-            ranks[i] += ranks[i - 1]
-            greater[i] += greater[i - 1]
-            at_least[i] += at_least[i - 1]
+        if hits <= FEW:
+            _count_each(hits, hit_scores, hit_labels, pred_indices, scores, start, stop, ranks, greater, at_least)
+        else:
+            _count_at_once(
+                hits, hit_scores, hit_labels, stops, pred_indices, scores, start, stop, ranks, greater, at_least
+            )
 
         n_unscored, n_missing = n_labels - m, n - hits  # labels, and true ones among them
         status[UNLISTED] += n_missing

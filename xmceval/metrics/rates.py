@@ -114,14 +114,18 @@ def rate_values(rate: Rate, cells: Cells, beta: float = 1.0, zero: str = "0") ->
     zero : {"0", "1", "skip"}
         The value of a fraction 0/0; with skip it is left out, and the rate is undefined where no fraction is left.
     """
+    fractions = rate(cells, beta)
     total: Any = 0.0
-    parts: Any = 0
-    for num, den in rate(cells, beta):
+    parts: Any = 0 if zero == "skip" else len(fractions)
+    for num, den in fractions:
         is_defined = den > 0
-        quotient = num / np.where(is_defined, den, 1.0)
+        quotient = num / np.where(is_defined, den, 1.0)  # 0 where it is 0/0
         if zero == "skip":
-            total, parts = total + np.where(is_defined, quotient, 0.0), parts + is_defined
-        else:
-            total, parts = total + np.where(is_defined, quotient, float(zero)), parts + 1
-    values: Float64 = np.asarray(total / np.maximum(parts, 1), dtype=np.float64)
+            parts = parts + is_defined
+        elif zero != "0":
+            quotient = np.where(is_defined, quotient, float(zero))
+        total = quotient if len(fractions) == 1 else total + quotient
+    if len(fractions) > 1:
+        total = total / np.maximum(parts, 1)
+    values: Float64 = np.asarray(total, dtype=np.float64)
     return values, np.broadcast_to(np.asarray(parts) > 0, values.shape)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -267,3 +267,17 @@ def with_standings(result: Result, entry: Dataset) -> Result:
         return replace(result, published=Standings(entry.name, (), reason))
     metrics = find_comparable_metrics(result.propensities, entry)
     return replace(result, published=rank_among_published(result, entry.name, metrics))
+
+
+def shared_lines(results: Sequence[Result], kind: str) -> Iterator[str]:
+    """Yield the notes or the warnings of systems, each once; where not all share it, it begins with their names.
+
+    A line that begins with a name or with the path that it is the ending of needs no other.
+    """
+    systems: dict[str, list[str]] = {}
+    for result in results:
+        for line in getattr(result, kind):
+            systems.setdefault(line, []).append(result.name)
+    for line, names in systems.items():
+        is_named = line.partition(": ")[0].endswith(tuple(names)) or line.startswith(tuple(names))
+        yield line if len(names) == len(results) or is_named else f"{', '.join(names)}: {line}"

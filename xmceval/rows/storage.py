@@ -58,6 +58,17 @@ class BFloat16Matrix:
         return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
+class Items(Protocol):
+    """An array whose items become one of numpy when they are sliced."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type in which the items are stored."""
+
+    def __getitem__(self, items: slice) -> AnyArray:
+        """Return some items."""
+
+
 class Matrix(Protocol):
     """Some rows of a matrix, in any storage, that can be copied out as CSR."""
 
@@ -77,8 +88,8 @@ class Csr:
     """The three arrays of a CSR matrix, or of some of its rows."""
 
     indptr: AnyArray
-    indices: AnyArray
-    values: AnyArray
+    indices: Items
+    values: Items
     are_scores: bool
 
     @property
@@ -122,6 +133,11 @@ class Dense:
         values = self.values[start:stop]
         if self.are_scores:
             is_stored, values = values != -np.inf, comparable(values)
+            if is_stored.all():
+                rows = _full_rows(values.shape, scratch)
+                rows.indices.reshape(values.shape)[:] = np.arange(values.shape[1])
+                rows.values.reshape(values.shape)[:] = values
+                return rows
         else:
             is_stored = values != 0
         rows, places = _stored_rows(scratch, is_stored)
@@ -153,13 +169,19 @@ class PaddedLists:
         labels, scores = self.labels[start:stop], comparable(self.scores[start:stop])
         is_stored = labels != -1
         if is_stored.all():
-            rows = scratch.rows(labels.shape[0], labels.size)
-            np.multiply(np.arange(labels.shape[0] + 1), labels.shape[1], out=rows.indptr)
+            rows = _full_rows(labels.shape, scratch)
             rows.indices[:], rows.values[:] = labels.ravel(), scores.ravel()
             return rows
         rows, places = _stored_rows(scratch, is_stored)
         rows.indices[:], rows.values[:] = labels.ravel()[places], scores.ravel()[places]
         return rows
+
+
+def _full_rows(shape: tuple[int, ...], scratch: Scratch) -> Rows:
+    """Return arrays for rows of equal length in CSR."""
+    rows = scratch.rows(shape[0], shape[0] * shape[1])
+    np.multiply(np.arange(shape[0] + 1), shape[1], out=rows.indptr)
+    return rows
 
 
 def _stored_rows(scratch: Scratch, is_stored: AnyArray) -> tuple[Rows, AnyArray]:

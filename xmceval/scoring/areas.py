@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.roc import roc_areas
+from xmceval.statistics.exact import exact_sum
 
 Bools = NDArray[np.bool_]
 
@@ -75,7 +76,7 @@ class Areas:
 
     def mean(self) -> float | None:
         """Average them, or return None where there are none; the sum is rounded once."""
-        return math.fsum(self.values.tolist()) / self.values.size if self.values.size else None
+        return exact_sum(self.values) / self.values.size if self.values.size else None
 
     def where(self, kept: Bools) -> Areas:
         """Return some of the labels."""

@@ -16,6 +16,7 @@ from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
 from xmceval.rows.filters import Filter
 from xmceval.rows.width import Width
+from xmceval.scoring.decided import Decided, decide
 
 if TYPE_CHECKING:
     from xmceval.scoring.options import Ties
@@ -149,6 +150,7 @@ class Batch:
     ends: Int64 | None = None
     omitted: Int64 = field(default_factory=lambda: NONE_OMITTED)
     _relevant: dict[int, tuple[Rows, int]] = field(default_factory=dict)
+    _decided: dict[int, Decided] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -180,6 +182,15 @@ class Batch:
         ends = np.concatenate([[0], np.cumsum(kept)])[indptr]
         emptied = np.count_nonzero((np.diff(ends) == 0) & (np.diff(indptr) > 0)) if self.terms.drop_empty else 0
         return Rows(ends, indices[:n_entries][kept], grades[:n_entries][kept]), int(emptied)
+
+    def decided(self, rel: int) -> Decided:
+        """Return the decisions, and which of them are among the labels that are true from grade `rel` on."""
+        if rel not in self._decided:
+            self._decided[rel] = decide(
+                *(self.relevant(rel)[0], self.scores, self.terms.threshold, self.terms.drop_empty),
+                lambda name, size, dtype: self.scratch.array(f"{name} {rel}", size, dtype),
+            )
+        return self._decided[rel]
 
     def is_counted(self, truth: Rows) -> NDArray[np.bool_]:
         """Return which rows are not left out for having no true label."""

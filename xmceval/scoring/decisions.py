@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from xmceval.kernels.labelwise import count_decisions
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.rates import RATES, RATIOS, Cells, rate_values
 from xmceval.rows.block import Float64
@@ -50,17 +49,11 @@ class Decisions(RowTask):
             look_up(rules, measure.metric.fold, "rate", measure)
         return [cls(group, rel) for rel, group in by_rel(measures)]
 
-    def own_space(self) -> tuple[Any, ...]:
-        """Return the arrays that a count by row alone does not use."""
-        return np.empty(0, dtype=np.int64), np.empty((0, 3), dtype=np.int32)
-
-    def compute(self, batch: Batch, own: tuple[Any, ...]) -> RowValues:
+    def compute(self, batch: Batch, own: tuple[Any, ...]) -> RowValues:  # noqa: ARG002 - tasks share one signature
         """Compute numerator and denominator of each measure for each row; ties do not matter to decisions."""
         terms, (truth, n_dropped) = batch.terms, batch.relevant(self.rel)
-        no_units, no_counters = own
-        counts = batch.scratch.array("decisions", 2 * batch.n_rows, np.int64).reshape(-1, 2)
-        count_decisions(*(*truth[:2], *batch.scores, terms.threshold, no_units, terms.drop_empty, counts, no_counters))
-        cells = Cells.of(counts[:, 0], counts[:, 1], np.diff(truth.indptr), terms.width.n_labels)
+        hits, decisions = batch.decided(self.rel).counts.T
+        cells = Cells.of(hits, decisions, np.diff(truth.indptr), terms.width.n_labels)
         values = batch.values("outputs", batch.n_rows, len(self.measures))
         values.fill(0.0)
         for o, measure in enumerate(self.measures):

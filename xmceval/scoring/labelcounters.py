@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from xmceval.errors import DataError, UsageError
-from xmceval.kernels.labelwise import FIRST_SPAN, TRUE, count_decisions, count_ranked
+from xmceval.kernels.labelwise import DECISIONS, FIRST_SPAN, TRUE, count_decisions, count_ranked
 from xmceval.labels.counts import DENSE_IDS
 from xmceval.labels.idcounts import IdCounts
 from xmceval.labels.propensity import Propensities
 from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.rows.locked import Locked
 from xmceval.rows.width import UNKNOWN
+from xmceval.scoring.decided import Decided
 from xmceval.scoring.labeltotals import MOST_ROWS, Counts, LabelTotals, merge, n_slots
 from xmceval.scoring.limbs import join, split
 
@@ -139,22 +140,18 @@ class LabelCounters(Locked):
             if self._in_ideal and propensities is not None:
                 self._add_ideal(truth, cutoffs, propensities)
 
-    def add_decisions(
-        self, truth: Rows, scores: Rows, threshold: float, weights: Float64, drop_empty: bool = False
-    ) -> None:
-        """Count some rows and the labels whose score is at least the threshold."""
+    def add_decisions(self, truth: Rows, decided: Decided, weights: Float64, drop_empty: bool = False) -> None:
+        """Count some rows and the labels that are decided on."""
         units = self._units(weights)
-        by_row = np.empty((truth.indptr.size - 1, 2), dtype=np.int64)
-        stored = slice(0, int(scores.indptr[-1]))
-        decided, used = scores.indices[stored], truth.indices[: truth.indptr[-1]]
-        largest = max(int(used.max(initial=-1)), int(decided.max(initial=-1)))
+        largest = max(int(truth.indices[: truth.indptr[-1]].max(initial=-1)), decided.largest)
         with self._lock:
             self._make_room(largest, truth, units, drop_empty)
-            count_decisions(*truth[:2], *scores, threshold, units, drop_empty, by_row, self._dense)
+            count_decisions(*truth[:2], decided.counts, decided.labels, units, drop_empty, self._dense)
             if self._n_labels > DENSE_IDS:
-                kept = scores.values[stored] >= threshold
-                rows = np.repeat(np.arange(len(by_row)), np.diff(scores.indptr))[kept]
-                self._add_high(truth, rows, decided[kept], np.zeros(rows.size, dtype=np.int64), units, drop_empty)
+                n_decisions = decided.counts[:, DECISIONS]
+                rows = np.repeat(np.arange(n_decisions.size), n_decisions)
+                labels = decided.labels[: rows.size] >> 1
+                self._add_high(truth, rows, labels, np.zeros(rows.size, dtype=np.int64), units, drop_empty)
 
     def _units(self, weights: Float64) -> Int64:
         """Return what each row counts, in units of the counters; empty where all count 1."""

@@ -66,18 +66,9 @@ class LabelTotals:
         """The rows in which each label is true."""
         return self.column(TRUE)
 
-    def predicted(self, span: int) -> Int64:
-        """Return the rows that predict each label down to the end of a span of ranks."""
-        return self.column(slice(FIRST_SPAN, FIRST_SPAN + 2 * span + 2, 2))
-
     def hits(self, span: int) -> Int64:
-        """Return the rows that predict each label there and in which it is true."""
+        """Return the rows that predict each label down to the end of a span of ranks, and in which it is true."""
         return self.column(slice(FIRST_SPAN + 1, FIRST_SPAN + 2 * span + 2, 2))
-
-    def in_ideal(self, span: int, n_spans: int) -> Int64:
-        """Return the rows in whose ideal ranking each label is, down to the end of a span."""
-        first = FIRST_SPAN + 2 * n_spans
-        return self.column(slice(first, first + span + 1))
 
     def at(self, labels: Int64) -> Int64:
         """Return all counts of some labels [n, n_slots]; those without any have zeros."""

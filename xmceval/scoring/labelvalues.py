@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.kernels.labelwise import FIRST_SPAN, TRUE
 from xmceval.labels.counts import DENSE_IDS
 from xmceval.metrics.entry import format_number
 from xmceval.metrics.measure import Measure
-from xmceval.metrics.rates import RATES, Cells, rate_values
+from xmceval.metrics.rates import Cells
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.areas import Areas
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.columns import Columns
+from xmceval.scoring.labelcells import LabelCells, LabelRate
 from xmceval.scoring.labeltotals import LabelTotals
 from xmceval.scoring.labelwise import Labelwise
 from xmceval.scoring.program import Program
@@ -52,10 +52,11 @@ class Rate:
         beta = f"(beta={format_number(self.beta)})" if self.rule == "F" and self.beta != 1 else ""
         return RATE_NAMES[self.rule] + beta
 
-    def of(self, cells: Cells) -> Float64:
-        """Return the rate of each label, NaN where it is 0/0."""
-        values, _ = rate_values(RATES[self.rule], cells, self.beta, self.zero)
-        _, is_defined = rate_values(RATES[self.rule], cells, self.beta, "skip")
+    def of(self, cells: LabelCells, span: int) -> Float64:
+        """Return the rate of each label down to the end of a span, NaN where it is 0/0."""
+        values, is_defined = cells.rates(LabelRate(self.rule, span, self.beta, "skip"))
+        if self.zero != "skip":
+            values, _ = cells.rates(LabelRate(self.rule, span, self.beta, self.zero))
         return np.where(is_defined, values, np.nan)
 
 
@@ -94,7 +95,7 @@ class LabelValues:
             if isinstance(task, Labelwise):
                 by_system = [part.totals() for part in parts]
                 self._by_system += by_system
-                self.columns |= dict(self._counted(task, by_system))
+                self.columns |= dict(self._counted(task, [_Cells(each, task.n_spans) for each in by_system]))
             elif isinstance(task, Columns):
                 by_label = [task.by_label(*of_system) for of_system in zip(parts, terms, strict=True)]
                 areas |= dict(_area_columns(by_label, _rel(task.rel)))
@@ -115,10 +116,10 @@ class LabelValues:
         labels: Int64 = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *counted]))
         return labels
 
-    def _counted(self, task: Labelwise, by_system: Sequence[LabelTotals]) -> Iterator[tuple[str, Read]]:
+    def _counted(self, task: Labelwise, by_system: Sequence[_Cells]) -> Iterator[tuple[str, Read]]:
         """Yield the columns of the counts of a task, and their rates."""
         rel = _rel(task.rel)
-        yield f"n_true{rel}", lambda labels: self._numbers(by_system, lambda each: each.at(labels)[:, TRUE])
+        yield f"n_true{rel}", lambda labels: self._numbers([each(labels).true for each in by_system])
         for span, k in enumerate(task.cutoffs.tolist() or [None]):
             at, counts = (rel, DECISION_COUNTS) if k is None else (f"{rel}@{k}", RANKED_COUNTS)
             for name, count in counts.items():
@@ -133,15 +134,13 @@ class LabelValues:
             if is_of_labels and (measure.rel, measure.k) == (rel, k):
                 yield _rate_of(measure)
 
-    def _count(self, by_system: Sequence[LabelTotals], span: int, count: Callable[[Cells], Float64]) -> Read:
-        return lambda labels: self._numbers(by_system, lambda each: count(_cells(each, span, labels)))
+    def _count(self, by_system: Sequence[_Cells], span: int, count: Callable[[Cells], Float64]) -> Read:
+        return lambda labels: self._numbers([count(each(labels).cells(span)) for each in by_system])
 
-    def _numbers(self, by_system: Sequence[LabelTotals], count: Callable[[LabelTotals], NDArray[Any]]) -> NDArray[Any]:
+    def _numbers(self, by_system: Sequence[NDArray[Any]]) -> NDArray[Any]:
         """Return counts: whole numbers, or sums of sample weights."""
-        counts = np.stack([count(each) for each in by_system], axis=1)
-        if not by_system[0].bits:
-            return counts.astype(np.int64)
-        return np.ldexp(counts.astype(np.float64), -by_system[0].bits) * self._terms.weight_unit
+        counts, bits = np.stack(by_system, axis=1), self._by_system[0].bits
+        return np.ldexp(counts.astype(np.float64), -bits) * self._terms.weight_unit if bits else counts.astype(np.int64)
 
 
 RANKED_COUNTS: Mapping[str, Callable[[Cells], Float64]] = {
@@ -155,16 +154,24 @@ DECISION_COUNTS: Mapping[str, Callable[[Cells], Float64]] = {
 }
 
 
-def _cells(totals: LabelTotals, span: int, labels: Int64) -> Cells:
-    """Return the cells of some labels down to the end of a span."""
-    counts = totals.at(labels)
-    stop = FIRST_SPAN + 2 * span + 2
-    hits, predicted = (counts[:, first:stop:2].sum(axis=1) for first in (FIRST_SPAN + 1, FIRST_SPAN))
-    return Cells.of(hits, predicted, counts[:, TRUE], totals.rows)
+class _Cells:
+    """The cells of some labels; those of the last ones are kept for the next column."""
+
+    def __init__(self, totals: LabelTotals, n_spans: int) -> None:
+        self._totals, self._n_spans = totals, n_spans
+        self._cells = self._read(np.empty(0, dtype=np.int64))
+
+    def __call__(self, labels: Int64) -> LabelCells:
+        if not np.array_equal(labels, self._cells.labels):
+            self._cells = self._read(labels)
+        return self._cells
+
+    def _read(self, labels: Int64) -> LabelCells:
+        return LabelCells(labels, self._totals.at(labels), self._n_spans, self._totals.rows)
 
 
-def _rate(by_system: Sequence[LabelTotals], span: int, rate: Rate) -> Read:
-    return lambda labels: np.stack([rate.of(_cells(each, span, labels)) for each in by_system], axis=1)
+def _rate(by_system: Sequence[_Cells], span: int, rate: Rate) -> Read:
+    return lambda labels: np.stack([rate.of(each(labels), span) for each in by_system], axis=1)
 
 
 def _rate_of(measure: Measure) -> Rate:

@@ -13,7 +13,7 @@ from xmceval.scoring.batch import Batch, Terms
 from xmceval.scoring.decisions import Decisions
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.labelcounters import LabelCounters
-from xmceval.scoring.labelmeans import RULES, Context, bin_values, label_value
+from xmceval.scoring.labelmeans import RULES, Context, bin_values, label_values
 from xmceval.scoring.task import Estimates, Task, by_rel, look_up
 
 
@@ -111,7 +111,7 @@ class Labelwise(Task):
                 *(truth, ranked, n_ranked, self.cutoffs, batch.weights, terms.drop_empty, terms.propensities)
             )
         else:
-            part.add_decisions(truth, batch.scores, terms.threshold, batch.weights, terms.drop_empty)
+            part.add_decisions(truth, batch.decided(self.rel), batch.weights, terms.drop_empty)
 
     @staticmethod
     def merge(left: LabelCounters, right: LabelCounters) -> LabelCounters:
@@ -122,11 +122,9 @@ class Labelwise(Task):
         """Return the value of each measure; there is no interval of label-wise values."""
         if not self.measures:
             return {}
-        totals, context = part.totals(), Context(n_labels, terms.propensities, terms.weight_unit)
-        return {
-            str(measure): Estimate.plain(label_value(measure, totals, self.cutoffs, context))
-            for measure in self.measures
-        }
+        context = Context(n_labels, terms.propensities, terms.weight_unit)
+        values = label_values(self.measures, part.totals(), self.cutoffs, context)
+        return {name: Estimate.plain(value) for name, value in values.items()}
 
     def finish_bins(self, part: LabelCounters, n_rows: int, terms: Terms) -> Sequence[Estimates]:
         """Return the values within each bin of labels."""

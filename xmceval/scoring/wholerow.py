@@ -167,8 +167,9 @@ def _spec(measure: Measure) -> tuple[int, ...]:
     )
 
 
-def working_space(array: Any, size: int) -> tuple[tuple[NDArray[Any], ...], tuple[NDArray[Any], ...]]:
-    """Return the working space of the kernel; ``array(name, size, dtype)`` makes an array."""
+def working_space(array: Any, longest_row: int) -> tuple[tuple[NDArray[Any], ...], tuple[NDArray[Any], ...]]:
+    """Return the working space of the kernel for rows of truth; ``array(name, size, dtype)`` makes an array."""
+    size = longest_row + 1
     return (
         tuple(array(f"whole_row_{i}", size, np.int64) for i in range(kernels.N_SPACE)),
         tuple(array(f"whole_row_real_{i}", size, np.float64) for i in range(kernels.N_REAL_SPACE)),

@@ -54,7 +54,7 @@ class ArrayStream:
         except DataError:
             raise
         except Exception as error:  # numpy raises nearly anything over damaged bytes
-            raise _damage_error(self.name, error) from None
+            raise damage_error(self.name, error) from None
         if any(type(n) is not int or n < 0 for n in self.header.shape):
             raise DataError(f"{self.name}: cannot be read as an array; its shape is {self.header.shape}")
         if self.header.dtype.itemsize == 0:
@@ -91,7 +91,7 @@ class ArrayStream:
         except DataError:
             raise
         except Exception as error:  # zipfile and zlib raise nearly anything over damaged bytes
-            raise _damage_error(self.name, error) from None
+            raise damage_error(self.name, error) from None
         self._n_left -= n_items
         return np.frombuffer(buffer, dtype=self.header.dtype)
 
@@ -119,7 +119,7 @@ class ArrayStream:
         except DataError:
             raise
         except Exception as error:
-            raise _damage_error(self.name, error) from None
+            raise damage_error(self.name, error) from None
         if more:
             raise DataError(f"{self.name}: has more data than shape {self.header.shape}, which its header declares")
 
@@ -201,7 +201,7 @@ def take_strings(array: ArrayStream) -> NDArray[np.object_]:
     try:
         return items.astype(object).reshape(array.header.shape, order=order)  # type: ignore[call-overload, no-any-return]
     except ValueError as error:  # a code point that Unicode does not have
-        raise _damage_error(array.name, error) from None
+        raise damage_error(array.name, error) from None
 
 
 class ArrayFile(Protocol):
@@ -264,7 +264,7 @@ def read_row_pieces(path: Path, n_entries: int, first_row: int = 0) -> Iterator[
         try:
             whole = np.load(path, mmap_mode="r", allow_pickle=False)
         except ValueError as error:
-            raise _damage_error(str(path), error) from None
+            raise damage_error(str(path), error) from None
         yield from _cut(whole[first_row:], n_entries)
         return
     with open_array(path) as array:
@@ -297,7 +297,8 @@ def _cut(whole: AnyArray, n_entries: int) -> Iterator[AnyArray]:
     return (whole[i : i + n_piece] for i in range(0, whole.shape[0], n_piece))
 
 
-def _damage_error(name: str, error: Exception) -> DataError:
+def damage_error(name: str, error: Exception) -> DataError:
+    """Return the error for bytes that are no array."""
     return DataError(
         f"{name}: cannot be read as an array; is the file damaged or truncated? ({error or type(error).__name__})"
     )

@@ -6,7 +6,7 @@ import io
 import os
 import struct
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,8 +20,10 @@ from xmceval.errors import DataError, counted, listed
 from xmceval.files.arrays.csr import coo_to_csr, csc_to_csr
 from xmceval.files.arrays.npy import ArrayStream, Header, take_row_pieces, take_strings
 from xmceval.files.arrays.pairs import open_lists
+from xmceval.files.arrays.stored import CAN_READ, StoredArray, StoredFile
 from xmceval.files.known.table import title_of
 from xmceval.files.opened import Opened, Request
+from xmceval.files.paths import RemotePath
 from xmceval.files.streams import is_uncompressed, open_bytes, open_jumping, read_all_bytes
 from xmceval.rows.matrices import BLOCK_ENTRIES, MatrixSource, indptr_error
 from xmceval.rows.storage import Csr
@@ -43,6 +45,8 @@ _FORMATS: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "coo": {**_COMMON, "row": "iu", "col": "iu"},
     }
 )
+
+_CSR_ARRAYS = ("indptr", "indices", "data")
 
 # Names of an array of labels beside one of scores: that of NAME-labels.npy, and that of pyxclib's dict.
 _LISTS = frozenset({"labels", "indices"})
@@ -110,6 +114,25 @@ class Archive:
         except BaseException:
             stream.close()
             raise
+
+    def find_stored(self, opened: zipfile.ZipFile, names: Sequence[str]) -> list[StoredArray] | None:
+        """Return members that threads can read where they are in the file; None where they cannot."""
+        if self.content is not None or not CAN_READ or isinstance(self.path, RemotePath):
+            return None
+        file, arrays = StoredFile(self.path), list[StoredArray]()
+        for name in names:
+            with self.open_array(opened, name) as stream:  # checks what is before its items
+                header, n_head = stream.header, stream.stream.tell()
+            info, head = opened.getinfo(f"{name}.npy"), np.empty(LOCAL_HEADER, dtype=np.uint8)
+            is_read = file.read(info.header_offset, head) == head.size
+            offset = info.header_offset + LOCAL_HEADER + sum(struct.unpack("<HH", head[-4:].tobytes()))
+            n_items = (info.file_size - n_head) // header.dtype.itemsize
+            is_whole = offset + info.file_size <= file.size and header.shape[0] <= n_items
+            if info.compress_type != zipfile.ZIP_STORED or not (is_read and is_whole):
+                return None
+            where = offset, n_head, info.file_size, info.CRC
+            arrays.append(StoredArray(file, f"{self.path} ({name})", info.filename, header, *where))
+        return arrays
 
     def read_array(self, opened: zipfile.ZipFile, name: str) -> AnyArray:
         """Read a whole member."""
@@ -293,25 +316,33 @@ class _CsrPieces:
         return replace(self, first_row=row)
 
     def __iter__(self) -> Iterator[Csr]:
-        """Yield pieces of about BLOCK_ENTRIES entries."""
+        """Yield pieces: of many rows whose entries threads read, or of about BLOCK_ENTRIES entries."""
+        with self.archive.open() as opened:
+            stored = self.archive.find_stored(opened, _CSR_ARRAYS)
+            yield from self._read_in_step(opened) if stored is None else self._find(*stored)
+
+    def _find(self, ends: StoredArray, indices: StoredArray, values: StoredArray) -> Iterator[Csr]:
+        last = int(ends[self.first_row : self.first_row + 1][0])
+        self._check_first(last)
+        for row in range(self.first_row, self.n_rows, ROWS_AT_ONCE):
+            indptr = self._indptr(row, last, ends[row + 1 : min(row + ROWS_AT_ONCE, self.n_rows) + 1])
+            yield Csr(indptr, indices, values, self.are_scores)
+            last = int(indptr[-1])
+        if last == self.n_stored and not self.first_row:
+            for array in (ends, indices, values):
+                array.check_end()
+
+    def _read_in_step(self, opened: zipfile.ZipFile) -> Iterator[Csr]:
         with ExitStack() as stack:
-            opened = stack.enter_context(self.archive.open())
             open_part = self.archive.open_stored if self.first_row else self.archive.open_array
-            ends, indices, values = (
-                stack.enter_context(open_part(opened, part)) for part in ("indptr", "indices", "data")
-            )
+            ends, indices, values = (stack.enter_context(open_part(opened, part)) for part in _CSR_ARRAYS)
             last = self._skip_rows(ends, indices, values)
             for row in range(self.first_row, self.n_rows, ROWS_AT_ONCE):
-                # A uint64 of a damaged file that int64 does not hold becomes negative, and is refused.
-                piece = ends.read(min(ROWS_AT_ONCE, self.n_rows - row)).astype(np.int64)
-                indptr = np.concatenate([[last], piece])
-                if np.any(indptr[1:] < indptr[:-1]) or indptr[-1] > self.n_stored:
-                    raise indptr_error(str(self.archive.path), self.n_rows, self.n_stored)
-                self._check_lengths(row, indptr)
-                start = 0
-                while start < piece.size:
+                indptr = self._indptr(row, last, ends.read(min(ROWS_AT_ONCE, self.n_rows - row)))
+                start, n_rows = 0, indptr.size - 1
+                while start < n_rows:
                     stop = int(np.searchsorted(indptr, indptr[start] + BLOCK_ENTRIES, side="right")) - 1
-                    stop = min(max(stop, start + 1), piece.size)
+                    stop = min(max(stop, start + 1), n_rows)
                     n = int(indptr[stop] - indptr[start])
                     part = indptr[start : stop + 1] - indptr[start]
                     yield Csr(part, indices.read(n), values.read(n), self.are_scores)
@@ -321,13 +352,26 @@ class _CsrPieces:
                 for stream in (ends, indices, values):
                     stream.check_end()
 
+    def _indptr(self, row: int, last: int, ends: AnyArray) -> AnyArray:
+        """Return where rows from one on begin and end, which is checked."""
+        # A uint64 of a damaged file that int64 does not hold becomes negative, and is refused.
+        indptr = np.concatenate([[last], ends.astype(np.int64)])
+        if np.any(indptr[1:] < indptr[:-1]) or indptr[-1] > self.n_stored:
+            raise indptr_error(str(self.archive.path), self.n_rows, self.n_stored)
+        self._check_lengths(row, indptr)
+        return indptr
+
+    def _check_first(self, last: int) -> None:
+        """Check the entries before the first row."""
+        if not (0 <= last <= self.n_stored if self.first_row else last == 0):
+            raise indptr_error(str(self.archive.path), self.n_rows, self.n_stored)
+
     def _skip_rows(self, ends: ArrayStream, indices: ArrayStream, values: ArrayStream) -> int:
         """Go to the first row and return the entries before it."""
         if self.first_row:
             ends.skip(self.first_row)
         last = int(ends.read(1)[0])
-        if not (0 <= last <= self.n_stored if self.first_row else last == 0):
-            raise indptr_error(str(self.archive.path), self.n_rows, self.n_stored)
+        self._check_first(last)
         if last:
             indices.skip(last)
             values.skip(last)

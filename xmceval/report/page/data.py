@@ -14,7 +14,7 @@ from xmceval.report.comparison import Comparison
 from xmceval.report.markup import Child, Markup, element, isolate, join, name
 from xmceval.report.page.evidence import Evidence, InputFile
 from xmceval.report.page.parts import Section, draw_bars, draw_facts, draw_lines, draw_plain_table
-from xmceval.report.result import Result
+from xmceval.report.result import Result, shared_lines
 from xmceval.version import VERSION
 
 
@@ -88,10 +88,10 @@ def _draw_spread(title: Child, heads: tuple[str, str], spread: Spread | None) ->
 def describe_files(results: Sequence[Result], comparison: Comparison | None, evidence: Evidence) -> Section | None:
     """Describe what was wrong with the files, or is worth knowing about them."""
     names = [result.name for result in results]
-    warnings = [*_shared_lines(results, "warnings", comparison.warnings if comparison is not None else ())]
+    warnings = [*(comparison.warnings if comparison is not None else ()), *shared_lines(results, "warnings")]
     warnings += [line for line in _inspected_warnings(evidence) if line not in warnings]
     forms = tuple(f"{file.path}: {file.description}" for file in evidence.files)  # the table of files has them
-    notes = [*(line for line in _shared_lines(results, "notes") if not line.endswith(forms or "\n")), *evidence.unread]
+    notes = [*(line for line in shared_lines(results, "notes") if not line.endswith(forms or "\n")), *evidence.unread]
     content: list[Child] = []
     if warnings:
         content += [element("h3", "Warnings"), draw_lines((isolate(line, names) for line in warnings), "problems")]
@@ -107,20 +107,8 @@ def describe_files(results: Sequence[Result], comparison: Comparison | None, evi
 
 def count_warnings(results: Sequence[Result], comparison: Comparison | None, evidence: Evidence) -> int:
     """Count the warnings that the section on files shows."""
-    lines = [*_shared_lines(results, "warnings", comparison.warnings if comparison is not None else ())]
+    lines = [*(comparison.warnings if comparison is not None else ()), *shared_lines(results, "warnings")]
     return len(dict.fromkeys([*lines, *_inspected_warnings(evidence)]))
-
-
-def _shared_lines(results: Sequence[Result], kind: str, more: Sequence[str] = ()) -> Iterator[str]:
-    """Yield the lines of all systems; those that not all of them share begin with names."""
-    yield from more
-    systems: dict[str, list[str]] = {}
-    for result in results:
-        for line in getattr(result, kind):
-            systems.setdefault(line, []).append(result.name)
-    for line, names in systems.items():
-        is_shared = len(names) == len(results) or line.startswith(tuple(names))
-        yield line if is_shared else f"{', '.join(names)}: {line}"
 
 
 def _inspected_warnings(evidence: Evidence) -> Iterator[str]:

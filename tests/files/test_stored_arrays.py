@@ -1,0 +1,120 @@
+"""npz files that are not compressed: threads read their entries where they are, and their checksums hold."""
+
+import zipfile
+import zlib
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from scipy.sparse import csr_matrix, load_npz, random as random_matrix, save_npz
+
+import xmceval
+from xmceval.api.convert import convert
+from xmceval.errors import DataError
+from xmceval.files.arrays import npz, stored
+from xmceval.files.arrays.stored import Run, combined_crc
+from xmceval.files.opening import open_scores
+from xmceval.rows import matrices
+
+SHAPE = (300, 40)
+
+
+@pytest.fixture
+def pair(rng, tmp_path, monkeypatch):
+    """Write truth and predictions, and let blocks be so small that there are many."""
+    for module in (matrices, npz):
+        monkeypatch.setattr(module, "BLOCK_ENTRIES", 50)
+    monkeypatch.setattr(npz, "ROWS_AT_ONCE", 70)
+    truth = csr_matrix(rng.random(SHAPE) < 0.1, dtype=np.float32)
+    scores = random_matrix(*SHAPE, 0.3, format="csr", dtype=np.float32, random_state=rng)
+    save_npz(tmp_path / "t.npz", truth, compressed=False)
+    save_npz(tmp_path / "p.npz", scores, compressed=False)
+    return truth, scores, tmp_path
+
+
+def read(path):
+    """Return the values of a file of predictions."""
+    return xmceval.score(path.parent / "t.npz", path, metrics=["P@1", "LRAP"], threads=2).estimates
+
+
+@given(content=st.binary(max_size=300), cuts=st.lists(st.integers(0, 300), max_size=6))
+def test_checksums_of_runs_make_that_of_the_whole(content, cuts):
+    ends = [0, *sorted(min(cut, len(content)) for cut in cuts), len(content)]
+    runs = [Run(i, j, zlib.crc32(content[i:j])) for i, j in pairwise(ends)]
+    assert combined_crc(runs) == zlib.crc32(content)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("can_read", [True, False])
+def test_stored_entries_are_those_of_the_matrix(pair, monkeypatch, threads, can_read):
+    monkeypatch.setattr(npz, "CAN_READ", can_read)
+    truth, scores, folder = pair
+    options = {"metrics": ["P@1", "nDCG@5", "LRAP"], "threads": threads}
+    expected = xmceval.score(truth, scores, **options).estimates
+    assert xmceval.score(folder / "t.npz", folder / "p.npz", train=folder / "t.npz", **options).estimates == expected
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int64, ">f4", np.float16])
+def test_entries_of_any_type_are_read(pair, dtype):
+    _, scores, folder = pair
+    data = np.rint(scores.data * 9).astype(dtype)
+    parts = {"data": data, "indices": scores.indices.astype(">i8"), "indptr": scores.indptr.astype(np.uint32)}
+    np.savez(folder / "q.npz", shape=np.array(SHAPE), format=np.array(b"csr"), **parts)
+    exact = csr_matrix((data.astype(np.float64), scores.indices, scores.indptr), shape=SHAPE)
+    save_npz(folder / "r.npz", exact)  # compressed
+    assert read(folder / "q.npz") == read(folder / "r.npz")
+
+
+@pytest.mark.parametrize(("part", "place"), [("data", -4), ("data", 100), ("indices", 100), ("indptr", 100)])
+def test_a_byte_that_changed_is_found(pair, part, place):
+    _, _, folder = pair
+    content = bytearray((folder / "p.npz").read_bytes())
+    with zipfile.ZipFile(folder / "p.npz") as archive:
+        info = archive.getinfo(f"{part}.npy")
+    place = content.index(b"\x93NUMPY", info.header_offset) + (place if place > 0 else info.file_size + place)
+    content[place] ^= ord(" ") ^ ord("\t")  # white space in a header, or the last bits of a number
+    (folder / "p.npz").write_bytes(content)
+    problem = rf"p\.npz \({part}\): cannot be read as an array; .* \(Bad CRC-32 for file '{part}\.npy'\)"
+    with pytest.raises(DataError, match=problem):
+        read(folder / "p.npz")
+
+
+def test_blocks_that_were_read_twice_or_never_do_not_matter(pair):
+    _, scores, folder = pair
+    source = open_scores(folder / "p.npz").source
+    blocks = list(source.blocks())  # none is read by then: the checksum is found nevertheless
+    again = matrices.Scratch()
+    for block in (*blocks, *blocks):
+        block.rows(again)
+    assert sum(block.rows(again).indptr[-1] for block in blocks) == scores.nnz
+
+
+def test_more_bytes_than_items_are_reported(pair):
+    _, scores, folder = pair
+    with zipfile.ZipFile(folder / "p.npz") as archive:
+        members = {info.filename: archive.read(info) for info in archive.infolist()}
+    members["indices.npy"] += b"more"
+    with zipfile.ZipFile(folder / "p.npz", "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    with pytest.raises(DataError, match=rf"p\.npz \(indices\): has more data than shape \({scores.nnz},\)"):
+        read(folder / "p.npz")
+
+
+def test_a_file_that_became_shorter_is_reported(pair, monkeypatch):
+    _, _, folder = pair
+    monkeypatch.setattr(stored.StoredFile, "read", lambda self, offset, buffer: buffer.size - 1)
+    archive = npz.Archive(folder / "p.npz")
+    with archive.open() as opened:
+        assert archive.find_stored(opened, ["indptr"]) is None
+    file, head = stored.StoredFile.__new__(stored.StoredFile), npz.Header((3,), False, np.dtype(np.int64))
+    array = stored.StoredArray(file, "x.npz (data)", "data.npy", head, 0, 128, 152, 0)
+    with pytest.raises(DataError, match=r"x\.npz \(data\): the file is truncated; its header declares shape \(3,\)"):
+        array[0:3]
+
+
+def test_a_converted_file_is_the_same(pair):
+    _, scores, folder = pair
+    convert(folder / "p.npz", folder / "c.npz", threads=2)
+    assert (load_npz(folder / "c.npz") != scores).nnz == 0

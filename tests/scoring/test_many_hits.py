@@ -1,0 +1,52 @@
+"""Whole rows with few and with many hits, which are counted in two ways, against the judge."""
+
+import numpy as np
+import pytest
+from judge import naive_rows
+from scipy.sparse import csr_matrix
+from support.strategies import to_csr
+from support.wholerows import OPTIONS, name_of
+
+import xmceval
+from xmceval.kernels.wholerow import FEW
+
+N_LABELS = 3 * FEW
+
+
+def rows_of(rng, scores):
+    """Return truth and scores of rows with up to 2 FEW hits, among them just below, at and above FEW."""
+    truth, predicted = [], []
+    for n_hits in (0, 1, FEW - 1, FEW, FEW + 1, 2 * FEW):
+        labels = rng.permutation(N_LABELS)
+        true = labels[: n_hits + int(rng.integers(0, 9))]
+        stored = [*labels[:n_hits], *labels[true.size :][: int(rng.integers(1, FEW // 2))]]
+        truth.append({int(label): float(rng.integers(1, 5)) for label in true})
+        predicted.append({int(label): float(rng.choice(scores)) for label in stored})
+    return truth, predicted
+
+
+def shuffled(rng, rows):
+    """Return rows as CSR in which labels are in no order."""
+    csr = to_csr(rows, N_LABELS, np.float64)
+    lengths = np.diff(csr.indptr)
+    order = np.concatenate([start + rng.permutation(n) for start, n in zip(csr.indptr[:-1], lengths, strict=True)])
+    return csr_matrix((csr.data[order], csr.indices[order], csr.indptr), shape=csr.shape)
+
+
+@pytest.mark.parametrize(
+    "scores", [[0.5], [-1.0, 0.0, 0.5, 1.0], np.linspace(-1, 1, 1000)], ids=["tied", "some", "few"]
+)
+@pytest.mark.parametrize("unscored", ["bottom", "zero"])
+def test_values_of_rows_with_many_hits_are_the_judges_in_any_order_of_labels(rng, scores, unscored):
+    truth, predicted = rows_of(rng, scores)
+    names = {name_of(name, 5): name for name in naive_rows.METRICS}
+    y_true = to_csr(truth, N_LABELS)
+    result = xmceval.score(y_true, to_csr(predicted, N_LABELS, np.float64), metrics=list(names), unscored=unscored)
+    for name, judges in names.items():
+        expected = naive_rows.evaluate(
+            judges, truth, predicted, N_LABELS, unscored=unscored, k=5, options=OPTIONS.get(judges)
+        )
+        assert result[name] == pytest.approx(expected, rel=1e-12, abs=1e-12), name
+    for _ in range(3):
+        again = xmceval.score(y_true, shuffled(rng, predicted), metrics=list(names), unscored=unscored)
+        assert again.estimates == result.estimates

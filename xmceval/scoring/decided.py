@@ -1,0 +1,45 @@
+"""Decisions: the labels of rows whose score reaches the threshold, found once for all tasks that count them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xmceval.kernels.labelwise import find_decisions
+from xmceval.rows.block import Int64, Rows
+
+
+class Decided(NamedTuple):
+    """The decisions of some rows.
+
+    Attributes
+    ----------
+    counts : int64 array [n_rows, 2]
+        Hits and decisions of each row; rows that are left out have none.
+    labels : int64 array
+        Twice the label of each decision, and 1 more where it is a hit.
+    largest : int
+        The largest label that has a score, -1 where there is none.
+    """
+
+    counts: Int64
+    labels: Int64
+    largest: int
+
+
+def decide(
+    truth: Rows,
+    scores: Rows,
+    threshold: float,
+    drop_empty: bool = False,
+    array: Callable[[str, int, type], NDArray[Any]] = lambda _, size, dtype: np.empty(size, dtype=dtype),
+) -> Decided:
+    """Find the decisions of some rows; ``array(name, size, dtype)`` makes the arrays that are returned."""
+    n_stored = int(scores.indptr[-1])
+    counts = array("decisions of rows", 2 * (truth.indptr.size - 1), np.int64).reshape(-1, 2)
+    labels = array("decisions", n_stored, np.int64)
+    find_decisions(*truth[:2], *scores, threshold, drop_empty, counts, labels)
+    return Decided(counts, labels, int(scores.indices[:n_stored].max(initial=-1)))

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -113,7 +114,7 @@ def test_simultaneous_first_runs_compile_once(tmp_path):
 @pytest.fixture
 def private(monkeypatch, tmp_path):
     """A private folder for the locks of this process."""
-    monkeypatch.setattr(locks.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
     locks.make_private_folder.cache_clear()
     yield tmp_path / f"xmceval-{os.getuid()}"
     locks.make_private_folder.cache_clear()
@@ -167,7 +168,7 @@ def test_kernels_are_saved_in_the_first_folder_that_can_be_written(monkeypatch, 
     assert user == base / "home" / ".cache" / "numba" / temporary.name
     assert temporary.parent == private
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(base / "own"))
-    assert cache._candidates() == [base / "own" / temporary.name, beside, user, temporary]
+    assert list(cache._candidates()) == [base / "own" / temporary.name, beside, user, temporary]
 
     (base / "file").touch()
     blocked = base / "file" / "a"

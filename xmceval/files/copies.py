@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import tempfile
 import threading
 import weakref
 from typing import Any, cast
@@ -13,6 +12,8 @@ class Copy:
     """A temporary file for several readers, which is gone with the last of them."""
 
     def __init__(self) -> None:
+        import tempfile
+
         self.file = cast(io.RawIOBase, tempfile.TemporaryFile(buffering=0))  # noqa: SIM115 - closed below
         weakref.finalize(self, self.file.close)
         self._lock = threading.Lock()

@@ -8,10 +8,7 @@ from pathlib import Path
 
 from xmceval.errors import DataError
 from xmceval.files import signatures
-from xmceval.files.arrays.mat import open_mat
-from xmceval.files.arrays.npz import open_npz
 from xmceval.files.arrays.pairs import is_pair, open_npy, open_pair
-from xmceval.files.arrays.parquet import open_parquet
 from xmceval.files.judgments import Judgments
 from xmceval.files.limits import MAX_LINE
 from xmceval.files.names import Names
@@ -38,14 +35,32 @@ class BinaryKind:
     hint: str = ""
 
 
+def _open_npz(path: Path, request: Request) -> Opened:
+    from xmceval.files.arrays.npz import open_npz
+
+    return open_npz(path, request)
+
+
+def _open_mat(path: Path, request: Request) -> Opened:
+    from xmceval.files.arrays.mat import open_mat
+
+    return open_mat(path, request)
+
+
+def _open_parquet(path: Path, request: Request) -> Opened:
+    from xmceval.files.arrays.parquet import open_parquet
+
+    return open_parquet(path, request)
+
+
 _SAVE = "save the matrix with scipy.sparse.save_npz"
 _RECODE = "convert it with iconv -f UTF-16 -t UTF-8"
 
 BINARY_KINDS = (
-    BinaryKind(signatures.ZIP, "an npz file", open_npz),
+    BinaryKind(signatures.ZIP, "an npz file", _open_npz),
     BinaryKind(signatures.NPY, "an npy file", open_npy),
-    BinaryKind(signatures.MATLAB, "a MATLAB file", open_mat),
-    BinaryKind(signatures.PARQUET, "a Parquet file", open_parquet),
+    BinaryKind(signatures.MATLAB, "a MATLAB file", _open_mat),
+    BinaryKind(signatures.PARQUET, "a Parquet file", _open_parquet),
     BinaryKind(signatures.PICKLE, "a pickle, which runs code when it is loaded", hint=_SAVE),
     BinaryKind(signatures.HDF5, "an HDF5 file", hint=_SAVE),
     BinaryKind(signatures.EMPTY_ZIP, "an empty zip archive", hint=_SAVE),

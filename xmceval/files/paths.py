@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xmceval.files.addresses import LOCAL, Address, is_address, lower_protocol, shown, split_query
-from xmceval.files.remote.reading import RemoteFile
-from xmceval.files.remote.stores import Remote, connect
 from xmceval.rows.parts import Shards
+
+if TYPE_CHECKING:
+    from xmceval.files.remote.stores import Remote
 
 _Local = type(Path())
 
@@ -75,6 +76,8 @@ class RemotePath(_Local):  # type: ignore[misc, valid-type]
             No fsspec, or an unknown protocol.
         """
         if self._remote is None:
+            from xmceval.files.remote.stores import connect
+
             self._remote = connect(Address(self.address), self.fingerprint)
         return self._remote
 
@@ -111,6 +114,8 @@ class RemotePath(_Local):  # type: ignore[misc, valid-type]
 
     def open(self, *_: Any, **__: Any) -> Any:
         """Open the file for reading, in bytes."""
+        from xmceval.files.remote.reading import RemoteFile
+
         return RemoteFile(self.remote)
 
     def samefile(self, other_path: Any) -> bool:

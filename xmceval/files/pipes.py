@@ -15,7 +15,6 @@ from typing import Any, BinaryIO, cast
 from xmceval.errors import DataError, UsageError
 from xmceval.files.copies import Copy
 from xmceval.files.paths import RemotePath
-from xmceval.files.remote.reading import make_copy
 from xmceval.rows.progress import phase
 
 STDIN = Path("-")
@@ -222,6 +221,8 @@ def copy_pipe(path: Path) -> None:
     A remote file whose store gives it only from the beginning is copied too, so that it comes once.
     """
     if isinstance(path, RemotePath) and not path.remote.has_ranges:
+        from xmceval.files.remote.reading import make_copy
+
         make_copy(path.remote)
     pipe = find_pipe(path)
     if pipe is not None:

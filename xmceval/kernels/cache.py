@@ -10,7 +10,6 @@ import hashlib
 import importlib.util
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -60,7 +59,7 @@ class Slot:
 
     def read(self) -> Iterator[bytes]:
         """Yield what is saved, from each folder that has it."""
-        for folder in folders() if self._source else ():
+        for folder in _folders() if self._source else ():
             try:
                 content = (folder / self._file).read_bytes()
             except OSError:
@@ -104,12 +103,15 @@ class Slot:
 @cache
 def folders() -> list[Path]:
     """Return where compiled kernels may lie: the first folder that can be written comes last."""
-    found = []
+    return list(_folders())
+
+
+def _folders() -> Iterator[Path]:
+    """Yield these folders; whether one can be written is tried only where it has not what is looked for."""
     for folder in _candidates():
-        found.append(folder)
+        yield folder
         if _is_writable(folder):
             break
-    return found
 
 
 def folder_to_write() -> Path | None:
@@ -117,21 +119,22 @@ def folder_to_write() -> Path | None:
     return folders()[-1] if _is_writable(folders()[-1]) else None
 
 
-def _candidates() -> list[Path]:
-    """Return NUMBA_CACHE_DIR, the folder beside the sources, the user's cache, and a temporary one, as far as known.
+def _candidates() -> Iterator[Path]:
+    """Yield NUMBA_CACHE_DIR, the folder beside the sources, the user's cache, and a temporary one, as far as known.
 
     The last is used only if nobody else can write there, as loading a kernel runs it.
     """
     home = Path(__file__).parent
     own = f"{home.name}_{hashlib.blake2b(str(home).encode(errors='surrogateescape'), digest_size=20).hexdigest()}"
     chosen, user = os.environ.get("NUMBA_CACHE_DIR"), _user_cache()
+    if chosen:
+        yield Path(chosen).absolute() / own
+    yield home / "__pycache__"
+    if user.is_absolute():
+        yield user / own
     temporary = make_private_folder()
-    return [
-        *([Path(chosen).absolute() / own] if chosen else []),
-        home / "__pycache__",
-        *([user / own] if user.is_absolute() else []),
-        *([] if temporary is None else [temporary / own]),
-    ]
+    if temporary is not None:
+        yield temporary / own
 
 
 def version_of_numba() -> str:
@@ -146,6 +149,8 @@ def version_of_numba() -> str:
 def _is_writable(folder: Path) -> bool:
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        import tempfile
+
         with tempfile.TemporaryFile(dir=folder):
             return True
     except OSError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from functools import cache
 from types import FunctionType
@@ -100,11 +101,10 @@ def _make_entry(compiled: Any, signature: tuple[Any, ...], *, with_destructor: b
     callee = compiled.fndesc.llvm_func_name
     module = ir.Module("entry")
     machine, module.triple, module.data_layout = _machine()
-    leaves = list(_leaves(signature))
-    kinds = [DOUBLE if isinstance(leaf, types.Float) else WORD for leaf in leaves]
-    entry = ir.Function(module, ir.FunctionType(STATUS, [WORD, *kinds]), f"entry.{callee}")
+    entry = ir.Function(module, ir.FunctionType(STATUS, [WORD, WORD]), f"entry.{callee}")
     builder = ir.IRBuilder(entry.append_basic_block())
-    words = iter(entry.args[1:])
+    result_at, words_at = entry.args
+    offsets = itertools.count(0, 8)
 
     def load(address: Any, offset: int, kind: Any) -> Any:
         return builder.load(builder.inttoptr(builder.add(address, WORD(offset)), kind.as_pointer()))
@@ -112,7 +112,7 @@ def _make_entry(compiled: Any, signature: tuple[Any, ...], *, with_destructor: b
     def value(kind: Any) -> Any:
         if isinstance(kind, types.BaseTuple):
             return context.make_tuple(builder, kind, [value(each) for each in kind])
-        word = next(words)
+        word = load(words_at, next(offsets), DOUBLE if isinstance(kind, types.Float) else WORD)
         if isinstance(kind, types.Float):
             return word
         if not isinstance(kind, types.Array):
@@ -134,7 +134,7 @@ def _make_entry(compiled: Any, signature: tuple[Any, ...], *, with_destructor: b
     if result != types.none:
         data = context.get_data_type(result)
         as_data = context.data_model_manager[result].as_data(builder, returned)
-        builder.store(as_data, builder.inttoptr(entry.args[0], data.as_pointer()))
+        builder.store(as_data, builder.inttoptr(result_at, data.as_pointer()))
     builder.ret(builder.select(status.is_ok, STATUS(0), STATUS(1)))
     if with_destructor:
         nothing = ir.Function(module, ir.FunctionType(ir.VoidType(), [WORD.as_pointer()]), DESTRUCTOR)
@@ -142,14 +142,6 @@ def _make_entry(compiled: Any, signature: tuple[Any, ...], *, with_destructor: b
     parsed = llvm.parse_assembly(str(module))
     parsed.verify()
     return entry.name, machine.emit_object(parsed)
-
-
-def _leaves(signature: Any) -> Any:
-    for kind in signature:
-        if isinstance(kind, types.BaseTuple):
-            yield from _leaves(kind)
-        else:
-            yield kind
 
 
 @cache

@@ -14,14 +14,11 @@ from functools import update_wrapper
 from typing import Any
 
 import numpy as np
+from numpy import memmap, ndarray
 
 from xmceval.kernels.forms import Helper, Instruction
 
 SETTINGS = ".numba_config.yaml"  # numba's own file, in the current directory
-
-# Bits of an array's flags.
-C_CONTIGUOUS, F_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x2, 0x100, 0x400
-FLAGS = C_CONTIGUOUS | F_CONTIGUOUS | ALIGNED | WRITEABLE
 
 INTEGERS = (int, bool, np.bool_, *(np.dtype(f"{kind}{size}").type for kind in "iu" for size in (1, 2, 4, 8)))
 NUMBERS: dict[type, type] = {**dict.fromkeys(INTEGERS, int), float: float, np.float64: float}
@@ -71,11 +68,15 @@ class Kernel:
 
 
 def _scan(arguments: tuple[Any, ...], kinds: list[Any], words: list[Any]) -> None:
-    """Append what the signature depends on, and the numbers and addresses to pass on."""
+    """Append what the signature depends on, and the numbers and addresses to pass on.
+
+    The kinds are, for an array, its type, number of dimensions and flags, for a tuple its length, for a number its
+    type.
+    """
     for argument in arguments:
         kind = type(argument)
-        if kind is np.ndarray or kind is np.memmap:
-            kinds.append((argument.dtype, argument.ndim, argument.flags.num & FLAGS))
+        if kind is ndarray or kind is memmap:
+            kinds += argument.dtype, argument.ndim, argument.flags.num
             words.append(id(argument))
         elif kind is tuple:
             kinds.append(len(argument))

@@ -6,13 +6,15 @@ import ctypes
 import os
 import pickle
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
+from struct import Struct
 from typing import Any
 
 import llvmlite
 import llvmlite.binding as llvm
+import numpy as np
 
 from xmceval.kernels.cache import Slot, report_compilation, version_of_numba
 from xmceval.kernels.forms import Form
@@ -26,6 +28,9 @@ RESULTS: dict[str, Any] = {
     "float": ctypes.c_double,
 }
 
+# Bits of an array's flags.
+C_CONTIGUOUS, F_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x2, 0x100, 0x400
+
 INDIFFERENT = {"NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS"}  # settings of numba that do not change what it compiles
 
 compiled: list[str] = []  # by this process
@@ -37,9 +42,10 @@ def make_entry(function: Callable[..., Any], key: tuple[Any, ...], arguments: tu
 
     It takes the arguments, and the words that they are passed on as.
     """
-    if not all(map(_is_native, key)):
+    kinds = list(_split(key))
+    if not all(map(_is_native, kinds)):
         return _through_numba(function)
-    slot = Slot(function, f"{_machine()}\n{' '.join(map(_describe, key))}")
+    slot = Slot(function, f"{_machine()}\n{' '.join(map(_describe, kinds))}")
     form = _read(slot)
     if form is None:
         report_compilation()
@@ -53,7 +59,14 @@ def make_entry(function: Callable[..., Any], key: tuple[Any, ...], arguments: tu
                 if form is None:
                     return _through_numba(function)
                 slot.write(pickle.dumps(form))
-    return _load(form, key)
+    return _load(form, kinds)
+
+
+def _split(key: tuple[Any, ...]) -> Iterator[Any]:
+    """Yield what each argument is: a tuple for an array, a length for a tuple, or the type of a number."""
+    parts = iter(key)
+    for part in parts:
+        yield (part, next(parts), next(parts)) if isinstance(part, np.dtype) else part
 
 
 def _is_native(kind: Any) -> bool:
@@ -66,8 +79,8 @@ def _describe(kind: Any) -> str:
     if not isinstance(kind, tuple):
         return str(kind) if isinstance(kind, int) else kind.__name__
     dtype, n_dimensions, flags = kind
-    layout = "C" if flags & 0x1 else "F" if flags & 0x2 else "A"
-    return f"{dtype.str}{n_dimensions}{layout}{flags & ~0x3:x}"
+    layout = "C" if flags & C_CONTIGUOUS else "F" if flags & F_CONTIGUOUS else "A"
+    return f"{dtype.str}{n_dimensions}{layout}{flags & (ALIGNED | WRITEABLE):x}"
 
 
 def _read(slot: Slot) -> Form | None:
@@ -79,7 +92,7 @@ def _read(slot: Slot) -> Form | None:
     return None
 
 
-def _load(form: Form, key: tuple[Any, ...]) -> Entry:
+def _load(form: Form, kinds: list[Any]) -> Entry:
     """Load object code, and return what calls its entry."""
     if form.needs_numba:
         from xmceval.kernels.compiler import load_numba
@@ -90,16 +103,14 @@ def _load(form: Form, key: tuple[Any, ...]) -> Entry:
         engine.add_object_file(llvm.ObjectFileRef.from_data(content))
     engine.finalize_object()
     _engines.append(engine)
-    words = (kind for kind in key if not isinstance(kind, int))
-    types = [
-        ctypes.c_double if isinstance(kind, type) and issubclass(kind, float) else ctypes.c_int64 for kind in words
-    ]
-    call = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, *types)(engine.get_function_address(form.symbol))
+    pack = Struct("".join(map(_code, kinds))).pack
+    kind_of_call = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_char_p)
+    call = kind_of_call(engine.get_function_address(form.symbol))
     kind_of_result = RESULTS.get(form.result)
     if kind_of_result is None:
 
         def enter(_arguments: tuple[Any, ...], words: list[Any]) -> None:
-            if call(None, *words):
+            if call(None, pack(*words)):
                 raise MemoryError
 
         return enter
@@ -107,11 +118,20 @@ def _load(form: Form, key: tuple[Any, ...]) -> Entry:
 
     def enter_and_return(_arguments: tuple[Any, ...], words: list[Any]) -> Any:
         returned = buffer()
-        if call(ctypes.addressof(returned), *words):
+        if call(ctypes.addressof(returned), pack(*words)):
             raise MemoryError
         return tuple(returned) if form.n_results else returned[0]
 
     return enter_and_return
+
+
+def _code(kind: Any) -> str:
+    """Return how a word is packed: an address, a number; a tuple has only the words of what is in it."""
+    if isinstance(kind, tuple):
+        return "q"
+    if isinstance(kind, int):
+        return ""
+    return "d" if issubclass(kind, float) else "Q" if kind is np.uint64 else "q"
 
 
 def _through_numba(function: Callable[..., Any]) -> Entry:

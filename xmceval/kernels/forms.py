@@ -25,8 +25,8 @@ class Form(NamedTuple):
     Attributes
     ----------
     symbol : str
-        Of the function to call. It takes the address of the result, then a word for each array, the address of the
-        Python object, and for each number, or a double. It returns 0 if all went well.
+        Of the function to call. It takes the addresses of the result and of words: the address of each array, as a
+        Python object, and each number. It returns 0 if all went well.
     result : str
         "int", "uint", "bool", "float", or empty where the kernel returns nothing.
     n_results : int

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-import tempfile
 import time
 from contextlib import suppress
 from functools import cache
@@ -75,6 +74,8 @@ def make_private_folder() -> Path | None:
     """Return a folder in the temporary one that only this user can read and write, or None."""
     if not hasattr(os, "getuid"):
         return None
+    import tempfile
+
     try:
         folder = Path(tempfile.gettempdir()) / f"xmceval-{os.getuid()}"
         with suppress(FileExistsError):

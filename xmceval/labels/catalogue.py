@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import csv
-import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -188,6 +186,8 @@ def find_dataset(name: str) -> Dataset:
     entries = {_normalize(word): entry for entry in datasets().values() for word in (entry.name, *entry.aliases)}
     entry = entries.get(_normalize(name))
     if entry is None:
+        import difflib
+
         near = difflib.get_close_matches(_normalize(name), entries, 1)
         hint = f" (did you mean {entries[near[0]].name}?)" if near else ""
         raise UsageError(f"unknown data set {name!r}{hint}; expected one of {listed(datasets())}")
@@ -221,6 +221,8 @@ def _normalize(name: str) -> str:
 
 def read_table(name: str) -> Iterator[dict[str, str]]:
     """Read a table of the catalogue: from the installed package, or from the folder next to it in a checkout."""
+    from importlib.resources import files
+
     home = files("xmceval")
     inside = home / "datasets" / name
     table = inside if inside.is_file() else home / ".." / "datasets" / name

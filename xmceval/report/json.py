@@ -9,15 +9,13 @@ from dataclasses import asdict
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from xmceval.report.comparison import DIFFERENCE_NUMBERS, Comparison, Difference, RunsOf, Spread
-from xmceval.report.lists import make_example, make_overlap
-from xmceval.report.result import Result
-from xmceval.report.verdicts import write_verdicts
-from xmceval.scoring.finish import Counts, Figure, Slice
 from xmceval.version import VERSION
 
 if TYPE_CHECKING:
+    from xmceval.report.comparison import Comparison, Difference, RunsOf, Spread
+    from xmceval.report.result import Result
     from xmceval.scoring.densities import Density
+    from xmceval.scoring.finish import Counts, Figure, Slice
     from xmceval.scoring.labelgain import LabelGain
 
 SCHEMA = "xmceval/1"
@@ -36,6 +34,9 @@ def render_comparison(comparison: Comparison) -> str:
 
 def make_comparison_document(comparison: Comparison) -> dict[str, Any]:
     """Make the JSON document of a comparison."""
+    from xmceval.report.lists import make_example, make_overlap
+    from xmceval.report.verdicts import write_verdicts
+
     document = make_document(comparison.results)
     return document | {
         "schema": COMPARE_SCHEMA,
@@ -67,6 +68,8 @@ def _make_spreads(spreads: Iterable[Spread]) -> dict[str, dict[str, Any]]:
 
 
 def _make_difference(difference: Difference) -> dict[str, Any]:
+    from xmceval.report.comparison import DIFFERENCE_NUMBERS
+
     numbers = {name: _finite(getattr(difference, name)) for name in DIFFERENCE_NUMBERS}
     return {
         "system": difference.system,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -132,6 +131,8 @@ def _write_npz(file: BinaryIO, path: Path, table: LabelTable) -> None:  # noqa: 
         ("inverse_propensity", real, table.inverse_propensity),
         ("bin", integer, table.bin),
     )
+    import zipfile
+
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         write_member(archive, "meta", meta.dtype, meta.shape, iter([meta]))
         write_member(archive, "label", integer, (n,), table.pieces)

@@ -7,7 +7,6 @@ import os
 import platform
 import re
 import stat
-import tempfile
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -133,6 +132,8 @@ def _part_name(target: Path) -> Path:
     """Return the name of a temporary file, which says what process of what machine writes it."""
     name = f".{target.name}.{_host()}.{os.getpid()}.part"
     if isinstance(target, RemotePath):
+        import tempfile
+
         return Path(tempfile.gettempdir()) / f"{uuid.uuid4().hex[:8]}{name}"
     return target.with_name(name)
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partialmethod
 from inspect import signature
 from typing import Any
 
@@ -37,7 +38,7 @@ HARD_FULL = 7  # `hard` is too short; the text can be parsed again with a longer
 
 UNDECIDED = -1
 
-HASH, NEWLINE, PLUS, COMMA, MINUS, POINT, DIGIT_0, COLON = b"#\n+,-.0:"
+HASH, NEWLINE, BLANK, PLUS, COMMA, MINUS, POINT, DIGIT_0, COLON = b"#\n +,-.0:"
 LOWER, LOWER_A, LOWER_E, LOWER_Z = b" aez"  # a letter | LOWER is lower case
 DIGIT, EXPONENT, SPACE, LINE_END, COMMENT = 1, 2, 3, 4, 5  # kinds of bytes; SPACE and those above end a token
 KINDS = np.zeros(256, np.uint8)
@@ -58,8 +59,8 @@ HIDDEN_BIT = np.uint64(2**52)
 EXPONENT_MAX = 2**40  # beyond any that matters, and safe to multiply by ten
 
 CHUNK = np.uint64(8192)  # so little text that its marks stay in the innermost cache
-PAIRS = CHUNK // np.uint64(4) + U8
 LOOKAHEAD = np.uint64(4)  # the marks a pair may have after its colon: point, e, sign, end
+EIGHT_OF_TWO, EIGHT_OF_THREE = (np.uint64(sum(1 << step * i for i in range(8))) for step in (2, 3))
 POW10 = np.array([10**i for i in range(20)], np.uint64)
 SCALES = np.array([sign * float(10**i) for sign in (1, -1) for i in range(32)])  # 10**22 is the last exact one
 
@@ -85,9 +86,10 @@ POWERS_OF_FIVE = _powers_of_five()
 FAST = not config.DISABLE_JIT  # plain Python parses byte by byte, as numpy warns of words that overflow
 
 if FAST:
-    BYTE, HALF, WORD, WIDE = (ir.IntType(bits) for bits in (8, 32, 64, 128))
+    BIT, BYTE, SHORT, HALF, WORD, WIDE = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64, 128))
     BLOCK, LANES = ir.VectorType(BYTE, 64), ir.VectorType(WORD, 8)
-    FLAGS = ir.VectorType(ir.IntType(1), 64)
+    SHORTS, HALVES, FLOATS = ir.VectorType(SHORT, 32), ir.VectorType(HALF, 16), ir.VectorType(ir.DoubleType(), 8)
+    FLAGS = ir.VectorType(BIT, 64)
     COMPRESSES = "+avx512vbmi2" in str(cpu_target.target_context.codegen().magic_tuple())
 
     def _instruction(emit, result=types.uint64):
@@ -138,26 +140,155 @@ if FAST:
         product = builder.mul(builder.zext(a, WIDE), builder.zext(b, WIDE))
         return builder.trunc(builder.lshr(product, WIDE(64)), WORD)
 
-    def _emit_compress(builder, text, at, mask, marks, stops, count):
-        # One instruction packs the marked bytes, another their positions, which are then widened by eights.
+    def _emit_compress(builder, text, at, mask, base, marks, stops, count):
+        # One instruction packs the marked bytes, another their positions, which are then widened.
         kind = ir.FunctionType(BLOCK, [BLOCK, BLOCK, FLAGS])
         compress = cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.avx512.mask.compress.v64i8")
         zeros, flags = ir.Constant(BLOCK, [0] * 64), builder.bitcast(mask, FLAGS)
         _store(builder, builder.call(compress, [_load(builder, text, at, BLOCK), zeros, flags]), stops, count)
         places = builder.call(compress, [ir.Constant(BLOCK, [*range(64)]), zeros, flags])
-        base = _broadcast(builder, at, LANES)
+        shift = _broadcast(builder, builder.trunc(builder.sub(at, base), SHORT), SHORTS)
         size = builder.ctpop(mask)
-        for first in range(0, 64, 16):
+        for first in (0, 32):
             with builder.if_then(builder.icmp_unsigned(">=", size, WORD(first))):
-                for lane in (first, first + 8):
-                    eight = ir.Constant(ir.VectorType(HALF, 8), [*range(lane, lane + 8)])
-                    eight = builder.zext(builder.shuffle_vector(places, places, eight), LANES)
-                    _store(builder, builder.add(eight, base), marks, builder.add(count, WORD(lane)))
+                lanes = ir.Constant(ir.VectorType(HALF, 32), [*range(first, first + 32)])
+                half = builder.zext(builder.shuffle_vector(places, places, lanes), SHORTS)
+                _store(builder, builder.add(half, shift), marks, builder.add(count, WORD(first)))
+
+    class _Lanes:
+        """Numbers side by side; what is computed with them becomes vector instructions."""
+
+        def __init__(self, builder, value):
+            self.builder, self.value, self.kind = builder, value, value.type
+
+        def _apply(self, name, other):
+            if not isinstance(other, _Lanes):
+                other = _constant(self.builder, other, self.kind)
+            return _Lanes(self.builder, getattr(self.builder, name)(self.value, other.value))
+
+        __add__, __sub__ = partialmethod(_apply, "add"), partialmethod(_apply, "sub")
+        __mul__, __truediv__ = partialmethod(_apply, "mul"), partialmethod(_apply, "fdiv")
+        __and__, __or__ = partialmethod(_apply, "and_"), partialmethod(_apply, "or_")
+        __lshift__, __rshift__ = partialmethod(_apply, "shl"), partialmethod(_apply, "lshr")
+
+        def compare(self, relation, number):
+            other = _constant(self.builder, number, self.kind)
+            return _Lanes(self.builder, self.builder.icmp_unsigned(relation, self.value, other.value))
+
+        def seen_as(self, kind):
+            return _Lanes(self.builder, self.builder.bitcast(self.value, kind))
+
+        def widened(self):
+            return _Lanes(self.builder, self.builder.zext(self.value, LANES))
+
+        def as_floats(self):
+            return _Lanes(self.builder, self.builder.sitofp(self.value, FLOATS))
+
+        def or_zero(self, condition):
+            return _Lanes(self.builder, self.builder.select(condition.value, self.value, ir.Constant(self.kind, None)))
+
+    def _constant(builder, number, kind=None):
+        kind = kind or LANES
+        numbers = number if isinstance(number, list) else [number] * kind.count
+        return _Lanes(builder, ir.Constant(kind, numbers))
+
+    def _first_bytes(builder, size):
+        # A mask of the first bytes of words: of 1 to 8.
+        return _constant(builder, 2**64 - 1) >> ((_constant(builder, 8) - size & 7) << 3)
+
+    def _emit_numbers(digits):
+        # The numbers of eight digits each, as _eight_digits, without multiplying words.
+        digits = (digits & 0x0F0F0F0F0F0F0F0F).seen_as(SHORTS)
+        digits = (digits * (10 << 8 | 1) >> 8) * ([100, 1] * 16)
+        digits = digits.seen_as(HALVES)
+        digits = (digits + (digits >> 16) & 0xFFFF).seen_as(LANES)
+        return (digits & 0xFFFFFFFF) * 10000 + (digits >> 32)
+
+    class _EightPairs:
+        """Eight pairs with `step` marks each: words of their text."""
+
+        def __init__(self, step, builder, text, base, marks, mark):
+            self._step, self._builder, self._text, self._base = step, builder, text, base
+            self._marks, self._mark = marks, mark
+
+        def places(self, first):
+            """Return the offset of a mark of each pair; -1 is the last mark before it."""
+            builder = self._builder
+            near = _load(builder, self._marks, builder.add(self._mark, WORD(first)), SHORTS)
+            lanes = ir.Constant(ir.VectorType(HALF, 8), [self._step * i for i in range(8)])
+            return _Lanes(builder, builder.zext(builder.shuffle_vector(near, near, lanes), LANES))
+
+        def words(self, first, shift):
+            """Return the words of text at so many bytes after a mark of each pair."""
+            builder, words = self._builder, ir.Constant(LANES, ir.Undefined)
+            base = builder.add(self._base, WORD(shift))
+            for i in range(8):
+                mark = builder.add(self._mark, WORD(first + self._step * i))
+                place = builder.add(base, builder.zext(_load(builder, self._marks, mark, SHORT), WORD))
+                words = builder.insert_element(words, _load(builder, self._text, place, WORD), HALF(i))
+            return _Lanes(builder, words)
+
+    def _conversion(step, convert):
+        """Make a function that stores what is converted from eight pairs; it returns flags of the unusual ones."""
+
+        def emit(builder, text, base, marks, mark, results, n):
+            numbers, wrong = convert(builder, _EightPairs(step, builder, text, base, marks, mark))
+            _store(builder, numbers.value, results, n)
+            return builder.zext(wrong.seen_as(BYTE).value, WORD)
+
+        return _instruction(emit)
+
+    def _convert_ids(_builder, pairs):
+        missing = pairs.places(-1) + 9 - pairs.places(0)  # of eight digits
+        digits = pairs.words(-1, 1) << (missing << 3)
+        return _emit_numbers(digits), missing.compare(">=", 8)
+
+    def _convert_digits(_builder, pairs):
+        # Values of one digit: bytes of digits have bit 16, a minus does not.
+        words = pairs.words(0, 1)
+        wrong = (pairs.places(1) - pairs.places(0)).compare("!=", 2)
+        return (words & 15).as_floats(), wrong | (words & 16).compare("==", 0)
+
+    def _convert_short(builder, pairs):
+        # Values of a digit, a point and up to six digits.
+        words = pairs.words(0, 1)
+        after = pairs.places(2) - pairs.places(1)  # digits after the point + 1
+        wrong = (pairs.places(1) - pairs.places(0)).compare("!=", 2) | (words & 16).compare("==", 0)
+        digits = (words & 255) << 8 | (words & _first_bytes(builder, after + 1) & (2**64 - 2**16))
+        return _emit_numbers(digits).as_floats() / 1e6, wrong | (after - 2).compare(">=", 6)
+
+    def _convert_long(builder, pairs):
+        # Values of up to seven digits, a point and up to eight digits, perhaps with a minus.
+        words = pairs.words(0, 1)
+        sign = (words & 255).compare("==", MINUS).widened()
+        missing = pairs.places(0) + 9 + sign - pairs.places(1)  # of eight digits before the point
+        after = pairs.places(2) - pairs.places(1) - 1
+        head = _emit_numbers(words >> (sign << 3) << ((missing & 7) << 3))
+        tail = _emit_numbers(pairs.words(1, 1) & _first_bytes(builder, after))
+        values = ((head & 0xFFFFFFFF) * 10**8 + tail).as_floats() / 1e8
+        wrong = (missing - 1).compare(">=", 7) | (after - 1).compare(">=", 8)
+        return values.seen_as(LANES) | sign << 63, wrong
+
+    def _convert_longest(builder, pairs):
+        # Values of a digit, a point and up to fourteen digits, perhaps with a minus.
+        words = pairs.words(0, 1)
+        sign = (words & 255).compare("==", MINUS).widened()
+        after = pairs.places(2) - pairs.places(1) - 1
+        is_long = after.compare(">", 7)
+        head = pairs.words(1, 0) & (_first_bytes(builder, after + 1) | _constant(builder, 2**64 - 1).or_zero(is_long))
+        head = _emit_numbers(head & (2**64 - 2**8) | (words >> (sign << 3) & 255))
+        tail = pairs.words(1, 7) & _first_bytes(builder, after - 6).or_zero(is_long) & (2**64 - 2**8)
+        values = ((head & 0xFFFFFFFF) * 10**7 + _emit_numbers(tail)).as_floats() / 1e14
+        wrong = (pairs.places(1) - pairs.places(0) - sign).compare("!=", 2) | (after - 1).compare(">=", 14)
+        return values.seen_as(LANES) | sign << 63, wrong
 
     _equal_mask = _instruction(_emit_equal_mask)
     _non_digit_mask = _instruction(_emit_non_digit_mask)
     _high_product = _instruction(_emit_high_product)
     _compress = _instruction(_emit_compress, types.void)
+    _ids_of_wholes, _ids_of_decimals = _conversion(2, _convert_ids), _conversion(3, _convert_ids)
+    _digits = _conversion(2, _convert_digits)
+    _short, _long, _longest = (_conversion(3, convert) for convert in (_convert_short, _convert_long, _convert_longest))
     _word_at = _instruction(lambda builder, text, at: _load(builder, text, at, WORD))
     _count_ones = _instruction(lambda builder, word: builder.ctpop(word))
     _lowest_one = _instruction(lambda builder, word: builder.cttz(word, ir.IntType(1)(0)))
@@ -197,20 +328,21 @@ def _is_comment(text, at):
 
 
 @kernel
-def count_rows(text: Bytes, start: int, stop: int) -> int:
-    """Count the lines of [start, stop) that are not comment lines."""
+def count_rows(text: Bytes, start: int, stop: int) -> tuple[int, int]:
+    """Count the lines of [start, stop) that are not comment lines, and all of them."""
     at = np.uint64(start)
     end = np.uint64(stop)
-    rows = U0
+    lines = U0
     hashes = U0
     while at + U64 <= end:
-        rows += _count_ones(_equal_mask(text, at, NEWLINE))
+        lines += _count_ones(_equal_mask(text, at, NEWLINE))
         hashes |= _equal_mask(text, at, HASH)
         at += U64
     if at < end:
         inside = ALL_BITS >> (U64 - (end - at))
-        rows += _count_ones(_equal_mask(text, at, NEWLINE) & inside)
+        lines += _count_ones(_equal_mask(text, at, NEWLINE) & inside)
         hashes |= _equal_mask(text, at, HASH) & inside
+    rows = lines
     if hashes != U0:
         rows = U0
         at = np.uint64(start)
@@ -218,7 +350,7 @@ def count_rows(text: Bytes, start: int, stop: int) -> int:
             if not _is_comment(text, at):
                 rows += U1
             at = _line_end(text, at)
-    return int(rows)
+    return int(rows), int(lines)
 
 
 @kernel
@@ -445,7 +577,9 @@ def _parse_line(text, at, row, indptr, n, indices, values, hard, status):
 @inner
 def _find_marks(text, at, end, marks, stops):
     """Write the offset and byte of each non-digit, except a minus after a colon; return their number."""
-    count = U0
+    base = at - U1
+    marks[0] = 0
+    count = U1
     carry = U0
     while at < end:
         mask = _non_digit_mask(text, at)
@@ -456,33 +590,19 @@ def _find_marks(text, at, end, marks, stops):
         carry = colons >> U63
         following = count + _count_ones(mask)
         if COMPRESSES:
-            _compress(text, at, mask, marks, stops, count)
+            _compress(text, at, mask, base, marks, stops, count)
         else:
             # Eight at a time, the last of them surplus: a branch per mark would be mispredicted.
             while count < following:
                 for i in range(8):
                     mark = at + (_lowest_one(mask) & U63)
-                    marks[count + np.uint64(i)] = mark
+                    marks[count + np.uint64(i)] = mark - base
                     stops[count + np.uint64(i)] = text[mark]
                     mask &= mask - U1
                 count += U8
         count = following
         at += U64
     return count
-
-
-@inner
-def _convert(heads, tails, shifts, scales, size, first, indices, values):
-    """Convert words of digits into ids and values: (head * shift + tail) / scale, or `scale` itself if `shift` is 0.
-
-    A loop without branches, which becomes vector instructions.
-    """
-    for i in range(size):
-        indices[first + i] = np.int64(_eight_digits(np.uint64(indices[first + i])))
-    for i in range(size):
-        mantissa = _eight_digits(heads[i]) * shifts[i] + _eight_digits(tails[i])
-        value = np.float64(np.int64(mantissa)) / scales[i]
-        values[first + i] = scales[i] if shifts[i] == U0 else value
 
 
 @kernel
@@ -500,25 +620,64 @@ def parse_pairs(
     end = np.uint64(stop)
     row = U0
     n = U0
-    marks = np.empty(CHUNK + U64, np.uint64)
-    stops = np.empty(CHUNK + U64, np.uint8)
-    heads = np.empty(PAIRS, np.uint64)
-    tails = np.empty(PAIRS, np.uint64)
-    shifts = np.empty(PAIRS, np.uint64)
-    scales = np.empty(PAIRS)
+    marks = np.empty(CHUNK + U64 + U64, np.uint16)
+    stops = np.empty(CHUNK + U64 + U64, np.uint8)
     mark = U0
     safe = U0
+    base = at
+    patience = U16
     while at < end:
         if FAST and mark >= safe:
-            mark = U0
+            mark = U1
+            base = at - U1
             if end - at <= CHUNK:
                 safe = _find_marks(text, at, end, marks, stops)
             else:
                 safe = _find_marks(text, at, at + CHUNK, marks, stops)
-                safe = safe - LOOKAHEAD if safe > LOOKAHEAD else U0
-        pending = U0
-        while mark < safe:
-            colon = marks[mark]
+                safe = safe - LOOKAHEAD if safe > LOOKAHEAD else U1
+        if FAST:
+            # Eight pairs at a time, as long as they all have the same marks.
+            first = n
+            wholes = stops[mark + U1] != POINT
+            one_each = EIGHT_OF_TWO if wholes else EIGHT_OF_THREE
+            last_each = one_each << (U1 if wholes else U2)
+            points_each = U0 if wholes else one_each << U1
+            step = U16 if wholes else U24
+            while mark + step <= safe:
+                colons = _equal_mask(stops, mark, COLON) & one_each
+                points = _equal_mask(stops, mark, POINT) & points_each
+                ends = _equal_mask(stops, mark, NEWLINE) & last_each
+                blanks = _equal_mask(stops, mark, BLANK) & last_each
+                if colons | points | ends | blanks != (U1 << step) - U1:
+                    break
+                if wholes:
+                    if _ids_of_wholes(text, base, marks, mark, indices, n) != U0:
+                        break
+                    if _digits(text, base, marks, mark, values, n) != U0:
+                        break
+                else:
+                    if _ids_of_decimals(text, base, marks, mark, indices, n) != U0:
+                        break
+                    if (
+                        _short(text, base, marks, mark, values, n) != U0
+                        and _long(text, base, marks, mark, values, n) != U0
+                        and _longest(text, base, marks, mark, values, n) != U0
+                    ):
+                        break
+                while ends != U0:
+                    row += U1
+                    indptr[row] = np.int64(n + _count_ones(colons & (ends - U1)))
+                    ends &= ends - U1
+                n += U8
+                mark += step
+            if n != first:
+                at = base + np.uint64(marks[mark - U1]) + U1
+                patience = U16
+            else:
+                patience = min(patience + patience, CHUNK)
+        limit = min(safe, mark + patience)
+        while mark < limit:
+            colon = base + np.uint64(marks[mark])
             id_digits = colon - at
             if stops[mark] != COLON:
                 kind = KINDS[stops[mark]]
@@ -530,12 +689,12 @@ def parse_pairs(
                 negative = np.uint64(text[colon + U1] == MINUS)
                 begin = colon + U1 + negative
                 mark_end = mark + U1
-                point = marks[mark_end]
+                point = base + np.uint64(marks[mark_end])
                 pointed = U0
                 if stops[mark_end] == POINT:
                     pointed = U1
                     mark_end = mark + U2
-                token_end = marks[mark_end]
+                token_end = base + np.uint64(marks[mark_end])
                 whole = point - begin
                 digits = token_end - begin - pointed
                 kind = KINDS[stops[mark_end]]
@@ -544,40 +703,31 @@ def parse_pairs(
                 # The digits before and after the point, without it.
                 before = (U1 << whole * U8) - U1
                 head = (_word_at(text, begin) & before) | (_word_at(text, begin + U1) & ~before)
-                if digits <= U15 and kind >= SPACE:
-                    if digits <= U8:
-                        heads[pending] = head << (U8 - digits) * U8
-                        tails[pending] = U0
-                        shifts[pending] = U1
-                    else:
-                        heads[pending] = head
-                        tails[pending] = _word_at(text, begin + U9) << (U16 - digits) * U8
-                        shifts[pending] = POW10[digits - U8]
-                    scales[pending] = SCALES[digits - whole + negative * U32]
-                else:
-                    # Not a function of its own: passing it arrays would count references atomically, for each pair.
-                    mantissa = U0
-                    rest = digits
+                mantissa = U0
+                rest = digits
+                if rest > U8:
+                    mantissa = _eight_digits(head)
+                    head = _word_at(text, begin + U9)
+                    rest -= U8
                     if rest > U8:
-                        mantissa = _eight_digits(head)
-                        head = _word_at(text, begin + U9)
+                        mantissa = mantissa * POW10[U8] + _eight_digits(head)
+                        head = _word_at(text, begin + U17)
                         rest -= U8
-                        if rest > U8:
-                            mantissa = mantissa * POW10[U8] + _eight_digits(head)
-                            head = _word_at(text, begin + U17)
-                            rest -= U8
-                            if mantissa >= POW10[U19 - rest]:
-                                break
-                    mantissa = mantissa * POW10[rest] + _eight_digits(head << (U8 - rest) * U8)
+                        if mantissa >= POW10[U19 - rest]:
+                            break
+                mantissa = mantissa * POW10[rest] + _eight_digits(head << (U8 - rest) * U8)
+                if digits <= U15 and kind >= SPACE:
+                    value = np.float64(np.int64(mantissa)) / SCALES[digits - whole + negative * U32]
+                else:
                     power = np.int64(whole) - np.int64(digits)
                     if kind == EXPONENT:
                         begin = token_end + U1
                         mark_end += U1
                         below = text[begin] == MINUS
-                        if marks[mark_end] == begin and (below or text[begin] == PLUS):
+                        if base + np.uint64(marks[mark_end]) == begin and (below or text[begin] == PLUS):
                             begin += U1
                             mark_end += U1
-                        token_end = marks[mark_end]
+                        token_end = base + np.uint64(marks[mark_end])
                         kind = KINDS[stops[mark_end]]
                         digits = token_end - begin
                         if digits - U1 >= U8:
@@ -587,25 +737,23 @@ def parse_pairs(
                     value = _to_float(mantissa, power)
                     if np.isnan(value):
                         break
-                    shifts[pending] = U0
-                    scales[pending] = value if negative == U0 else -value
+                    if negative != U0:
+                        value = -value
                 if not SPACE <= kind <= LINE_END:
                     break
-                indices[n] = np.int64(_word_at(text, at) << (U8 - id_digits) * U8)
-                pending += U1
+                indices[n] = np.int64(_eight_digits(_word_at(text, at) << (U8 - id_digits) * U8))
+                values[n] = value
                 n += U1
                 at = token_end + U1
                 mark = mark_end + U1
             if kind == LINE_END:
                 row += U1
                 indptr[row] = np.int64(n)
-        if pending > U0:
-            _convert(heads, tails, shifts, scales, pending, n - pending, indices, values)
-        if mark < safe or safe == U0:
+        if mark < limit or safe <= U1:
             at, row, n = _parse_line(text, at, row, indptr, n, indices, values, hard, status)
             if status[1] != 0:
                 break
-            while mark < safe and marks[mark] < at:
+            while mark < safe and base + np.uint64(marks[mark]) < at:
                 mark += U1
     return int(row)
 

@@ -207,6 +207,81 @@ def test_pairs_are_read_across_the_borders_of_chunks():
     check_pairs(b"1:1 #" + b"1" * (3 * CHUNK) + b"\n4:5\n")
 
 
+ALIKE = {
+    "short": ["0.5", "1.00000", "9.123456", "0.000000", "7.1"],
+    "long": ["-1.5", "12.25", "-0.000000", "1234567.87654321", "-7654321.12345678", "0.1234567", "0.12345678", "00.5"],
+    "longest": ["0.123456789", "-0.1", "9.99999999999999", "-9.99999999999999", "0.00000000000001", "5.1234567"],
+    "digit": ["1", "0", "7"],
+}
+ODD = """-.5 .5 5. -5. - + +0.5 12345678.5 0.123456789012345 -12345678.5 1e5 1.5e-05 -1 12 nan -inf 1.5.5 --1.5 1x
+    1234567890123456 0.12345678901234567 -0 00 1,5 1.5- 1:5""".split()  # noqa: SIM905
+
+
+@compiled_only
+@pytest.mark.parametrize("style", ALIKE)
+@pytest.mark.parametrize(
+    "odd", [None, *ODD, "no id", "bad id", "long id", "blank", "return", "empty line", "comment", "tab"]
+)
+def test_pairs_that_are_alike_are_read_as_any_others(style, odd):
+    """Eight at a time, wherever one of another kind comes between them: it is the same as each in a line of its own."""
+    rng = random.Random(f"{style} {odd}")
+    for place in range(0, 40, 1 if odd is None else 3):
+        tokens = [f"{rng.randrange(10 ** rng.randint(1, 8))}:{rng.choice(ALIKE[style])}" for _ in range(40)]
+        whole_line = [" "] * 39 + ["\n"]
+        ends = rng.choice([whole_line, [rng.choice("  \n") for _ in range(39)] + ["\n"]])
+        if odd in ODD:
+            tokens[place] = f"{place}:{odd}"
+        elif odd in {"no id", "bad id", "long id"}:
+            tokens[place] = {"no id": ":1", "bad id": "-5:1", "long id": "1234567890:1"}[odd]
+        elif odd is not None:
+            ends[place] = {
+                "blank": "  ", "return": "\r\n", "empty line": "\n\n", "comment": " #5:5\n", "tab": "\t"
+            }[odd]  # fmt: skip
+            ends[-1] += "\n" * (not ends[-1].endswith("\n"))
+        text = "".join(token + end for token, end in zip(tokens, ends, strict=True)).encode()
+        try:
+            expected = expected_pairs(text)
+        except ValueError:
+            expected = None
+        if expected is None or odd in {"no id", "bad id"}:
+            before = text[: sum(map(len, tokens[:place] + ends[:place]))]
+            at = len(before)
+            indptr, _, _, error, _ = pairs(text)
+            assert error is not None
+            assert error[1:] == (at, before.count(b"\n"), at + len(tokens[place]))
+            assert indptr.tolist() == expected_pairs(before + b"\n")[0][: before.count(b"\n") + 1]
+        else:
+            check_pairs(text, b"5" * (place % 3))
+
+
+@compiled_only
+@pytest.mark.parametrize("value", [*itertools.chain(*ALIKE.values()), *ODD])
+def test_the_same_value_many_times_is_read(value):
+    text = "".join(f"{label}:{value} " for label in range(10**7, 10**9, 10**7)).encode() + b"\n"
+    try:
+        expected_pairs(text)
+    except ValueError:
+        assert pairs(text)[3] == (kernels.BAD_NUMBER, 0, 0, len(value) + 9)
+    else:
+        check_pairs(text)
+
+
+@compiled_only
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 10**9), st.sampled_from([*itertools.chain(*ALIKE.values()), "1e-05", "2.5e+10"])),
+        max_size=400,
+    ),
+    st.sampled_from([" ", "\n", " \n"]),
+    st.integers(0, 3),
+)
+def test_mixtures_of_pairs_are_read(tokens, ends, seed):
+    rng = random.Random(seed)
+    text = "".join(f"{label}:{value}{rng.choice(ends)}" for label, value in tokens) + "\n"
+    check_pairs(text.encode())
+
+
 @pytest.mark.parametrize(
     ("text", "rows"),
     [
@@ -225,7 +300,7 @@ def test_pairs_are_read_across_the_borders_of_chunks():
 def test_blank_lines_are_rows_and_comment_lines_are_not(text, rows):
     check_pairs(text)
     block, start, stop = padded(text, b"abc")
-    assert kernels.count_rows(block, start, stop) == rows
+    assert kernels.count_rows(block, start, stop) == (rows, text.count(b"\n"))
     assert len(pairs(text)[0]) == rows + 1
 
 
@@ -284,7 +359,7 @@ def test_rows_are_counted_and_skipped_alike(lines):
     block, start, stop = padded(text, b"#\n \n")
     ends = [start]
     ends += [start + line.end() for line in re.finditer(rb"(?m)^(?![ \t\r]*#).*\n", text)]
-    assert kernels.count_rows(block, start, stop) == len(ends) - 1
+    assert kernels.count_rows(block, start, stop) == (len(ends) - 1, len(lines))
     assert [kernels.skip_rows(block, start, stop, n) for n in range(len(ends))] == ends
     assert kernels.skip_rows(block, start, stop, len(ends)) == stop
 

@@ -1,6 +1,7 @@
 """Propensities: the formula, counts of any ids, and where they may come from."""
 
 import tracemalloc
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -73,6 +74,21 @@ def test_labels_of_any_id_are_counted(rng, largest):
 def test_counts_of_parts_are_the_counts_of_the_whole(rng):
     drawn = rng.choice(IDS, 60).tolist()
     assert table_of(counted(drawn[:7], [], drawn[7:20], drawn[20:])) == table_of(counted(drawn))
+
+
+@pytest.mark.parametrize("n_labels", [4, 6_000_000, DENSE_IDS])
+def test_counts_beyond_a_byte_are_merged(n_labels):
+    parts = [{0: 255, 3: 1}, {0: 1, 5_000_000: 256}, {0: 3, 3: 700, 5_000_000: 1, 1 << 40: 300}, {}, {1: 511}]
+    total, expected = LabelCounts(n_labels), Counter()
+    for part in parts:
+        counts = LabelCounts(n_labels)
+        for label, number in part.items():
+            counts.add(number, np.full(number, label))
+        total.merge(counts)
+        expected.update(part)
+    assert table_of(total) == dict(expected)
+    assert total.n_rows == expected.total()
+    assert total.n_labels == max(expected) + 1
 
 
 def test_nothing_counted_is_an_empty_table():

@@ -14,7 +14,7 @@ from xmceval.files.chunks import LineChunks
 from xmceval.files.paths import RemotePath
 from xmceval.files.pipes import find_pipe
 from xmceval.files.streams import open_bytes
-from xmceval.files.text.source import Mark, TextSource, count_newlines, count_rows
+from xmceval.files.text.source import Mark, TextSource, count_rows
 from xmceval.rows.block import Int64, Source
 from xmceval.rows.shards import ReopenedSource
 from xmceval.rows.spans import NO_MARKS, Extent, core_of, is_in_memory
@@ -105,8 +105,8 @@ def count_range(source: Source, start: int, stop: int) -> Counted:
     for chunk in LineChunks(text.path, text.max_line, offset=offset) if offset < stop else ():
         if offset + chunk.stop >= stop:
             chunk.stop = chunk.buffer.find(b"\n", stop - offset - 1) + 1
-        own = count_rows(grammar, chunk, 0, chunk.stop)
-        n_rows, n_lines, offset = n_rows + own, n_lines + count_newlines(grammar, chunk, own), offset + chunk.stop
+        own_rows, own_lines = count_rows(grammar, chunk, 0, chunk.stop)
+        n_rows, n_lines, offset = n_rows + own_rows, n_lines + own_lines, offset + chunk.stop
         if offset >= stop:
             break
         if offset - marks[-1][0] >= MARK_BYTES:

@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.np.arrayobj import populate_array
 
-from xmceval.kernels import instructions, load_registries
+from xmceval.kernels import eights, instructions, load_registries
 from xmceval.kernels.forms import Form, Helper, Instruction
 
 OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
@@ -24,6 +24,8 @@ WORD, STATUS, DOUBLE = ir.IntType(64), ir.IntType(32), ir.DoubleType()
 
 # Where an array has its data, its shape and its strides: after the head that every Python object has.
 DATA, SHAPE, STRIDES = (object.__basicsize__ + 8 * i for i in (0, 2, 3))
+
+INSTRUCTIONS = {**vars(instructions), **vars(eights)}
 
 # What code may call and does not need numba's runtime for. The destructor is that of memory that belongs to numba: for
 # arrays that come from Python there is none.
@@ -82,7 +84,7 @@ def _rebound(function: Callable[..., Any]) -> Callable[..., Any]:
         space = _namespaces[id(own)] = dict(own)
         for name, value in own.items():
             if isinstance(value, Instruction):
-                space[name] = getattr(instructions, value.name)
+                space[name] = INSTRUCTIONS[value.name]
             elif isinstance(value, Helper):
                 space[name] = numba.njit(**OPTIONS, **BARE, **value.options)(_with_globals(value.function, space))
     return _with_globals(function, space)

@@ -10,15 +10,16 @@ from numba.core import cgutils
 from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
-BIT, BYTE, HALF, WORD, WIDE = (ir.IntType(bits) for bits in (1, 8, 32, 64, 128))
+BIT, BYTE, SHORT, HALF, WORD, WIDE = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64, 128))
 BLOCK, LANES = ir.VectorType(BYTE, 64), ir.VectorType(WORD, 8)
 FLAGS = ir.VectorType(BIT, 64)
 DOUBLE, COLUMNS = ir.DoubleType(), 16
+SHORTS, HALVES, FLOATS = ir.VectorType(SHORT, 32), ir.VectorType(HALF, 16), ir.VectorType(DOUBLE, 8)
 
 COMPRESSES = "+avx512vbmi2" in str(cpu_target.target_context.codegen().magic_tuple())
 
 
-def _instruction(result=types.uint64):
+def make_instruction(result=types.uint64):
     """Make a function of arrays, uint64 and numbers from one that emits its code from pointers and words."""
 
     def decorate(emit):
@@ -43,13 +44,15 @@ def _place(builder, array, at, kind):
     return builder.bitcast(builder.gep(array, [at]), kind.as_pointer())
 
 
-def _load(builder, array, at, kind):
+def load(builder, array, at, kind):
+    """Emit a load from an array, at any address."""
     value = builder.load(_place(builder, array, at, kind))
     value.align = 1
     return value
 
 
-def _store(builder, value, array, at):
+def store(builder, value, array, at):
+    """Emit a store to an array, at any address."""
     builder.store(value, _place(builder, array, at, value.type)).align = 1
 
 
@@ -58,83 +61,82 @@ def _broadcast(builder, value, kind):
     return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(HALF, kind.count), [0] * kind.count))
 
 
-@_instruction()
+@make_instruction()
 def equal_mask(builder, text, at, byte):
     """Return which of the 64 bytes of text at an offset are equal to one, as bits."""
     wanted = _broadcast(builder, builder.trunc(byte, BYTE), BLOCK)
-    return builder.bitcast(builder.icmp_unsigned("==", _load(builder, text, at, BLOCK), wanted), WORD)
+    return builder.bitcast(builder.icmp_unsigned("==", load(builder, text, at, BLOCK), wanted), WORD)
 
 
-@_instruction()
+@make_instruction()
 def non_digit_mask(builder, text, at):
     """Return which of the 64 bytes of text at an offset are no digits, as bits."""
-    digits = builder.sub(_load(builder, text, at, BLOCK), ir.Constant(BLOCK, [ord("0")] * 64))
+    digits = builder.sub(load(builder, text, at, BLOCK), ir.Constant(BLOCK, [ord("0")] * 64))
     return builder.bitcast(builder.icmp_unsigned(">", digits, ir.Constant(BLOCK, [9] * 64)), WORD)
 
 
-@_instruction(types.void)
-def compress(builder, text, at, mask, marks, stops, count):
-    """Write the offset of each marked one of 64 bytes to `marks`, and the byte to `stops`, both at `count`."""
-    # One instruction packs the marked bytes, another their positions, which are then widened by eights.
+@make_instruction(types.void)
+def compress(builder, text, at, mask, base, marks, stops, count):
+    """Write the offset from `base` of each marked one of 64 bytes to `marks`, and the byte to `stops`, at `count`."""
+    # One instruction packs the marked bytes, another their positions, which are then widened.
     kind = ir.FunctionType(BLOCK, [BLOCK, BLOCK, FLAGS])
     function = cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.avx512.mask.compress.v64i8")
     zeros, flags = ir.Constant(BLOCK, [0] * 64), builder.bitcast(mask, FLAGS)
-    _store(builder, builder.call(function, [_load(builder, text, at, BLOCK), zeros, flags]), stops, count)
+    store(builder, builder.call(function, [load(builder, text, at, BLOCK), zeros, flags]), stops, count)
     places = builder.call(function, [ir.Constant(BLOCK, [*range(64)]), zeros, flags])
-    base = _broadcast(builder, at, LANES)
+    shift = _broadcast(builder, builder.trunc(builder.sub(at, base), SHORT), SHORTS)
     size = builder.ctpop(mask)
-    for first in range(0, 64, 16):
+    for first in (0, 32):
         with builder.if_then(builder.icmp_unsigned(">=", size, WORD(first))):
-            for lane in (first, first + 8):
-                eight = ir.Constant(ir.VectorType(HALF, 8), [*range(lane, lane + 8)])
-                eight = builder.zext(builder.shuffle_vector(places, places, eight), LANES)
-                _store(builder, builder.add(eight, base), marks, builder.add(count, WORD(lane)))
+            lanes = ir.Constant(ir.VectorType(HALF, 32), [*range(first, first + 32)])
+            half = builder.zext(builder.shuffle_vector(places, places, lanes), SHORTS)
+            store(builder, builder.add(half, shift), marks, builder.add(count, WORD(first)))
 
 
-@_instruction()
+@make_instruction()
 def word_at(builder, text, at):
     """Return eight bytes of an array."""
-    return _load(builder, text, at, WORD)
+    return load(builder, text, at, WORD)
 
 
-@_instruction()
+@make_instruction()
 def high_product(builder, a, b):
     """Return the upper half of a product."""
     product = builder.mul(builder.zext(a, WIDE), builder.zext(b, WIDE))
     return builder.trunc(builder.lshr(product, WIDE(64)), WORD)
 
 
-@_instruction()
+@make_instruction()
 def times(builder, a, b):
     """Return the lower half of a product."""
     return builder.mul(a, b)
 
 
-@_instruction()
+@make_instruction()
 def count_ones(builder, word):
     """Return the number of bits that are set."""
     return builder.ctpop(word)
 
 
-@_instruction()
+@make_instruction()
 def lowest_one(builder, word):
     """Return how many zeros are below the lowest bit that is set; 64 where none is."""
     return builder.cttz(word, BIT(0))
 
 
-@_instruction()
+@make_instruction()
 def leading_zeros(builder, word):
     """Return how many zeros are above the highest bit that is set; 64 where none is."""
     return builder.ctlz(word, BIT(0))
 
 
-@_instruction(types.float64)
+@make_instruction(types.float64)
 def bound(builder, scores, start, stop, depth):
     """Return the depth-th largest of the maxima of 16 columns of scores."""
     kind, columns = ir.VectorType(DOUBLE, COLUMNS), ir.VectorType(HALF, COLUMNS)
     maxima = cgutils.alloca_once_value(builder, ir.Constant(kind, [float("-inf")] * COLUMNS))
     with cgutils.for_range_slice(builder, start, stop, WORD(COLUMNS), intp=WORD) as (at, _):
-        new, old = _load(builder, scores, at, kind), builder.load(maxima)
+        new, old = load(builder, scores, at, kind), builder.load(maxima)
         builder.store(builder.select(builder.fcmp_ordered(">", new, old), new, old), maxima)
     best, above = builder.load(maxima), ir.Constant(columns, [0] * COLUMNS)
     for column in range(COLUMNS):
@@ -149,33 +151,33 @@ def bound(builder, scores, start, stop, depth):
     return builder.extract_element(least, HALF(0))
 
 
-@_instruction()
+@make_instruction()
 def at_least(builder, scores, at, bound):
     """Return which of 32 scores are at least `bound`, as bits."""
     kind = ir.VectorType(DOUBLE, 32)
-    mask = builder.fcmp_ordered(">=", _load(builder, scores, at, kind), _broadcast(builder, bound, kind))
+    mask = builder.fcmp_ordered(">=", load(builder, scores, at, kind), _broadcast(builder, bound, kind))
     return builder.zext(builder.bitcast(mask, HALF), WORD)
 
 
-@_instruction(types.float64)
+@make_instruction(types.float64)
 def as_float(builder, word):
     """Return the number that has these bits."""
     return builder.bitcast(word, DOUBLE)
 
 
-@_instruction(types.void)
+@make_instruction(types.void)
 def put(builder, at, word):
     """Write eight bytes to an address."""
     builder.store(word, builder.inttoptr(at, WORD.as_pointer())).align = 1
 
 
-@_instruction(types.void)
+@make_instruction(types.void)
 def put_byte(builder, at, byte):
     """Write a byte to an address."""
     builder.store(builder.trunc(byte, BYTE), builder.inttoptr(at, BYTE.as_pointer()))
 
 
-@_instruction()
+@make_instruction()
 def byte_at(builder, at):
     """Return the byte at an address."""
     return builder.zext(builder.load(builder.inttoptr(at, BYTE.as_pointer())), WORD)

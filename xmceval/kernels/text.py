@@ -25,7 +25,7 @@ HARD_FULL = 7  # `hard` is too short; the text can be parsed again with a longer
 
 UNDECIDED = -1
 
-HASH, NEWLINE, PLUS, COMMA, MINUS, POINT, DIGIT_0, COLON = b"#\n+,-.0:"
+HASH, NEWLINE, BLANK, PLUS, COMMA, MINUS, POINT, DIGIT_0, COLON = b"#\n +,-.0:"
 LOWER, LOWER_A, LOWER_E, LOWER_Z = b" aez"  # a letter | LOWER is lower case
 DIGIT, EXPONENT, SPACE, LINE_END, COMMENT = 1, 2, 3, 4, 5  # kinds of bytes; SPACE and those above end a token
 KINDS = np.zeros(256, np.uint8)
@@ -46,13 +46,10 @@ HIDDEN_BIT = np.uint64(2**52)
 EXPONENT_MAX = 2**40  # beyond any that matters, and safe to multiply by ten
 
 CHUNK = np.uint64(8192)  # so little text that its marks stay in the innermost cache
-PAIRS = CHUNK // np.uint64(4) + U8
-# Sizes and types of the working space of `parse_pairs`: marks, stops, heads, tails, shifts, scales.
-PAIR_SPACE = (
-    *((int(CHUNK + U64), np.uint64), (int(CHUNK + U64), np.uint8)),
-    *((int(PAIRS), np.uint64), (int(PAIRS), np.uint64), (int(PAIRS), np.uint64), (int(PAIRS), np.float64)),
-)
+# Sizes and types of the working space of `parse_pairs`: marks and stops.
+PAIR_SPACE = ((int(CHUNK + U64 + U64), np.uint16), (int(CHUNK + U64 + U64), np.uint8))
 LOOKAHEAD = np.uint64(4)  # the marks a pair may have after its colon: point, e, sign, end
+EIGHT_OF_TWO, EIGHT_OF_THREE = (np.uint64(sum(1 << step * i for i in range(8))) for step in (2, 3))
 POW10 = np.array([10**i for i in range(20)], np.uint64)
 SCALES = np.array([sign * float(10**i) for sign in (1, -1) for i in range(32)])  # 10**22 is the last exact one
 
@@ -99,6 +96,8 @@ def _lowest_one(word):
 
 COMPRESSES = instruction("COMPRESSES")
 _non_digit_mask, _compress, _word_at = map(instruction, ("non_digit_mask", "compress", "word_at"))
+_ids_of_wholes, _ids_of_decimals, _digits = map(instruction, ("ids_of_wholes", "ids_of_decimals", "digits"))
+_short, _long, _longest = map(instruction, ("short", "long", "longest"))
 _high_product, _leading_zeros, _as_float = map(instruction, ("high_product", "leading_zeros", "as_float"))
 
 
@@ -121,20 +120,21 @@ def _is_comment(text, at):
 
 
 @kernel
-def count_rows(text: Bytes, start: int, stop: int) -> int:
-    """Count the lines of [start, stop) that are not comment lines."""
+def count_rows(text: Bytes, start: int, stop: int) -> tuple[int, int]:
+    """Count the lines of [start, stop) that are not comment lines, and all of them."""
     at = np.uint64(start)
     end = np.uint64(stop)
-    rows = U0
+    lines = U0
     hashes = U0
     while at + U64 <= end:
-        rows += _count_ones(_equal_mask(text, at, NEWLINE))
+        lines += _count_ones(_equal_mask(text, at, NEWLINE))
         hashes |= _equal_mask(text, at, HASH)
         at += U64
     if at < end:
         inside = ALL_BITS >> (U64 - (end - at))
-        rows += _count_ones(_equal_mask(text, at, NEWLINE) & inside)
+        lines += _count_ones(_equal_mask(text, at, NEWLINE) & inside)
         hashes |= _equal_mask(text, at, HASH) & inside
+    rows = lines
     if hashes != U0:
         rows = U0
         at = np.uint64(start)
@@ -142,7 +142,7 @@ def count_rows(text: Bytes, start: int, stop: int) -> int:
             if not _is_comment(text, at):
                 rows += U1
             at = _line_end(text, at)
-    return int(rows)
+    return int(rows), int(lines)
 
 
 @kernel
@@ -371,7 +371,9 @@ def _parse_line(text, at, row, indptr, n, indices, values, hard, status):
 @helper
 def _find_marks(text, at, end, marks, stops):
     """Write the offset and byte of each non-digit, except a minus after a colon; return their number."""
-    count = U0
+    base = at - U1
+    marks[0] = 0
+    count = U1
     carry = U0
     while at < end:
         mask = _non_digit_mask(text, at)
@@ -382,33 +384,19 @@ def _find_marks(text, at, end, marks, stops):
         carry = colons >> U63
         following = count + _count_ones(mask)
         if COMPRESSES:
-            _compress(text, at, mask, marks, stops, count)
+            _compress(text, at, mask, base, marks, stops, count)
         else:
             # Eight at a time, the last of them surplus: a branch per mark would be mispredicted.
             while count < following:
                 for i in range(8):
                     mark = at + (_lowest_one(mask) & U63)
-                    marks[count + np.uint64(i)] = mark
+                    marks[count + np.uint64(i)] = mark - base
                     stops[count + np.uint64(i)] = text[mark]
                     mask &= mask - U1
                 count += U8
         count = following
         at += U64
     return count
-
-
-@helper
-def _convert(heads, tails, shifts, scales, size, first, indices, values):
-    """Convert words of digits into ids and values: (head * shift + tail) / scale, or `scale` itself if `shift` is 0.
-
-    A loop without branches, which becomes vector instructions.
-    """
-    for i in range(size):
-        indices[first + i] = np.int64(_eight_digits(np.uint64(indices[first + i])))
-    for i in range(size):
-        mantissa = _eight_digits(heads[i]) * shifts[i] + _eight_digits(tails[i])
-        value = np.float64(np.int64(mantissa)) / scales[i]
-        values[first + i] = scales[i] if shifts[i] == U0 else value
 
 
 @kernel
@@ -435,20 +423,63 @@ def parse_pairs(
     end = np.uint64(stop)
     row = U0
     n = U0
-    marks, stops, heads, tails, shifts, scales = space
+    marks, stops = space
     mark = U0
     safe = U0
+    base = at
+    patience = U16
     while at < end:
         if FAST and mark >= safe:
-            mark = U0
+            mark = U1
+            base = at - U1
             if end - at <= CHUNK:
                 safe = _find_marks(text, at, end, marks, stops)
             else:
                 safe = _find_marks(text, at, at + CHUNK, marks, stops)
-                safe = safe - LOOKAHEAD if safe > LOOKAHEAD else U0
-        pending = U0
-        while mark < safe:
-            colon = marks[mark]
+                safe = safe - LOOKAHEAD if safe > LOOKAHEAD else U1
+        if FAST:
+            # Eight pairs at a time, as long as they all have the same marks.
+            first = n
+            wholes = stops[mark + U1] != POINT
+            one_each = EIGHT_OF_TWO if wholes else EIGHT_OF_THREE
+            last_each = one_each << (U1 if wholes else U2)
+            points_each = U0 if wholes else one_each << U1
+            step = U16 if wholes else U24
+            while mark + step <= safe:
+                colons = _equal_mask(stops, mark, COLON) & one_each
+                points = _equal_mask(stops, mark, POINT) & points_each
+                ends = _equal_mask(stops, mark, NEWLINE) & last_each
+                blanks = _equal_mask(stops, mark, BLANK) & last_each
+                if colons | points | ends | blanks != (U1 << step) - U1:
+                    break
+                if wholes:
+                    if _ids_of_wholes(text, base, marks, mark, indices, n) != U0:
+                        break
+                    if _digits(text, base, marks, mark, values, n) != U0:
+                        break
+                else:
+                    if _ids_of_decimals(text, base, marks, mark, indices, n) != U0:
+                        break
+                    if (
+                        _short(text, base, marks, mark, values, n) != U0
+                        and _long(text, base, marks, mark, values, n) != U0
+                        and _longest(text, base, marks, mark, values, n) != U0
+                    ):
+                        break
+                while ends != U0:
+                    row += U1
+                    indptr[row] = np.int64(n + _count_ones(colons & (ends - U1)))
+                    ends &= ends - U1
+                n += U8
+                mark += step
+            if n != first:
+                at = base + np.uint64(marks[mark - U1]) + U1
+                patience = U16
+            else:
+                patience = min(patience + patience, CHUNK)
+        limit = min(safe, mark + patience)
+        while mark < limit:
+            colon = base + np.uint64(marks[mark])
             id_digits = colon - at
             if stops[mark] != COLON:
                 kind = KINDS[stops[mark]]
@@ -460,12 +491,12 @@ def parse_pairs(
                 negative = np.uint64(text[colon + U1] == MINUS)
                 begin = colon + U1 + negative
                 mark_end = mark + U1
-                point = marks[mark_end]
+                point = base + np.uint64(marks[mark_end])
                 pointed = U0
                 if stops[mark_end] == POINT:
                     pointed = U1
                     mark_end = mark + U2
-                token_end = marks[mark_end]
+                token_end = base + np.uint64(marks[mark_end])
                 whole = point - begin
                 digits = token_end - begin - pointed
                 kind = KINDS[stops[mark_end]]
@@ -474,40 +505,31 @@ def parse_pairs(
                 # The digits before and after the point, without it.
                 before = (U1 << whole * U8) - U1
                 head = (_word_at(text, begin) & before) | (_word_at(text, begin + U1) & ~before)
-                if digits <= U15 and kind >= SPACE:
-                    if digits <= U8:
-                        heads[pending] = head << (U8 - digits) * U8
-                        tails[pending] = U0
-                        shifts[pending] = U1
-                    else:
-                        heads[pending] = head
-                        tails[pending] = _word_at(text, begin + U9) << (U16 - digits) * U8
-                        shifts[pending] = POW10[digits - U8]
-                    scales[pending] = SCALES[digits - whole + negative * U32]
-                else:
-                    # Not a function of its own: passing it arrays would count references atomically, for each pair.
-                    mantissa = U0
-                    rest = digits
+                mantissa = U0
+                rest = digits
+                if rest > U8:
+                    mantissa = _eight_digits(head)
+                    head = _word_at(text, begin + U9)
+                    rest -= U8
                     if rest > U8:
-                        mantissa = _eight_digits(head)
-                        head = _word_at(text, begin + U9)
+                        mantissa = mantissa * POW10[U8] + _eight_digits(head)
+                        head = _word_at(text, begin + U17)
                         rest -= U8
-                        if rest > U8:
-                            mantissa = mantissa * POW10[U8] + _eight_digits(head)
-                            head = _word_at(text, begin + U17)
-                            rest -= U8
-                            if mantissa >= POW10[U19 - rest]:
-                                break
-                    mantissa = mantissa * POW10[rest] + _eight_digits(head << (U8 - rest) * U8)
+                        if mantissa >= POW10[U19 - rest]:
+                            break
+                mantissa = mantissa * POW10[rest] + _eight_digits(head << (U8 - rest) * U8)
+                if digits <= U15 and kind >= SPACE:
+                    value = np.float64(np.int64(mantissa)) / SCALES[digits - whole + negative * U32]
+                else:
                     power = np.int64(whole) - np.int64(digits)
                     if kind == EXPONENT:
                         begin = token_end + U1
                         mark_end += U1
                         below = text[begin] == MINUS
-                        if marks[mark_end] == begin and (below or text[begin] == PLUS):
+                        if base + np.uint64(marks[mark_end]) == begin and (below or text[begin] == PLUS):
                             begin += U1
                             mark_end += U1
-                        token_end = marks[mark_end]
+                        token_end = base + np.uint64(marks[mark_end])
                         kind = KINDS[stops[mark_end]]
                         digits = token_end - begin
                         if digits - U1 >= U8:
@@ -517,25 +539,23 @@ def parse_pairs(
                     value = _to_float(mantissa, power)
                     if np.isnan(value):
                         break
-                    shifts[pending] = U0
-                    scales[pending] = value if negative == U0 else -value
+                    if negative != U0:
+                        value = -value
                 if not SPACE <= kind <= LINE_END:
                     break
-                indices[n] = np.int64(_word_at(text, at) << (U8 - id_digits) * U8)
-                pending += U1
+                indices[n] = np.int64(_eight_digits(_word_at(text, at) << (U8 - id_digits) * U8))
+                values[n] = value
                 n += U1
                 at = token_end + U1
                 mark = mark_end + U1
             if kind == LINE_END:
                 row += U1
                 indptr[row] = np.int64(n)
-        if pending > U0:
-            _convert(heads, tails, shifts, scales, pending, n - pending, indices, values)
-        if mark < safe or safe == U0:
+        if mark < limit or safe <= U1:
             at, row, n = _parse_line(text, at, row, indptr, n, indices, values, hard, status)
             if status[1] != 0:
                 break
-            while mark < safe and marks[mark] < at:
+            while mark < safe and base + np.uint64(marks[mark]) < at:
                 mark += U1
     return int(row)
 

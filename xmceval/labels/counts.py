@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,27 +24,41 @@ def count_labels(truth: Source, *, width: Width, threads: int | None = None, may
 
     `may_merge` says that an option merges duplicate labels.
     """
-    counts, lock = LabelCounts(), threading.Lock()
+    parts = list[_Part]()
 
-    def work(scratch: Scratch, block: Block) -> None:
+    def start() -> _Part:
+        part = _Part(Scratch(), LabelCounts(width.n_labels))
+        parts.append(part)
+        return part
+
+    def work(part: _Part, block: Block) -> None:
         n_rows = block.n_rows
-        rows, _ = validated_truth(block, scratch, width, may_merge=may_merge)
-        with lock:
-            counts.add(n_rows, rows.indices[: rows.indptr[-1]])
+        rows, _ = validated_truth(block, part.scratch, width, may_merge=may_merge)
+        part.counts.add(n_rows, rows.indices[: rows.indptr[-1]])
         add(n_rows)
 
     with phase(truth.name, truth.n_rows) as add:
-        each_block(truth.blocks(), Scratch, work, threads, all_faults=True)
+        each_block(truth.blocks(), start, work, threads, all_faults=True)
+    counts = parts[0].counts
+    for part in parts[1:]:
+        counts.merge(part.counts)
     return counts
 
 
 class LabelCounts:
-    """A number of rows, and for each label the rows in which it is true."""
+    """A number of rows, and for each label the rows in which it is true.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    n_labels : int
+        Labels below are counted in arrays; default as many as possible.
+    """
+
+    def __init__(self, n_labels: int = DENSE_IDS) -> None:
         self.n_rows = 0
         self.n_labels = 0  # the largest label seen + 1
-        self._dense = np.zeros(DENSE_IDS, dtype=np.int32)
+        size = min(n_labels, DENSE_IDS)
+        self._low_bytes, self._wraps = np.zeros(size, dtype=np.uint8), np.zeros(size, dtype=np.int32)
         self._high = IdCounts.empty(1)
 
     def add(self, n_rows: int, indices: Int64) -> None:
@@ -53,16 +66,40 @@ class LabelCounts:
         self.n_rows += n_rows
         if indices.size == 0:
             return
-        largest = int(kernels.count_labels(indices, self._dense))
+        largest = int(kernels.count_labels(indices, self._low_bytes, self._wraps))
         self.n_labels = max(self.n_labels, largest + 1)
-        if largest >= DENSE_IDS:
-            ids, counts = np.unique(indices[indices >= DENSE_IDS], return_counts=True)
+        if largest >= self._wraps.size:
+            ids, counts = np.unique(indices[indices >= self._wraps.size], return_counts=True)
             self._high.add(ids, counts[:, None])
+
+    def merge(self, other: LabelCounts) -> None:
+        """Add the counts of other rows, with arrays of the same size."""
+        self.n_rows += other.n_rows
+        self.n_labels = max(self.n_labels, other.n_labels)
+        for first in range(0, min(other.n_labels, self._wraps.size), LONG_TABLE):
+            some = slice(first, min(first + LONG_TABLE, other.n_labels))
+            if other._low_bytes[some].any() or other._wraps[some].any():  # else their pages stay untouched
+                sums = self._low_bytes[some].astype(np.int32) + other._low_bytes[some]
+                self._low_bytes[some] = sums & 255
+                self._wraps[some] += other._wraps[some] + (sums >> 8)
+        self._high.add(*other._high.table())
 
     def table(self) -> tuple[Int64, NDArray[np.integer[Any]]]:
         """Return (ids, counts): ids is empty where counts is indexed by the label itself."""
-        dense = self._dense[: min(self.n_labels, DENSE_IDS)]
-        if self.n_labels <= DENSE_IDS and self.n_labels <= max(LONG_TABLE, 64 * int(np.count_nonzero(dense))):
-            return np.empty(0, dtype=np.int64), dense
-        low, (ids, counts) = np.flatnonzero(dense), self._high.table()
-        return np.concatenate([low, ids]), np.concatenate([dense[low], counts[:, 0]])
+        size = self._wraps.size
+        low_bytes, wraps = self._low_bytes[: self.n_labels], self._wraps[: self.n_labels]
+        if self.n_labels <= min(size, LONG_TABLE):
+            return np.empty(0, dtype=np.int64), wraps * np.int32(256) + low_bytes
+        low = np.union1d(np.flatnonzero(low_bytes), np.flatnonzero(wraps))
+        if self.n_labels <= min(size, 64 * low.size):
+            return np.empty(0, dtype=np.int64), wraps * np.int32(256) + low_bytes
+        ids, counts = self._high.table()
+        low_counts = wraps[low] * np.int32(256) + low_bytes[low]
+        return np.concatenate([low, ids]), np.concatenate([low_counts, counts[:, 0]])
+
+
+class _Part(NamedTuple):
+    """What one thread works with."""
+
+    scratch: Scratch
+    counts: LabelCounts

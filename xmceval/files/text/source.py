@@ -94,14 +94,14 @@ class TextSource:
         for chunk in chunks:
             chunk.start = min(skipped, chunk.stop)
             skipped -= chunk.start
-            n_rows = count_rows(grammar, chunk, chunk.start, chunk.stop)
+            n_rows, n_lines = count_rows(grammar, chunk, chunk.start, chunk.stop)
             block = TextBlock(self, chunk, line, chunk.start, row, n_rows)
             if self.n_rows is not None and row + n_rows > self.n_rows:
                 head = block.take(self.n_rows - row)
                 self._check_blank(block)
                 block = head
             row += block.n_rows
-            line += count_newlines(grammar, chunk, n_rows)
+            line += n_lines
             if block.n_rows:
                 yield block
         if chunks.lacks_newline:
@@ -203,7 +203,7 @@ class TextBlock:
         if last == 0:
             return 0
         end = self.chunk.buffer.index(b"\n", self.start + last) + 1
-        return count_rows(self.grammar, self.chunk, self.start, end)
+        return count_rows(self.grammar, self.chunk, self.start, end)[0]
 
     def first_filled(self) -> str:
         """Return the place of the first row that is not a blank line, or an empty string."""
@@ -226,17 +226,12 @@ class TextBlock:
         return self.start + int(np.flatnonzero(self.chunk.text[self.start : self.stop] == NEWLINE)[row - 1]) + 1
 
 
-def count_newlines(grammar: Grammar, chunk: Chunk, n_rows: int) -> int:
-    """Count the lines of a chunk with so many rows."""
-    # Counting newlines in Python takes as long as the rest of reading; only comments make it necessary.
-    has_comments = grammar.has_comments and chunk.buffer.find(b"#", chunk.start, chunk.stop) >= 0
-    return chunk.buffer.count(b"\n", chunk.start, chunk.stop) if has_comments else n_rows
-
-
-def count_rows(grammar: Grammar, chunk: Chunk, start: int, stop: int) -> int:
-    """Count the rows in some bytes of whole lines."""
+def count_rows(grammar: Grammar, chunk: Chunk, start: int, stop: int) -> tuple[int, int]:
+    """Count the rows and the lines in some bytes of whole lines."""
     from xmceval.kernels.text import count_rows as count_uncommented
 
     if grammar.has_comments:
-        return int(count_uncommented(chunk.text, start, stop))
-    return int(np.count_nonzero(chunk.text[start:stop] == NEWLINE))
+        n_rows, n_lines = count_uncommented(chunk.text, start, stop)
+        return n_rows, n_lines
+    n_lines = int(np.count_nonzero(chunk.text[start:stop] == NEWLINE))
+    return n_lines, n_lines

@@ -18,14 +18,14 @@ import numpy as np
 from scipy import sparse as sp
 
 import xmceval
-from xmceval.kernels import checks, topk, wholerow
+from xmceval.kernels import checks, ranking, topk, wholerow
 from xmceval.scoring import labelcounters, task, totals as scoring_totals
 
 # Every kernel that an update calls, by the module that looks it up and its name there.
 KERNELS = (
     (checks, "check_scores"),
     (checks, "validate_truth"),
-    (topk, "top_k"),
+    (ranking, "top_k"),
     (topk, "compute_rows"),
     (wholerow, "compute_whole_rows"),
     (task, "add_values"),

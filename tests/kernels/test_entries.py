@@ -135,8 +135,8 @@ def test_threads_share_one_compiled_form():
     found = []
 
     def work():
-        counts = np.zeros(5, np.int32)
-        found.append(count_labels(np.arange(5), counts) + counts.sum())
+        counts, wraps = np.zeros(5, np.uint8), np.zeros(5, np.int32)
+        found.append(count_labels(np.arange(5), counts, wraps) + counts.sum())
 
     threads = [threading.Thread(target=work) for _ in range(8)]
     for thread in threads:

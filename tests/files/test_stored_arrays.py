@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix, load_npz, random as random_matrix, save_npz
 import xmceval
 from xmceval.api.convert import convert
 from xmceval.errors import DataError
-from xmceval.files.arrays import npz, stored
+from xmceval.files.arrays import archive, npz, stored
 from xmceval.files.arrays.stored import Run, combined_crc
 from xmceval.files.opening import open_scores
 from xmceval.rows import matrices
@@ -48,7 +48,7 @@ def test_checksums_of_runs_make_that_of_the_whole(content, cuts):
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("can_read", [True, False])
 def test_stored_entries_are_those_of_the_matrix(pair, monkeypatch, threads, can_read):
-    monkeypatch.setattr(npz, "CAN_READ", can_read)
+    monkeypatch.setattr(archive, "CAN_READ", can_read)
     truth, scores, folder = pair
     options = {"metrics": ["P@1", "nDCG@5", "LRAP"], "threads": threads}
     expected = xmceval.score(truth, scores, **options).estimates
@@ -105,9 +105,9 @@ def test_more_bytes_than_items_are_reported(pair):
 def test_a_file_that_became_shorter_is_reported(pair, monkeypatch):
     _, _, folder = pair
     monkeypatch.setattr(stored.StoredFile, "read", lambda self, offset, buffer: buffer.size - 1)
-    archive = npz.Archive(folder / "p.npz")
-    with archive.open() as opened:
-        assert archive.find_stored(opened, ["indptr"]) is None
+    own = npz.Archive(folder / "p.npz")
+    with own.open() as opened:
+        assert own.find_stored(opened, ["indptr"]) is None
     file, head = stored.StoredFile.__new__(stored.StoredFile), npz.Header((3,), False, np.dtype(np.int64))
     array = stored.StoredArray(file, "x.npz (data)", "data.npy", head, 0, 128, 152, 0)
     with pytest.raises(DataError, match=r"x\.npz \(data\): the file is truncated; its header declares shape \(3,\)"):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, UsageError, counted, listed
-from xmceval.files.arrays.npz import Archive
+from xmceval.files.arrays.archive import Archive
 from xmceval.files.paths import to_path
 from xmceval.files.streams import read_all_bytes
 from xmceval.files.writing.rowvalues import SCHEMA

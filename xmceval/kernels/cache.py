@@ -56,7 +56,7 @@ class Slot:
         key = hashlib.blake2b(signature.encode(errors="surrogateescape"), digest_size=DIGEST_SIZE).hexdigest()
         self.name = f"{module.__name__.rpartition('.')[2]}.{function.__qualname__}"
         self._file = f"{self.name}-{key}.nbc"
-        self._source = _digest_of_source(module)
+        self._source = digest_of_source(module)
 
     def read(self) -> Iterator[bytes]:
         """Yield what is saved, from each folder that has it."""
@@ -169,8 +169,11 @@ def _user_cache() -> Path:
 
 
 @cache
-def _digest_of_source(module: Any) -> bytes:
-    """Return a digest of the source of a module, to notice that it was edited; nothing where there is none."""
+def digest_of_source(module: Any) -> bytes:
+    """Return a digest of the source of a module, to notice that it was edited; nothing where there is none.
+
+    It is to be asked for when the module is imported: later the source may be another than that of what runs.
+    """
     try:
         read = module.__loader__.get_data
         home = Path(__file__).parent

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy import memmap, ndarray
 
+from xmceval.kernels.cache import digest_of_source
 from xmceval.kernels.forms import Helper, Instruction
 
 SETTINGS = ".numba_config.yaml"  # numba's own file, in the current directory
@@ -45,6 +46,7 @@ class Kernel:
         self.py_func = function
         self._entries: dict[tuple[Any, ...], Callable[..., Any]] = {}
         self._lock = threading.Lock()
+        digest_of_source(sys.modules[function.__module__])
 
     def __call__(self, *arguments: Any) -> Any:
         """Run the compiled form for arguments of these kinds."""

@@ -5,6 +5,7 @@ import io
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 
 import numpy as np
@@ -13,7 +14,7 @@ import test_formats
 from support.files import PREDS, TRUTH, matrix, plain, same_numbers, scored, write
 
 import xmceval
-from xmceval.files import copies, pipes
+from xmceval.files import pipes
 
 DENSE = np.where(matrix().toarray() == 0, -np.inf, matrix().toarray())
 
@@ -183,7 +184,7 @@ def test_no_room_for_a_copy_is_reported(monkeypatch):
     def full(**_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(copies.tempfile, "TemporaryFile", full)
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
     with pytest.raises(xmceval.DataError) as caught:
         scored("-")
     expected = "-: cannot be copied to a temporary file: No space left on device (hint: set TMPDIR)"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numba import config
 
-from xmceval.kernels import decorators, entries
+from xmceval.kernels import cache, decorators, entries
 from xmceval.kernels.counts import count_labels
 from xmceval.kernels.decorators import function, helper, kernel
 
@@ -194,3 +194,14 @@ def test_a_score_with_compiled_kernels_loads_nothing_heavy(tmp_path):
     files = [path.name.rpartition("-")[0] for path in tmp_path.rglob("*.nbc")]
     assert len(files) == len(set(files)), "a kernel is compiled for two signatures"
     assert len(files) <= 12
+
+
+def test_a_numba_that_cannot_be_asked_for_its_code_still_compiles(monkeypatch, tmp_path):
+    def fail(*_):
+        raise AttributeError("serialize_using_object_code")
+
+    monkeypatch.setattr("xmceval.kernels.compiler.compile_form", fail)
+    monkeypatch.setattr(cache, "folders", lambda: [tmp_path])
+    fresh = decorators.Kernel(count_labels.py_func)
+    assert fresh(np.array([2, 0, 2]), np.zeros(3, np.uint8), np.zeros(3, np.int32)) == 2
+    assert not list(tmp_path.iterdir())

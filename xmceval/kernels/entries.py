@@ -55,7 +55,8 @@ def make_entry(function: Callable[..., Any], key: tuple[Any, ...], arguments: tu
                 from xmceval.kernels.compiler import compile_form
 
                 compiled.append(slot.name)
-                form = compile_form(function, arguments)
+                with suppress(Exception):  # of another numba, for one; if the kernel is wrong, the dispatcher says so
+                    form = compile_form(function, arguments)
                 if form is None:
                     return _through_numba(function)
                 slot.write(pickle.dumps(form))

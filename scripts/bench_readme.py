@@ -80,17 +80,18 @@ def section(figures: Mapping[str, Any]) -> str:
     start, more, less = (find(figures, subject) for subject in (f"titles-{ROWS[0]}", "amazon-3m", "amazon-670k"))
     about = f"""
         Text files shaped like LF-AmazonTitles-131K (131,073 labels, 100 predictions per row), whole processes in turns
-        on {machine["processors"]} processors ({where}), kernels compiled, files in the page cache; medians. Each
-        computes what it has of P, nDCG, PSP and PSnDCG @1,3,5: PECOS P, scikit-learn nDCG of dense matrices, the others
-        all. {ROWS[-1]:,} rows: {"; ".join(texts)}. Values differ by at most {difference(figures)}.
+        on {machine["processors"]} processors ({where}), kernels compiled, files in the page cache; medians, one run
+        where it takes longer than 15 s. Each computes what it has of P, nDCG, PSP and PSnDCG @1,3,5: PECOS P,
+        scikit-learn nDCG of dense matrices, the others all; pyxclib, which is not on PyPI, runs from its source.
+        {ROWS[-1]:,} rows: {"; ".join(texts)}. Values differ by at most {difference(figures)}.
     """
     larger = f"""
         Beside `wc -w` on the same files: {size(figures, "amazon-3m")} like Amazon-3M take {seconds(more)}
         ({more["cpu"]["median"]:.1f} s of processors, {amount(more)}), {times(figures, "amazon-3m", WORDS)} times as
         long as with `LC_ALL=C` and {times(figures, "amazon-3m", UTF8)} times as with `C.UTF-8`;
         {size(figures, "amazon-670k")} like Amazon-670K {seconds(less)} ({less["cpu"]["median"]:.1f} s, {amount(less)}),
-        {times(figures, "amazon-670k", WORDS)} and {times(figures, "amazon-670k", UTF8)} times. Start-up, mostly
-        numba's, is {seconds(start)} of each. `scripts/bench` measures all of this
+        {times(figures, "amazon-670k", WORDS)} and {times(figures, "amazon-670k", UTF8)} times. Start-up is
+        {seconds(start)} of each. `scripts/bench` measures all of this
         ({FIGURES.relative_to(ROOT).as_posix()}), other revisions (`--against REV`) and how cost grows (`--scaling`).
     """
     picture = f"![Seconds and peak memory against rows]({PICTURE.relative_to(ROOT).as_posix()})"

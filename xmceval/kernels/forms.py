@@ -14,7 +14,7 @@ class Helper(NamedTuple):
 
 
 class Instruction(NamedTuple):
-    """What compiled code has under a name of `instructions`."""
+    """What compiled code has under a name of `instructions` or `eights`."""
 
     name: str
 

@@ -36,6 +36,14 @@ def _ascend(labels, start, stop):
     return descents == 0
 
 
+@helper
+def _count_true(indices, first, last, unit, counters):
+    """Count a row for each of its true labels."""
+    for entry in range(first, last):
+        if indices[entry] < counters.shape[0]:
+            counters[indices[entry], TRUE] += unit
+
+
 @kernel
 def count_ranked(truth_indptr, truth_indices, ranked, n_ranked, cutoffs, units, drop_empty, counters):
     """Count each label's rows: true, and within each span of ranks (the last cut to this one) predicted and hit.
@@ -49,10 +57,7 @@ def count_ranked(truth_indptr, truth_indices, ranked, n_ranked, cutoffs, units, 
         if first == last and drop_empty:
             continue
         unit = units[row] if units.size > 0 else np.int64(1)
-        for entry in range(first, last):
-            label = truth_indices[entry]
-            if label < size:
-                counters[label, TRUE] += unit
+        _count_true(truth_indices, first, last, unit, counters)
         span = 0
         for j in range(n_ranked[row]):
             if j == cutoffs[span]:
@@ -106,10 +111,7 @@ def count_decisions(truth_indptr, truth_indices, found, decided, units, drop_emp
         if first == last and drop_empty:
             continue
         unit = units[row] if units.size > 0 else np.int64(1)
-        for entry in range(first, last):
-            label = truth_indices[entry]
-            if label < size:
-                counters[label, TRUE] += unit
+        _count_true(truth_indices, first, last, unit, counters)
         for _ in range(found[row, DECISIONS]):
             label = decided[decision] >> 1
             if label < size:

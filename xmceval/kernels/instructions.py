@@ -181,3 +181,48 @@ def put_byte(builder, at, byte):
 def byte_at(builder, at):
     """Return the byte at an address."""
     return builder.zext(builder.load(builder.inttoptr(at, BYTE.as_pointer())), WORD)
+
+
+@make_instruction(types.void)
+def find(builder, ranked, start, count, indices, first, n, places):
+    """Write for each of `count` ranked labels its place among `n` ascending labels, or -1; 8 are looked for at once."""
+    last = builder.sub(count, WORD(1))
+    with cgutils.for_range_slice(builder, WORD(0), count, WORD(LANES.count), intp=WORD) as (group, _):
+        wanted = ir.Constant(LANES, ir.Undefined)
+        for lane in range(LANES.count):  # beyond the last, the last again
+            j = builder.add(group, WORD(lane))
+            j = builder.select(builder.icmp_unsigned("<", j, last), j, last)
+            label = load(builder, ranked, builder.add(start, j), WORD)
+            wanted = builder.insert_element(wanted, label, HALF(lane))
+        found = cgutils.alloca_once_value(builder, ir.Constant(LANES, [-1] * LANES.count))
+        builder.store(ir.Constant(LANES, [-1] * LANES.count), found)
+        with cgutils.for_range(builder, n, intp=WORD) as loop:
+            label = _broadcast(builder, load(builder, indices, builder.add(first, loop.index), WORD), LANES)
+            place = _broadcast(builder, loop.index, LANES)
+            is_here = builder.icmp_unsigned("==", label, wanted)
+            builder.store(builder.select(is_here, place, builder.load(found)), found)
+        store(builder, builder.load(found), places, group)
+
+
+@make_instruction(types.void)
+def sort_least(builder, keys, n):
+    """Bring the least 16 of `n` keys from 0 to 2^31 - 1 to the front, in order."""
+    largest, least = (ir.Constant(HALVES, [key] * HALVES.count) for key in (2**31 - 1, -1))
+    down = ir.Constant(HALVES, [HALVES.count, *range(HALVES.count - 1)])
+    best = cgutils.alloca_once_value(builder, largest)
+    builder.store(largest, best)
+    with cgutils.for_range(builder, n, intp=WORD) as loop:
+        old = builder.load(best)
+        key = _broadcast(builder, builder.trunc(load(builder, keys, loop.index, WORD), HALF), HALVES)
+        moved = builder.shuffle_vector(old, least, down)
+        moved = builder.select(builder.icmp_signed(">", moved, key), moved, key)
+        builder.store(builder.select(builder.icmp_signed("<", moved, old), moved, old), best)
+    store(builder, builder.zext(builder.load(best), ir.VectorType(WORD, HALVES.count)), keys, WORD(0))
+
+
+@make_instruction(types.void)
+def prefetch(builder, array, at):
+    """Bring an element near before it is needed."""
+    kind = ir.FunctionType(ir.VoidType(), [BYTE.as_pointer(), HALF, HALF, HALF])
+    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch")
+    builder.call(function, [_place(builder, array, at, BYTE), HALF(0), HALF(3), HALF(1)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.decorators import helper, kernel
+from xmceval.kernels.decorators import function, helper, instruction, kernel
 
 HIT, PROPENSITY, GRADE, EXP_GRADE = 0, 1, 2, 3
 
@@ -12,12 +12,11 @@ SUM, ANY, FIRST, PRECISION = 0, 1, 2, 3
 
 N_GAINS = 4
 
-LARGEST_KEY = 2**63 - 1
+BEST = 16  # codes: so many are kept in order while they are read; more are sorted
 
-PLACE_BITS = 31  # of a key; a code, which is an int32, is above them
-PLACE_MASK = (1 << PLACE_BITS) - 1
+LANES = 8  # ranked labels that are looked for at once
 
-FEW = 16  # keys: so many are selected one by one, more by sorting
+MANY = 256  # true labels: among more of them, ranked labels are looked for by halving
 
 # Slots of `counts`: these, then for each cutoff the rows with fewer predictions and the rows with a tie across it.
 ROWS, EMPTY_ROWS, TRUE_LABELS, PREDICTIONS, INSIDE_TIES, FIRST_CUTOFF = 0, 1, 2, 3, 4, 5
@@ -30,17 +29,35 @@ ACTUAL, IDEAL = 0, 1
 # additions), nor with a literal number (each compiles the helper again).
 
 
-@helper
-def _find(indices, first, n, ranked, row, count, places):
-    """Write for each ranked label the place of the last of `n` ascending labels that is not above it; 0 if none is."""
+@instruction
+def _find(ranked, start, count, indices, first, n, places):
+    """Write for each of `count` ranked labels its place among `n` ascending labels, or -1; at most LANES at a time."""
     for j in range(count):
-        places[j] = 0
-    while n > 1:  # all labels are searched together, without a branch that depends on what is compared
-        half = n >> 1
-        for j in range(count):
-            place = places[j] + half
-            places[j] = place if indices[first + place] <= ranked[row, j] else places[j]
-        n -= half
+        same = np.flatnonzero(indices[first : first + n] == ranked.ravel()[start + j])
+        places[j] = same[0] if same.size else -1
+
+
+@instruction
+def _sort_least(keys, n):
+    """Bring the least BEST of `n` keys from 0 to 2^31 - 1 to the front, in order."""
+    keys[:BEST] = np.sort(np.append(keys[:n], [2**31 - 1] * BEST))[:BEST]
+
+
+@instruction
+def _prefetch(array, at):
+    """Bring an element near before it is needed: compiled code only."""
+
+
+@helper
+def _search(ranked, row, count, indices, first, n, places):
+    """Write for each ranked label its place among many ascending labels, or -1."""
+    for j in range(count):
+        place, length = np.int64(0), n
+        while length > 1:
+            half = length >> 1
+            place += half if indices[first + place + half] <= ranked[row, j] else 0
+            length -= half
+        places[j] = place if indices[first + place] == ranked[row, j] else -1
 
 
 @helper
@@ -56,7 +73,7 @@ def _code(label, ids, codes):
     return np.int64(codes[label]) if 0 <= label < codes.size else np.int64(0)
 
 
-@helper
+@function
 def _sort(keys, n):
     """Sort the first `n` keys: heap sort, n log n in any order."""
     for begin in range(n // 2 - 1, -n, -1):
@@ -76,26 +93,26 @@ def _sort(keys, n):
         keys[root] = key
 
 
-@helper
-def _run(curves, discounts, gains, count, running, side):
-    """Write the running sum of every curve along the first `count` ranks."""
+@function
+def _run(curves, discounts, gains, side, count, running):
+    """Write the running sum of every curve along the first `count` ranks, but not of an ideal that is always the same."""
     for c in range(curves.shape[0]):
         g, d, fold = curves[c, 0], curves[c, 1], curves[c, 2]
-        total = 0.0
-        if fold == SUM:
-            for j in range(count):
-                total += gains[g, j] * discounts[d, j]
-                running[side, c, j] = total
+        if side == IDEAL and g == HIT:
             continue
+        total = 0.0
         hits = 0
         for j in range(count):
-            if gains[g, j] > 0.0:
-                hits += 1
+            gain = gains[side, g, j]
+            hits += gain > 0.0
+            if fold == SUM:
+                total += gain * discounts[d, j]
+            elif gain > 0.0:
                 if fold == PRECISION:
                     total += hits / (j + 1)
                 elif hits == 1:
                     total = 1.0 if fold == ANY else 1.0 / (j + 1)
-            running[side, c, j] = total
+            running[side, c, j + 1] = total
 
 
 @kernel
@@ -146,7 +163,8 @@ def compute_rows(truth, ranking, propensities, recipe, drop_empty, has_ties, exp
     bins : int64
         The bin of a label by its code.
     space : used, gains, running, keys, places, rank_bins
-        Working space; as many keys as the longest row of truth.
+        Working space: as many keys as the longest row of truth has labels, at least BEST; LANES - 1 more places than
+        ranks; and `running[IDEAL]` has the sums of curves whose gain is HIT.
     values : float64 [n_rows, n_outputs, SLOTS]
         Numerator, denominator, how far ties could move the numerator up and down, and the ideal ranking's numerator.
     shares : float64 [n_rows, n_outputs * n_bins, SLOTS]
@@ -158,8 +176,9 @@ def compute_rows(truth, ranking, propensities, recipe, drop_empty, has_ties, exp
     ids, codes, inverse = propensities
     curves, discounts, outputs, divisors, levels = recipe
     used, gains, running, keys, places, rank_bins = space
-    depth = discounts.shape[1]
+    depth, width = discounts.shape[1], ranked.shape[1]
     n_bins = shares.shape[1] // outputs.shape[0] if shares.shape[0] > 0 else 0
+    is_weighted, is_graded = used[PROPENSITY] > 0, used[GRADE] + used[EXP_GRADE] > 0
     for row in range(truth_indptr.size - 1):  # g: kind of gain, c: curve, o: output, j: rank - 1
         first, last = truth_indptr[row], truth_indptr[row + 1]
         n, n_best = last - first, n_ranked[row]
@@ -169,83 +188,73 @@ def compute_rows(truth, ranking, propensities, recipe, drop_empty, has_ties, exp
                 ties += ranked_scores[row, j] == ranked_scores[row, j - 1]
         count = n_best if n_best < depth else depth
         least = n if n < depth else depth
-        if used[PROPENSITY] > 0:
+        if is_weighted:
             if ids.size > 0:
                 for i in range(n):
-                    keys[i] = _code(truth_indices[first + i], ids, codes) << PLACE_BITS | i
-            else:  # a loop of vector instructions
+                    keys[i] = _code(truth_indices[first + i], ids, codes)
+            else:
+                if row + 2 < truth_indptr.size:
+                    for i in range(last, truth_indptr[row + 2]):
+                        _prefetch(codes, truth_indices[i])
                 for i in range(n):
-                    label = truth_indices[first + i]
-                    code = np.int64(codes[label]) if label < codes.size else np.int64(0)
-                    keys[i] = code << PLACE_BITS | i
-        _find(truth_indices, first, n, ranked, row, count, places)
+                    label = np.uint64(truth_indices[first + i])
+                    keys[i] = np.int64(codes[label]) if label < np.uint64(codes.size) else np.int64(0)
+        if n > MANY:
+            _search(ranked, row, count, truth_indices, first, n, places)
+        else:
+            _find(ranked, row * width, count, truth_indices, first, n, places)
         for j in range(count):
-            at = places[j]
-            is_hit = n > 0 and truth_indices[first + at] == ranked[row, j]
-            gains[HIT, j] = 1.0 if is_hit else 0.0
-            if used[PROPENSITY] > 0:
-                gain = inverse[keys[at] >> PLACE_BITS] if n > 0 else 0.0
-                gains[PROPENSITY, j] = gain if is_hit else 0.0
-            if used[GRADE] > 0:
-                gains[GRADE, j] = grades[first + at] if is_hit else 0.0
-            if used[EXP_GRADE] > 0:
-                gains[EXP_GRADE, j] = 2.0 ** grades[first + at] - 1.0 if is_hit else 0.0
+            at = places[j] if places[j] >= 0 else 0
+            is_hit = places[j] >= 0
+            gains[ACTUAL, HIT, j] = 1.0 if is_hit else 0.0
+            if is_weighted:
+                gain = inverse[keys[at]] if n > 0 else 0.0
+                gains[ACTUAL, PROPENSITY, j] = gain if is_hit else 0.0
+            if is_graded:
+                grade = grades[first + at] if is_hit else 0.0
+                gains[ACTUAL, GRADE, j], gains[ACTUAL, EXP_GRADE, j] = grade, 2.0**grade - 1.0
             if n_bins > 0:
                 rank_bins[j] = bins[_code(ranked[row, j], ids, codes)]
-        _run(curves, discounts, gains, count, running, ACTUAL)
-
-        if used[PROPENSITY] > 0:
-            if least > FEW:
+        if is_weighted:
+            if least > BEST:
                 _sort(keys, n)
-                for j in range(least):
-                    gains[PROPENSITY, j] = inverse[keys[j] >> PLACE_BITS]
             else:
-                for j in range(least):
-                    key = LARGEST_KEY
-                    for i in range(n):
-                        key = keys[i] if keys[i] < key else key
-                    keys[key & PLACE_MASK] = LARGEST_KEY
-                    gains[PROPENSITY, j] = inverse[key >> PLACE_BITS]
-        others = 0
-        if used[GRADE] + used[EXP_GRADE] > 0:
-            for i in range(n):
-                others += grades[first + i] != 1.0
-        for j in range(least):
-            gains[HIT, j] = gains[GRADE, j] = gains[EXP_GRADE, j] = 1.0
-        if others > 0:
+                _sort_least(keys, n)
+            for j in range(least):
+                gains[IDEAL, PROPENSITY, j] = inverse[keys[j]]
+        if is_graded:
+            others = 0
             for i in range(n):
                 keys[i] = -np.int64(grades[first + i])
-            _sort(keys, n)
+                others += keys[i] != -1
+            if others > 0:
+                _sort(keys, n)
             for j in range(least):
                 grade = -float(keys[j])
-                gains[GRADE, j], gains[EXP_GRADE, j] = grade, 2.0**grade - 1.0
-        _run(curves, discounts, gains, least, running, IDEAL)
+                gains[IDEAL, GRADE, j], gains[IDEAL, EXP_GRADE, j] = grade, 2.0**grade - 1.0
+        for side in range(2):
+            _run(curves, discounts, gains, side, least if side == IDEAL else count, running)
 
         for o in range(outputs.shape[0]):
             c, k, is_ratio, is_complement = outputs[o, 0], outputs[o, 1], outputs[o, 2], outputs[o, 3]
             level = outputs[o, 4]
-            deepest = k if k < count else count
-            got = running[ACTUAL, c, deepest - 1] if deepest > 0 else 0.0
-            shallow = k if k < n else n
-            ideal = running[IDEAL, c, shallow - 1] if shallow > 0 else 0.0
-            divisor = ideal
-            if level >= 0:
-                divisor = divisors[o, 0] * n + (divisors[o, 1] + levels[level, shallow])
-            if ties > 0 and expects:
-                got = values[row, o, 0]
-            value, most, best, worst = 0.0, 0.0, 0.0, 0.0
-            if n > 0 and divisor > 0.0:
-                value, most = got / divisor, ideal / divisor
-                if ties > 0:
-                    best = (values[row, o, 2] - got) / divisor
-                    worst = (values[row, o, 3] - got) / divisor
+            deepest, shallow = k if k < count else count, k if k < n else n
+            got, ideal = running[ACTUAL, c, deepest], running[IDEAL, c, shallow]
+            divisor = ideal if level < 0 else divisors[o, 0] * n + (divisors[o, 1] + levels[level, shallow])
+            if n == 0 or divisor <= 0.0:
+                divisor = np.inf
+            best = worst = 0.0
+            if ties > 0:
+                got = values[row, o, 0] if expects else got
+                best, worst = (values[row, o, 2] - got) / divisor, (values[row, o, 3] - got) / divisor
+            value, most = got / divisor, ideal / divisor
             ceiling = most
             if is_complement > 0:
                 value, best, worst, ceiling = 1.0 - value, -best, -worst, 1.0 - most
             if is_ratio == 0:
                 most = 1.0
             if n == 0 and drop_empty:
-                value, most, ceiling = 0.0, 0.0, 0.0
+                value = most = ceiling = 0.0
             values[row, o, 0], values[row, o, 1] = value, most
             values[row, o, 2], values[row, o, 3], values[row, o, 4] = best, worst, ceiling
             if n_bins > 0:
@@ -254,7 +263,7 @@ def compute_rows(truth, ranking, propensities, recipe, drop_empty, has_ties, exp
                         shares[row, b, i] = most if i == 1 else 0.0
                 before = 0.0
                 for i in range(deepest):
-                    step = running[ACTUAL, c, i] - before
-                    before = running[ACTUAL, c, i]
-                    if step > 0.0 and divisor > 0.0:
+                    step = running[ACTUAL, c, i + 1] - before
+                    before = running[ACTUAL, c, i + 1]
+                    if step > 0.0:
                         shares[row, o * n_bins + rank_bins[i], 0] += step / divisor

@@ -25,6 +25,16 @@ FOLDS = MappingProxyType(
     {"sum": kernels.SUM, "any": kernels.ANY, "first": kernels.FIRST, "precision": kernels.PRECISION}
 )
 
+# What the sum along the ranks is where every label is a hit, from the discounts.
+IDEALS: Mapping[int, Callable[[Float64], Float64]] = MappingProxyType(
+    {
+        kernels.SUM: np.cumsum,
+        kernels.ANY: np.ones_like,
+        kernels.FIRST: np.ones_like,
+        kernels.PRECISION: lambda discounts: np.arange(1.0, discounts.size + 1),
+    }
+)
+
 
 def _letor(rank: Float64, _: float) -> Float64:
     discounts = np.ones(rank.size)
@@ -145,8 +155,11 @@ class TopK(RowTask):
         """Return what the kernel writes between rows: used gains, gains, running sums, places, bins."""
         depth = self.discounts.shape[1]
         used = np.isin(np.arange(kernels.N_GAINS), self.curves[:, 0]).astype(np.int64)
-        running = np.zeros((2, len(self.curves), depth))
-        return used, np.zeros((kernels.N_GAINS, depth)), running, *np.zeros((2, depth), dtype=np.int64)
+        running = np.zeros((2, len(self.curves), depth + 1))
+        for c, (_, discount, fold) in enumerate(self.curves):  # of hits only: the other ideals depend on the row
+            running[kernels.IDEAL, c, 1:] = IDEALS[fold](self.discounts[discount])
+        n_places = depth + kernels.LANES - 1
+        return used, np.zeros((2, kernels.N_GAINS, depth)), running, *np.zeros((2, n_places), dtype=np.int64)
 
     def compute(self, batch: Batch, own: tuple[NDArray[Any], ...]) -> RowValues:
         """Compute the values of rows, and the shares of bins of labels in them."""
@@ -156,7 +169,7 @@ class TopK(RowTask):
         shares = batch.values("shares", batch.n_rows if n_bins else 0, n_outputs * n_bins)
         used, gains, running, *of_ranks = own
         rows = tuple(truth), batch.ranking.arrays, terms.propensities.table, self.recipe
-        n_keys, expects = longest(truth), terms.ties == "expected"
+        n_keys, expects = max(longest(truth), kernels.BEST), terms.ties == "expected"
         if batch.ranking.n_tied:
             self._bound_ties(batch, rows, used, n_keys, values)
         kernels.compute_rows(

@@ -95,7 +95,7 @@ def _sort(keys, n):
 
 @function
 def _run(curves, discounts, gains, side, count, running):
-    """Write the running sum of every curve along the first `count` ranks, but not of an ideal that is always the same."""
+    """Write the running sum of each curve along the first `count` ranks; ideals of hits are there already."""
     for c in range(curves.shape[0]):
         g, d, fold = curves[c, 0], curves[c, 1], curves[c, 2]
         if side == IDEAL and g == HIT:

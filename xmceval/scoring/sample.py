@@ -7,6 +7,7 @@ merge into the sample of both.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ Hashes = NDArray[np.uint64]
 
 CAPACITY = 2048  # rows
 RUN_BITS = 7  # rows come in runs of 128 consecutive ones: most blocks have none, and cost next to nothing
+TABLE = 1024  # runs
 LONGEST = 512  # true labels of a row; longer rows are left out, which bounds the size of a sample
 
 DEPTH = 5  # labels of a ranking
@@ -82,7 +84,7 @@ class Sample(Locked):
             return
         first, kept = batch.block.first_row, batch.kept
         last = first + (batch.n_rows - 1 if kept is None else int(kept[-1]))
-        hashes = hash_runs(np.arange(first >> RUN_BITS, (last >> RUN_BITS) + 1))
+        hashes = _hashes_of(first >> RUN_BITS, last >> RUN_BITS)
         if hashes.min() > self._bound:
             return
         numbers = first + (np.arange(batch.n_rows) if kept is None else kept)
@@ -149,6 +151,20 @@ def hash_runs(numbers: Int64) -> Hashes:
         hashes *= multiplier
         hashes ^= hashes >> _HALF
     return hashes
+
+
+def _hashes_of(first: int, last: int) -> Hashes:
+    """Return the hashes of the runs from `first` to `last`."""
+    table, start = divmod(first, TABLE)
+    if last >= (table + 1) * TABLE:
+        return hash_runs(np.arange(first, last + 1))
+    return _hash_table(table)[start : start + last - first + 1]
+
+
+@lru_cache(maxsize=2)
+def _hash_table(number: int) -> Hashes:
+    """Return the hashes of TABLE runs at once: of a few it takes as long."""
+    return hash_runs(np.arange(number * TABLE, (number + 1) * TABLE))
 
 
 def _order(rows: SampledRows) -> NDArray[np.intp]:

@@ -23,10 +23,10 @@ ROW, LABEL = 0, 1  # slots of `found`: where the first NaN is
 def _select(work, count, depth):
     """Return the value that is at `depth`, from 1 on, among `count` values in descending order; `work` is reordered."""
     low, high, target = 0, count - 1, depth - 1
-    seed = np.uint64(count)
-    while low < high:  # a pivot that looks random: no order of scores is slow
-        seed = seed * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
-        pivot = work[low + np.int64(seed >> np.uint64(33)) % (high - low + 1)]
+    seed = 1
+    while low < high:  # a pivot that looks random (Park and Miller, CACM 1988): no order of scores is slow
+        seed = seed * 48271 % (2**31 - 1)
+        pivot = work[low + seed % (high - low + 1)]
         i, j = low, high
         while i <= j:
             while work[i] > pivot:

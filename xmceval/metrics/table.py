@@ -25,8 +25,6 @@ BURGES = (
     "discount=letor"
 )
 
-XMLREPO = "XMLRepository (manikvarma.org)"
-
 TSOUMAKAS = "Tsoumakas, Katakis, Vlahavas, Mining Multi-label Data, 2010; scikit-learn"
 
 # Which other tools have the same definition, and where they differ.

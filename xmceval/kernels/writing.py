@@ -16,9 +16,7 @@ FEW = 32  # up to so many best entries, insertion is faster than sorting the row
 
 TAB, NEWLINE, PLUS, MINUS, POINT, DIGIT_0, DIGIT_9, LETTER_E = b"\t\n+-.09e"
 
-U0, U1, U2, U3, U4, U6, U7, U8, U10, U40, U63, U64 = (
-    np.uint64(i) for i in (0, 1, 2, 3, 4, 6, 7, 8, 10, 40, 63, 64)
-)
+U0, U1, U2, U3, U4, U6, U7, U8, U10, U40, U63, U64 = (np.uint64(i) for i in (0, 1, 2, 3, 4, 6, 7, 8, 10, 40, 63, 64))
 
 TEN_4, TEN_8, TEN_9, TEN_16 = (np.uint64(10**i) for i in (4, 8, 9, 16))
 

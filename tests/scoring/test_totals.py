@@ -26,7 +26,7 @@ def empty(n_outputs=1):
 
 def added(values, weights=(), sums=None):
     sums = empty(values.shape[1]) if sums is None else sums
-    assert add_values(values, np.array(weights, dtype=np.float64), np.empty(SLOTS), sums) == -1
+    assert add_values(values, np.array(weights, dtype=np.float64), sums) == -1
     return sums
 
 
@@ -168,16 +168,16 @@ def test_sums_beyond_their_words_are_refused():
 def test_the_row_whose_square_leaves_the_words_is_returned(x):
     values = np.ones((4, 2, SLOTS))
     values[2, 1, 0] = x
-    assert add_values(values, np.empty(0), np.empty(SLOTS), empty(2)) == 2
+    assert add_values(values, np.empty(0), empty(2)) == 2
 
 
 def test_a_sum_that_leaves_the_words_is_noticed_in_the_kernel():
     values, sums = np.full((1 << 7, 1, SLOTS), 2.0**57), empty()
-    assert add_values(values[:100], np.empty(0), np.empty(SLOTS), sums) == -1
-    assert add_values(values, np.empty(0), np.empty(SLOTS), sums) == 27
+    assert add_values(values[:100], np.empty(0), sums) == -1
+    assert add_values(values, np.empty(0), sums) == 27
     sums[0, 2, -1] = LARGEST_TOP - 1
     sums[0, 2, 2] = (1 << 60) - 1
-    assert add_values(values / 2.0**57, np.empty(0), np.empty(SLOTS), sums) == 0
+    assert add_values(values / 2.0**57, np.empty(0), sums) == 0
 
 
 def test_grades_too_many_and_too_large_to_square_are_refused_with_their_place():

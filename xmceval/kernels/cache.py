@@ -23,6 +23,7 @@ PATIENCE = 60.0  # seconds: far more than any kernel takes to compile; only a st
 COMPILER = (
     "compiler.py",
     "decorators.py",
+    "eightrows.py",
     "eights.py",
     "entries.py",
     "forms.py",

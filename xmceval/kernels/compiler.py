@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.np.arrayobj import populate_array
 
-from xmceval.kernels import eights, instructions, load_registries
+from xmceval.kernels import eightrows, eights, instructions, load_registries
 from xmceval.kernels.forms import Form, Helper, Instruction
 
 OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
@@ -25,7 +25,7 @@ WORD, STATUS, DOUBLE = ir.IntType(64), ir.IntType(32), ir.DoubleType()
 # Where an array has its data, its shape and its strides: after the head that every Python object has.
 DATA, SHAPE, STRIDES = (object.__basicsize__ + 8 * i for i in (0, 2, 3))
 
-INSTRUCTIONS = {**vars(instructions), **vars(eights)}
+INSTRUCTIONS = {**vars(instructions), **vars(eights), **vars(eightrows)}
 
 # What code may call and does not need numba's runtime for. The destructor is that of memory that belongs to numba: for
 # arrays that come from Python there is none.

@@ -20,10 +20,15 @@ COMPRESSES = "+avx512vbmi2" in str(cpu_target.target_context.codegen().magic_tup
 
 
 def make_instruction(result=types.uint64):
-    """Make a function of arrays, uint64 and numbers from one that emits its code from pointers and words."""
+    """Make a function of arrays, uint64 and numbers from one that emits its code from pointers and words.
+
+    Arrays must be contiguous.
+    """
 
     def decorate(emit):
         def resolve(_typing, *arguments):
+            if any(isinstance(a, types.Array) and a.layout != "C" for a in arguments):
+                return None
             return result(*(types.uint64 if isinstance(a, types.Integer) else a for a in arguments)), generate
 
         def generate(context, builder, kinds, arguments):

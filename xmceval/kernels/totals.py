@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.decorators import function, helper, kernel
+from xmceval.kernels.decorators import PLAIN, helper, instruction, kernel
 
 MOMENTS = 8  # num, den, num^2, num den, den^2, best - num, worst - num, ceiling
+
+# Their factors: slots of a row's values for an output; a value by itself is multiplied by 1.
+FACTORS = np.array([(0, -1), (1, -1), (0, 0), (0, 1), (1, 1), (2, -1), (3, -1), (4, -1)])
 
 PRODUCTS = 4  # of two systems: num_a num_b, num_a den_b, den_a num_b, den_a den_b
 
@@ -24,119 +27,79 @@ UNIT = float(1 << WORD)
 
 LARGEST_TOP = float(1 << 61)  # of the last word
 
-LARGEST = LARGEST_TOP * UNIT
+FAST = not PLAIN  # eight rows at once
 
-LARGEST_PRODUCT = LARGEST * UNIT * UNIT  # in units of 2^-120
+CACHED = 1 << 17  # numbers of so many rows stay in the processor's cache, where each output goes through all rows
 
-HALF = 30
-
-HALF_MASK = (1 << HALF) - 1
-
-SMALL = float(1 << 29)  # below it, all products of halves of words fit 64 bits
-
-SPLITTER = float((1 << 27) + 1)
+MOST_ROWS = instruction("MOST_ROWS")
 
 
-@function
-def _add_large_product(sums, o, m, x, y):
-    """Add the product of two numbers of any size; return whether it fits."""
-    x, y = np.trunc(x * UNIT), np.trunc(y * UNIT)
-    xs, ys = SPLITTER * x, SPLITTER * y
-    xh, yh = xs - (xs - x), ys - (ys - y)
-    xl, yl = x - xh, y - yh
-    if not abs(x * y) < LARGEST_PRODUCT:
+@instruction
+def add_product(sums, place, x, y):
+    """Add the product of two values, each cut off, to the sum at a place; return whether it fits."""
+    x, y = float(x) * UNIT, float(y) * UNIT
+    if not abs(x * y) < LARGEST_TOP * UNIT**3:
         return False
-    part, rest = x * y, ((xh * yh - x * y) + xh * yl + xl * yh) + xl * yl  # rounded, and what rounding left (Dekker)
-    for _ in range(2):
-        carry = np.int64(0)
-        for w in range(WORDS - 1):
-            # Truncated: what is left keeps the sign, and so needs no more bits than the number has.
-            above = 0.0 if -UNIT < part < UNIT else np.trunc(part / UNIT)
-            word = sums[o, m, w] + np.int64(part - above * UNIT) + carry
-            sums[o, m, w] = word & MASK
-            carry, part = word >> WORD, above
-        sums[o, m, WORDS - 1] += np.int64(part) + carry
-        part = rest
-    return -LARGEST_TOP < sums[o, m, WORDS - 1] < LARGEST_TOP
+    words, number = sums.reshape(-1)[place : place + WORDS], int(x) * int(y)
+    for w in range(WORDS - 1):
+        number += int(words[w])
+        words[w] = number & MASK
+        number >>= WORD
+    words[-1] += number
+    return abs(int(words[-1])) < LARGEST_TOP
+
+
+@instruction
+def add_eights(values, at, step, n_rows, weights, first_row, is_weighted, sums, place):
+    """Add the values of an output in 8 to MOST_ROWS rows, and products of them; return whether that was possible."""
+
+
+@instruction
+def add_pairs_of_eights(a, b, at, step, n_rows, weights, first_row, is_weighted, sums, place):
+    """Add the products of two systems' values in 8 to MOST_ROWS rows; return whether that was possible."""
 
 
 @helper
-def _add_small_product(sums, o, m, num, den):
-    """Add the product of two numbers from 0 to SMALL; return whether it fits."""
-    x, y = np.int64(num), np.int64(den)
-    x_rest, y_rest = np.int64((num - x) * UNIT), np.int64((den - y) * UNIT)
-    if y_rest == 0 and y <= 1:  # most denominators are 1
-        low = sums[o, m, 1] + x_rest * y
-        word = (low >> WORD) + sums[o, m, 2] + x * y
-        sums[o, m, 1], sums[o, m, 2] = low & MASK, word & MASK
-        sums[o, m, 3] += word >> WORD
-        return sums[o, m, 3] < LARGEST_TOP
-    x1, x0, y1, y0 = x_rest >> HALF, x_rest & HALF_MASK, y_rest >> HALF, y_rest & HALF_MASK
-    second, fourth = x0 * y1 + x1 * y0, x1 * y + x * y1
-    word = sums[o, m, 0] + x0 * y0 + ((second & HALF_MASK) << HALF)
-    sums[o, m, 0] = word & MASK
-    word = (word >> WORD) + sums[o, m, 1] + (second >> HALF) + ((fourth & HALF_MASK) << HALF)
-    word += x0 * y + x1 * y1 + x * y0
-    sums[o, m, 1] = word & MASK
-    word = (word >> WORD) + sums[o, m, 2] + (fourth >> HALF) + x * y
-    sums[o, m, 2] = word & MASK
-    sums[o, m, 3] += word >> WORD
-    return sums[o, m, 3] < LARGEST_TOP
-
-
-@function
-def _add_product(sums, o, m, x, y):
-    """Add the product of two numbers; return whether it fits."""
-    if 0.0 <= x < SMALL and 0.0 <= y < SMALL:
-        return _add_small_product(sums, o, m, x, y)
-    return _add_large_product(sums, o, m, x, y)
+def _rows_at_once(n_rows, width):
+    """Return how many rows of so many numbers to add at once."""
+    if not FAST:
+        return max(n_rows, 1)
+    step = CACHED // (width + 1)
+    return 64 if step < 64 else step if step < MOST_ROWS else MOST_ROWS
 
 
 @kernel
-def add_values(values, weights, moments, sums):
+def add_values(values, weights, sums):
     """Add the values of rows to the sums of every output; return the first row that leaves their range, or -1.
 
     A value is cut off below 2^-60; products are those of the values so cut off, and exact. `weights` is one per row, or
-    empty where all are 1; `moments` is working space for five. Where a row is returned, the sums mean nothing.
+    empty where all are 1. Where a row is returned, the sums mean nothing.
     """
-    for row in range(values.shape[0]):
-        weight = weights[row] if weights.size > 0 else 1.0
-        fits = True
-        for o in range(values.shape[1]):  # o: output, m: moment
-            for slot in range(5):
-                moments[slot] = weight * values[row, o, slot]
-            for slot in range(5):
-                x = moments[slot]
-                if x == 0.0:
+    n_rows, n_outputs, n_slots = values.shape
+    width, is_weighted = n_outputs * n_slots, 1 if weights.size > 0 else 0
+    step = _rows_at_once(n_rows, width)
+    for first in range(0, n_rows, step):
+        stop = first + step if first + step < n_rows else n_rows
+        wrong = stop
+        for o in range(n_outputs):  # o: output, m: moment
+            if FAST and stop - first >= 8:
+                at = (first * n_outputs + o) * n_slots
+                place = o * MOMENTS * WORDS
+                if add_eights(values, at, width, stop - first, weights, first, is_weighted, sums, place):
                     continue
-                m = slot if slot < 2 else slot + 3
-                if -4.0 < x < 4.0:
-                    low = sums[o, m, 1] + np.int64(x * UNIT)
-                    middle = sums[o, m, 2] + (low >> WORD)
-                    sums[o, m, 1] = low & MASK
-                    sums[o, m, 2] = middle & MASK
-                    sums[o, m, 3] += middle >> WORD
-                    continue
-                if not abs(x) < LARGEST:
-                    return row
-                whole = np.floor(x)
-                # Only what is that large can lose 2^60s without being rounded: -1.0 + 2^60 has no room for the 1.
-                top = np.floor(whole / UNIT) if abs(whole) >= UNIT else 0.0
-                low = sums[o, m, 1] + np.int64((x - whole) * UNIT)
-                middle = sums[o, m, 2] + np.int64(whole - top * UNIT) + (low >> WORD)
-                sums[o, m, 1] = low & MASK
-                sums[o, m, 2] = middle & MASK
-                sums[o, m, 3] += np.int64(top) + (middle >> WORD)
-            for m in range(2, 5):
-                x, y = moments[1 if m == 4 else 0], moments[0 if m == 2 else 1]
-                if x == 0.0 or y == 0.0:
-                    continue
-                if 0.0 < x < SMALL and 0.0 < y < SMALL:
-                    fits &= _add_small_product(sums, o, m, x, y)
-                else:
-                    fits &= _add_large_product(sums, o, m, x, y)
-        if not fits:
-            return row
+            for row in range(first, wrong):
+                weight = weights[row] if is_weighted else 1.0
+                fits = 1
+                for m in range(MOMENTS):
+                    x, y = weight * values[row, o, FACTORS[m, 0]], 1.0
+                    if FACTORS[m, 1] >= 0:
+                        y = weight * values[row, o, FACTORS[m, 1]]
+                    fits &= add_product(sums, (o * MOMENTS + m) * WORDS, x, y)
+                if not fits:
+                    wrong = row
+                    break
+        if wrong < stop:
+            return wrong
     return -1
 
 
@@ -157,25 +120,32 @@ def add_pairs(a, b, weights, signs, products, counts):
     counts : int64 [n_outputs, 2]
         Rows in which a is better, and in which b is.
     """
-    for row in range(a.shape[0]):
-        weight = weights[row] if weights.size > 0 else 1.0
-        for o in range(a.shape[1]):  # o: output
-            # Exact, as squares are: so the products of equal rows cancel against the squares.
-            num_a, den_a, num_b, den_b = (
-                weight * a[row, o, 0],
-                weight * a[row, o, 1],
-                weight * b[row, o, 0],
-                weight * b[row, o, 1],
-            )
-            _add_product(products, o, 0, num_a, num_b)
-            _add_product(products, o, 1, num_a, den_b)
-            _add_product(products, o, 2, den_a, num_b)
-            _add_product(products, o, 3, den_a, den_b)
-            x, y = num_a, num_b
-            if den_a != den_b:
-                if den_a == 0.0 or den_b == 0.0:
-                    continue
-                x, y = num_a / den_a, num_b / den_b
-            larger = max(abs(x), abs(y))
-            if abs(x - y) > TIE * larger:
-                counts[o, WINS if signs[o] * (x - y) > 0.0 else LOSSES] += 1
+    n_rows, n_outputs, n_slots = a.shape
+    width, is_weighted = n_outputs * n_slots, 1 if weights.size > 0 else 0
+    step = _rows_at_once(n_rows, width)
+    for first in range(0, n_rows, step):
+        stop = first + step if first + step < n_rows else n_rows
+        for o in range(n_outputs):  # o: output
+            at, place, is_added = (first * n_outputs + o) * n_slots, o * PRODUCTS * WORDS, 0
+            if FAST and stop - first >= 8:
+                is_added = add_pairs_of_eights(
+                    a, b, at, width, stop - first, weights, first, is_weighted, products, place
+                )
+            for row in range(first, stop):
+                weight = weights[row] if is_weighted else 1.0
+                num_a, den_a = weight * a[row, o, 0], weight * a[row, o, 1]
+                num_b, den_b = weight * b[row, o, 0], weight * b[row, o, 1]
+                if not is_added:
+                    # Exact, as squares are: so the products of equal rows cancel against the squares.
+                    add_product(products, place, num_a, num_b)
+                    add_product(products, place + WORDS, num_a, den_b)
+                    add_product(products, place + 2 * WORDS, den_a, num_b)
+                    add_product(products, place + 3 * WORDS, den_a, den_b)
+                x, y = num_a, num_b
+                if den_a != den_b:
+                    if den_a == 0.0 or den_b == 0.0:
+                        continue
+                    x, y = num_a / den_a, num_b / den_b
+                larger = max(abs(x), abs(y))
+                if abs(x - y) > TIE * larger:
+                    counts[o, WINS if signs[o] * (x - y) > 0.0 else LOSSES] += 1

@@ -11,7 +11,7 @@ import numpy as np
 
 from xmceval.errors import listed
 from xmceval.kernels.topk import SLOTS
-from xmceval.kernels.totals import MOMENTS, add_values
+from xmceval.kernels.totals import add_values
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.scoring.batch import Batch, Ranking, Terms
@@ -99,28 +99,27 @@ class Calibration(Task):
             n_outputs += n_bins
         return cls(measures, rel, np.array(specs, dtype=np.int64), n_outputs)
 
-    def workspace(self) -> tuple[Float64, Int64]:
-        """Return moments and sums."""
-        return np.empty(MOMENTS), Sums.zeros(self.n_outputs)
+    def workspace(self) -> Int64:
+        """Return sums."""
+        return Sums.zeros(self.n_outputs)
 
     def empty(self, terms: Terms) -> Sums:  # noqa: ARG002 - tasks share one signature
         """Return sums of no rows."""
         return Sums(self.n_outputs)
 
-    def add(self, batch: Batch, space: tuple[Float64, Int64], part: Sums | Pending) -> None:
+    def add(self, batch: Batch, space: Int64, part: Sums | Pending) -> None:
         """Add the rows of a batch, some at a time: every bin of every row has a value."""
         check_probabilities(batch, self.measures)
         truth, _ = batch.relevant(self.rel)
-        moments, sums = space
-        shares = part.begin(sums)
+        shares = part.begin(space)
         step = max(STEP // self.n_outputs, 1)
         for first_row in range(0, batch.n_rows, step):
             n_rows = min(step, batch.n_rows - first_row)
             values = batch.scratch.array("calibration", n_rows * self.n_outputs * SLOTS, np.float64)
             values = values.reshape(n_rows, self.n_outputs, SLOTS)
             _compute(batch, truth, first_row, self.specs, values)
-            add_values(values, batch.weights[first_row : first_row + n_rows], moments, sums)
-        part.add(sums, shares, np.zeros(self.n_outputs, dtype=np.int64))
+            add_values(values, batch.weights[first_row : first_row + n_rows], space)
+        part.add(space, shares, np.zeros(self.n_outputs, dtype=np.int64))
 
     @staticmethod
     def merge(left: Sums, right: Sums) -> Sums:

@@ -208,7 +208,7 @@ def outputs_of_rows(
         padded = np.zeros((n_rows, len(measures), SLOTS))
         padded[:, :, :2] = each
         sums.append(Sums.zeros(len(measures)))
-        if add_values(padded, weights, np.empty(SLOTS), sums[-1]) >= 0:
+        if add_values(padded, weights, sums[-1]) >= 0:
             raise DataError(OUT_OF_RANGE)
     signs, found = _signs(measures), dict[tuple[int, int], PairSums]()
     for system, baseline in pairs:

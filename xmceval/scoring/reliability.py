@@ -9,7 +9,7 @@ import numpy as np
 
 from xmceval.errors import Fault, UsageError
 from xmceval.kernels.topk import SLOTS
-from xmceval.kernels.totals import MOMENTS, add_values
+from xmceval.kernels.totals import add_values
 from xmceval.rows.block import Int64, Rows
 from xmceval.scoring.batch import Ranking, Terms
 from xmceval.scoring.calibration import DEN, NUM, STEP, compute_bins
@@ -109,7 +109,7 @@ class Reliabilities(Observer):
         nothing = Rows(np.zeros(n_rows + 1, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
         kept = np.diff(block.truth.indptr) > 0 if self._drop_empty else np.ones(n_rows, dtype=np.bool_)
         counted = ranking._replace(n_ranked=np.where(kept, ranking.n_ranked, 0))
-        sums, moments = Sums.zeros(n_outputs), np.empty(MOMENTS)
+        sums = Sums.zeros(n_outputs)
         step = max(STEP // n_outputs, 1)
         for first in range(0, n_rows, step):
             n = min(step, n_rows - first)
@@ -118,7 +118,7 @@ class Reliabilities(Observer):
             compute_bins(block.truth, counted, first, specs, of_hits)
             compute_bins(nothing, counted, first, scores_only, of_scores)
             values[:, : n_bins + 1], values[:, n_bins + 1 :] = of_hits, of_scores
-            add_values(values, block.weights[first : first + n], moments, sums)
+            add_values(values, block.weights[first : first + n], sums)
         return sums, Sums.zeros(0), np.zeros(n_outputs, dtype=np.int64)
 
     def _check(self, ranking: Ranking, block: BlockValues) -> None:

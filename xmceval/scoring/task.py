@@ -7,8 +7,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from xmceval.errors import listed
 from xmceval.kernels.topk import SLOTS
 from xmceval.kernels.totals import add_values
@@ -158,7 +156,6 @@ class RowSpace:
     """Working space of a task whose measures come from values of rows."""
 
     own: tuple[Any, ...]
-    moments: Float64
     sums: Int64
 
 
@@ -179,7 +176,7 @@ class RowTask(Task):
     def workspace(self) -> RowSpace:
         """Return the working space of one thread."""
         n = len(self.measures)
-        return RowSpace(self.own_space(), np.empty(SLOTS), Sums.zeros(n))
+        return RowSpace(self.own_space(), Sums.zeros(n))
 
     def numbers_per_row(self, terms: Terms) -> int:
         """Return how many numbers the values of a row are, and the shares of bins in them."""
@@ -194,9 +191,9 @@ class RowTask(Task):
         rows = self.compute(batch, space.own)
         fold_ties(rows.values, batch.terms.ties)
         shares = part.begin(space.sums)
-        wrong = add_values(rows.values, batch.weights, space.moments, space.sums)
+        wrong = add_values(rows.values, batch.weights, space.sums)
         if rows.shares.size and wrong < 0:
-            wrong = add_values(rows.shares, batch.weights, space.moments, shares)
+            wrong = add_values(rows.shares, batch.weights, shares)
         if wrong >= 0:
             raise batch.fault(int(wrong), OUT_OF_RANGE)
         part.add(space.sums, shares, rows.left_out, rows.unscored_true, rows.n_true)

@@ -1,0 +1,167 @@
+"""The kernels of exact sums: eight rows at once, rows alone, and rows out of range, against integers of Python."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from xmceval.kernels.decorators import PLAIN
+from xmceval.kernels.totals import FACTORS, LOSSES, MOMENTS, PRODUCTS, WINS, WORD, WORDS, add_pairs, add_values
+
+SLOTS = 5
+BOUND = 256.0  # of values that are added eight at once
+MOST_ROWS = 1024
+LENGTHS = (1, 7, 8, 9, 16, 23) if PLAIN else (1, 7, 8, 9, 16, 23, MOST_ROWS - 1, MOST_ROWS, 2 * MOST_ROWS + 9)
+EXAMPLES = settings(max_examples=15 if PLAIN else 80, deadline=None)
+
+EDGES = [
+    *(0.0, -0.0, 5e-324, 1e-310, 2.0**-61, 2.0**-60, 1.5 * 2.0**-60, 2.0**-53, 1e-18, 1 / 3, 0.1, 1.0, 4.0, 255.0),
+    *(math.nextafter(x, 0.0) for x in (2.0**-60, 1.0, 4.0, BOUND)),
+    *((2.0**45 + 1) * 2.0**-60, (2.0**22 + 0.5) * 2.0**-37, (2.0**52 - 1) * 2.0**-60, 2.0**-14, 2.0**-15 - 2.0**-60),
+]
+SMALL = EDGES + [-x for x in EDGES]
+LARGE = [BOUND, 300.7, 3333.3, 1e6 / 3, 2.0**40, 1e14]
+
+
+def cut_off(x):
+    return int(x * 2.0**WORD)  # towards 0, and exact
+
+
+def words(number):
+    found = []
+    for _ in range(WORDS - 1):
+        number, word = divmod(number, 1 << WORD)
+        found.append(word)
+    return [*found, number]
+
+
+def expected_sums(values, weights):
+    """The words of each sum: in units of 2^-120, of products of whole numbers of 2^-60."""
+    found = []
+    for output in range(values.shape[1]):
+        totals = [0] * MOMENTS
+        for row, weight in zip(values[:, output], weights if len(weights) else [1.0] * len(values), strict=True):
+            numbers = [*(cut_off(weight * x) for x in row), 1 << WORD]
+            for m, (i, j) in enumerate(FACTORS):
+                totals[m] += numbers[i] * numbers[j]
+        found.append([words(total) for total in totals])
+    return found
+
+
+def added(values, weights=()):
+    sums = np.zeros((values.shape[1], MOMENTS, WORDS), dtype=np.int64)
+    assert add_values(values, np.array(weights, dtype=np.float64), sums) == -1
+    return sums.tolist()
+
+
+@st.composite
+def rows(draw, numbers, n_slots=SLOTS):
+    """Values of few or many rows, in any order of a few drawn ones; and their weights, or none."""
+    n_rows, n_outputs = draw(st.sampled_from(LENGTHS)), draw(st.integers(1, 3))
+    pool = np.array(draw(st.lists(numbers, min_size=1, max_size=40)))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    weights = draw(st.none() | st.lists(st.sampled_from([0.0, 2.0**-30, 1 / 3, 1.0]), min_size=1, max_size=5))
+    return rng.choice(pool, (n_rows, n_outputs, n_slots)), [] if weights is None else rng.choice(weights, n_rows)
+
+
+small = st.sampled_from(SMALL) | st.floats(-BOUND, BOUND, exclude_min=True, exclude_max=True) | st.floats(-1.0, 1.0)
+any_size = small | st.sampled_from(LARGE + [-x for x in LARGE])
+
+
+@EXAMPLES
+@given(rows(small))
+def test_small_values_of_many_rows_are_added_exactly(drawn):
+    assert added(*drawn) == expected_sums(*drawn)
+
+
+@EXAMPLES
+@given(rows(any_size))
+def test_values_of_any_size_are_added_exactly(drawn):
+    assert added(*drawn) == expected_sums(*drawn)
+
+
+@EXAMPLES
+@given(rows(st.sampled_from([0.0, 0.25, 0.5, 1.0])))
+def test_usual_values_of_many_rows_are_added_exactly(drawn):
+    assert added(*drawn) == expected_sums(*drawn)
+
+
+@pytest.mark.parametrize("x", [*SMALL, *LARGE, 13.463181841234, -0.07])
+@pytest.mark.parametrize("n_rows", LENGTHS)
+def test_the_same_value_many_times_is_added_exactly(x, n_rows):
+    # The sums of digits become as large as they can.
+    values = np.full((n_rows, 1, SLOTS), x)
+    assert added(values) == expected_sums(values, ())
+
+
+@pytest.mark.parametrize("slot", range(SLOTS))
+@pytest.mark.parametrize("n_rows", LENGTHS)
+def test_each_value_is_added_in_every_row(slot, n_rows):
+    for row in {0, n_rows // 2, n_rows - 1}:
+        values = np.zeros((n_rows, 3, SLOTS))
+        values[row, 1, slot] = 0.7
+        assert added(values) == expected_sums(values, ())
+
+
+def test_many_outputs_are_added_some_rows_at_a_time(rng):
+    values = rng.random((300 if not PLAIN else 20, 1000 if not PLAIN else 10, SLOTS))
+    alone = [added(np.ascontiguousarray(values[:, [o]]))[0] for o in range(0, values.shape[1], 9)]
+    assert added(values)[::9] == alone
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf, 2.0**61, -1e200])
+@pytest.mark.parametrize("slot", range(SLOTS))
+@pytest.mark.parametrize("n_rows", LENGTHS)
+def test_the_first_row_out_of_range_is_returned(wrong, slot, n_rows):
+    values = np.full((n_rows, 3, SLOTS), 0.5)
+    first, later = n_rows // 2, n_rows - 1
+    sums = np.zeros((3, MOMENTS, WORDS), dtype=np.int64)
+    for o, row in ((2, first), (0, later), (1, later)):
+        values[row, o, slot] = wrong
+    is_finite = abs(wrong) < 2.0**120
+    if slot > 1 and is_finite:  # only products are out of range
+        assert add_values(values, np.empty(0), sums) == -1
+    else:
+        assert add_values(values, np.empty(0), sums) == first
+
+
+@pytest.mark.parametrize("m", [2, 3, 4])
+def test_sums_that_are_almost_full_are_added_to_row_by_row(m):
+    values = np.full((16, 1, SLOTS), 1.0)
+    for room, row in ((20, -1), (11, 10)):  # a row that fills a sum is out of range
+        sums = np.zeros((1, MOMENTS, WORDS), dtype=np.int64)
+        sums[0, m, 2:] = (1 << WORD) - room, (1 << 61) - 1
+        assert add_values(values, np.empty(0), sums) == row
+
+
+def expected_pairs(a, b, weights, signs):
+    products, counts = [], []
+    for output in range(a.shape[1]):
+        totals, n = [0] * PRODUCTS, [0, 0]
+        scale = np.array(weights)[:, None] if len(weights) else 1.0
+        for x, y in zip(scale * a[:, output], scale * b[:, output], strict=True):
+            for m, (p, q) in enumerate(product(x, y)):
+                totals[m] += cut_off(p) * cut_off(q)
+            if x[1] != y[1] and 0.0 in {x[1], y[1]}:
+                continue
+            p, q = (x[0], y[0]) if x[1] == y[1] else (x[0] / x[1], y[0] / y[1])
+            if abs(p - q) > 1e-12 * max(abs(p), abs(q)):
+                n[WINS if signs[output] * (p - q) > 0 else LOSSES] += 1
+        products.append([words(total) for total in totals])
+        counts.append(n)
+    return products, counts
+
+
+@EXAMPLES
+@given(rows(small, 2) | rows(any_size, 2) | rows(st.sampled_from([0.0, 0.5, 1.0]), 2), st.integers(0, 9))
+def test_products_of_two_systems_are_added_exactly(drawn, turn):
+    a, weights = drawn
+    b, signs = np.roll(a, turn, axis=0) + 0.0, np.array([1.0, -1.0, 1.0][: a.shape[1]])
+    a, b = np.abs(a), np.abs(b)  # of no sign: quotients of subnormal numbers could overflow
+    a[:, :, 1], b[:, :, 1] = (np.where(each[:, :, 1] < 2.0**-60, 0.0, each[:, :, 1]) for each in (a, b))
+    products = np.zeros((a.shape[1], PRODUCTS, WORDS), dtype=np.int64)
+    counts = np.zeros((a.shape[1], 2), dtype=np.int64)
+    add_pairs(a, b, np.array(weights, dtype=np.float64), signs, products, counts)
+    assert (products.tolist(), counts.tolist()) == expected_pairs(a, b, weights, signs)

@@ -171,3 +171,20 @@ def _convert_longest(builder, pairs):
 ids_of_wholes, ids_of_decimals = _conversion(2, _convert_ids), _conversion(3, _convert_ids)
 digits = _conversion(2, _convert_digits)
 short, long, longest = (_conversion(3, convert) for convert in (_convert_short, _convert_long, _convert_longest))
+
+
+@make_instruction()
+def falls(builder, ids, n, last):
+    """Return which of the eight ids at `n` are not above the one before them, as bits; `last` is before the first."""
+    new = load(builder, ids, n, LANES)
+    last = builder.insert_element(ir.Constant(LANES, ir.Undefined), last, HALF(7))
+    before = builder.shuffle_vector(last, new, ir.Constant(ir.VectorType(HALF, 8), [*range(7, 15)]))
+    return builder.zext(builder.bitcast(builder.icmp_unsigned("<=", new, before), BYTE), WORD)
+
+
+@make_instruction()
+def others(builder, values, n):
+    """Return which of the eight values at `n` are not 1, as bits."""
+    ones = ir.Constant(FLOATS, [1.0] * 8)
+    is_other = builder.fcmp_unordered("!=", load(builder, values, n, FLOATS), ones)
+    return builder.zext(builder.bitcast(is_other, BYTE), WORD)

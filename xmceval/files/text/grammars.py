@@ -16,7 +16,7 @@ from xmceval.files.known.table import title_of
 from xmceval.files.names import Names, parse_label
 from xmceval.files.opened import Role
 from xmceval.files.streams import quote
-from xmceval.rows.block import Int64, Rows, Scratch
+from xmceval.rows.block import Int64, Rows, Scratch, SortedRows
 
 FASTTEXT_PREFIX = b"__label__"
 
@@ -105,7 +105,7 @@ class Grammar:
 
 def _parse_pairs(region: Region, scratch: Scratch, text: bytearray | None = None) -> Rows:
     """Parse ``idx:value``, from the region's chunk or from a copy of its text."""
-    from xmceval.kernels.text import PAIR_SPACE, parse_pairs
+    from xmceval.kernels.text import LARGEST, NOT_NOTICED, ONLY_ONES, PAIR_SPACE, parse_pairs
 
     buffer = region.chunk.buffer if text is None else text
     array = region.chunk.text if text is None else np.frombuffer(text, dtype=np.uint8)
@@ -117,7 +117,10 @@ def _parse_pairs(region: Region, scratch: Scratch, text: bytearray | None = None
     for entry, first, last in hard[: status[0]].tolist():
         rows.values[entry] = float(buffer[first:last])
     _check_status(region, status)
-    return rows
+    largest = int(status[LARGEST])
+    if largest == NOT_NOTICED:
+        return rows
+    return SortedRows.of(rows, largest, has_only_ones=bool(status[ONLY_ONES]))
 
 
 _EXTRA_SPACES = re.compile(rb" +(?=[ \t\r\n])")

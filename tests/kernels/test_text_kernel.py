@@ -30,12 +30,24 @@ def pairs(text, before=b"", hard_room=None):
     status = np.full(8, 99, np.int64)
     space = tuple(np.empty(size, dtype) for size, dtype in kernels.PAIR_SPACE)
     rows = kernels.parse_pairs(block, start, stop, indptr, indices, values, hard, status, space)
+    check_noticed(indptr[: rows + 1], indices, values, status)
     size = indptr[rows]
     for position, begin, end in hard[: status[0]]:
         if position < size:
             values[position] = float(block[begin:end].tobytes())
     error = (int(status[1]), int(status[2]) - start, int(status[3]), int(status[4]) - start) if status[1] else None
     return indptr[: rows + 1], indices[:size], values[:size], error, int(status[0])
+
+
+def check_noticed(indptr, indices, values, status):
+    """What is noticed must be so, of all rows that were read; that something is noticed is for other tests."""
+    largest, only_ones = status[kernels.LARGEST], status[kernels.ONLY_ONES]
+    if largest != kernels.NOT_NOTICED and status[1] == 0:
+        labels, rows = indices[: indptr[-1]], np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
+        assert ((np.diff(labels) > 0) | (np.diff(rows) > 0)).all()
+        assert largest == labels.max(initial=-1)
+        assert only_ones == (values[: indptr[-1]] == 1).all()
+        assert not np.isnan(values[: indptr[-1]]).any()
 
 
 def expected_pairs(text):
@@ -252,6 +264,66 @@ def test_pairs_that_are_alike_are_read_as_any_others(style, odd):
             assert indptr.tolist() == expected_pairs(before + b"\n")[0][: before.count(b"\n") + 1]
         else:
             check_pairs(text, b"5" * (place % 3))
+
+
+def noticed(text):
+    block, start, stop = padded(text)
+    status, indptr = np.full(8, 99, np.int64), np.empty(text.count(b"\n") + 1, np.int64)
+    indices, values = np.empty(len(text), np.int64), np.empty(len(text))
+    space = tuple(np.empty(size, dtype) for size, dtype in kernels.PAIR_SPACE)
+    kernels.parse_pairs(block, start, stop, indptr, indices, values, np.empty((len(text), 3), np.int64), status, space)
+    return int(status[kernels.LARGEST]), bool(status[kernels.ONLY_ONES])
+
+
+def sorted_rows(rng, n_rows, longest):
+    return [sorted(rng.sample(range(10 ** rng.randint(4, 8)), rng.randint(0, longest))) for _ in range(n_rows)]
+
+
+def as_text(rows, values):
+    return "".join(" ".join(f"{i}:{next(values)}" for i in row) + "\n" for row in rows).encode()
+
+
+STYLES = {**ALIKE, "ones": ["1"], "decimal ones": ["1.0", "1.00000"], "any": ["1", "1.0", "1e0", "-2.5", "3e-5"]}
+
+
+@compiled_only
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("longest", [1, 3, 8, 40, 3000])
+def test_ascending_labels_and_ones_are_noticed(style, longest):
+    rng = random.Random(f"{style} {longest}")
+    for n_rows in 0, 1, 2, 9, 60:
+        rows = sorted_rows(rng, n_rows, longest)
+        used = rng.choices(STYLES[style], k=sum(map(len, rows)))
+        largest = max(itertools.chain(*rows), default=-1)
+        assert noticed(as_text(rows, iter(used))) == (largest, all(float(value) == 1 for value in used))
+
+
+@compiled_only
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("change", ["swap", "repeat"])
+def test_one_label_out_of_order_is_noticed_wherever_it_is(style, change):
+    rng = random.Random(f"{style} {change}")
+    for longest in 3, 20, 50:
+        rows = sorted_rows(rng, 60 // longest + 3, longest)
+        for row, labels in enumerate(rows):
+            for entry in range(1, len(labels)):
+                before, label = labels[entry - 1 : entry + 1]
+                pair = [label, before] if change == "swap" else [label, label]
+                wrong = [*labels[: entry - 1], *pair, *labels[entry + 1 :]]
+                text = as_text([*rows[:row], wrong, *rows[row + 1 :]], itertools.cycle(STYLES[style]))
+                assert noticed(text)[0] == kernels.NOT_NOTICED
+
+
+@compiled_only
+@pytest.mark.parametrize("one", ["1", "1.0", "1.00000", "1e0"])
+@pytest.mark.parametrize("other", ["0", "2", "0.5", "-1", "1.000001", "11.5", "0.99999999999999", "inf", "nan", "3e1"])
+def test_one_other_value_is_noticed_wherever_it_is(one, other):
+    rows = [[*range(place, 40, 7)] for place in range(9)]
+    n_pairs = sum(map(len, rows))
+    for place in range(n_pairs):
+        text = as_text(rows, (other if i == place else one for i in range(n_pairs)))
+        largest, only_ones = noticed(text)
+        assert largest == kernels.NOT_NOTICED if other in {"inf", "nan"} else not only_ones
 
 
 @compiled_only

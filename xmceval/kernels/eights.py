@@ -91,14 +91,20 @@ class _EightPairs:
         return _Lanes(builder, builder.zext(builder.shuffle_vector(near, near, lanes), LANES))
 
     def words(self, first, shift):
-        """Return the words of text at so many bytes after a mark of each pair."""
-        builder, words = self._builder, ir.Constant(LANES, ir.Undefined)
-        base = builder.add(self._base, WORD(shift))
+        """Return the words of text at so many bytes after a mark of each pair.
+
+        Words are to be loaded before places: else LLVM takes the offsets out of the vectors of these, which is slow.
+        """
+        builder, base = self._builder, self._builder.add(self._base, WORD(shift))
+        words = []
         for i in range(8):
             mark = builder.add(self._mark, WORD(first + self._step * i))
             place = builder.add(base, builder.zext(load(builder, self._marks, mark, SHORT), WORD))
-            words = builder.insert_element(words, load(builder, self._text, place, WORD), HALF(i))
-        return _Lanes(builder, words)
+            words.append(load(builder, self._text, place, ir.VectorType(WORD, 1)))
+        while len(words) > 1:  # by twos: to insert them one by one takes more instructions
+            lanes = ir.Constant(ir.VectorType(HALF, 16 // len(words)), [*range(16 // len(words))])
+            words = [builder.shuffle_vector(*pair, lanes) for pair in zip(words[::2], words[1::2], strict=True)]
+        return _Lanes(builder, words[0])
 
 
 def _conversion(step, convert):
@@ -113,8 +119,9 @@ def _conversion(step, convert):
 
 
 def _convert_ids(_builder, pairs):
+    words = pairs.words(-1, 1)
     missing = pairs.places(-1) + 9 - pairs.places(0)  # of eight digits
-    digits = pairs.words(-1, 1) << (missing << 3)
+    digits = words << (missing << 3)
     return _emit_numbers(digits), missing.compare(">=", 8)
 
 
@@ -136,12 +143,12 @@ def _convert_short(builder, pairs):
 
 def _convert_long(builder, pairs):
     # Values of up to seven digits, a point and up to eight digits, perhaps with a minus.
-    words = pairs.words(0, 1)
+    words, rest = pairs.words(0, 1), pairs.words(1, 1)
     sign = (words & 255).compare("==", MINUS).widened()
     missing = pairs.places(0) + 9 + sign - pairs.places(1)  # of eight digits before the point
     after = pairs.places(2) - pairs.places(1) - 1
     head = _emit_numbers(words >> (sign << 3) << ((missing & 7) << 3))
-    tail = _emit_numbers(pairs.words(1, 1) & _first_bytes(builder, after))
+    tail = _emit_numbers(rest & _first_bytes(builder, after))
     values = ((head & 0xFFFFFFFF) * 10**8 + tail).as_floats() / 1e8
     wrong = (missing - 1).compare(">=", 7) | (after - 1).compare(">=", 8)
     return values.seen_as(LANES) | sign << 63, wrong
@@ -149,13 +156,13 @@ def _convert_long(builder, pairs):
 
 def _convert_longest(builder, pairs):
     # Values of a digit, a point and up to fourteen digits, perhaps with a minus.
-    words = pairs.words(0, 1)
+    words, head, rest = pairs.words(0, 1), pairs.words(1, 0), pairs.words(1, 7)
     sign = (words & 255).compare("==", MINUS).widened()
     after = pairs.places(2) - pairs.places(1) - 1
     is_long = after.compare(">", 7)
-    head = pairs.words(1, 0) & (_first_bytes(builder, after + 1) | _constant(builder, 2**64 - 1).or_zero(is_long))
+    head = head & (_first_bytes(builder, after + 1) | _constant(builder, 2**64 - 1).or_zero(is_long))
     head = _emit_numbers(head & (2**64 - 2**8) | (words >> (sign << 3) & 255))
-    tail = pairs.words(1, 7) & _first_bytes(builder, after - 6).or_zero(is_long) & (2**64 - 2**8)
+    tail = rest & _first_bytes(builder, after - 6).or_zero(is_long) & (2**64 - 2**8)
     values = ((head & 0xFFFFFFFF) * 10**7 + _emit_numbers(tail)).as_floats() / 1e14
     wrong = (pairs.places(1) - pairs.places(0) - sign).compare("!=", 2) | (after - 1).compare(">=", 14)
     return values.seen_as(LANES) | sign << 63, wrong
@@ -164,3 +171,20 @@ def _convert_longest(builder, pairs):
 ids_of_wholes, ids_of_decimals = _conversion(2, _convert_ids), _conversion(3, _convert_ids)
 digits = _conversion(2, _convert_digits)
 short, long, longest = (_conversion(3, convert) for convert in (_convert_short, _convert_long, _convert_longest))
+
+
+@make_instruction()
+def falls(builder, ids, n, last):
+    """Return which of the eight ids at `n` are not above the one before them, as bits; `last` is before the first."""
+    new = load(builder, ids, n, LANES)
+    last = builder.insert_element(ir.Constant(LANES, ir.Undefined), last, HALF(7))
+    before = builder.shuffle_vector(last, new, ir.Constant(ir.VectorType(HALF, 8), [*range(7, 15)]))
+    return builder.zext(builder.bitcast(builder.icmp_unsigned("<=", new, before), BYTE), WORD)
+
+
+@make_instruction()
+def others(builder, values, n):
+    """Return which of the eight values at `n` are not 1, as bits."""
+    ones = ir.Constant(FLOATS, [1.0] * 8)
+    is_other = builder.fcmp_unordered("!=", load(builder, values, n, FLOATS), ones)
+    return builder.zext(builder.bitcast(is_other, BYTE), WORD)

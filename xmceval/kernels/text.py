@@ -23,6 +23,11 @@ BAD_NUMBER = 5  # what follows the colon is not a number
 BAD_LABEL = 6  # a label list other than ids separated by single commas
 HARD_FULL = 7  # `hard` is too short; the text can be parsed again with a longer one
 
+# Slots of `status` with what was noticed, and what the first one holds otherwise.
+LARGEST = 5  # the largest label, -1 without any, where labels ascend in each row and no value is NaN
+ONLY_ONES = 6  # whether all values are 1
+NOT_NOTICED = -2
+
 UNDECIDED = -1
 
 HASH, NEWLINE, BLANK, PLUS, COMMA, MINUS, POINT, DIGIT_0, COLON = b"#\n +,-.0:"
@@ -98,6 +103,7 @@ COMPRESSES = instruction("COMPRESSES")
 _non_digit_mask, _compress, _word_at = map(instruction, ("non_digit_mask", "compress", "word_at"))
 _ids_of_wholes, _ids_of_decimals, _digits = map(instruction, ("ids_of_wholes", "ids_of_decimals", "digits"))
 _short, _long, _longest = map(instruction, ("short", "long", "longest"))
+_falls, _others = map(instruction, ("falls", "others"))
 _high_product, _leading_zeros, _as_float = map(instruction, ("high_product", "leading_zeros", "as_float"))
 
 
@@ -414,7 +420,7 @@ def parse_pairs(
     """Parse rows of `id:value` pairs and return their number; on an error, the number of rows before it.
 
     `hard` gets (position in values, begin, end) of each number that is left to the caller; status[0] is their count.
-    `space` is working space.
+    `status` also gets what was noticed of labels and values. `space` is working space.
     """
     status[0] = 0
     status[1] = 0
@@ -428,6 +434,11 @@ def parse_pairs(
     safe = U0
     base = at
     patience = U16
+    last = np.int64(-1)
+    largest = np.int64(-1)
+    starts = U1  # which of the next eight pairs begin a row
+    falls = U0  # nonzero once a label is not above the one before it in its row, or may not be
+    others = U0
     while at < end:
         if FAST and mark >= safe:
             mark = U1
@@ -468,9 +479,16 @@ def parse_pairs(
                         break
                 while ends != U0:
                     row += U1
-                    indptr[row] = np.int64(n + _count_ones(colons & (ends - U1)))
+                    count = _count_ones(colons & (ends - U1))
+                    indptr[row] = np.int64(n + count)
+                    largest = max(largest, indices[n + count - U1])
+                    starts |= U1 << count
                     ends &= ends - U1
+                falls |= _falls(indices, n, last) & ~starts
+                others |= _others(values, n)
+                starts >>= U8
                 n += U8
+                last = indices[n - U1]
                 mark += step
             if n != first:
                 at = base + np.uint64(marks[mark - U1]) + U1
@@ -543,7 +561,12 @@ def parse_pairs(
                         value = -value
                 if not SPACE <= kind <= LINE_END:
                     break
-                indices[n] = np.int64(_eight_digits(_word_at(text, at) << (U8 - id_digits) * U8))
+                label = np.int64(_eight_digits(_word_at(text, at) << (U8 - id_digits) * U8))
+                falls |= np.uint64(label <= last) & ~starts
+                others |= np.uint64(value != 1.0)
+                starts = U0
+                last = label
+                indices[n] = label
                 values[n] = value
                 n += U1
                 at = token_end + U1
@@ -551,12 +574,17 @@ def parse_pairs(
             if kind == LINE_END:
                 row += U1
                 indptr[row] = np.int64(n)
+                largest = max(largest, last)
+                starts = U1
         if mark < limit or safe <= U1:
+            falls = U1
             at, row, n = _parse_line(text, at, row, indptr, n, indices, values, hard, status)
             if status[1] != 0:
                 break
             while mark < safe and base + np.uint64(marks[mark]) < at:
                 mark += U1
+    status[LARGEST] = largest if falls == U0 else NOT_NOTICED
+    status[ONLY_ONES] = others == U0
     return int(row)
 
 

@@ -20,6 +20,28 @@ class Rows(NamedTuple):
     values: Float64
 
 
+class SortedRows(Rows):
+    """Rows of which the parser noticed that labels ascend strictly in each, and that no value is NaN.
+
+    Attributes
+    ----------
+    largest_label : int
+        -1 without any; none is negative.
+    has_only_ones : bool
+        Whether all values are 1.
+    """
+
+    largest_label: int
+    has_only_ones: bool
+
+    @classmethod
+    def of(cls, rows: Rows, largest_label: int, *, has_only_ones: bool) -> SortedRows:
+        """Return the same rows with what was noticed."""
+        noticed = cls(*rows)
+        noticed.largest_label, noticed.has_only_ones = largest_label, has_only_ones
+        return noticed
+
+
 class Selected(NamedTuple):
     """What the metrics at cutoffs need of the scores of some rows.
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from xmceval.errors import Fault
 from xmceval.kernels import checks as kernels
-from xmceval.rows.block import Block, Int64, Rows, Scratch
+from xmceval.rows.block import Block, Int64, Rows, Scratch, SortedRows
 from xmceval.rows.width import Width
 
 LARGEST_GRADE = 2.0**40
@@ -23,6 +23,8 @@ def validated_scores(block: Block, scratch: Scratch, width: Width, *, may_merge:
         A label that is out of range or appears twice in its row, or a score that is NaN.
     """
     rows = block.rows(scratch)
+    if isinstance(rows, SortedRows) and rows.largest_label < width.n_labels:
+        return rows
     status = np.zeros(5, dtype=np.int64)
     longest = int((rows.indptr[1:] - rows.indptr[:-1]).max(initial=4))
     kernels.check_scores(*rows, width.n_labels, scratch.array("table", 4 * longest, np.int64, fill=-1), status)
@@ -51,6 +53,8 @@ def check_truth(
         A label that is out of range or appears twice in its row, or a value that is not a whole number from 0 to
         `largest_grade`.
     """
+    if isinstance(rows, SortedRows) and rows.has_only_ones and rows.largest_label < width.n_labels:
+        return rows, 0
     status = np.zeros(5, dtype=np.int64)
     kernels.validate_truth(*rows, width.n_labels, largest_grade, status)
     if status[kernels.CODE]:

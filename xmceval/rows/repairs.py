@@ -96,7 +96,7 @@ class RepairedBlock:
 
     def rows(self, scratch: Scratch) -> Rows:
         """Parse and repair the rows."""
-        rows = self.block.rows(scratch)
+        rows = Rows(*self.block.rows(scratch))  # what was noticed of them may no longer hold
         self.source.repair_rows(rows, scratch)
         return rows
 

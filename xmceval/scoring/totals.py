@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from xmceval.kernels.topk import EMPTY_ROWS, FIRST_CUTOFF, ROWS, count_rows
-from xmceval.rows.block import Int64, Rows
+from xmceval.rows.block import Int64, Rows, SortedRows
 from xmceval.rows.locked import Locked
 from xmceval.scoring.batch import Batch, Terms
 from xmceval.scoring.limbs import first_mark, join, last_mark, mark, split, split_like
@@ -64,15 +64,11 @@ class Tally(Locked):
 
     def add(self, batch: Batch, cutoffs: Int64, explicit_zeros: int, filtered: Filtered, largest_label: int) -> None:
         """Count the rows of a batch."""
-        counts = np.zeros(self.counts.size, dtype=np.int64)  # a tenth of the time of zeros_like
+        counts = np.zeros(self.counts.size, dtype=np.int64)
         truth, ends = batch.truth, batch.score_ends
         count_rows(truth.indptr, ends, batch.ranking.arrays, cutoffs, batch.terms.drop_empty, counts)
-        grades = truth.values[: truth.indptr[-1]]
         self._add(counts, explicit_zeros, filtered, largest_label)
-        self._extend(
-            (float(grades.min(initial=np.inf)), float(grades.max(initial=-np.inf))),
-            int((ends[1:] - ends[:-1]).max(initial=1)),
-        )
+        self._extend(_grades(truth), int((ends[1:] - ends[:-1]).max(initial=1)))
         self.sample.add(batch)
 
     def _extend(self, grades: tuple[float, float], longest_row: int) -> None:
@@ -179,6 +175,16 @@ def _grade_at(place: int) -> float:
     return float(place) if place < GRADES else math.ldexp(GRADES, place - GRADES)
 
 
-def largest_label(*parts: Rows) -> int:
+def largest_label(rows: Rows) -> int:
     """Return the largest label of some rows, -1 without any."""
-    return max(int(rows.indices[: rows.indptr[-1]].max(initial=-1)) for rows in parts)
+    if isinstance(rows, SortedRows):
+        return rows.largest_label
+    return int(rows.indices[: rows.indptr[-1]].max(initial=-1))
+
+
+def _grades(truth: Rows) -> tuple[float, float]:
+    """Return the least and the greatest grade, infinity and -infinity without any."""
+    grades = truth.values[: truth.indptr[-1]]
+    if isinstance(truth, SortedRows) and truth.has_only_ones:
+        grades = grades[:1]
+    return float(grades.min(initial=np.inf)), float(grades.max(initial=-np.inf))

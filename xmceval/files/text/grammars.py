@@ -16,7 +16,7 @@ from xmceval.files.known.table import title_of
 from xmceval.files.names import Names, parse_label
 from xmceval.files.opened import Role
 from xmceval.files.streams import quote
-from xmceval.rows.block import Int64, Rows, Scratch
+from xmceval.rows.block import Int64, Rows, Scratch, SortedRows
 
 FASTTEXT_PREFIX = b"__label__"
 
@@ -105,19 +105,22 @@ class Grammar:
 
 def _parse_pairs(region: Region, scratch: Scratch, text: bytearray | None = None) -> Rows:
     """Parse ``idx:value``, from the region's chunk or from a copy of its text."""
-    from xmceval.kernels.text import PAIR_SPACE, parse_pairs
+    from xmceval.kernels import text as kernel
 
     buffer = region.chunk.buffer if text is None else text
     array = region.chunk.text if text is None else np.frombuffer(text, dtype=np.uint8)
     most = (region.stop - region.start) // 4 + 8
     rows, status = scratch.rows(region.n_rows, most), _status(scratch)
     hard = scratch.array("hard", 3 * most, np.int64).reshape(most, 3)
-    space = tuple(scratch.array(f"pairs {i}", size, dtype) for i, (size, dtype) in enumerate(PAIR_SPACE))
-    parse_pairs(array, region.start, region.stop, *rows, hard, status, space)
-    for entry, first, last in hard[: status[0]].tolist():
+    space = tuple(scratch.array(f"pairs {i}", size, dtype) for i, (size, dtype) in enumerate(kernel.PAIR_SPACE))
+    kernel.parse_pairs(array, region.start, region.stop, *rows, hard, status, space)
+    numbers = _check_status(region, status)
+    for entry, first, last in hard[: numbers[0]].tolist():
         rows.values[entry] = float(buffer[first:last])
-    _check_status(region, status)
-    return rows
+    largest = numbers[kernel.LARGEST]
+    if largest == kernel.NOT_NOTICED:
+        return rows
+    return SortedRows.of(rows, largest, has_only_ones=bool(numbers[kernel.ONLY_ONES]))
 
 
 _EXTRA_SPACES = re.compile(rb" +(?=[ \t\r\n])")
@@ -267,15 +270,15 @@ def _with_values_of_one(region: Region, rows: Rows) -> Rows:
 
 
 def _status(scratch: Scratch) -> Int64:
-    status = scratch.array("status", 8, np.int64)
-    status[:] = 0
-    return status
+    return scratch.array("status", 8, np.int64)
 
 
-def _check_status(region: Region, status: Int64) -> None:
-    """Raise the fault that a kernel reported, if any."""
-    if status[1]:
-        raise region.parse_fault(*status[1:5].tolist())
+def _check_status(region: Region, status: Int64) -> list[int]:
+    """Raise the fault that a kernel reported, if any; return all that it reported."""
+    numbers: list[int] = status.tolist()
+    if numbers[1]:
+        raise region.parse_fault(*numbers[1:5])
+    return numbers
 
 
 _TRUTH: frozenset[Role] = frozenset({"truth"})

@@ -1,0 +1,121 @@
+"""Checks: what the parser of text noticed saves a check only where nothing can be wrong."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from numba import config
+
+import xmceval
+from xmceval.errors import DataError
+from xmceval.kernels import checks as kernels
+from xmceval.rows.block import Rows, SortedRows
+from xmceval.scoring.totals import largest_label
+
+compiled_only = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="plain Python notices nothing")
+
+TRUTH = b"3 9\n1:1 4:1\n\n0:1 2:1 8:1\n"
+SCORES = b"3 9\n1:0.5 3:0.25\n2:0.5\n0:0.5 2:0.75 4:0.1 8:0.2\n"
+
+
+@pytest.fixture
+def checked(monkeypatch):
+    """Return a list of the kernels that were called to check rows."""
+    called = []
+
+    def call(name, kernel, *arguments):
+        called.append(name)
+        return kernel(*arguments)
+
+    for name in "check_scores", "validate_truth":
+        monkeypatch.setattr(kernels, name, partial(call, name, getattr(kernels, name)))
+    return called
+
+
+def score(folder, truth, scores, **options):
+    (folder / "truth.txt").write_bytes(truth)
+    (folder / "scores.txt").write_bytes(scores)
+    options = {"k": (1, 2), "metrics": ["P", "nDCG"], "threads": 1} | options
+    return xmceval.score(folder / "truth.txt", folder / "scores.txt", **options)
+
+
+@compiled_only
+@pytest.mark.parametrize("values", [b":1", b":1.0", b":1.00000", b":1e0"])
+def test_rows_in_order_are_not_checked_again(tmp_path, checked, values):
+    result = score(tmp_path, TRUTH.replace(b":1", values), SCORES)
+    assert checked == []
+    assert result.counts.n_true == 5
+    assert result["P@1"] == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (b"0:1 2:1", b"2:1 2:1", "label 2 appears twice in this row"),
+        (b"2:1 8:1", b"2:1 8:1 2:1", "label 2 appears twice in this row"),
+        (b"8:1", b"9:1", "label 9 is outside 0..8"),
+        (b"8:1", b"8:nan", "the truth value of label 8 is NaN"),
+        (b"8:1", b"8:0.5", "the truth value of label 8 is 0.5, a fraction"),
+        (b"8:1", b"8:-1", "the truth value of label 8 is -1, negative"),
+        (b"8:1", b"8:1e13", "the truth value of label 8 is 1e\\+13"),
+    ],
+)
+def test_wrong_truth_is_refused(tmp_path, old, new, message):
+    with pytest.raises(DataError, match=rf"truth.txt:4: {message}"):
+        score(tmp_path, TRUTH.replace(old, new), SCORES)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (b"4:0.1", b"2:0.1", "label 2 appears twice in this row"),
+        (b"4:0.1", b"0:0.1", "label 0 appears twice in this row"),
+        (b"8:0.2", b"9:0.2", "label 9 is outside 0..8"),
+        (b"8:0.2", b"8:nan", "the score value of label 8 is NaN"),
+    ],
+)
+def test_wrong_scores_are_refused(tmp_path, old, new, message):
+    with pytest.raises(DataError, match=rf"scores.txt:4: {message}"):
+        score(tmp_path, TRUTH, SCORES.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b"0:1 2:1 8:1", b"8:1 0:1 2:1"),
+        (b"0:1 2:1 8:1", b"0:1 2:1 5:0 8:1"),
+        (b"0:1 2:1 8:1", b"0:1 2:1 8:1 # comment"),
+        (b"0:1 2:1 8:1", b"0:+1 2:01 8:1"),
+    ],
+)
+def test_truth_that_has_to_be_read_again_gives_the_same(tmp_path, checked, old, new):
+    expected = score(tmp_path, TRUTH, SCORES)
+    checked.clear()
+    result = score(tmp_path, TRUTH.replace(old, new), SCORES)
+    assert "validate_truth" in checked
+    assert dict(result) == dict(expected)
+
+
+def test_duplicates_are_merged_though_other_rows_have_none(tmp_path):
+    expected = dict(score(tmp_path, TRUTH, SCORES))
+    truth, scores = TRUTH.replace(b"8:1", b"8:1 8:1"), SCORES.replace(b"8:0.2", b"8:0.2 0:0.1")
+    assert dict(score(tmp_path, TRUTH, SCORES, duplicates="max")) == expected
+    assert dict(score(tmp_path, truth, scores, duplicates="max")) == expected
+
+
+@pytest.mark.parametrize("value", [b":1", b":2"])
+def test_labels_and_grades_are_the_same_noticed_or_looked_for(tmp_path, value):
+    """Without a header the number of labels comes from the largest one."""
+    truth, scores = (text.partition(b"\n")[2] for text in (TRUTH.replace(b":1", value), SCORES))
+    noticed, looked_for = (
+        score(tmp_path, truth + end, scores + end, metrics=["P", "nDCG", "macroP"]) for end in (b"", b"# end\n")
+    )
+    assert noticed == looked_for
+    assert noticed.notes == looked_for.notes
+    assert any(note.endswith("the largest label in any file + 1 is 9") for note in noticed.notes)
+
+
+def test_the_largest_label_is_that_of_the_rows():
+    rows = Rows(np.array([0, 2, 2]), np.array([3, 5, 7]), np.ones(3))
+    assert largest_label(rows) == largest_label(SortedRows.of(rows, 5, has_only_ones=True)) == 5
+    assert largest_label(Rows(np.zeros(1, np.int64), *rows[1:])) == -1

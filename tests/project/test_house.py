@@ -100,7 +100,10 @@ CACHE, LOCKS = "xmceval.kernels.cache", "xmceval.kernels.locks"  # of compiled c
 MACHINERY = {
     "xmceval.kernels",
     *(CACHE, LOCKS),
-    *(f"xmceval.kernels.{name}" for name in ("compiler", "decorators", "eights", "entries", "forms", "instructions")),
+    *(
+        f"xmceval.kernels.{name}"
+        for name in ("compiler", "decorators", "eights", "entries", "forms", "instructions", "pipeline")
+    ),
 }
 
 

@@ -34,6 +34,11 @@ class Library(JITCodeLibrary):
     def _optimize_functions(self, ll_module):
         ll_module.data_layout = self._codegen._data_layout
 
+    def _optimize_final_module(self):
+        passes = self._codegen._module_pass_manager()
+        manager, *builder = passes if isinstance(passes, tuple) else (passes,)  # which older ones do without
+        manager.run(self._final_module, *builder)
+
     def finalize(self):
         """Link what the function calls."""
         self._raise_if_finalized()
@@ -51,6 +56,7 @@ class Library(JITCodeLibrary):
         self._ensure_finalized()
         module = self._final_module
         module.link_in(entry)
+        super()._optimize_functions(module)  # before they are parts of others: otherwise they become slower code
         self._optimize_final_module()
         module.verify()
         self._finalize_dynamic_globals()

@@ -102,7 +102,7 @@ MACHINERY = {
     *(CACHE, LOCKS),
     *(
         f"xmceval.kernels.{name}"
-        for name in ("compiler", "decorators", "eightrows", "eights", "entries", "forms", "instructions")
+        for name in ("compiler", "decorators", "eightrows", "eights", "entries", "forms", "instructions", "pipeline")
     ),
 }
 

@@ -28,6 +28,7 @@ COMPILER = (
     "entries.py",
     "forms.py",
     "instructions.py",
+    "pipeline.py",
 )  # what compiled forms also depend on
 
 unfinished: set[str] = set()  # files that are being written, one at a time

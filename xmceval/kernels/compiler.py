@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from types import FunctionType
 from typing import Any
@@ -12,13 +13,18 @@ import llvmlite.binding as llvm
 import numba
 from llvmlite import ir
 from numba.core import types
+from numba.core.compiler_lock import global_compiler_lock
 from numba.np.arrayobj import populate_array
 
 from xmceval.kernels import eightrows, eights, instructions, load_registries
 from xmceval.kernels.forms import Form, Helper, Instruction
+from xmceval.kernels.pipeline import Pipeline, resolving_once
 
 OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-BARE = {"no_cpython_wrapper": True}  # which takes longer to compile than a small function
+
+# Ways to compile, the shortest first: without numba's runtime, with it.
+OURS = {"no_cpython_wrapper": True, "pipeline_class": Pipeline}
+WAYS: tuple[dict[str, Any], ...] = ({**OURS, "_nrt": False}, OURS)
 
 WORD, STATUS, DOUBLE = ir.IntType(64), ir.IntType(32), ir.DoubleType()
 
@@ -27,34 +33,39 @@ DATA, SHAPE, STRIDES = (object.__basicsize__ + 8 * i for i in (0, 2, 3))
 
 INSTRUCTIONS = {**vars(instructions), **vars(eights), **vars(eightrows)}
 
-# What code may call and does not need numba's runtime for. The destructor is that of memory that belongs to numba: for
-# arrays that come from Python there is none.
-DESTRUCTOR = "NRT_MemInfo_call_dtor"
-KNOWN = {"memcpy", "memmove", "memset", "pow", "exp", "exp2", "log", "log2", "floor", "ceil", "trunc", DESTRUCTOR}
+# What code may call and does not need numba's runtime for.
+KNOWN = {"memcpy", "memmove", "memset", "pow", "exp", "exp2", "log", "log2", "floor", "ceil", "trunc"}
 
 
 def compile_form(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Form | None:
     """Compile a function for arguments like these; return None where it returns anything but numbers."""
     load_numba()
-    dispatcher = numba.njit(**OPTIONS, **BARE)(_rebound(function))
     signature = tuple(map(numba.typeof, arguments))
+    *others, last = WAYS
+    with global_compiler_lock, resolving_once():
+        for way in others:
+            with suppress(Exception):  # it needs what is not on this way; if anything is wrong, the last one says so
+                return _compile(function, signature, way)
+        return _compile(function, signature, last)
+
+
+def _compile(function: Callable[..., Any], signature: tuple[Any, ...], way: dict[str, Any]) -> Form | None:
+    dispatcher = numba.njit(**OPTIONS, **way)(_rebound(function, way))
     dispatcher.compile(signature)
     compiled = dispatcher.overloads[signature]
     result, n_results = _result(compiled.signature.return_type)
     if result is None:
         return None
-    functions = llvm.parse_assembly(compiled.library.get_llvm_str()).functions
-    called = {each.name for each in functions if each.is_declaration and not each.name.startswith("llvm.")}
-    needs_numba = not called <= KNOWN
-    symbol, entry = _make_entry(compiled, signature, with_destructor=DESTRUCTOR in called and not needs_numba)
-    code, _ = compiled.library.serialize_using_object_code()[2]
-    return Form(symbol, result, n_results, needs_numba, (code, entry))
+    symbol, entry = _make_entry(compiled, signature)
+    called, code = compiled.library.compile(entry)
+    needs_numba = not {name for name in called if not name.startswith("llvm.")} <= KNOWN
+    return Form(symbol, result, n_results, needs_numba, code)
 
 
 def make_dispatcher(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return numba's own compiled function."""
     load_numba()
-    return numba.njit(**OPTIONS)(_rebound(function))  # type: ignore[no-any-return]
+    return numba.njit(**OPTIONS)(_rebound(function, {}))  # type: ignore[no-any-return]
 
 
 @cache
@@ -73,20 +84,21 @@ def _result(kind: Any) -> tuple[str | None, int]:
     return names.get(kind), 0
 
 
-_namespaces: dict[int, dict[str, Any]] = {}
+_namespaces: dict[tuple[int, str], dict[str, Any]] = {}
 
 
-def _rebound(function: Callable[..., Any]) -> Callable[..., Any]:
+def _rebound(function: Callable[..., Any], way: dict[str, Any]) -> Callable[..., Any]:
     """Return a function with the globals that it is compiled with: helpers compiled, and instructions in place."""
     own = function.__globals__
-    space = _namespaces.get(id(own))
+    key = id(own), repr(way)
+    space = _namespaces.get(key)
     if space is None:
-        space = _namespaces[id(own)] = dict(own)
+        space = _namespaces[key] = dict(own)
         for name, value in own.items():
             if isinstance(value, Instruction):
                 space[name] = INSTRUCTIONS[value.name]
             elif isinstance(value, Helper):
-                space[name] = numba.njit(**OPTIONS, **BARE, **value.options)(_with_globals(value.function, space))
+                space[name] = numba.njit(**OPTIONS, **way, **value.options)(_with_globals(value.function, space))
     return _with_globals(function, space)
 
 
@@ -94,15 +106,15 @@ def _with_globals(function: Any, space: dict[str, Any]) -> Callable[..., Any]:
     return FunctionType(function.__code__, space, function.__name__, function.__defaults__, function.__closure__)
 
 
-def _make_entry(compiled: Any, signature: tuple[Any, ...], *, with_destructor: bool) -> tuple[str, bytes]:
-    """Return the symbol and the object code of a function that gives a compiled one what it finds in Python's arrays.
+def _make_entry(compiled: Any, signature: tuple[Any, ...]) -> tuple[str, Any]:
+    """Return the symbol and the module of a function that gives a compiled one what it finds in Python's arrays.
 
     It calls as numba does, whatever arguments look like in machine code.
     """
     context, result = compiled.target_context, compiled.signature.return_type
     callee = compiled.fndesc.llvm_func_name
     module = ir.Module("entry")
-    machine, module.triple, module.data_layout = _machine()
+    module.triple, module.data_layout = llvm.get_process_triple(), str(context.codegen().target_data)
     entry = ir.Function(module, ir.FunctionType(STATUS, [WORD, WORD]), f"entry.{callee}")
     builder = ir.IRBuilder(entry.append_basic_block())
     result_at, words_at = entry.args
@@ -138,18 +150,4 @@ def _make_entry(compiled: Any, signature: tuple[Any, ...], *, with_destructor: b
         as_data = context.data_model_manager[result].as_data(builder, returned)
         builder.store(as_data, builder.inttoptr(result_at, data.as_pointer()))
     builder.ret(builder.select(status.is_ok, STATUS(0), STATUS(1)))
-    if with_destructor:
-        nothing = ir.Function(module, ir.FunctionType(ir.VoidType(), [WORD.as_pointer()]), DESTRUCTOR)
-        ir.IRBuilder(nothing.append_basic_block()).ret_void()
-    parsed = llvm.parse_assembly(str(module))
-    parsed.verify()
-    return entry.name, machine.emit_object(parsed)
-
-
-@cache
-def _machine() -> tuple[Any, str, str]:
-    """Return what makes object code, with the relocations that numba uses; its triple, and its layout of data."""
-    triple = llvm.get_process_triple()
-    static = triple.startswith(("x86", "i386", "i686"))
-    machine = llvm.Target.from_triple(triple).create_target_machine(opt=0, reloc="static" if static else "default")
-    return machine, triple, str(machine.target_data)
+    return entry.name, llvm.parse_assembly(str(module))

@@ -100,8 +100,7 @@ def _load(form: Form, kinds: list[Any]) -> Entry:
 
         load_numba()
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target().create_target_machine())
-    for content in form.objects:
-        engine.add_object_file(llvm.ObjectFileRef.from_data(content))
+    engine.add_object_file(llvm.ObjectFileRef.from_data(form.code))
     engine.finalize_object()
     _engines.append(engine)
     pack = Struct("".join(map(_code, kinds))).pack

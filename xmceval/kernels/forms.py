@@ -33,7 +33,7 @@ class Form(NamedTuple):
         How many the kernel returns as a tuple; 0 where it returns no tuple.
     needs_numba : bool
         Whether the code calls numba's runtime, as that of kernels does which allocate working space.
-    objects : tuple of bytes
+    code : bytes
         Object code.
     """
 
@@ -41,4 +41,4 @@ class Form(NamedTuple):
     result: str
     n_results: int
     needs_numba: bool
-    objects: tuple[bytes, ...]
+    code: bytes

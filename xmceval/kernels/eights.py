@@ -7,6 +7,7 @@ from functools import partialmethod
 from llvmlite import ir
 
 from xmceval.kernels.instructions import (
+    BLOCK,
     BYTE,
     FLOATS,
     HALF,
@@ -174,6 +175,13 @@ def _convert_longest(builder, pairs):
 ids_of_wholes, ids_of_decimals = _conversion(2, _convert_ids), _conversion(3, _convert_ids)
 digits = _conversion(2, _convert_digits)
 short, long, longest = (_conversion(3, convert) for convert in (_convert_short, _convert_long, _convert_longest))
+
+
+@make_instruction()
+def same_mask(builder, these, at, others, there):
+    """Return which of 64 bytes of two arrays are the same, as bits."""
+    pair = load(builder, these, at, BLOCK), load(builder, others, there, BLOCK)
+    return builder.bitcast(builder.icmp_unsigned("==", *pair), WORD)
 
 
 @make_instruction()

@@ -54,6 +54,7 @@ CHUNK = np.uint64(8192)  # so little text that its marks stay in the innermost c
 # Sizes and types of the working space of `parse_pairs`: marks and stops.
 PAIR_SPACE = ((int(CHUNK + U64 + U64), np.uint16), (int(CHUNK + U64 + U64), np.uint8))
 LOOKAHEAD = np.uint64(4)  # the marks a pair may have after its colon: point, e, sign, end
+PATTERNS = np.frombuffer(b": " * 32 + (b":. " * 22)[:64], np.uint8)  # the marks of pairs in one line
 EIGHT_OF_TWO, EIGHT_OF_THREE = (np.uint64(sum(1 << step * i for i in range(8))) for step in (2, 3))
 POW10 = np.array([10**i for i in range(20)], np.uint64)
 SCALES = np.array([sign * float(10**i) for sign in (1, -1) for i in range(32)])  # 10**22 is the last exact one
@@ -103,7 +104,7 @@ COMPRESSES = instruction("COMPRESSES")
 _non_digit_mask, _compress, _word_at = map(instruction, ("non_digit_mask", "compress", "word_at"))
 _ids_of_wholes, _ids_of_decimals, _digits = map(instruction, ("ids_of_wholes", "ids_of_decimals", "digits"))
 _short, _long, _longest = map(instruction, ("short", "long", "longest"))
-_falls, _others = map(instruction, ("falls", "others"))
+_same_mask, _falls, _others = map(instruction, ("same_mask", "falls", "others"))
 _high_product, _leading_zeros, _as_float = map(instruction, ("high_product", "leading_zeros", "as_float"))
 
 
@@ -452,16 +453,14 @@ def parse_pairs(
             # Eight pairs at a time, as long as they all have the same marks.
             first = n
             wholes = stops[mark + U1] != POINT
-            one_each = EIGHT_OF_TWO if wholes else EIGHT_OF_THREE
-            last_each = one_each << (U1 if wholes else U2)
-            points_each = U0 if wholes else one_each << U1
+            pattern = U0 if wholes else U64
+            colons = EIGHT_OF_TWO if wholes else EIGHT_OF_THREE
+            last_each = colons << (U1 if wholes else U2)
             step = U16 if wholes else U24
+            surplus = ALL_BITS << step
             while mark + step <= safe:
-                colons = _equal_mask(stops, mark, COLON) & one_each
-                points = _equal_mask(stops, mark, POINT) & points_each
                 ends = _equal_mask(stops, mark, NEWLINE) & last_each
-                blanks = _equal_mask(stops, mark, BLANK) & last_each
-                if colons | points | ends | blanks != (U1 << step) - U1:
+                if _same_mask(stops, mark, PATTERNS, pattern) | ends | surplus != ALL_BITS:
                     break
                 if wholes:
                     if _ids_of_wholes(text, base, marks, mark, indices, n) != U0:

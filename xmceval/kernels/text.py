@@ -382,28 +382,28 @@ def _find_marks(text, at, end, marks, stops):
     marks[0] = 0
     count = U1
     carry = U0
+    mask = U0
     while at < end:
         mask = _non_digit_mask(text, at)
-        if end - at < U64:
-            mask &= (U1 << (end - at)) - U1
         colons = _equal_mask(text, at, COLON)
         mask &= ~(_equal_mask(text, at, MINUS) & (colons << U1 | carry))
         carry = colons >> U63
-        following = count + _count_ones(mask)
         if COMPRESSES:
             _compress(text, at, mask, base, marks, stops, count)
         else:
             # Eight at a time, the last of them surplus: a branch per mark would be mispredicted.
-            while count < following:
+            left = mask
+            place = count
+            while left != U0:
                 for i in range(8):
-                    mark = at + (_lowest_one(mask) & U63)
-                    marks[count + np.uint64(i)] = mark - base
-                    stops[count + np.uint64(i)] = text[mark]
-                    mask &= mask - U1
-                count += U8
-        count = following
+                    mark = at + (_lowest_one(left) & U63)
+                    marks[place + np.uint64(i)] = mark - base
+                    stops[place + np.uint64(i)] = text[mark]
+                    left &= left - U1
+                place += U8
+        count += _count_ones(mask)
         at += U64
-    return count
+    return count - _count_ones(mask >> U1 >> (U63 - (at - end)))  # without what is beyond the end
 
 
 @kernel
@@ -444,10 +444,8 @@ def parse_pairs(
         if FAST and mark >= safe:
             mark = U1
             base = at - U1
-            if end - at <= CHUNK:
-                safe = _find_marks(text, at, end, marks, stops)
-            else:
-                safe = _find_marks(text, at, at + CHUNK, marks, stops)
+            safe = _find_marks(text, at, min(end, at + CHUNK), marks, stops)
+            if end - at > CHUNK:
                 safe = safe - LOOKAHEAD if safe > LOOKAHEAD else U1
         if FAST:
             # Eight pairs at a time, as long as they all have the same marks.

@@ -559,8 +559,10 @@ def parse_pairs(
                 if not SPACE <= kind <= LINE_END:
                     break
                 label = np.int64(_eight_digits(_word_at(text, at) << (U8 - id_digits) * U8))
-                falls |= np.uint64(label <= last) & ~starts
-                others |= np.uint64(value != 1.0)
+                if label <= last:
+                    falls |= starts ^ U1
+                if value != 1.0:
+                    others = U1
                 starts = U0
                 last = label
                 indices[n] = label

@@ -7,6 +7,7 @@ from functools import partialmethod
 from llvmlite import ir
 
 from xmceval.kernels.instructions import (
+    BLOCK,
     BYTE,
     FLOATS,
     HALF,
@@ -83,17 +84,20 @@ class _EightPairs:
         self._step, self._builder, self._text, self._base = step, builder, text, base
         self._marks, self._mark = marks, mark
 
-    def places(self, first):
-        """Return the offset of a mark of each pair; -1 is the last mark before it."""
+    def lengths(self, first):
+        """Return the bytes from a mark of each pair to the next mark; -1 is the last mark before it."""
         builder = self._builder
-        near = load(builder, self._marks, builder.add(self._mark, WORD(first)), SHORTS)
+        near, following = (
+            load(builder, self._marks, builder.add(self._mark, WORD(mark)), SHORTS) for mark in (first, first + 1)
+        )
+        lengths = builder.sub(following, near)
         lanes = ir.Constant(ir.VectorType(HALF, 8), [self._step * i for i in range(8)])
-        return _Lanes(builder, builder.zext(builder.shuffle_vector(near, near, lanes), LANES))
+        return _Lanes(builder, builder.zext(builder.shuffle_vector(lengths, lengths, lanes), LANES))
 
     def words(self, first, shift):
         """Return the words of text at so many bytes after a mark of each pair.
 
-        Words are to be loaded before places: else LLVM takes the offsets out of the vectors of these, which is slow.
+        Words are to be loaded before lengths: else LLVM takes the offsets out of the vectors of marks, which is slow.
         """
         builder, base = self._builder, self._builder.add(self._base, WORD(shift))
         words = []
@@ -118,9 +122,9 @@ def _conversion(step, convert):
     return make_instruction()(emit)
 
 
-def _convert_ids(_builder, pairs):
+def _convert_ids(builder, pairs):
     words = pairs.words(-1, 1)
-    missing = pairs.places(-1) + 9 - pairs.places(0)  # of eight digits
+    missing = _constant(builder, 9) - pairs.lengths(-1)  # of eight digits
     digits = words << (missing << 3)
     return _emit_numbers(digits), missing.compare(">=", 8)
 
@@ -128,15 +132,15 @@ def _convert_ids(_builder, pairs):
 def _convert_digits(_builder, pairs):
     # Values of one digit: bytes of digits have bit 16, a minus does not.
     words = pairs.words(0, 1)
-    wrong = (pairs.places(1) - pairs.places(0)).compare("!=", 2)
+    wrong = pairs.lengths(0).compare("!=", 2)
     return (words & 15).as_floats(), wrong | (words & 16).compare("==", 0)
 
 
 def _convert_short(builder, pairs):
     # Values of a digit, a point and up to six digits.
     words = pairs.words(0, 1)
-    after = pairs.places(2) - pairs.places(1)  # digits after the point + 1
-    wrong = (pairs.places(1) - pairs.places(0)).compare("!=", 2) | (words & 16).compare("==", 0)
+    after = pairs.lengths(1)  # digits after the point + 1
+    wrong = pairs.lengths(0).compare("!=", 2) | (words & 16).compare("==", 0)
     digits = (words & 255) << 8 | (words & _first_bytes(builder, after + 1) & (2**64 - 2**16))
     return _emit_numbers(digits).as_floats() / 1e6, wrong | (after - 2).compare(">=", 6)
 
@@ -145,8 +149,8 @@ def _convert_long(builder, pairs):
     # Values of up to seven digits, a point and up to eight digits, perhaps with a minus.
     words, rest = pairs.words(0, 1), pairs.words(1, 1)
     sign = (words & 255).compare("==", MINUS).widened()
-    missing = pairs.places(0) + 9 + sign - pairs.places(1)  # of eight digits before the point
-    after = pairs.places(2) - pairs.places(1) - 1
+    missing = sign + 9 - pairs.lengths(0)  # of eight digits before the point
+    after = pairs.lengths(1) - 1
     head = _emit_numbers(words >> (sign << 3) << ((missing & 7) << 3))
     tail = _emit_numbers(rest & _first_bytes(builder, after))
     values = ((head & 0xFFFFFFFF) * 10**8 + tail).as_floats() / 1e8
@@ -158,19 +162,26 @@ def _convert_longest(builder, pairs):
     # Values of a digit, a point and up to fourteen digits, perhaps with a minus.
     words, head, rest = pairs.words(0, 1), pairs.words(1, 0), pairs.words(1, 7)
     sign = (words & 255).compare("==", MINUS).widened()
-    after = pairs.places(2) - pairs.places(1) - 1
+    after = pairs.lengths(1) - 1
     is_long = after.compare(">", 7)
     head = head & (_first_bytes(builder, after + 1) | _constant(builder, 2**64 - 1).or_zero(is_long))
     head = _emit_numbers(head & (2**64 - 2**8) | (words >> (sign << 3) & 255))
     tail = rest & _first_bytes(builder, after - 6).or_zero(is_long) & (2**64 - 2**8)
     values = ((head & 0xFFFFFFFF) * 10**7 + _emit_numbers(tail)).as_floats() / 1e14
-    wrong = (pairs.places(1) - pairs.places(0) - sign).compare("!=", 2) | (after - 1).compare(">=", 14)
+    wrong = (pairs.lengths(0) - sign).compare("!=", 2) | (after - 1).compare(">=", 14)
     return values.seen_as(LANES) | sign << 63, wrong
 
 
 ids_of_wholes, ids_of_decimals = _conversion(2, _convert_ids), _conversion(3, _convert_ids)
 digits = _conversion(2, _convert_digits)
 short, long, longest = (_conversion(3, convert) for convert in (_convert_short, _convert_long, _convert_longest))
+
+
+@make_instruction()
+def same_mask(builder, these, at, others, there):
+    """Return which of 64 bytes of two arrays are the same, as bits."""
+    pair = load(builder, these, at, BLOCK), load(builder, others, there, BLOCK)
+    return builder.bitcast(builder.icmp_unsigned("==", *pair), WORD)
 
 
 @make_instruction()

@@ -54,6 +54,7 @@ CHUNK = np.uint64(8192)  # so little text that its marks stay in the innermost c
 # Sizes and types of the working space of `parse_pairs`: marks and stops.
 PAIR_SPACE = ((int(CHUNK + U64 + U64), np.uint16), (int(CHUNK + U64 + U64), np.uint8))
 LOOKAHEAD = np.uint64(4)  # the marks a pair may have after its colon: point, e, sign, end
+PATTERNS = np.frombuffer(b": " * 32 + (b":. " * 22)[:64], np.uint8)  # the marks of pairs in one line
 EIGHT_OF_TWO, EIGHT_OF_THREE = (np.uint64(sum(1 << step * i for i in range(8))) for step in (2, 3))
 POW10 = np.array([10**i for i in range(20)], np.uint64)
 SCALES = np.array([sign * float(10**i) for sign in (1, -1) for i in range(32)])  # 10**22 is the last exact one
@@ -103,7 +104,7 @@ COMPRESSES = instruction("COMPRESSES")
 _non_digit_mask, _compress, _word_at = map(instruction, ("non_digit_mask", "compress", "word_at"))
 _ids_of_wholes, _ids_of_decimals, _digits = map(instruction, ("ids_of_wholes", "ids_of_decimals", "digits"))
 _short, _long, _longest = map(instruction, ("short", "long", "longest"))
-_falls, _others = map(instruction, ("falls", "others"))
+_same_mask, _falls, _others = map(instruction, ("same_mask", "falls", "others"))
 _high_product, _leading_zeros, _as_float = map(instruction, ("high_product", "leading_zeros", "as_float"))
 
 
@@ -381,28 +382,28 @@ def _find_marks(text, at, end, marks, stops):
     marks[0] = 0
     count = U1
     carry = U0
+    mask = U0
     while at < end:
         mask = _non_digit_mask(text, at)
-        if end - at < U64:
-            mask &= (U1 << (end - at)) - U1
         colons = _equal_mask(text, at, COLON)
         mask &= ~(_equal_mask(text, at, MINUS) & (colons << U1 | carry))
         carry = colons >> U63
-        following = count + _count_ones(mask)
         if COMPRESSES:
             _compress(text, at, mask, base, marks, stops, count)
         else:
             # Eight at a time, the last of them surplus: a branch per mark would be mispredicted.
-            while count < following:
+            left = mask
+            place = count
+            while left != U0:
                 for i in range(8):
-                    mark = at + (_lowest_one(mask) & U63)
-                    marks[count + np.uint64(i)] = mark - base
-                    stops[count + np.uint64(i)] = text[mark]
-                    mask &= mask - U1
-                count += U8
-        count = following
+                    mark = at + (_lowest_one(left) & U63)
+                    marks[place + np.uint64(i)] = mark - base
+                    stops[place + np.uint64(i)] = text[mark]
+                    left &= left - U1
+                place += U8
+        count += _count_ones(mask)
         at += U64
-    return count
+    return count - _count_ones(mask >> U1 >> (U63 - (at - end)))  # without what is beyond the end
 
 
 @kernel
@@ -443,25 +444,21 @@ def parse_pairs(
         if FAST and mark >= safe:
             mark = U1
             base = at - U1
-            if end - at <= CHUNK:
-                safe = _find_marks(text, at, end, marks, stops)
-            else:
-                safe = _find_marks(text, at, at + CHUNK, marks, stops)
+            safe = _find_marks(text, at, min(end, at + CHUNK), marks, stops)
+            if end - at > CHUNK:
                 safe = safe - LOOKAHEAD if safe > LOOKAHEAD else U1
         if FAST:
             # Eight pairs at a time, as long as they all have the same marks.
             first = n
             wholes = stops[mark + U1] != POINT
-            one_each = EIGHT_OF_TWO if wholes else EIGHT_OF_THREE
-            last_each = one_each << (U1 if wholes else U2)
-            points_each = U0 if wholes else one_each << U1
+            pattern = U0 if wholes else U64
+            colons = EIGHT_OF_TWO if wholes else EIGHT_OF_THREE
+            last_each = colons << (U1 if wholes else U2)
             step = U16 if wholes else U24
+            surplus = ALL_BITS << step
             while mark + step <= safe:
-                colons = _equal_mask(stops, mark, COLON) & one_each
-                points = _equal_mask(stops, mark, POINT) & points_each
                 ends = _equal_mask(stops, mark, NEWLINE) & last_each
-                blanks = _equal_mask(stops, mark, BLANK) & last_each
-                if colons | points | ends | blanks != (U1 << step) - U1:
+                if _same_mask(stops, mark, PATTERNS, pattern) | ends | surplus != ALL_BITS:
                     break
                 if wholes:
                     if _ids_of_wholes(text, base, marks, mark, indices, n) != U0:
@@ -562,8 +559,10 @@ def parse_pairs(
                 if not SPACE <= kind <= LINE_END:
                     break
                 label = np.int64(_eight_digits(_word_at(text, at) << (U8 - id_digits) * U8))
-                falls |= np.uint64(label <= last) & ~starts
-                others |= np.uint64(value != 1.0)
+                if label <= last:
+                    falls |= starts ^ U1
+                if value != 1.0:
+                    others = U1
                 starts = U0
                 last = label
                 indices[n] = label

@@ -3,68 +3,163 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import json
+import os
+import signal
 import subprocess
 import sys
-from contextlib import suppress
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 PACKAGE = Path(__file__).absolute().parents[1]
+TASKS = Path("/proc/self/task")  # the threads of this process, where the system lists them
 
 # Files of the user in the current directory may be named like modules: nothing is imported from there. Sources of
-# xmceval that lie there are found by their path. When the first process ends, however that happens, so does the pipe
-# that is the standard input of this one.
+# xmceval that lie there are found by their path.
 CODE = """
-import gc, importlib.util, json, os, signal, sys, threading
+import gc, importlib.util, json, os, sys
 
-gc.disable()  # it finds nothing here, and takes a tenth of the time
-
-signal.signal(signal.SIGINT, signal.SIG_IGN)  # that is for the first process, which then ends this one
-
-def end_with_input():
-    os.read(0, 1)
-    if "xmceval.kernels.cache" in sys.modules:
-        sys.modules["xmceval.kernels.cache"].remove_unfinished()
-    os._exit(1)
-
-threading.Thread(target=end_with_input, daemon=True).start()
+gc.disable()
 given = json.loads(sys.argv[1])
 sys.path[:], sys.dont_write_bytecode, sys.pycache_prefix = given["path"], given["dont_write"], given["prefix"]
 spec = importlib.util.spec_from_file_location("xmceval", os.path.join(given["package"], "__init__.py"))
 sys.modules["xmceval"] = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(sys.modules["xmceval"])
 
+from xmceval.cli.ahead import work
 from xmceval.kernels import start_quickly
-from xmceval.scoring.warmup import compile_ahead
 
 start_quickly()
-compile_ahead()
-os._exit(0)
+work()
 """
 
-_processes: list[subprocess.Popen[bytes]] = []
+
+class Process(Protocol):
+    """The second process."""
+
+    def end(self) -> None:
+        """Close its standard input, with which it ends."""
+
+    def wait(self, timeout: float) -> int:
+        """Wait for its end; raise TimeoutExpired after some seconds."""
+
+    def kill(self) -> None:
+        """End it at once."""
+
+
+class Started(subprocess.Popen[bytes]):
+    """A process with an interpreter of its own."""
+
+    def end(self) -> None:
+        """Close its standard input."""
+        if self.stdin is not None:
+            self.stdin.close()
+
+
+class Forked:
+    """A copy of this process."""
+
+    def __init__(self, number: int, writer: int) -> None:
+        self._number = number
+        self._writer = writer
+
+    def end(self) -> None:
+        """Close its standard input."""
+        os.close(self._writer)
+
+    def wait(self, timeout: float) -> int:
+        """Wait for its end."""
+        deadline = time.monotonic() + timeout
+        while os.waitpid(self._number, os.WNOHANG)[0] == 0:
+            if time.monotonic() > deadline:
+                raise subprocess.TimeoutExpired("fork", timeout)
+            time.sleep(0.001)
+        return 0
+
+    def kill(self) -> None:
+        """End it at once."""
+        os.kill(self._number, signal.SIGKILL)
+
+
+_processes: list[Process] = []
 _locks: list[Any] = []
 
 
+def fork_ahead() -> None:
+    """Make the second process a copy of this one, once numba is loaded, if nothing runs here that it would lack."""
+    if not TASKS.is_dir() or len(os.listdir(TASKS)) > 1:  # a copy has one thread only, and locks that others held
+        return
+    with _only_one() as is_free:
+        if not is_free:
+            return
+        from xmceval.kernels.compiler import load_numba
+
+        load_numba()
+        reader, writer = os.pipe()
+        number = os.fork()
+        if number == 0:
+            with suppress(BaseException):
+                os.close(writer)
+                for standard in (0, 1, 2):  # which cannot be written to
+                    os.dup2(reader, standard)
+                work()
+            os._exit(1)
+        os.close(reader)
+        _processes.append(Forked(number, writer))
+
+
 def start_ahead() -> None:
-    """Start the second process, unless another command has one at work, or no cache can be shared with it."""
+    """Start the second process, unless there is one."""
+    with _only_one() as is_free, suppress(OSError):
+        if is_free:
+            _processes.append(
+                Started(command(), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            )
+
+
+@contextmanager
+def _only_one() -> Iterator[bool]:
+    """Yield whether to start one: there is a second processor, a shared cache, and no other command has one at work."""
     from xmceval.kernels.cache import folder_to_write
     from xmceval.kernels.locks import take_lock
+    from xmceval.rows.threads import default_threads
 
     folder = folder_to_write()
-    if folder is None:
-        return
-    lock = take_lock(f"{folder}: ahead", patience=0)
-    if lock is None:
-        return
-    _locks.append(lock)
-    with suppress(OSError):
-        process = subprocess.Popen(  # noqa: S603
-            command(), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        _processes.append(process)
+    lock = None if folder is None or default_threads() < 2 else take_lock(f"{folder}: ahead", patience=0)
+    if lock is not None:
+        _locks.append(lock)
         atexit.register(stop_ahead)
+    yield lock is not None
+
+
+def work() -> None:
+    """Do what the second process does, and end it: at the latest with the first, however that ends.
+
+    Then the pipe that is the standard input of this one ends too.
+    """
+    from xmceval.kernels import cache
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # that is for the first process, which then ends this one
+    gc.disable()  # it finds nothing here
+    cache.forget_reports()
+    threading.Thread(target=_end_with_input, daemon=True).start()
+    from xmceval.scoring.warmup import compile_ahead
+
+    compile_ahead()
+    os._exit(0)
+
+
+def _end_with_input() -> None:
+    from xmceval.kernels.cache import remove_unfinished
+
+    os.read(0, 1)
+    remove_unfinished()
+    os._exit(1)
 
 
 def command() -> list[str]:
@@ -84,12 +179,11 @@ def stop_ahead() -> None:
     """End the second process, if there is one: nobody wants more of its kernels."""
     while _processes:
         process = _processes.pop()
-        if process.stdin is not None:
-            process.stdin.close()
+        process.end()
         try:
             process.wait(1.0)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.wait()
+            process.wait(1.0)
     while _locks:
         _locks.pop().release()

@@ -172,7 +172,12 @@ def start(quiet: bool, *, ahead: bool = False) -> None:
 
 @cache
 def _report_compilation(quiet: bool, ahead: bool) -> None:
-    from xmceval.kernels.cache import on_compilation
+    from xmceval.kernels.cache import is_compiled, on_compilation
+
+    if ahead and not is_compiled("topk.compute_rows"):
+        from xmceval.cli.ahead import fork_ahead
+
+        fork_ahead()
 
     def report_it() -> None:
         if not quiet:

@@ -46,6 +46,16 @@ def report_compilation() -> None:
         _reports.pop()()
 
 
+def forget_reports() -> None:
+    """Report nothing: for a copy of a process."""
+    _reports.clear()
+
+
+def is_compiled(name: str) -> bool:
+    """Whether a compiled form of a kernel is saved, perhaps of other source."""
+    return any(next(folder.glob(f"{name}-*.nbc"), None) for folder in _folders())
+
+
 class Slot:
     """The place of one compiled form of a function.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import pickle
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from struct import Struct
 from typing import Any
@@ -52,15 +53,27 @@ def make_entry(function: Callable[..., Any], key: tuple[Any, ...], arguments: tu
         with slot.locked():
             form = _read(slot)
             if form is None:
-                from xmceval.kernels.compiler import compile_form
-
                 compiled.append(slot.name)
-                with suppress(Exception):  # of another numba, for one; if the kernel is wrong, the dispatcher says so
+                with _keeping_garbage(), suppress(Exception):  # the dispatcher says what is wrong
+                    from xmceval.kernels.compiler import compile_form
+
                     form = compile_form(function, arguments)
                 if form is None:
                     return _through_numba(function)
                 slot.write(pickle.dumps(form))
     return _load(form, kinds)
+
+
+@contextmanager
+def _keeping_garbage() -> Iterator[None]:
+    """Pause the garbage collector: what is compiled leaves little garbage, and looking for it takes up to a tenth."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _split(key: tuple[Any, ...]) -> Iterator[Any]:

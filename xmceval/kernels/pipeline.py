@@ -101,7 +101,9 @@ class Passes:
     """What becomes of a function."""
 
     pipeline_name = "short"
-    exec_times: dict[str, Any] = {}
+
+    def __init__(self):
+        self.exec_times: dict[str, Any] = {}
 
     def run(self, state):
         """Compile a function, from bytecode to what calls it."""

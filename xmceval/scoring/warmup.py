@@ -1,4 +1,4 @@
-"""Warm-up: compiles the kernels of the default metrics into numba's cache, by a run over no rows."""
+"""Warm-up: compiles the kernels of the default metrics into the cache, by a run over no rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from xmceval.metrics.names import parse
 from xmceval.metrics.table import DEFAULT_NAMES
 from xmceval.rows.block import Rows, Scratch
 from xmceval.rows.matrices import as_truth
-from xmceval.scoring.batch import NO_WEIGHTS, Batch, Ranking, Terms
+from xmceval.scoring.batch import NO_WEIGHTS, Batch, Ranking, Terms, rank
 from xmceval.scoring.program import compile_program
 from xmceval.scoring.totals import Filtered, empty
 
@@ -24,3 +24,4 @@ def compile_ahead() -> None:
     for task, part in zip(program.tasks, totals.parts, strict=True):
         task.add(batch, task.workspace(), part)
     totals.tally.add(batch, program.cutoffs, 0, Filtered(), -1)
+    rank(nothing, depth, Scratch())  # the last one that the first process asks for

@@ -231,3 +231,33 @@ def prefetch(builder, array, at):
     kind = ir.FunctionType(ir.VoidType(), [BYTE.as_pointer(), HALF, HALF, HALF])
     function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch")
     builder.call(function, [_place(builder, array, at, BYTE), HALF(0), HALF(3), HALF(1)])
+
+
+@make_instruction()
+def copy_sixteens(builder, indices, values, stop, labels, numbers):
+    """Copy 16 entries at a time as int64 and float64, from the second on.
+
+    Returns how many labels are not above the one before, in units of 4; + 2 if a value is NaN, + 1 if one is not 1.
+    """
+    label, number = indices.type.pointee, values.type.pointee
+    words, flags = ir.VectorType(WORD, 16), ir.VectorType(BIT, 16)
+    falls = cgutils.alloca_once_value(builder, WORD(0))
+    nans, others = (cgutils.alloca_once_value(builder, ir.Constant(flags, None)) for _ in range(2))
+    with cgutils.for_range_slice(builder, WORD(1), stop, WORD(16), intp=WORD) as (entry, _):
+        ids = load(builder, indices, entry, ir.VectorType(label, 16))
+        before = load(builder, indices, builder.sub(entry, WORD(1)), ids.type)
+        fell = builder.ctpop(builder.bitcast(builder.icmp_signed("<=", ids, before), SHORT))
+        builder.store(builder.add(builder.load(falls), builder.zext(fell, WORD)), falls)
+        store(builder, ids if label == WORD else builder.sext(ids, words), labels, entry)
+        scores = load(builder, values, entry, ir.VectorType(number, 16))
+        ones = ir.Constant(scores.type, [1.0] * 16)
+        for seen, relation in ((nans, "uno"), (others, "!=")):
+            wrong = builder.fcmp_unordered(relation, scores, ones)
+            builder.store(builder.or_(builder.load(seen), wrong), seen)
+        scores = scores if number == DOUBLE else builder.fpext(scores, ir.VectorType(DOUBLE, 16))
+        store(builder, scores, numbers, entry)
+    found = builder.shl(builder.load(falls), WORD(2))
+    for seen, bit in ((nans, 2), (others, 1)):
+        is_any = builder.icmp_unsigned("!=", builder.bitcast(builder.load(seen), SHORT), SHORT(0))
+        found = builder.or_(found, builder.select(is_any, WORD(bit), WORD(0)))
+    return found

@@ -9,9 +9,13 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.rows.block import Rows, Scratch
+from xmceval.kernels.copies import NOT_NOTICED, copy_rows
+from xmceval.rows.block import Rows, Scratch, SortedRows
 
 AnyArray = NDArray[Any]
+
+# The types of CSR matrices that are copied fast: each one takes a kernel of its own.
+INTEGERS, FLOATS = (frozenset(map(np.dtype, names)) for names in (("int32", "int64"), ("float32", "float64")))
 
 BFLOAT16 = np.dtype([("bfloat16", np.uint16)])  # numpy has no such numbers; only their type is needed
 
@@ -99,15 +103,19 @@ class Csr:
 
     def stop_after(self, start: int, n_entries: int) -> int:
         """Return the row that ends a run of about `n_entries` entries from `start` on."""
-        return int(np.searchsorted(self.indptr, self.indptr[start] + n_entries, side="right")) - 1
+        last = min(int(self.indptr[start]) + n_entries, int(self.indptr[-1]))
+        return int(np.searchsorted(self.indptr, self.indptr.dtype.type(last), side="right")) - 1
 
     def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
         """Copy rows into the scratch arrays, as int64 and float64."""
         first, last = int(self.indptr[start]), int(self.indptr[stop])
         rows = scratch.rows(stop - start, last - first)
+        indices, values = self.indices[first:last], self.values[first:last]
+        if _are_usual(self.indptr, indices, values, last - first):
+            largest, has_only_ones = copy_rows(self.indptr, start, indices, values, tuple(rows))
+            return rows if largest == NOT_NOTICED else SortedRows.of(rows, largest, has_only_ones=bool(has_only_ones))
         np.subtract(self.indptr[start : stop + 1], first, out=rows.indptr, casting="unsafe")
-        rows.indices[:] = self.indices[first:last]
-        values = self.values[first:last]
+        rows.indices[:] = indices
         rows.values[:] = comparable(values) if self.are_scores else values
         return rows
 
@@ -175,6 +183,13 @@ class PaddedLists:
         rows, places = _stored_rows(scratch, is_stored)
         rows.indices[:], rows.values[:] = labels.ravel()[places], scores.ravel()[places]
         return rows
+
+
+def _are_usual(indptr: AnyArray, indices: AnyArray, values: AnyArray, n_entries: int) -> bool:
+    """Return whether arrays of CSR are such as the kernel copies."""
+    has_types = indptr.dtype in INTEGERS and indices.dtype in INTEGERS and values.dtype in FLOATS
+    is_dense = indptr.flags.c_contiguous and indices.flags.c_contiguous and values.flags.c_contiguous
+    return has_types and is_dense and indices.size == values.size == n_entries
 
 
 def _full_rows(shape: tuple[int, ...], scratch: Scratch) -> Rows:

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from numba import config
 
+from xmceval.files.text.pairs import parse_pairs
 from xmceval.kernels import text as kernels
+from xmceval.rows.block import Rows, Scratch
 
 compiled_only = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="too much text for plain Python")
 CHUNK = int(kernels.CHUNK)
@@ -27,9 +29,10 @@ def pairs(text, before=b"", hard_room=None):
     indices = np.empty(len(text) // 4 + 8, np.int64)
     values = np.empty(len(text) // 4 + 8)
     hard = np.empty((len(text) if hard_room is None else hard_room, 3), np.int64)
-    status = np.full(8, 99, np.int64)
+    status = np.full(kernels.STATUS_SIZE, 99, np.int64)
     space = tuple(np.empty(size, dtype) for size, dtype in kernels.PAIR_SPACE)
-    rows = kernels.parse_pairs(block, start, stop, indptr, indices, values, hard, status, space)
+    parse_pairs(block, start, stop, Rows(indptr, indices, values), hard, status, space)
+    rows = status[kernels.ROWS]
     check_noticed(indptr[: rows + 1], indices, values, status)
     size = indptr[rows]
     for position, begin, end in hard[: status[0]]:
@@ -268,10 +271,9 @@ def test_pairs_that_are_alike_are_read_as_any_others(style, odd):
 
 def noticed(text):
     block, start, stop = padded(text)
-    status, indptr = np.full(8, 99, np.int64), np.empty(text.count(b"\n") + 1, np.int64)
-    indices, values = np.empty(len(text), np.int64), np.empty(len(text))
+    status, rows = np.empty(kernels.STATUS_SIZE, np.int64), Scratch().rows(text.count(b"\n"), len(text))
     space = tuple(np.empty(size, dtype) for size, dtype in kernels.PAIR_SPACE)
-    kernels.parse_pairs(block, start, stop, indptr, indices, values, np.empty((len(text), 3), np.int64), status, space)
+    parse_pairs(block, start, stop, rows, np.empty((len(text), 3), np.int64), status, space)
     return int(status[kernels.LARGEST]), bool(status[kernels.ONLY_ONES])
 
 
@@ -281,6 +283,29 @@ def sorted_rows(rng, n_rows, longest):
 
 def as_text(rows, values):
     return "".join(" ".join(f"{i}:{next(values)}" for i in row) + "\n" for row in rows).encode()
+
+
+@pytest.mark.parametrize("share", [0.01, 0.3, 1])
+def test_lines_that_are_unusual_are_read_in_turn_with_others(share):
+    rng = random.Random(share)
+    n_lines = 60 if config.DISABLE_JIT else 2000
+    odd = ["5:+1 7:0.5", "# 3:4", "", "1234567890:1 2:2", "3:0.25 # 4:1", "6:nan", "\t8:inf"]
+    lines = [rng.choice(odd) if rng.random() < share else "12:0.5 345:0.25 6:1e-3" for _ in range(n_lines)]
+    before = "".join(line + "\n" for line in lines).encode()
+    check_pairs(before)
+    indptr, *_, error, _ = pairs(before + b"1:1 2:+x 3:3\n" + before)
+    assert error == (kernels.BAD_NUMBER, len(before) + 4, len(expected_pairs(before)[0]) - 1, len(before) + 8)
+    assert indptr.tolist() == expected_pairs(before)[0]
+
+
+@compiled_only
+def test_usual_text_is_left_to_one_kernel(monkeypatch):
+    monkeypatch.setattr(kernels, "parse_lines", None)
+    rng = random.Random(1)
+    for values in [*ALIKE.values(), ["1e-05", "2.5e+10"], ["0.12345678901234567", "-1234567.5"]]:
+        rows = [*sorted_rows(rng, 40, 60), []]
+        check_pairs(as_text(rows, itertools.cycle(values)).replace(b"\n", b"\r\n").replace(b" ", b" \t"))
+        check_pairs(as_text(rows, itertools.cycle(values)))
 
 
 STYLES = {**ALIKE, "ones": ["1"], "decimal ones": ["1.0", "1.00000"], "any": ["1", "1.0", "1e0", "-2.5", "3e-5"]}

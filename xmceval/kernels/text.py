@@ -15,6 +15,7 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 # Codes in status[1] after an error; status[2:5] are the begin of the token, its row in the region, and its end.
+# status[0] is the number of values that are left to the caller.
 NO_COLON = 1  # an id without a colon
 BAD_ID = 2  # an id that is not made of ASCII digits
 ID_TOO_LARGE = 3  # an id or label above 2**63 - 1
@@ -23,10 +24,12 @@ BAD_NUMBER = 5  # what follows the colon is not a number
 BAD_LABEL = 6  # a label list other than ids separated by single commas
 HARD_FULL = 7  # `hard` is too short; the text can be parsed again with a longer one
 
-# Slots of `status` with what was noticed, and what the first one holds otherwise.
-LARGEST = 5  # the largest label, -1 without any, where labels ascend in each row and no value is NaN
-ONLY_ONES = 6  # whether all values are 1
-NOT_NOTICED = -2
+# Further slots of `status` for pairs.
+LARGEST = 5  # the largest label, -1 without any, if it was noticed that labels ascend in each row and no value is NaN
+ONLY_ONES = 6  # then: whether all values are 1
+ROWS, PAIRS = 7, 8  # numbers of what was parsed so far
+STATUS_SIZE = 9
+NOT_NOTICED = -2  # instead of the largest label
 
 UNDECIDED = -1
 
@@ -408,28 +411,17 @@ def _find_marks(text, at, end, marks, stops):
 
 @kernel
 def parse_pairs(
-    text: Bytes,
-    start: int,
-    stop: int,
-    indptr: Ints,
-    indices: Ints,
-    values: Floats,
-    hard: Ints,
-    status: Ints,
-    space: Any,
+    text: Bytes, start: int, stop: int, indptr: Ints, indices: Ints, values: Floats, status: Ints, space: Any
 ) -> int:
-    """Parse rows of `id:value` pairs and return their number; on an error, the number of rows before it.
+    """Parse rows of usual `id:value` pairs; return the offset where `parse_lines` has to go on, or `stop`.
 
-    `hard` gets (position in values, begin, end) of each number that is left to the caller; status[0] is their count.
-    `status` also gets what was noticed of labels and values. `space` is working space.
+    `status` tells how much was parsed before. `space` is working space.
     """
-    status[0] = 0
-    status[1] = 0
-    indptr[0] = 0
     at = np.uint64(start)
     end = np.uint64(stop)
-    row = U0
-    n = U0
+    row = np.uint64(status[ROWS])
+    n = np.uint64(status[PAIRS])
+    indptr[0] = 0
     marks, stops = space
     mark = U0
     safe = U0
@@ -438,60 +430,59 @@ def parse_pairs(
     last = np.int64(-1)
     largest = np.int64(-1)
     starts = U1  # which of the next eight pairs begin a row
-    falls = U0  # nonzero once a label is not above the one before it in its row, or may not be
+    falls = row + n  # nonzero once a label is not above the one before it in its row, or may not be
     others = U0
-    while at < end:
-        if FAST and mark >= safe:
+    while FAST and at < end:
+        if mark >= safe:
             mark = U1
             base = at - U1
             safe = _find_marks(text, at, min(end, at + CHUNK), marks, stops)
             if end - at > CHUNK:
                 safe = safe - LOOKAHEAD if safe > LOOKAHEAD else U1
-        if FAST:
-            # Eight pairs at a time, as long as they all have the same marks.
-            first = n
-            wholes = stops[mark + U1] != POINT
-            pattern = U0 if wholes else U64
-            colons = EIGHT_OF_TWO if wholes else EIGHT_OF_THREE
-            last_each = colons << (U1 if wholes else U2)
-            step = U16 if wholes else U24
-            surplus = ALL_BITS << step
-            while mark + step <= safe:
-                ends = _equal_mask(stops, mark, NEWLINE) & last_each
-                if _same_mask(stops, mark, PATTERNS, pattern) | ends | surplus != ALL_BITS:
+        # Eight pairs at a time, as long as they all have the same marks.
+        first = n
+        wholes = stops[mark + U1] != POINT
+        pattern = U0 if wholes else U64
+        colons = EIGHT_OF_TWO if wholes else EIGHT_OF_THREE
+        last_each = colons << (U1 if wholes else U2)
+        step = U16 if wholes else U24
+        surplus = ALL_BITS << step
+        while mark + step <= safe:
+            ends = _equal_mask(stops, mark, NEWLINE) & last_each
+            if _same_mask(stops, mark, PATTERNS, pattern) | ends | surplus != ALL_BITS:
+                break
+            if wholes:
+                if _ids_of_wholes(text, base, marks, mark, indices, n) != U0:
                     break
-                if wholes:
-                    if _ids_of_wholes(text, base, marks, mark, indices, n) != U0:
-                        break
-                    if _digits(text, base, marks, mark, values, n) != U0:
-                        break
-                else:
-                    if _ids_of_decimals(text, base, marks, mark, indices, n) != U0:
-                        break
-                    if (
-                        _short(text, base, marks, mark, values, n) != U0
-                        and _long(text, base, marks, mark, values, n) != U0
-                        and _longest(text, base, marks, mark, values, n) != U0
-                    ):
-                        break
-                while ends != U0:
-                    row += U1
-                    count = _count_ones(colons & (ends - U1))
-                    indptr[row] = np.int64(n + count)
-                    largest = max(largest, indices[n + count - U1])
-                    starts |= U1 << count
-                    ends &= ends - U1
-                falls |= _falls(indices, n, last) & ~starts
-                others |= _others(values, n)
-                starts >>= U8
-                n += U8
-                last = indices[n - U1]
-                mark += step
-            if n != first:
-                at = base + np.uint64(marks[mark - U1]) + U1
-                patience = U16
+                if _digits(text, base, marks, mark, values, n) != U0:
+                    break
             else:
-                patience = min(patience + patience, CHUNK)
+                if _ids_of_decimals(text, base, marks, mark, indices, n) != U0:
+                    break
+                if (
+                    _short(text, base, marks, mark, values, n) != U0
+                    and _long(text, base, marks, mark, values, n) != U0
+                    and _longest(text, base, marks, mark, values, n) != U0
+                ):
+                    break
+            while ends != U0:
+                row += U1
+                count = _count_ones(colons & (ends - U1))
+                indptr[row] = np.int64(n + count)
+                largest = max(largest, indices[n + count - U1])
+                starts |= U1 << count
+                ends &= ends - U1
+            falls |= _falls(indices, n, last) & ~starts
+            others |= _others(values, n)
+            starts >>= U8
+            n += U8
+            last = indices[n - U1]
+            mark += step
+        if n != first:
+            at = base + np.uint64(marks[mark - U1]) + U1
+            patience = U16
+        else:
+            patience = min(patience + patience, CHUNK)
         limit = min(safe, mark + patience)
         while mark < limit:
             colon = base + np.uint64(marks[mark])
@@ -576,15 +567,41 @@ def parse_pairs(
                 largest = max(largest, last)
                 starts = U1
         if mark < limit or safe <= U1:
-            falls = U1
-            at, row, n = _parse_line(text, at, row, indptr, n, indices, values, hard, status)
-            if status[1] != 0:
-                break
-            while mark < safe and base + np.uint64(marks[mark]) < at:
-                mark += U1
+            break
     status[LARGEST] = largest if falls == U0 else NOT_NOTICED
     status[ONLY_ONES] = others == U0
-    return int(row)
+    status[ROWS] = np.int64(row)
+    status[PAIRS] = np.int64(n)
+    return int(at)
+
+
+@kernel
+def parse_lines(
+    text: Bytes,
+    start: int,
+    stop: int,
+    n_lines: int,
+    indptr: Ints,
+    indices: Ints,
+    values: Floats,
+    hard: Ints,
+    status: Ints,
+) -> int:
+    """Parse so many lines of `id:value` pairs, the first from anywhere on; return the offset after them.
+
+    `hard` gets (position in values, begin, end) of each number that is left to the caller.
+    """
+    at = np.uint64(start)
+    row = np.uint64(status[ROWS])
+    n = np.uint64(status[PAIRS])
+    left = n_lines
+    while left > 0 and at < np.uint64(stop) and status[1] == 0:
+        at, row, n = _parse_line(text, at, row, indptr, n, indices, values, hard, status)
+        left -= 1
+    status[LARGEST] = NOT_NOTICED
+    status[ROWS] = np.int64(row)
+    status[PAIRS] = np.int64(n)
+    return int(at)
 
 
 @kernel

@@ -105,15 +105,16 @@ class Grammar:
 
 def _parse_pairs(region: Region, scratch: Scratch, text: bytearray | None = None) -> Rows:
     """Parse ``idx:value``, from the region's chunk or from a copy of its text."""
+    from xmceval.files.text.pairs import parse_pairs
     from xmceval.kernels import text as kernel
 
     buffer = region.chunk.buffer if text is None else text
     array = region.chunk.text if text is None else np.frombuffer(text, dtype=np.uint8)
     most = (region.stop - region.start) // 4 + 8
-    rows, status = scratch.rows(region.n_rows, most), _status(scratch)
+    rows, status = scratch.rows(region.n_rows, most), scratch.array("status", kernel.STATUS_SIZE, np.int64)
     hard = scratch.array("hard", 3 * most, np.int64).reshape(most, 3)
     space = tuple(scratch.array(f"pairs {i}", size, dtype) for i, (size, dtype) in enumerate(kernel.PAIR_SPACE))
-    kernel.parse_pairs(array, region.start, region.stop, *rows, hard, status, space)
+    parse_pairs(array, region.start, region.stop, rows, hard, status, space)
     numbers = _check_status(region, status)
     for entry, first, last in hard[: numbers[0]].tolist():
         rows.values[entry] = float(buffer[first:last])

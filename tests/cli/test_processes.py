@@ -105,6 +105,48 @@ def test_an_edited_source_is_compiled_again(tmp_path):
     assert len(saved(tmp_path)) == 1
 
 
+# A kernel whose helper is in another file, and calls one in a third; both have a global of the same name.
+FAR = """
+from xmceval.kernels.decorators import helper
+STEP = 10
+
+@helper
+def far(x):
+    return x + STEP
+"""
+NEAR = """
+from xmceval.kernels.decorators import function
+from xmceval.kernels.far import far
+STEP = 1
+
+@function
+def near(x):
+    return far(x) + STEP
+"""
+USED = """
+from xmceval.kernels.decorators import kernel
+from xmceval.kernels.near import near
+
+@kernel
+def use(x):
+    return near(x)
+"""
+USE = "from xmceval.kernels import entries, used; print(used.use(0), len(entries.compiled))"
+
+
+def test_an_edited_helper_of_another_file_is_compiled_again(tmp_path):
+    copy = tmp_path / "copy" / "xmceval"
+    shutil.copytree(HOME, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    (copy / "kernels" / "far.py").write_text(FAR)
+    (copy / "kernels" / "near.py").write_text(NEAR)
+    (copy / "kernels" / "used.py").write_text(USED)
+    code = f"import sys; sys.path.insert(0, {str(copy.parent)!r})\n{USE}"
+    assert [run(tmp_path / "cache", "-c", code) for _ in range(2)] == ["11 1\n", "11 0\n"]
+    (copy / "kernels" / "far.py").write_text(FAR.replace("10", "20"))
+    assert run(tmp_path / "cache", "-c", code) == "21 1\n"
+    assert len(saved(tmp_path)) == 1
+
+
 def test_simultaneous_first_runs_compile_once(tmp_path):
     processes = [start(tmp_path, "-c", COUNT) for _ in range(5)]
     outputs = sorted(process.communicate(timeout=120)[0] for process in processes)

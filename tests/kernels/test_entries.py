@@ -1,5 +1,6 @@
 """How Python calls compiled kernels: arrays and numbers of every kind, and what of it needs numba."""
 
+import gc
 import os
 import pickle
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numba import config
+from numba.core.types.functions import BaseFunction
 
 from xmceval.kernels import cache, decorators, entries
 from xmceval.kernels.counts import count_labels
@@ -155,6 +157,44 @@ def test_a_file_of_settings_is_numbas_business(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path(decorators.SETTINGS).touch()
     assert decorators._is_plain() is False
+
+
+LARGE = np.arange(200_000.0)  # numba takes its address, as it is so large
+
+
+@kernel
+def take(i):
+    """Return an element of a large global array."""
+    return LARGE[i]
+
+
+def test_code_with_addresses_of_its_process_is_not_saved(monkeypatch, tmp_path):
+    monkeypatch.setattr(cache, "folders", lambda: [tmp_path])
+    assert take(3) == 3.0
+    assert not list(tmp_path.iterdir())
+
+
+def test_numba_is_left_as_it_was(monkeypatch, tmp_path):
+    before = BaseFunction.get_call_type
+    monkeypatch.setattr(cache, "folders", lambda: [tmp_path])
+    fresh = decorators.Kernel(is_above.py_func)
+    assert fresh(2.0, 1.0) is True
+    assert BaseFunction.get_call_type is before
+    assert gc.isenabled()
+    assert [path.suffix for path in tmp_path.iterdir()] == [".nbc"]
+
+
+def test_what_is_not_on_the_short_way_takes_the_long_one(monkeypatch, tmp_path):
+    def fail(*_):
+        raise AttributeError("something of another numba")
+
+    monkeypatch.setattr("xmceval.kernels.pipeline.Passes.run", fail)
+    monkeypatch.setattr(cache, "folders", lambda: [tmp_path])
+    fresh = decorators.Kernel(add_up.py_func)
+    a, out = np.ones((2, 3)), np.zeros(2)
+    assert fresh((a, (a[:, 0],)), 2.0, True, out) == 4.0
+    assert out.tolist() == [8.0, 8.0]
+    assert [path.suffix for path in tmp_path.iterdir()] == [".nbc"]
 
 
 # The default path of a score.

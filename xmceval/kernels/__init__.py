@@ -1,4 +1,4 @@
-"""Numba kernels: self-contained files that import numpy and their decorators only."""
+"""Numba kernels: files that import numpy, their decorators, and helpers of one another."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from xmceval.kernels.forms import Helper
 from xmceval.kernels.locks import make_private_folder, take_lock
 
 DIGEST_SIZE = 16
@@ -182,17 +183,28 @@ def _user_cache() -> Path:
 
 @cache
 def digest_of_source(module: Any) -> bytes:
-    """Return a digest of the source of a module, to notice that it was edited; nothing where there is none.
+    """Return a digest of the source of a module and of those whose helpers it imports; nothing where there is none.
 
-    It is to be asked for when the module is imported: later the source may be another than that of what runs.
+    It shows that one was edited. It is to be asked for when the module is imported: later the source may be another
+    than that of what runs.
     """
     try:
         read = module.__loader__.get_data
-        home = Path(__file__).parent
-        sources = [read(module.__file__), *(read(str(home / name)) for name in COMPILER)]
+        files = [each.__file__ for each in _with_helpers(module)]
+        sources = [read(str(path)) for path in (*files, *map(Path(__file__).with_name, COMPILER))]
     except (AttributeError, OSError):
         return b""
     return hashlib.sha256(b"".join(hashlib.sha256(source).digest() for source in sources)).digest()
+
+
+def _with_helpers(module: Any) -> list[Any]:
+    """Return a module, and those whose helpers it imports, or they."""
+    found = [module]
+    for each in found:  # which grows meanwhile
+        helpers = [value for value in vars(each).values() if isinstance(value, Helper)]
+        homes = dict.fromkeys(sys.modules[value.function.__module__] for value in helpers)
+        found += [home for home in homes if home not in found]
+    return found
 
 
 def remove_unfinished() -> None:

@@ -4,24 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.kernels.decorators import helper, kernel
+from xmceval.kernels.decorators import kernel
+from xmceval.kernels.order import position
 
 # Columns of `specs`: the cutoff, the first output, and the number of outputs (bins), 0 for squares in one output.
 CUT, FIRST, BINS = 0, 1, 2
-
-
-@helper
-def _position(indices, start, stop, label):
-    """Index of a label in ascending labels, or -1."""
-    while start < stop:
-        middle = (start + stop) >> 1
-        if indices[middle] < label:
-            start = middle + 1
-        elif indices[middle] > label:
-            stop = middle
-        else:
-            return middle
-    return -1
 
 
 @kernel
@@ -47,7 +34,7 @@ def compute_calibration(truth, ranking, first_row, drop_empty, specs, values):
             continue
         for j in range(n_ranked[row]):
             score = ranked_scores[row, j]
-            is_hit = _position(indices, first, last, ranked[row, j]) >= 0
+            is_hit = position(indices, first, last, ranked[row, j]) >= 0
             excess = score - 1.0 if is_hit else score
             for s in range(specs.shape[0]):
                 if j >= specs[s, CUT]:

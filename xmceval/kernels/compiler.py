@@ -84,22 +84,33 @@ def _result(kind: Any) -> tuple[str | None, int]:
     return names.get(kind), 0
 
 
-_namespaces: dict[tuple[int, str], dict[str, Any]] = {}
+_spaces: dict[tuple[int, str], dict[str, Any]] = {}
+_helpers: dict[tuple[int, str], Any] = {}
 
 
 def _rebound(function: Callable[..., Any], way: dict[str, Any]) -> Callable[..., Any]:
-    """Return a function with the globals that it is compiled with: helpers compiled, and instructions in place."""
-    own = function.__globals__
+    """Return a function with the globals that it is compiled with."""
+    return _with_globals(function, _space(function.__globals__, way))
+
+
+def _space(own: dict[str, Any], way: dict[str, Any]) -> dict[str, Any]:
+    """Return the globals of a file with helpers compiled, those of other files with theirs, and instructions."""
     key = id(own), repr(way)
-    space = _namespaces.get(key)
-    if space is None:
-        space = _namespaces[key] = dict(own)
+    if key not in _spaces:
+        space = _spaces[key] = dict(own)
         for name, value in own.items():
             if isinstance(value, Instruction):
                 space[name] = INSTRUCTIONS[value.name]
             elif isinstance(value, Helper):
-                space[name] = numba.njit(**OPTIONS, **way, **value.options)(_with_globals(value.function, space))
-    return _with_globals(function, space)
+                space[name] = _compiled_helper(value, way)
+    return _spaces[key]
+
+
+def _compiled_helper(value: Helper, way: dict[str, Any]) -> Any:
+    key = id(value.function), repr(way)
+    if key not in _helpers:
+        _helpers[key] = numba.njit(**OPTIONS, **way, **value.options)(_rebound(value.function, way))
+    return _helpers[key]
 
 
 def _with_globals(function: Any, space: dict[str, Any]) -> Callable[..., Any]:

@@ -99,12 +99,12 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def helper(function: Callable[..., Any]) -> Any:
-    """Let kernels of the same file call a function, which becomes a part of each."""
+    """Let kernels call a function, also those of other files, which import it; it becomes a part of each."""
     return function if PLAIN else Helper(function, {"forceinline": True})
 
 
 def function(function: Callable[..., Any]) -> Any:
-    """Let kernels of the same file call a function that is not small: it is compiled once for all its calls."""
+    """Let kernels call a function that is not small: it is compiled once for all calls by a kernel."""
     return function if PLAIN else Helper(function, {})
 
 

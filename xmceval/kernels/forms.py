@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 
 class Helper(NamedTuple):
-    """A function that kernels of the same file call, and nobody else; and numba's options for it."""
+    """A function that kernels call, and nobody else; and numba's options for it."""
 
     function: Callable[..., Any]
     options: dict[str, bool]

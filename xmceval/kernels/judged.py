@@ -2,21 +2,8 @@
 
 from __future__ import annotations
 
-from xmceval.kernels.decorators import helper, kernel
-
-
-@helper
-def _position(indices, start, stop, label):
-    """Index of a label in ascending labels, or -1."""
-    while start < stop:
-        middle = (start + stop) >> 1
-        if indices[middle] < label:
-            start = middle + 1
-        elif indices[middle] > label:
-            stop = middle
-        else:
-            return middle
-    return -1
+from xmceval.kernels.decorators import kernel
+from xmceval.kernels.order import position
 
 
 @kernel
@@ -42,8 +29,8 @@ def count_judged(truth, zeros, ranking, cutoffs, values):
             for j in range(depth):
                 label = ranked[row, j]
                 if (
-                    _position(truth_indices, truth_indptr[row], truth_indptr[row + 1], label) >= 0
-                    or _position(zero_indices, zero_indptr[row], zero_indptr[row + 1], label) >= 0
+                    position(truth_indices, truth_indptr[row], truth_indptr[row + 1], label) >= 0
+                    or position(zero_indices, zero_indptr[row], zero_indptr[row + 1], label) >= 0
                 ):
                     judged += 1
             values[row, o, 0] = judged / depth if depth > 0 else 0.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xmceval.kernels.decorators import helper, kernel
+from xmceval.kernels.order import ascend, position
 
 # Slots of a label's `counters`: the rows in which it is true; then for each span of ranks, or for the decisions, the
 # rows that predict it there, and those of them in which it is true.
@@ -12,28 +13,6 @@ TRUE, FIRST_SPAN = 0, 1
 
 # Slots of a row's `found`: hits, decisions.
 HITS, DECISIONS = 0, 1
-
-
-@helper
-def _position(indices, start, stop, label):
-    """Index of a label in ascending labels, or -1."""
-    length = stop - start
-    if length <= 0:
-        return -1
-    while length > 1:  # without a branch that depends on what is compared
-        half = length >> 1
-        start += half if indices[start + half] <= label else 0
-        length -= half
-    return start if indices[start] == label else -1
-
-
-@helper
-def _ascend(labels, start, stop):
-    """Whether labels ascend."""
-    descents = 0
-    for entry in range(np.uint64(start), np.uint64(stop - 1 if stop > start else start)):
-        descents += labels[entry] > labels[np.uint64(entry) + np.uint64(1)]
-    return descents == 0
 
 
 @helper
@@ -67,7 +46,7 @@ def count_ranked(truth_indptr, truth_indices, ranked, n_ranked, cutoffs, units, 
             label = ranked[row, j]
             if label < size:
                 counters[label, FIRST_SPAN + 2 * span] += unit
-                if _position(truth_indices, first, last, label) >= 0:
+                if position(truth_indices, first, last, label) >= 0:
                     counters[label, FIRST_SPAN + 2 * span + 1] += unit
 
 
@@ -86,7 +65,7 @@ def find_decisions(
         if first == last and drop_empty:
             continue
         start, stop = pred_indptr[row], pred_indptr[row + 1]
-        is_merged, at, before, hits = _ascend(pred_indices, start, stop), first, n, np.int64(0)
+        is_merged, at, before, hits = ascend(pred_indices, start, stop), first, n, np.int64(0)
         for entry in range(start, stop):
             label = pred_indices[entry]
             if is_merged:
@@ -94,7 +73,7 @@ def find_decisions(
                     at += 1
                 is_hit = at < last and truth_indices[at] == label
             else:
-                is_hit = _position(truth_indices, first, last, label) >= 0
+                is_hit = position(truth_indices, first, last, label) >= 0
             is_decided = scores[entry] >= threshold
             decided[n] = 2 * label + is_hit
             n += is_decided

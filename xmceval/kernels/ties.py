@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xmceval.kernels.decorators import helper, kernel
+from xmceval.kernels.order import position, sort
 
 HIT, PROPENSITY, GRADE, EXP_GRADE = 0, 1, 2, 3
 SUM, ANY, FIRST, PRECISION = 0, 1, 2, 3
@@ -12,20 +13,6 @@ N_GAINS = 4
 
 BEST, WORST, MEAN = 0, 1, 2
 SLOTS = np.array([2, 3, 0])  # of the values of a row
-
-
-@helper
-def _position(indices, start, stop, label):
-    """Index of a label in ascending labels, or -1."""
-    while start < stop:
-        middle = (start + stop) >> 1
-        if indices[middle] < label:
-            start = middle + 1
-        elif indices[middle] > label:
-            stop = middle
-        else:
-            return middle
-    return -1
 
 
 @helper
@@ -38,28 +25,8 @@ def _gain(kind, grade, label, ids, codes, inverse):
     if kind == EXP_GRADE:
         return 2.0**grade - 1.0
     if ids.size > 0:
-        label = _position(ids, np.int64(0), ids.size, label)
+        label = position(ids, np.int64(0), ids.size, label)
     return inverse[codes[label]] if 0 <= label < codes.size else inverse[0]
-
-
-@helper
-def _sort(numbers, n):
-    """Sort the first `n` numbers: heap sort, n log n in any order."""
-    for begin in range(n // 2 - 1, -n, -1):
-        end = n if begin >= 0 else n + begin
-        if begin < 0:
-            numbers[0], numbers[end] = numbers[end], numbers[0]
-        root = begin if begin > 0 else 0
-        number = numbers[root]
-        child = 2 * root + 1
-        while child < end:
-            child += child + 1 < end and numbers[child + 1] > numbers[child]
-            if numbers[child] <= number:
-                break
-            numbers[root] = numbers[child]
-            root = child
-            child = 2 * root + 1
-        numbers[root] = number
 
 
 @kernel
@@ -115,7 +82,7 @@ def bound_ties(truth, predictions, ranking, propensities, recipe, expects, space
                 label = pred_indices[place] if beyond else ranked[row, place]
                 if not beyond or scores[place] == ranked_scores[row, start]:
                     size += 1
-                    at = _position(truth_indices, first, last, label)
+                    at = position(truth_indices, first, last, label)
                     if at >= 0:
                         places[n_true] = at
                         n_true += 1
@@ -129,7 +96,7 @@ def bound_ties(truth, predictions, ranking, propensities, recipe, expects, space
                     gains[i] = _gain(g, grades[at], truth_indices[at], ids, codes, inverse)
                     total += gains[i]
                 if g != HIT:
-                    _sort(gains, n_true)
+                    sort(gains, n_true)
                 for c in range(curves.shape[0]):  # c: curve, g: kind of gain, j: rank - 1, t: rank in the group - 1
                     d, fold = curves[c, 1], curves[c, 2]
                     if curves[c, 0] != g:

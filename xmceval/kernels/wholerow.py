@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from xmceval.kernels.decorators import function, helper, kernel
+from xmceval.kernels.order import ascend
 
 LRAP, COVERAGE, LOSS, AUC, GAUC, AP, RR, RECALL, RECALL_AT_N, DCG, NDCG, ERR, AUC_AT_K, RBP, AP_OF_HITS = range(15)
 
@@ -25,15 +26,6 @@ FEW = 64  # hits, up to which it is faster to pass over a row for each of them
 
 # Arrays of working space: of int64, of float64.
 N_SPACE, N_REAL_SPACE = 7, 4
-
-
-@helper
-def _ascend(labels, start, stop):
-    """Whether labels ascend."""
-    descents = 0
-    for entry in range(np.uint64(start), np.uint64(stop - 1 if stop > start else start)):
-        descents += labels[entry] > labels[np.uint64(entry) + np.uint64(1)]
-    return descents == 0
 
 
 @helper
@@ -190,7 +182,7 @@ def compute_whole_rows(
             for o in range(specs.shape[0]):
                 values[row, o, 0], values[row, o, 1], values[row, o, 2], values[row, o, 3] = 0.0, 0.0, 0.0, 0.0
             continue
-        is_merged, at = _ascend(pred_indices, start, stop), first
+        is_merged, at = ascend(pred_indices, start, stop), first
         for entry in range(start, stop):
             label = pred_indices[entry]
             if is_merged:

@@ -17,7 +17,7 @@ def count_labels(indices, counts, wraps):
     size = counts.size
     for entry in range(indices.size):
         label = indices[entry]
-        largest = max(largest, label)
+        largest = label if label > largest else largest
         if label < size:
             count = np.uint8(counts[label] + np.uint8(1))
             counts[label] = count

@@ -47,7 +47,7 @@ def _find_candidates(indices, scores, start, stop, begin, bound, labels, values,
             n += 1
         return n, stop
     while begin < stop and n <= FEW:
-        at = min(begin, stop - GROUP)
+        at = begin if begin < stop - GROUP else stop - GROUP
         mask = np.int64(_at_least(scores, at, bound)) >> (begin - at)
         while mask != 0:
             entry = begin + np.int64(_lowest_one(mask))
@@ -80,7 +80,7 @@ def top_k(rows, ranking, space):
         bound = -np.inf
         if stop - start >= GROUP:
             bound = _bound(scores, start, start + (stop - start) // LANES * LANES, depth)
-        begin, count = start, 0
+        begin, count = start, np.int64(0)  # with a literal the helper would be compiled twice
         while begin < stop:
             n, begin = _find_candidates(indices, scores, start, stop, begin, bound, labels, values, count)
             for i in range(n):

@@ -10,11 +10,11 @@ from hypothesis import given, settings, strategies as st
 from numba import config
 
 from xmceval.files.text.pairs import parse_pairs
-from xmceval.kernels import text as kernels
+from xmceval.kernels import lines as kernels, pairs as pairs_kernel, text as text_kernel
 from xmceval.rows.block import Rows, Scratch
 
 compiled_only = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="too much text for plain Python")
-CHUNK = int(kernels.CHUNK)
+CHUNK = int(pairs_kernel.CHUNK)
 
 
 def padded(text, before=b"", after=b"7:7#\n1,-\t "):
@@ -30,7 +30,7 @@ def pairs(text, before=b"", hard_room=None):
     values = np.empty(len(text) // 4 + 8)
     hard = np.empty((len(text) if hard_room is None else hard_room, 3), np.int64)
     status = np.full(kernels.STATUS_SIZE, 99, np.int64)
-    space = tuple(np.empty(size, dtype) for size, dtype in kernels.PAIR_SPACE)
+    space = tuple(np.empty(size, dtype) for size, dtype in pairs_kernel.PAIR_SPACE)
     parse_pairs(block, start, stop, Rows(indptr, indices, values), hard, status, space)
     rows = status[kernels.ROWS]
     check_noticed(indptr[: rows + 1], indices, values, status)
@@ -91,7 +91,7 @@ def labels(text, before=b""):
     indptr = np.full(text.count(b"\n") + 1, -1, np.int64)
     indices = np.empty(len(text) // 2 + 8, np.int64)
     status = np.full(8, 99, np.int64)
-    rows = kernels.parse_label_lists(block, start, stop, indptr, indices, status)
+    rows = text_kernel.parse_label_lists(block, start, stop, indptr, indices, status)
     error = (int(status[1]), int(status[2]) - start, int(status[3]), int(status[4]) - start) if status[1] else None
     indptr = indptr[: rows + 1].tolist()
     return [indices[a:b].tolist() for a, b in itertools.pairwise(indptr)], error
@@ -272,7 +272,7 @@ def test_pairs_that_are_alike_are_read_as_any_others(style, odd):
 def noticed(text):
     block, start, stop = padded(text)
     status, rows = np.empty(kernels.STATUS_SIZE, np.int64), Scratch().rows(text.count(b"\n"), len(text))
-    space = tuple(np.empty(size, dtype) for size, dtype in kernels.PAIR_SPACE)
+    space = tuple(np.empty(size, dtype) for size, dtype in pairs_kernel.PAIR_SPACE)
     parse_pairs(block, start, stop, rows, np.empty((len(text), 3), np.int64), status, space)
     return int(status[kernels.LARGEST]), bool(status[kernels.ONLY_ONES])
 
@@ -300,7 +300,7 @@ def test_lines_that_are_unusual_are_read_in_turn_with_others(share):
 
 @compiled_only
 def test_usual_text_is_left_to_one_kernel(monkeypatch):
-    monkeypatch.setattr(kernels, "parse_lines", None)
+    monkeypatch.setattr(text_kernel, "parse_lines", None)
     rng = random.Random(1)
     for values in [*ALIKE.values(), ["1e-05", "2.5e+10"], ["0.12345678901234567", "-1234567.5"]]:
         rows = [*sorted_rows(rng, 40, 60), []]

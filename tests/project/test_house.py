@@ -2,15 +2,13 @@
 
 import ast
 import graphlib
-import importlib
 import sys
 from pathlib import Path
 
 import pytest
 
 import xmceval
-from xmceval.kernels.decorators import PLAIN
-from xmceval.kernels.forms import Helper
+from xmceval.kernels import cache
 
 HOME = Path(xmceval.__file__).parent
 
@@ -35,7 +33,6 @@ LAYERS = [
 RANK = {name: rank for rank, name in enumerate(LAYERS)}
 OPENERS = {"files", "labels"}  # labels.catalogue reads the package's own data
 LONGEST = 400
-LONG = {"kernels/text.py"}  # one grammar, in one file with all that it calls: the cache sees no edit in another
 
 
 def module_of(path):
@@ -121,13 +118,10 @@ def test_kernels_import_numpy_and_numba_only(module):
 
 
 @pytest.mark.parametrize("module", sorted(set(KERNELS) - MACHINERY))
-def test_kernels_import_nothing_but_helpers_of_other_kernels(module):
-    nodes = (node for node in ast.walk(TREES[module]) if isinstance(node, ast.ImportFrom) and node.module)
-    imported = [(node.module, name.name) for node in nodes for name in node.names if node.module in KERNELS]
-    values = [(name, getattr(importlib.import_module(home), name)) for home, name in imported if home not in MACHINERY]
-    assert PLAIN or not [name for name, value in values if not isinstance(value, Helper)], (
-        "a digest covers helpers only"
-    )
+def test_a_digest_covers_all_kernels_that_a_kernel_imports_from(module):
+    imported = {node.module for node in ast.walk(TREES[module]) if isinstance(node, ast.ImportFrom)} & set(KERNELS)
+    found = cache.IMPORT.findall(SOURCES[module].read_bytes())
+    assert {f"xmceval.kernels.{name.decode()}" for name in found} == imported
 
 
 @pytest.mark.parametrize("module", KERNELS)
@@ -195,7 +189,7 @@ def test_a_file_opens_with_a_sentence_and_ends_in_time(module):
     assert (ast.get_docstring(TREES[module]) or "").partition("\n")[0].endswith((".", "):", ":"))
     path = SOURCES[module]
     n_lines = len(path.read_text(encoding="utf-8").splitlines())
-    assert n_lines <= LONGEST or path.relative_to(HOME).as_posix() in LONG
+    assert n_lines <= LONGEST
 
 
 def test_type_checkers_see_what_is_loaded_when_used():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -16,7 +17,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from xmceval.kernels.forms import Helper
 from xmceval.kernels.locks import make_private_folder, take_lock
 
 DIGEST_SIZE = 16
@@ -31,6 +31,8 @@ COMPILER = (
     "instructions.py",
     "pipeline.py",
 )  # what compiled forms also depend on
+
+IMPORT = re.compile(rb"^from xmceval\.kernels\.(\w+) import ", re.MULTILINE)
 
 unfinished: set[str] = set()  # files that are being written, one at a time
 _reports: list[Callable[[], None]] = []
@@ -183,28 +185,37 @@ def _user_cache() -> Path:
 
 @cache
 def digest_of_source(module: Any) -> bytes:
-    """Return a digest of the source of a module and of those whose helpers it imports; nothing where there is none.
+    """Return a digest of the source of a module, of the kernels it imports from and of the compiler, or nothing.
 
     It shows that one was edited. It is to be asked for when the module is imported: later the source may be another
     than that of what runs.
     """
     try:
-        read = module.__loader__.get_data
-        files = [each.__file__ for each in _with_helpers(module)]
-        sources = [read(str(path)) for path in (*files, *map(Path(__file__).with_name, COMPILER))]
+        sources = [digest for each in _with_imported(module) for digest in _digests(each, [str(each.__file__)])]
     except (AttributeError, OSError):
         return b""
-    return hashlib.sha256(b"".join(hashlib.sha256(source).digest() for source in sources)).digest()
+    return hashlib.sha256(b"".join([*sources, *_digests_of_compiler()])).digest()
 
 
-def _with_helpers(module: Any) -> list[Any]:
-    """Return a module, and those whose helpers it imports, or they."""
+def _with_imported(module: Any) -> list[Any]:
+    """Return a module and the kernel files that it imports from, or they."""
     found = [module]
     for each in found:  # which grows meanwhile
-        helpers = [value for value in vars(each).values() if isinstance(value, Helper)]
-        homes = dict.fromkeys(sys.modules[value.function.__module__] for value in helpers)
+        names = IMPORT.findall(each.__loader__.get_data(str(each.__file__)))
+        homes = (
+            sys.modules[f"{__package__}.{name.decode()}"] for name in names if f"{name.decode()}.py" not in COMPILER
+        )
         found += [home for home in homes if home not in found]
     return found
+
+
+@cache
+def _digests_of_compiler() -> list[bytes]:
+    return _digests(sys.modules[__name__], [str(Path(__file__).with_name(name)) for name in COMPILER])
+
+
+def _digests(module: Any, paths: list[str]) -> list[bytes]:
+    return [hashlib.sha256(module.__loader__.get_data(path)).digest() for path in paths]
 
 
 def remove_unfinished() -> None:

@@ -48,7 +48,7 @@ class Region(Protocol):
 
 def _expected(code: int) -> str:
     """Return the expectation that failed, by the error code of a kernel."""
-    from xmceval.kernels import text as kernel
+    from xmceval.kernels import lines as kernel
 
     return {
         kernel.NO_COLON: "expected idx:value",
@@ -62,7 +62,7 @@ def _expected(code: int) -> str:
 
 def _expected_scored(code: int) -> str:
     """Return the same for rows whose separators were replaced by those of idx:value."""
-    from xmceval.kernels import text as kernel
+    from xmceval.kernels import lines as kernel
 
     return {
         kernel.NO_COLON: "expected tab-separated 'label score'",
@@ -106,14 +106,15 @@ class Grammar:
 def _parse_pairs(region: Region, scratch: Scratch, text: bytearray | None = None) -> Rows:
     """Parse ``idx:value``, from the region's chunk or from a copy of its text."""
     from xmceval.files.text.pairs import parse_pairs
-    from xmceval.kernels import text as kernel
+    from xmceval.kernels import lines as kernel
+    from xmceval.kernels.pairs import PAIR_SPACE
 
     buffer = region.chunk.buffer if text is None else text
     array = region.chunk.text if text is None else np.frombuffer(text, dtype=np.uint8)
     most = (region.stop - region.start) // 4 + 8
     rows, status = scratch.rows(region.n_rows, most), scratch.array("status", kernel.STATUS_SIZE, np.int64)
     hard = scratch.array("hard", 3 * most, np.int64).reshape(most, 3)
-    space = tuple(scratch.array(f"pairs {i}", size, dtype) for i, (size, dtype) in enumerate(kernel.PAIR_SPACE))
+    space = tuple(scratch.array(f"pairs {i}", size, dtype) for i, (size, dtype) in enumerate(PAIR_SPACE))
     parse_pairs(array, region.start, region.stop, rows, hard, status, space)
     numbers = _check_status(region, status)
     for entry, first, last in hard[: numbers[0]].tolist():

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.kernels import text as kernels
+from xmceval.kernels import pairs as kernels
 from xmceval.rows.block import Int64, Rows
 
 
@@ -21,9 +21,13 @@ def parse_pairs(
     """
     status[:] = 0
     at = kernels.parse_pairs(text, start, stop, *rows, status, space)
+    if at == stop:
+        return
+    from xmceval.kernels.text import parse_lines
+
     n_lines = 1
     while at < stop:
-        after = kernels.parse_lines(text, at, stop, n_lines, *rows, hard, status)
+        after = parse_lines(text, at, stop, n_lines, *rows, hard, status)
         if status[1]:
             return
         reached = kernels.parse_pairs(text, after, stop, *rows, status, space)

@@ -219,7 +219,7 @@ class TextBlock:
 
     def _offset_of(self, row: int) -> int:
         """Return the offset of a row, counted from 0 (of the end, if there are no more)."""
-        from xmceval.kernels.text import skip_rows
+        from xmceval.kernels.lines import skip_rows
 
         if self.grammar.has_comments:
             return int(skip_rows(self.chunk.text, self.start, self.stop, row))
@@ -228,7 +228,7 @@ class TextBlock:
 
 def count_rows(grammar: Grammar, chunk: Chunk, start: int, stop: int) -> tuple[int, int]:
     """Count the rows and the lines in some bytes of whole lines."""
-    from xmceval.kernels.text import count_rows as count_uncommented
+    from xmceval.kernels.lines import count_rows as count_uncommented
 
     if grammar.has_comments:
         n_rows, n_lines = count_uncommented(chunk.text, start, stop)

@@ -16,8 +16,8 @@ LENGTHS = (0, 1, 2, LANES - 1, LANES, LANES + 1, BEST - 1, BEST, BEST + 1, 36, M
 CUTOFFS = (1, 3, LANES, LANES + 1, BEST, BEST + 1)
 
 
-@pytest.mark.parametrize("deepest", CUTOFFS)
-@pytest.mark.parametrize("n_inverse", [1, 5, 1000])
+@pytest.mark.parametrize("deepest", [1, LANES + 1, BEST + 1])
+@pytest.mark.parametrize("n_inverse", [5, 1000])
 @pytest.mark.parametrize("graded", [False, True])
 def test_rows_of_any_length_are_judged_alike_at_any_cutoff(rng, deepest, n_inverse, graded):
     truth, scores = [], []

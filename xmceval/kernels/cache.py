@@ -191,31 +191,31 @@ def digest_of_source(module: Any) -> bytes:
     than that of what runs.
     """
     try:
-        sources = [digest for each in _with_imported(module) for digest in _digests(each, [str(each.__file__)])]
+        digests = [*map(_digest, _sources(module)), *_digests_of_compiler()]
     except (AttributeError, OSError):
         return b""
-    return hashlib.sha256(b"".join([*sources, *_digests_of_compiler()])).digest()
+    return _digest(b"".join(digests))
 
 
-def _with_imported(module: Any) -> list[Any]:
-    """Return a module and the kernel files that it imports from, or they."""
-    found = [module]
+def _sources(module: Any) -> list[bytes]:
+    """Return the source of a module and of the kernel files that it imports from, or they."""
+    found, sources = [module], []
     for each in found:  # which grows meanwhile
-        names = IMPORT.findall(each.__loader__.get_data(str(each.__file__)))
-        homes = (
-            sys.modules[f"{__package__}.{name.decode()}"] for name in names if f"{name.decode()}.py" not in COMPILER
-        )
-        found += [home for home in homes if home not in found]
-    return found
+        sources.append(each.__loader__.get_data(str(each.__file__)))
+        names = map(bytes.decode, IMPORT.findall(sources[-1]))
+        homes = [sys.modules[f"{__package__}.{name}"] for name in names if f"{name}.py" not in COMPILER]
+        found += [home for home in dict.fromkeys(homes) if home not in found]
+    return sources
 
 
 @cache
 def _digests_of_compiler() -> list[bytes]:
-    return _digests(sys.modules[__name__], [str(Path(__file__).with_name(name)) for name in COMPILER])
+    read = sys.modules[__name__].__loader__.get_data  # type: ignore[union-attr]
+    return [_digest(read(str(Path(__file__).with_name(name)))) for name in COMPILER]
 
 
-def _digests(module: Any, paths: list[str]) -> list[bytes]:
-    return [hashlib.sha256(module.__loader__.get_data(path)).digest() for path in paths]
+def _digest(content: bytes) -> bytes:
+    return hashlib.sha256(content).digest()
 
 
 def remove_unfinished() -> None:

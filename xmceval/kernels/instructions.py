@@ -201,7 +201,6 @@ def find(builder, ranked, start, count, indices, first, n, places):
             label = load(builder, ranked, builder.add(start, j), WORD)
             wanted = builder.insert_element(wanted, label, HALF(lane))
         found = cgutils.alloca_once_value(builder, ir.Constant(LANES, [-1] * LANES.count))
-        builder.store(ir.Constant(LANES, [-1] * LANES.count), found)
         with cgutils.for_range(builder, n, intp=WORD) as loop:
             label = _broadcast(builder, load(builder, indices, builder.add(first, loop.index), WORD), LANES)
             place = _broadcast(builder, loop.index, LANES)
@@ -216,7 +215,6 @@ def sort_least(builder, keys, n):
     largest, least = (ir.Constant(HALVES, [key] * HALVES.count) for key in (2**31 - 1, -1))
     down = ir.Constant(HALVES, [HALVES.count, *range(HALVES.count - 1)])
     best = cgutils.alloca_once_value(builder, largest)
-    builder.store(largest, best)
     with cgutils.for_range(builder, n, intp=WORD) as loop:
         old = builder.load(best)
         key = _broadcast(builder, builder.trunc(load(builder, keys, loop.index, WORD), HALF), HALVES)

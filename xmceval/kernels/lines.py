@@ -10,6 +10,8 @@ import numpy as np
 from xmceval.kernels.decorators import helper, instruction, kernel
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 # Codes in status[1] after an error; status[2:5] are the begin of the token, its row in the region, and its end.
 # status[0] is the number of values that are left to the caller.

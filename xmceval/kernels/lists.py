@@ -6,9 +6,9 @@ from __future__ import annotations
 import numpy as np
 
 from xmceval.kernels.decorators import PLAIN, helper, kernel
+from xmceval.kernels.lines import BAD_LABEL, ID_TOO_LARGE, TOO_LARGE, line_end, parse_id
 
-# Codes in status[1] after an error; status[2:5] are the begin of the token, its row in the region, and its end.
-ID_TOO_LARGE, BAD_LABEL, UNKNOWN_NAME = 3, 6, 8
+UNKNOWN_NAME = 8  # a code in status[1], beside those of any text
 
 HASH, NEWLINE, COMMA, DIGIT_0 = b"#\n,0"
 DIGIT, SEPARATOR, SPACE, LINE_END, COMMENT = 1, 2, 3, 4, 5  # kinds of bytes
@@ -24,16 +24,8 @@ BLANKS, TABS, COMMAS = 0, 1, 2  # what separates names: blanks, tabs only, or bl
 
 # With an int literal numba turns uint64 into int64, and signed indices pay for Python's negative ones.
 U0, U1, U2, U6, U7, U10, U12, U63 = (np.uint64(i) for i in (0, 1, 2, 6, 7, 10, 12, 63))
-TOO_LARGE = np.uint64(2**63)
 FNV_START, FNV_PRIME, MIX = np.uint64(14695981039346656037), np.uint64(1099511628211), np.uint64(32)
 FREE = -1
-
-
-@helper
-def _skip_line(text, at):
-    while text[at] != NEWLINE:
-        at += U1
-    return at + U1
 
 
 @kernel
@@ -48,7 +40,7 @@ def parse_ids(text, start, stop, indptr, indices, values, status):
         while KINDS[text[at]] == SPACE:
             at += U1
         if text[at] == HASH:
-            at = _skip_line(text, at)
+            at = line_end(text, at)
             continue
         first = n
         needs_id = False  # after a comma
@@ -56,14 +48,7 @@ def parse_ids(text, start, stop, indptr, indices, values, status):
         begin = at
         while KINDS[text[at]] < LINE_END:
             begin = at
-            label = U0
-            while KINDS[text[at]] == DIGIT:
-                digit = np.uint64(text[at] - DIGIT_0)
-                if label <= (TOO_LARGE - U1 - digit) // U10:
-                    label = label * U10 + digit
-                else:
-                    label = TOO_LARGE
-                at += U1
+            label, at = parse_id(text, at)
             if at == begin or KINDS[text[at]] == 0:
                 code = BAD_LABEL
                 break
@@ -93,7 +78,7 @@ def parse_ids(text, start, stop, indptr, indices, values, status):
             values[entry] = np.float64(n - entry)
         row += U1
         indptr[row] = np.int64(n)
-        at = _skip_line(text, at)
+        at = line_end(text, at)
     return int(row)
 
 
@@ -192,7 +177,7 @@ def parse_names(text, start, stop, separator, prefix, blob, offsets, table, indp
             values[entry] = np.float64(n - entry)
         row += U1
         indptr[row] = np.int64(n)
-        at = _skip_line(text, at)
+        at = line_end(text, at)
     return int(row)
 
 

@@ -19,21 +19,20 @@ from xmceval.kernels.lines import (
     PAIRS,
     ROWS,
     SPACE,
+    Bytes,
+    Floats,
+    Ints,
     count_ones,
     equal_mask,
     lowest_one,
 )
 from xmceval.kernels.numbers import eight_digits, to_float
 
-Bytes = np.ndarray[Any, np.dtype[np.uint8]]
-Ints = np.ndarray[Any, np.dtype[np.int64]]
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-
-BLANK, PLUS, MINUS, POINT, COLON = b" +-.:"
+PLUS, MINUS, POINT, COLON = b"+-.:"
 
 # With an int literal numba turns uint64 into int64, and signed indices pay for Python's negative ones.
-U0, U1, U2, U3, U8, U9, U15, U16, U17, U19, U24, U32, U63, U64 = (
-    np.uint64(i) for i in (0, 1, 2, 3, 8, 9, 15, 16, 17, 19, 24, 32, 63, 64)
+U0, U1, U2, U8, U9, U15, U16, U17, U19, U24, U32, U63, U64 = (
+    np.uint64(i) for i in (0, 1, 2, 8, 9, 15, 16, 17, 19, 24, 32, 63, 64)
 )
 ALL_BITS = np.uint64(2**64 - 1)
 

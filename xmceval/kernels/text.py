@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from xmceval.kernels.decorators import helper, kernel
@@ -24,15 +22,14 @@ from xmceval.kernels.lines import (
     ROWS,
     SPACE,
     TOO_LARGE,
+    Bytes,
+    Floats,
+    Ints,
     is_comment,
     line_end,
     parse_id,
 )
 from xmceval.kernels.numbers import UNDECIDED, parse_number
-
-Bytes = np.ndarray[Any, np.dtype[np.uint8]]
-Ints = np.ndarray[Any, np.dtype[np.int64]]
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 COMMA, COLON = b",:"
 

@@ -62,7 +62,7 @@ def bullet(figures: Mapping[str, Any]) -> str:
     return wrap(
         f"- **Fast:** {size(figures, 'amazon-3m')} of text, shaped like Amazon-3M, in {seconds(ours)} on "
         f"{figures['machine']['processors']} processors with {amount(ours)} of memory; `LC_ALL=C wc -w` takes "
-        f"{seconds(words)} to count its words.",
+        f"{seconds(words)}.",
         indent="  ",
     )
 

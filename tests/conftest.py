@@ -1,7 +1,7 @@
 """What all tests share: how many examples hypothesis tries, and where the real data lie."""
 
-import json
 import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -21,12 +21,32 @@ settings.register_profile(
 settings.load_profile("xmceval")
 
 
-json.dumps = schemas.dumps  # every JSON document that a test makes the program write is checked
+@pytest.fixture(autouse=True, scope="session")
+def checked_documents():
+    """Check every JSON document that a test makes the program write; nobody else's ``json`` is touched."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in schemas.find_writers():
+            patch.setattr(module, "json", schemas.Json)
+        yield
 
 
 @pytest.fixture
 def rng():
     return np.random.default_rng(20260)
+
+
+@pytest.fixture
+def interruptible():
+    """Let signals that end a process do so: where a shell started the tests behind &, or nohup, they are ignored.
+
+    Processes that a test starts would ignore them too.
+    """
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    for number in before:
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture(scope="session")

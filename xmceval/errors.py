@@ -3,13 +3,32 @@
 from __future__ import annotations
 
 import inspect
+import unicodedata
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+JOINER = "\u200d"  # of several emoji into one
 
 
 class XmcevalError(ValueError):
-    """Base of every error that xmceval raises on purpose; the command line ends with exit code 1."""
+    """Base of every error that xmceval raises on purpose; the command line ends with exit code 1.
+
+    Parameters
+    ----------
+    *lines : str
+        Each mistake, on a line of its own. What names of files and texts of others may hold, such as line breaks and
+        the control characters of terminals, is escaped.
+    """
+
+    def __str__(self) -> str:
+        return "\n".join(escaped(str(line)) for line in self.args)
 
 
 class DataError(XmcevalError):
@@ -30,7 +49,22 @@ def warn(messages: Iterable[str], category: type[Warning] = XmcevalWarning) -> N
     while frame is not None and str(frame.f_globals.get("__name__", "")).startswith("xmceval."):
         frame, depth = frame.f_back, depth + 1
     for message in messages:
-        warnings.warn(message, category, stacklevel=depth + 1)
+        warnings.warn(escaped(message), category, stacklevel=depth + 1)
+
+
+def escaped(text: str) -> str:
+    """Return a text on one line that a terminal shows as it is: control characters are escaped."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(each if each == JOINER or _is_shown(each) else _escape(each) for each in text)
+
+
+def _is_shown(character: str) -> bool:
+    return unicodedata.category(character) not in {"Cc", "Cf", "Cs", "Zl", "Zp"}
+
+
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
 
 
 @dataclass(eq=False)
@@ -42,6 +76,58 @@ class Fault(Exception):  # noqa: N818 - it is caught on its way and becomes a Da
 
     row: int
     message: str
+
+
+_FLAGS = {
+    "sample_weight": "--weights",
+    "metrics": "-m",
+    "kind": "--as",
+    "client": "--dask",
+}  # others are named as their argument
+_names_flags: ContextVar[bool] = ContextVar("names_flags", default=False)
+
+
+@contextmanager
+def naming_flags(are_flags: bool = True) -> Iterator[None]:
+    """Name arguments as the command line does, or as Python does, as long as this runs and in this thread only."""
+    token = _names_flags.set(are_flags)
+    try:
+        yield
+    finally:
+        _names_flags.reset(token)
+
+
+def names_flags() -> bool:
+    """Return whether messages are for the command line."""
+    return _names_flags.get()
+
+
+def as_here(function: Callable[..., T]) -> Callable[..., T]:
+    """Return a function for another thread or process, which names arguments there as they are named here."""
+    return partial(_name_as, names_flags(), function)
+
+
+def _name_as(are_flags: bool, function: Callable[..., T], *arguments: Any) -> T:
+    with naming_flags(are_flags):
+        return function(*arguments)
+
+
+def argument(name: str, value: str | bool = "", *, kind: str = "") -> str:
+    """Name an argument in a message as its caller writes it: ``train=`` in Python, ``--train FILE`` as an option.
+
+    Parameters
+    ----------
+    name : str
+        The argument; without value and kind it stands alone.
+    value : str or bool
+        To be passed; True by the option alone.
+    kind : str
+        The kind of value that the option takes, such as ``FILE``.
+    """
+    if names_flags():
+        flag = _FLAGS.get(name, f"--{name.replace('_', '-')}")
+        return f"{flag} {kind or value}" if kind or (value and value is not True) else flag
+    return f"{name}={value!r}" if value else f"{name}=" if kind else name
 
 
 def missing_package(purpose: str, package: str, extra: str) -> DataError:

@@ -1,3 +1,18 @@
-"""The version, here because to ask for a package's metadata takes longer than to import most of the package."""
+"""The version, here because to ask for a package's metadata takes longer than to import most of the package.
+
+And the names of the schemas of documents, ``xmceval/<kind>/<version>``: what writes or reads one needs no more of them.
+"""
 
 VERSION = "0.1.0"
+
+SCORE_SCHEMA = "xmceval/score/2"
+COMPARE_SCHEMA = "xmceval/compare/2"
+INSPECT_SCHEMA = "xmceval/inspect/1"
+AUC_SCHEMA = "xmceval/auc/1"
+CHECK_TABLE_SCHEMA = "xmceval/check-table/1"
+METRICS_SCHEMA = "xmceval/metrics/1"
+DATASETS_SCHEMA = "xmceval/datasets/1"
+FORMATS_SCHEMA = "xmceval/formats/1"
+ROWS_SCHEMA = "xmceval/rows/1"
+LABELS_SCHEMA = "xmceval/labels/1"
+STATE_SCHEMA = "xmceval/state/2"

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 import xmceval
 from xmceval.errors import XmcevalWarning
@@ -36,3 +37,27 @@ def test_a_function_of_one_metric_warns_as_score_does_where_it_is_called(name):
     assert {each.filename for each in issued} == {__file__}
     assert any("no true label" in line for line in result.warnings)
     assert any("not comparable with published" in line for line in result.warnings) == name.startswith("ps")
+
+
+@pytest.mark.parametrize("form", [list, tuple])
+@pytest.mark.parametrize("scores", [np.asarray, csr_matrix])
+def test_lists_of_ids_of_equal_length_take_the_number_of_labels_from_the_scores(form, scores):
+    matrix = np.random.default_rng(0).random((3, 10))
+    ids = form([form([0, 1]), form([2, 3]), form([9, 5])])
+    truth = np.zeros((3, 10))
+    truth[[0, 0, 1, 1, 2, 2], [0, 1, 2, 3, 9, 5]] = 1
+    for name in NAMES:
+        function = getattr(xmceval, name)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", XmcevalWarning)  # of propensities from the truth
+            assert function(ids, scores(matrix), k=3) == function(truth, scores(matrix), k=3)
+
+
+def test_lists_that_could_be_a_matrix_of_another_width_are_refused_with_a_hint_that_can_be_followed():
+    matrix = np.random.default_rng(0).random((2, 3))
+    with pytest.raises(xmceval.DataError, match=r"\(hint: pass sets if they are ids of labels\)$"):
+        xmceval.precision_at_k([[0, 1], [1, 0]], matrix, k=1)
+    assert xmceval.precision_at_k([{0, 1}, {1, 0}], matrix, k=3) == pytest.approx(2 / 3)
+    assert xmceval.precision_at_k([[0, 1, 2], [1, 0, 0]], matrix, k=3) == pytest.approx(1 / 2)  # grades
+    with pytest.raises(xmceval.DataError, match="2 labels"):
+        xmceval.precision_at_k([[0, 1], [2, 3]], np.array([[7, 8, 9], [6, 5, 4]]), k=1)  # ranked ids tell no width

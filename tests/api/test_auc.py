@@ -230,7 +230,7 @@ def test_the_command_prints_json_without_nan(tmp_path):
     path = written(tmp_path, "1,1,0.5\n2,1,0.25")
     result = CliRunner().invoke(cli, ["auc", str(path), "-o", "json", "-q"])
     assert json.loads(result.stdout) == {
-        "schema": "xmceval-auc/1",
+        "schema": "xmceval/auc/1",
         "name": "log.csv",
         "header": None,
         "columns": None,

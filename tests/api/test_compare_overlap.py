@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from hypothesis import given, strategies as st
 from judge import naive, naive_overlap
 from support import strategies
+from support.markup import parse
 
 import xmceval
 from xmceval.cli import cli
@@ -126,7 +127,8 @@ def row_values(metric, k, truth, scores):
 @pytest.mark.parametrize("metric", ["P", "nDCG", "Abandonment"])
 def test_examples_are_the_most_extreme_rows(made, metric):
     truth, scores = made
-    comparison = xmceval.compare(truth, scores, k=3, metrics=[metric, "R"], examples=4)
+    comparison = xmceval.compare(truth, scores, k=[1, 3, 2], metrics=[metric, "R@5"], examples=4)
+    assert {each.measure.name for each in comparison.examples} == {f"{metric}@3"}
     sign = -1 if metric == "Abandonment" else 1
     for system, baseline in comparison.pairs:
         values = [row_values(metric, 3, truth, scores[each]) for each in (system, baseline)]
@@ -155,6 +157,18 @@ def test_examples_number_rows_as_the_truth_does(made):
     assert kept == tuple(each for each in every if each.row % 3)
 
 
+def test_tables_show_the_first_labels_of_long_lists():
+    n = 30
+    scores = {"a": np.arange(n)[None], "b": -np.arange(n)[None]}
+    comparison = xmceval.compare(np.arange(n)[None] >= n - 1, scores, k=[1, n - 1], metrics="P", examples=1)
+    lists = [f"{'*' if label == n - 1 else ''}{label}" for label in range(n - 1, n - 21, -1)]
+    assert f"{', '.join(lists)}, and 9 more" in " ".join(str(comparison).split())
+    text = " ".join(parse(comparison.to_html()).all("section", id="examples")[0].text.split())
+    assert f"{', '.join(lists).lstrip('*')}, and 9 more" in text
+    [example] = comparison.examples
+    assert len(example.ranked) == len(example.baseline_ranked) == n - 1
+
+
 def test_equal_systems_have_no_examples(made):
     truth, scores = made
     assert xmceval.compare(truth, {"a": scores["a"], "b": scores["a"]}, examples=3).examples == ()
@@ -175,7 +189,7 @@ def test_examples_have_texts_of_a_file_or_a_list(made, tmp_path):
 def test_other_numbers_of_texts_are_refused(made, tmp_path, n):
     path = tmp_path / "texts.txt"
     path.write_text("x\n" * n)
-    message = f"texts.txt: has {n} lines, and there are 60 rows; expected one text per row .hint: pass --texts FILE"
+    message = f"texts.txt: has {n} lines, and there are 60 rows; expected one text per row .hint: pass texts="
     with pytest.raises(DataError, match=message if n else "the file is empty"):
         xmceval.compare(*made, examples=2, texts=path)
     with pytest.raises(DataError, match=f"there are {n} texts for 60 rows; expected one text per row"):
@@ -186,7 +200,7 @@ def test_other_numbers_of_texts_are_refused(made, tmp_path, n):
     ("options", "error", "message"),
     [
         ({"examples": 0}, UsageError, "examples must be a whole number of at least 1, got 0"),
-        ({"texts": "x.txt"}, UsageError, "texts have no effect without examples .hint: pass --examples N"),
+        ({"texts": "x.txt"}, UsageError, "texts have no effect without examples .hint: pass examples="),
         ({"overlap": True, "metrics": "LRAP"}, UsageError, "overlap needs a metric with a cutoff .hint: add one"),
         ({"examples": 1, "metrics": "LRAP"}, UsageError, "examples needs? a metric with a cutoff .hint: add one"),
         ({"examples": 1, "metrics": "macroF1"}, UsageError, "examples need a metric that has values of rows"),

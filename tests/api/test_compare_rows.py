@@ -12,6 +12,7 @@ from xmceval.errors import DataError, UsageError
 from xmceval.files.rowvalues import read_row_values
 from xmceval.rows import matrices
 
+EARLIER = Path(__file__).parents[1] / "support" / "earlier"
 METRICS = ["P@1,3", "PSP@3", "LRAP", "GAUC", "AUC", "f1_score"]
 
 
@@ -79,14 +80,24 @@ def test_files_with_other_metrics_or_rows_are_refused(made):
         xmceval.compare_rows(["a.rows.npz", "c.rows.csv"])
 
 
+@pytest.mark.parametrize("ending", ["npz", "jsonl"])
+def test_values_of_rows_that_were_saved_under_the_earlier_name_of_their_schema_are_read(ending):
+    table = read_row_values(EARLIER / f"one.rows.{ending}")  # written by the code before the names had one grammar
+    assert table.meta["schema"] == "xmceval-rows/1"
+    assert table.metrics == ("P@1", "P@3", "PSR@1", "PSR@3")
+    assert table.values[:, 0, :2, 0].sum(axis=0).tolist() == pytest.approx([4, 3])
+    assert table.values[1, 0, 2].tolist() == [0.5665423826013808, 0.5937555283390501]
+
+
 TREC_EVAL = "map\t301\t0.5\nmap\t302\t0.25\nP_5\t301\t0.4\nP_5\t302\t0.2\nmap\tall\t0.375\nP_5\tall\t0.3\n"
 IR_MEASURES = "301\tAP\t0.5\n301\tP@5\t0.4\n302\tAP\t0.25\n302\tP@5\t0.2\n"
+OF_QUERIES = "map\t301\t0.5\nP_5\t301\t0.4\nmap\t302\t0.25\nP_5\t302\t0.2\n"  # trec_eval -q without the means
 LONG = "query_id,measure,value\n301,AP,0.5\n301,P@5,0.4\n302,AP,0.25\n302,P@5,0.2\n"
-META = '{"schema": "xmceval-rows/1", "systems": ["a"], "metrics": ["P@1"], "has_ideal": [0]}'
+META = '{"schema": "xmceval/rows/1", "systems": ["a"], "metrics": ["P@1"], "has_ideal": [0]}'
 WIDE = "query,AP,P@5\n301,0.5,0.4\n302,0.25,0.2\n"
 
 
-@pytest.mark.parametrize("text", [TREC_EVAL, IR_MEASURES, LONG, WIDE])
+@pytest.mark.parametrize("text", [TREC_EVAL, OF_QUERIES, IR_MEASURES, LONG, WIDE])
 def test_per_query_files_of_other_tools_are_read(text):
     Path("a.txt").write_text(text)
     table = read_row_values("a.txt")
@@ -114,7 +125,7 @@ def test_per_query_files_of_other_tools_are_read(text):
         ('{"row": 0\n', "a.txt:1: expected a JSON object"),
         ('{"row": 0}\n3\n', "its last line has no 'meta'"),
         ('{"row": 0}\n{"meta": [1]}\n', "its last line has no 'meta'"),
-        ('{"meta": {"schema": "xmceval-rows/1", "systems": ["a"]}}\n', "its 'meta' lacks metrics, has_ideal"),
+        ('{"meta": {"schema": "xmceval/rows/1", "systems": ["a"]}}\n', "its 'meta' lacks metrics, has_ideal"),
         (
             '{"row": 0}\n{"meta": ' + META + "}\n",
             "a.txt:1: expected an object with row, system, weight and a value of each metric",
@@ -284,6 +295,42 @@ def test_lines_of_other_tools_that_are_wrong_are_refused(lines, message):
         read_row_values("a.eval")
 
 
+def lines_of(columns, ids, measures):
+    cells = [{"measure": measure, "query": row} for row in ids for measure in measures]
+    return "".join(f"{each[columns[0]]}\t{each[columns[1]]}\t0.1000\n" for each in cells)
+
+
+@pytest.mark.parametrize("ids", [["1", "2", "30"], ["q1", "q2"], ["1", "q2"], ["MAP-1", "map"], ["7"], ["q7"]])
+@pytest.mark.parametrize(
+    "measures",
+    [
+        ["P_5"],
+        ["map", "P_5", "recip_rank"],
+        ["num_ret", "num_rel", "num_rel_ret"],
+        ["bpref"],
+        ["iprec_at_recall_0.00", "iprec_at_recall_0.10", "set_P", "gm_map"],
+        ["AP", "SetF(beta=0.5)", "NumRet", "IPrec@0.1", "nDCG@10"],
+    ],
+)
+@pytest.mark.parametrize("columns", [("measure", "query"), ("query", "measure")])
+def test_the_column_of_metrics_is_found_without_a_header(columns, ids, measures):
+    Path("a.eval").write_text(lines_of(columns, ids, measures))
+    table = read_row_values("a.eval")
+    assert (list(table.rows), list(table.metrics)) == (ids, measures)
+
+
+@pytest.mark.parametrize(
+    "text", ["own\tq1\t0.5\n", "301\t0.5\t0.25\n302\t0.5\t0.25\n", "P_5\tmap\t0.5\n", "q1,0.5,0.25\nq2,0.5,0.125\n"]
+)
+def test_columns_that_could_be_either_way_round_are_refused(text):
+    Path("a.eval").write_text(text)
+    with pytest.raises(DataError, match="it is unclear which of the first two columns names metrics"):
+        read_row_values("a.eval")
+    if text.startswith("own"):
+        Path("a.eval").write_text("measure\tquery\tvalue\n" + text)
+        assert read_row_values("a.eval").metrics == ("own",)
+
+
 def test_measures_of_other_tools_that_are_texts_are_left_out():
     Path("a.eval").write_text("P_1\tq1\t0.5\nrelstring_10\tq1\t'01'\nrunid\tall\tme\n")
     assert read_row_values("a.eval").metrics == ("P_1",)
@@ -292,5 +339,5 @@ def test_measures_of_other_tools_that_are_texts_are_left_out():
 def test_values_of_rows_under_another_name_have_a_hint(made):
     truth, scores, _ = made
     xmceval.score(truth, scores["a"], metrics="P@1", save_rows="a.npz")
-    with pytest.raises(DataError, match=r"hint: values of rows are compared with xmceval compare --rows"):
+    with pytest.raises(DataError, match=r"hint: values of rows are compared with compare_rows"):
         xmceval.score(truth, "a.npz")

@@ -169,7 +169,7 @@ def test_bins_are_compared_by_runs(data):
 
 def test_tukey_needs_rows(data):
     y_true, runs = data
-    with pytest.raises(UsageError, match="adjust=tukey permutes rows, but a, b are compared by runs"):
+    with pytest.raises(UsageError, match="adjust='tukey' permutes rows, but a, b are compared by runs"):
         xmceval.compare(y_true, {"a": runs[:3], "b": runs[3:]}, adjust="tukey", metrics="P@1")
 
 

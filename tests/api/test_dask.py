@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from support.dying import Deadly
 
 import xmceval
 
@@ -22,7 +23,7 @@ import dask.array as da  # noqa: E402
 import dask.bag as db  # noqa: E402
 
 from xmceval import DataError, UsageError  # noqa: E402
-from xmceval.api import dasktasks  # noqa: E402
+from xmceval.api import dasktasks, engine  # noqa: E402
 from xmceval.api.dasktasks import DaskTasks  # noqa: E402
 from xmceval.api.engine import Engine  # noqa: E402
 from xmceval.api.score import score_systems  # noqa: E402
@@ -40,8 +41,10 @@ OPTIONS = {"k": "1,3,5", "metrics": "P,nDCG,PSP,PSnDCG,macroF1,AP", "train": TRA
 @pytest.fixture(scope="module")
 def client():
     with (
+        # Dask looks some time after a death whether the worker is back, and closes it for good if it has died once more
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"}),
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+            n_workers=3, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
         ) as cluster,
         distributed.Client(cluster) as opened,
     ):
@@ -72,10 +75,76 @@ def test_a_worker_that_is_killed_changes_nothing(client):
     setup = Setup.of(TRUTH, options, systems, engine=Engine(tasks, part_bytes=2000))
     [result] = score_systems(setup, systems, progress=kill_one)
     assert texts(result) == expected
-    client.wait_for_workers(2)
+    client.wait_for_workers(3, timeout=60)
     assert killed
     # the scheduler may not yet have noticed that the connection is gone
     assert killed[0] not in client.run(os.getpid, on_error="ignore").values()
+
+
+# Where a worker dies, and in which module its work is found.
+STAGES = {
+    "asking": (dasktasks, "_make_probe"),
+    "counting": (engine, "count_range"),
+    "scoring": (engine, "score_part"),
+    "merging": (engine, "add_outcomes"),
+}
+
+
+def make_deadly(stage, monkeypatch, folder, pids):
+    """Let the first of some processes that comes to a stage die there."""
+    module, name = STAGES[stage]
+    work, is_probe = getattr(module, name), stage == "asking"
+    deadly = Deadly(work([TRUTH, A]) if is_probe else work, folder, pids)
+    monkeypatch.setattr(module, name, (lambda _: deadly) if is_probe else deadly)
+    return deadly
+
+
+@pytest.mark.parametrize(
+    "stages", [*([each] for each in STAGES), ["asking", "scoring"], ["scoring", "merging"]], ids="+".join
+)
+def test_workers_that_die_at_any_stage_change_nothing(client, monkeypatch, tmp_path, stages):
+    client.wait_for_workers(3, timeout=60)
+    pids = frozenset(client.run(os.getpid).values())  # not those that come in their place: each death is another worker
+    deadly = [make_deadly(stage, monkeypatch, tmp_path / stage, pids) for stage in stages]
+    truth, scores = TRUTH, A
+    if "merging" in stages:  # these are cut into many parts
+        rng = np.random.default_rng(5)
+        truth, scores = sp.csr_matrix(rng.random((300, 20)) < 0.2, dtype=float), sp.csr_matrix(rng.random((300, 20)))
+    options, systems = Options.of({"k": 1, "metrics": "P"}), [Named(scores)]
+    setup = Setup.of(truth, options, systems, engine=Engine(DaskTasks(client), part_bytes=2000))
+    [result] = score_systems(setup, systems)
+    assert [each.n_died for each in deadly] == [1] * len(stages)
+    assert texts(result) == texts(xmceval.score(truth, scores, k=1, metrics="P"))
+
+
+def test_a_worker_that_is_dead_before_it_is_asked_changes_nothing(client, monkeypatch):
+    client.wait_for_workers(3, timeout=60)
+    address, pid = min(client.run(os.getpid).items())
+    handlers, listed = client.cluster.scheduler.handlers, []
+    broadcast = handlers["broadcast"]
+
+    def kill_first(*arguments, **options):  # in the loop of the scheduler, which learns of the death only afterwards
+        if not listed:
+            os.kill(pid, signal.SIGKILL)
+            while Path(f"/proc/{pid}").exists() and " Z " not in Path(f"/proc/{pid}/stat").read_text():
+                time.sleep(0.01)
+            listed.append(address in client.cluster.scheduler.workers)
+        return broadcast(*arguments, **options)
+
+    monkeypatch.setitem(handlers, "broadcast", kill_first)
+    assert texts(score(TRUTH, A, client=client, **OPTIONS)) == texts(xmceval.score(TRUTH, A, **OPTIONS))
+    assert listed == [True]
+
+
+def test_a_worker_that_lives_but_cannot_answer_is_an_error(client, monkeypatch):
+    client.wait_for_workers(3, timeout=60)
+    monkeypatch.setattr(dasktasks, "_make_probe", lambda _: fail)
+    with pytest.raises(UsageError, match=r"worker tcp://\S+: cannot be asked for its files: no memory"):
+        score(TRUTH, A, client=client, k=1, metrics="P")
+
+
+def fail():
+    raise RuntimeError("no memory")
 
 
 def test_faults_are_those_of_one_process_and_nobody_tries_again(client, tmp_path):

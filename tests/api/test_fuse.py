@@ -1,5 +1,8 @@
 """Fusion: each rule against plain Python, streamed, scored and compared without being written."""
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -22,11 +25,10 @@ def fused_row(lists, by, weights):
         value = 0.0
         for each, weight in zip(lists, weights, strict=True):
             order = sorted(each, key=lambda one: (-each[one], one))
-            low, high = (min(each.values()), max(each.values())) if each else (0.0, 0.0)
             if by == "score":
-                worth = each.get(label, low)
+                worth = each.get(label, min(each.values(), default=0.0))
             elif by == "normalized":
-                worth = 0.0 if label not in each else (each[label] - low) / (high - low) if high > low else 1.0
+                worth = scaled(each, label)
             else:
                 rank = order.index(label) + 1 if label in each else None
                 if by == "rank":
@@ -36,6 +38,15 @@ def fused_row(lists, by, weights):
             value += weight * worth
         total[label] = value
     return total
+
+
+def scaled(scores, label):
+    """Scale the score of a label to 0..1 among the finite ones, exactly."""
+    if scores.get(label, -math.inf) == -math.inf:
+        return 0.0
+    finite = [Fraction(score) for score in scores.values() if math.isfinite(score)]
+    span = max(finite) - min(finite)
+    return float((Fraction(scores[label]) - min(finite)) / span) if span else 1.0
 
 
 def rows_of(matrix):
@@ -61,6 +72,66 @@ def test_each_rule_is_that_of_plain_python(tmp_path_factory, rows, data):
         expected = fused_row(lists, by, weights)
         assert row.keys() == expected.keys()
         assert row == pytest.approx(expected, abs=1e-12)
+
+
+def csr(rows):
+    """Store rows, given as dictionaries of label and score, with all their entries."""
+    indices = [label for row in rows for label in row]
+    data = [score for row in rows for score in row.values()]
+    indptr = np.cumsum([0, *map(len, rows)])
+    return csr_matrix((np.array(data, dtype=float), indices, indptr), shape=(len(rows), N_LABELS))
+
+
+INF, HUGE = math.inf, 1.7e308
+MASKED = [
+    ({0: -INF, 1: 1.0, 2: 2.0}, {0: 1.0, 3: 2.0}),
+    ({0: -INF, 1: 3.0}, {0: -INF, 1: -2.0, 2: 5.0}),
+    ({0: -INF, 1: -INF}, {0: 1.0, 1: 2.0, 2: 4.0}),
+    ({4: -INF}, {4: 2.0}),
+    ({4: 7.0}, {}),
+]
+
+
+@pytest.mark.parametrize("by", RULES)
+def test_masked_scores_and_single_ones_are_fused(by, tmp_path):
+    systems = [csr(rows) for rows in zip(*MASKED, strict=True)]
+    xmceval.fuse(systems, by=by, weights=[1.0, 0.5]).write(tmp_path / "f.npz", n_labels=N_LABELS)
+    for row, lists in zip(read_back(tmp_path / "f.npz"), MASKED, strict=True):
+        assert row == pytest.approx(fused_row(lists, by, [1.0, 0.5]), abs=1e-12)
+
+
+@pytest.mark.parametrize("low", [-HUGE, -1e308, -1.0])
+def test_spans_that_no_float_holds_are_scaled(low, tmp_path):
+    row = {0: low, 1: HUGE, 2: 0.0, 3: HUGE / 2}
+    xmceval.fuse([csr([row]), csr([{0: 1.0}])], by="normalized").write(tmp_path / "f.npz", n_labels=N_LABELS)
+    assert read_back(tmp_path / "f.npz") == [pytest.approx(fused_row([row, {0: 1.0}], "normalized", [1, 1]))]
+
+
+NO_SUM = [
+    ("score", "1:1", "1:0.5\n0:inf 3:1", 0, "-inf at a.txt:3", "inf at b.txt:3"),
+    ("score", "0:inf 2:1", "2:-inf\n", 0, "inf at a.txt:2", "none (its lowest is -inf) at b.txt:2"),
+    ("score", "3:1.7e308", "3:1.7e308\n", 3, "1.7e+308 at a.txt:2", "1.7e+308 at b.txt:2"),
+    ("normalized", "1:2 3:inf", "1:1\n", 3, "inf at a.txt:2", "none (its lowest is 1) at b.txt:2"),
+    ("normalized", "1:2 3:inf", "\n", 3, "inf at a.txt:2", "none (it is empty) at b.txt:2"),
+]
+
+
+@pytest.mark.parametrize(("by", "a", "b", "label", "first", "second"), NO_SUM)
+def test_scores_without_a_sum_are_named_with_their_files(by, a, b, label, first, second, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.txt").write_text(f"2 {N_LABELS}\n{a}\n0:-inf 2:3\n")
+    (tmp_path / "b.txt").write_text(f"2 {N_LABELS}\n{b}\n")
+    with pytest.raises(SystemExit, match="1"):
+        main(["fuse", "a.txt", "b.txt", "f.txt", "--by", by, "-q"])
+    error = capsys.readouterr().err
+    systems = f"system 1 has {first}, system 2 has {second}"
+    assert (
+        f"fused(a.txt, b.txt): the scores of label {label} cannot be fused by {by}: {systems} (hint: fuse by" in error
+    )
+    assert "NaN" not in error
+    assert not (tmp_path / "f.txt").exists()
+    with pytest.raises(SystemExit, match="0"):
+        main(["fuse", "a.txt", "b.txt", "f.txt", "--by", "rank", "-q"])
 
 
 def test_a_fused_list_is_scored_and_compared_without_being_written(rng, monkeypatch, tmp_path):

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from numba import config
 from support.measures import names_of
 from support.shards import cut, part_of, save
+from support.states import forge
 from support.strategies import Case, random_case, random_weights, to_csr
 
 import xmceval
@@ -136,7 +137,7 @@ def test_missing_and_repeated_shards_are_refused_with_their_names():
     xmceval.score(truth[2], scores[2], metrics="P", k=1, save_state="other.state", shard=(2, 4))
     refused([one, two, "other.state"], "1.state is shard 1 of 3, but other.state is shard 2 of 4")
     xmceval.score(truth[2], scores[2], metrics="P", k=1, save_state="none.state")
-    refused([one, two, "none.state"], "1.state is shard 1 of 3, but none.state was saved without --shard")
+    refused([one, two, "none.state"], "1.state is shard 1 of 3, but none.state was saved without shard")
 
 
 def test_the_same_file_or_evaluator_twice_is_refused():
@@ -187,10 +188,8 @@ def test_states_that_were_made_otherwise_are_refused_with_both_names():
         wider = [np.hstack([each[1], extra]) for each in (truth, scores)]
         xmceval.score(*wider, **{"metrics": "P", "k": 1} | options, save_state=name)
         refused([one, name], f"1.state and {name} differ in {difference}")
-    head, _, payload = Path(one).read_bytes().partition(b"\n")
-    document = json.loads(head)
-    Path("old.state").write_bytes(json.dumps(document | {"version": "0.0.1"}).encode() + b"\n" + payload)
-    refused([one, "old.state"], f"differ in version of xmceval: {document['version']} and 0.0.1")
+    Path("old.state").write_bytes(forge(Path(one).read_bytes(), version="0.0.1"))
+    refused([one, "old.state"], f"differ in version of xmceval: {xmceval.__version__} and 0.0.1")
 
 
 def test_propensities_are_compared_and_never_estimated_from_a_part():
@@ -209,13 +208,14 @@ def test_what_cannot_be_saved_is_refused_before_anything_is_read():
     save = {"save_state": "a.state", "metrics": "P"}
     for options, message in (
         (save | {"metrics": "macroAUC"}, "macroAUC: not available for states"),
-        ({"metrics": "P", "shard": "1/2"}, r"shard \(--shard\) has no effect without save_state"),
+        ({"metrics": "P", "shard": "1/2"}, r"shard has no effect without save_state"),
         (save | {"shard": "3/2"}, "shard must be its number of how many, such as 2/3, got '3/2'"),
         (save | {"shard": "x"}, "such as 2/3, got 'x'"),
+        (save | {"shard": "1/1000000000000"}, "expected at most 1,048,576 shards, got '1/1000000000000'"),
     ):
         with pytest.raises(UsageError, match=message):
             xmceval.score("missing.txt", "missing.txt", **options)
-    with pytest.raises(UsageError, match=r"max_weight .--max-weight. has no effect without sample_weight"):
+    with pytest.raises(UsageError, match=r"max_weight has no effect without sample_weight"):
         xmceval.score(np.eye(2), np.eye(2), metrics="P", k=1, max_weight=2)
     with pytest.raises(DataError, match="sample_weight:2: the weight of row 1 is 3, above max_weight, 2"):
         xmceval.score(np.eye(2), np.eye(2), metrics="P", k=1, sample_weight=[1, 3], max_weight=2)

@@ -215,7 +215,7 @@ def test_the_commands_save_names_of_labels_and_report_who_wins(tmp_path, capsys)
     ("options", "path", "message"),
     [
         ({"metrics": "RR@all"}, "a.csv", r"a.csv: none of the metrics counts labels \(hint: add a metric at a cutoff"),
-        ({"ties": "best"}, "a.csv", "a.csv: counts by label follow the order by label, not ties=best"),
+        ({"ties": "best"}, "a.csv", "a.csv: counts by label follow the order by label, not ties='best'"),
         ({}, "a.txt", "a.txt: values of labels are written as .npz, .csv, .jsonl"),
         ({"save_rows": "./a.csv"}, "a.csv", "a.csv: cannot be the file of both rows and labels"),
         ({}, "old.csv", "old.csv: already exists"),
@@ -226,3 +226,8 @@ def test_what_cannot_be_saved_is_refused_before_work(options, path, message, tmp
     with pytest.raises(UsageError, match=message):
         xmceval.score(np.eye(3), np.eye(3), **{"metrics": "P@1"} | options, save_labels=path)
     assert [each.name for each in tmp_path.iterdir()] == ["old.csv"]
+
+
+def test_metrics_that_count_no_labels_may_stand_beside_one_that_does(tmp_path):
+    xmceval.score(np.eye(3), np.eye(3), metrics=["RR@all", "P@1"], save_labels="a.csv")
+    assert (tmp_path / "a.csv").exists()

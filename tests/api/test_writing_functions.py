@@ -70,11 +70,11 @@ def test_truth_and_names_are_understood(folder):
 def test_what_was_noticed_is_returned(folder):
     (folder / "plain").write_text("3:0.5\n7:1\n")
     (warning,) = xmceval.convert("plain", "q.txt").warnings
-    assert "using the largest label + 1, 8 (hint: pass --n-labels)" in warning
+    assert "using the largest label + 1, 8 (hint: pass n_labels)" in warning
 
 
 def test_an_existing_file_is_overwritten_only_by_force(folder):
-    with pytest.raises(xmceval.UsageError, match="hint: pass --force"):
+    with pytest.raises(xmceval.UsageError, match="hint: pass force=True"):
         xmceval.convert("p.txt", "t.txt")
     xmceval.convert("p.txt", "t.txt", force=True)
     assert (folder / "t.txt").read_text() == SCORES

@@ -109,7 +109,7 @@ def test_csv_is_long_and_exact(run):
 def test_json_has_its_spine(run):
     _, out, _ = run("score", TRUTH, MODEL_A, MODEL_B, "--train", TRAIN, "-m", "P", "-m", "PSP", "-k", 5, "-o", "json")
     captured = json.loads(out)
-    assert captured["schema"] == "xmceval/1"
+    assert captured["schema"] == "xmceval/score/2"
     assert (captured["n_instances"], captured["n_labels"], captured["n_true"]) == (500, 300, 1665)
     assert captured["empty_rows"] == {"number": 6, "treated_as": "zero"}
     known = {"a": 0.55, "b": 1.5, "n": 1000, "source": "trn_X_Y.txt", "from_truth": False}
@@ -239,7 +239,7 @@ USAGE = {
     "choice": (("--empty-rows", "x"), "Invalid value for '--empty-rows': 'x' is not one of 'zero', 'drop'."),
     "option": (("--bogus",), "--bogus"),
     "threads": (("--threads", "0"), "threads must be a whole number of at least 1, got 0"),
-    "two sources": (("--counts", TRAIN, "--train", TRAIN), "pass one of train, counts, inverse_propensities"),
+    "two sources": (("--counts", TRAIN, "--train", TRAIN), "pass one of --train, --counts, --inverse-propensities"),
 }
 
 

@@ -2,14 +2,15 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from support.files import A_ALONE
+from support.processes import SIGNALS, fed
+
+from xmceval.cli.shared import COMPILING
 
 SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
 TRUTH, MODEL_A, MODEL_B, TRAIN = (f"{name}.txt" for name in ("tst_X_Y", "model_a", "model_b", "trn_X_Y"))
@@ -79,19 +80,15 @@ def test_scoring_files_loads_only_what_it_uses():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stderr == "[]\n"
 
 
-@pytest.fixture
-def slow_files(tmp_path):
-    """Files that take seconds: so many rows that progress shows and an interruption comes in the middle."""
-    n_rows, row = 60_000, " ".join(f"{label}:0.{label:03}" for label in range(100, 300))
-    (tmp_path / "truth.txt").write_text(f"{n_rows} 300\n" + "1:1 150:1\n" * n_rows)
-    (tmp_path / "preds.txt").write_text(f"{n_rows} 300\n" + f"{row}\n" * n_rows)
-    return [str(tmp_path / "truth.txt"), *[str(tmp_path / "preds.txt")] * 9]
-
-
-def test_interruption_leaves_no_traceback(slow_files):
-    process = subprocess.Popen([COMMAND, "score", *slow_files], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    time.sleep(1.0)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert (process.returncode, out) == (130, b"")
-    assert b"Traceback" not in err
+@pytest.mark.usefixtures("interruptible")
+@pytest.mark.parametrize("number", SIGNALS)
+def test_signals_leave_no_traceback(tmp_path, number):
+    os.mkfifo(tmp_path / "preds.txt")
+    process = subprocess.Popen(
+        [COMMAND, "score", TRUTH, tmp_path / "preds.txt"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    with fed(process, tmp_path / "preds.txt", b"500 300\n" + b"1:0.5\n" * 400):
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (128 + number, b"")
+    assert err.decode().removeprefix(f"{COMPILING}\n") == SIGNALS[number]

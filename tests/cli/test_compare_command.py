@@ -2,6 +2,9 @@
 
 import csv
 import json
+import os
+import subprocess
+import sys
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -48,10 +51,11 @@ model_b.txt is better than model_a.txt on PSP@3 by 5.86 ± 2.90 points (p < 0.00
 
 AGAINST = """\
 500 instances · 300 labels · 3.33 true labels and 14.8 predictions per instance
-                    P@1
-(a) model_a.txt   68.60 ±4.08 b
-(b) model_b.txt   55.00 ±4.38
-letters after a value: significantly better than these systems, p (Holm) < 0.05
+                P@1
+model_a.txt   68.60 ±4.08 ▲
+model_b.txt   55.00 ±4.38
+▲ significantly better, ▼ significantly worse than model_b.txt, p (Holm) < 0.05
+only differences from model_b.txt were tested
 model_b.txt: ties across a cutoff: 1 instance @1 · P@1 55.00..55.20
 differences: paired t test · instances vary, training seeds do not
 
@@ -75,11 +79,10 @@ model_b.txt: ties across a cutoff: 4 instances @3 · ties inside the cutoffs onl
 differences: bootstrap, 10,000 resamples, seed 7 · instances vary, training seeds do not
 
 model_b.txt \N{MINUS SIGN} model_a.txt · paired over 500 rows · points
-         difference  95% interval         p  p (Holm)  wins/ties/losses
-  PSP@3       +5.86  +3.00 .. +8.76  0.0003    0.0003  192/163/145
-  detected with 80% power: PSP@3 4.14 or more
+         difference  95% interval          p  p (Holm)  wins/ties/losses
+  PSP@3       +5.86  +2.95 .. +8.81  <0.0001   <0.0001  192/163/145
 
-model_b.txt is better than model_a.txt on PSP@3 by 5.86 ± 2.88 points (p = 0.0003)
+model_b.txt is better than model_a.txt on PSP@3 by 5.86 (2.95..8.81) points (p < 0.0001)
 """
 
 NOT_ADJUSTED = """\
@@ -110,10 +113,10 @@ SAME_FILE = """\
 differences: paired t test · instances vary, training seeds do not
 
 model_a.txt (2) \N{MINUS SIGN} model_a.txt (1) · paired over 500 rows · points
-       difference  95% interval        p  p (Holm)  wins/ties/losses
-  P@1       +0.00  +0.00 .. +0.00  1.000     1.000  0/500/0
+       difference  95% interval      p  p (Holm)  wins/ties/losses
+  P@1       +0.00                1.000     1.000  0/500/0
 
-no difference between model_a.txt (2) and model_a.txt (1) was detected on P@1
+no difference between model_a.txt (2) and model_a.txt (1) was detected on P@1, where no rows differ
 """
 
 FROM_ROWS = """\
@@ -207,7 +210,7 @@ def test_json_has_the_fields_of_a_difference_and_how_it_was_tested(run):
     code, out, _ = run(TRUTH, MODEL_A, MODEL_B, "-m", "P", "-k", 3, "-q", "-o", "json", "--adjust", "none")
     document = json.loads(out)
     assert code == 0
-    assert document["schema"] == "xmceval/compare/1"
+    assert document["schema"] == "xmceval/compare/2"
     assert [each["name"] for each in document["systems"]] == [MODEL_A, MODEL_B]
     how = {"against": None, "test": "t", "adjust": "none", "adjust_over": "metric", "resamples": 10_000, "seed": 0}
     assert {name: document[name] for name in how} == how
@@ -226,6 +229,7 @@ def test_json_has_the_fields_of_a_difference_and_how_it_was_tested(run):
         "ties": 235,
         "losses": 142,
         "n": 500,
+        "caution": None,
         "unit": "row",
     }
     assert document["verdicts"] == [f"no difference between {MODEL_B} and {MODEL_A} was detected on P@3"]
@@ -337,7 +341,7 @@ def test_what_was_not_tested_is_one_sentence(run):
         ),
         (
             (TRUTH, MODEL_A, MODEL_B, "--against", MODEL_A, "--adjust", "tukey"),
-            "adjust=tukey compares all pairs; it cannot be combined with against (hint: use holm)",
+            "--adjust tukey compares all pairs; it cannot be combined with --against (hint: use holm)",
         ),
         (
             (TRUTH, MODEL_A, "--runs", f"r={MODEL_B}"),
@@ -396,3 +400,11 @@ def test_strict_holds_for_rows_too(run, rows):
     code, out, err = run(a, b, "--strict")
     assert (code, out) == (1, "")
     assert err == f"Error: {b}: nothing shows that the rows are of the same truth\nwith --strict warnings are errors\n"
+
+
+def test_an_output_that_is_not_utf8_has_plain_marks():
+    command = [sys.executable, "-m", "xmceval", "compare", TRUTH, MODEL_A, MODEL_B, "--against", MODEL_B, "-qk1", "-mP"]
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    text = subprocess.run(command, env=environment, check=True, capture_output=True).stdout.decode("latin-1")
+    assert "model_a.txt   68.60 ±4.08 +\n" in text
+    assert "+ significantly better, - significantly worse than model_b.txt, p (Holm) < 0.05\n" in text

@@ -140,6 +140,8 @@ def test_every_option_of_the_layout_is_an_option_of_score_and_compare():
 
 
 class Terminal(io.StringIO):
+    encoding = "UTF-8"
+
     def isatty(self):
         return True
 
@@ -154,9 +156,11 @@ def test_a_terminal_may_ask_for_no_style(monkeypatch, environment, is_styled):
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr("sys.stdout", Terminal())
-    assert options.terminal() == {"width": options.terminal_width(), "is_terminal": True, "is_styled": is_styled}
+    assert options.terminal() == {"width": options.terminal_width(), "is_terminal": True, "is_unicode": True} | {
+        "is_styled": is_styled
+    }
     monkeypatch.setattr("sys.stdout", io.StringIO())
-    assert options.terminal()["is_styled"] is False
+    assert (options.terminal()["is_styled"], options.terminal()["is_unicode"]) == (False, False)
 
 
 def test_a_pipe_has_no_style():
@@ -214,3 +218,11 @@ def test_csv_has_what_the_json_has():
         for name in ("value", "low", "high", "tie_low", "tie_high"):
             number = numbers.get(name)
             assert line[name] == ("" if number is None else repr(number))
+
+
+def test_a_file_of_names_is_no_latex_label(monkeypatch, tmp_path):
+    monkeypatch.chdir(SAMPLE)
+    (tmp_path / "names.txt").write_text("one\ntwo\n")
+    ended = CliRunner().invoke(cli, ["compare", *ASKED, "-o", "latex", "--label", str(tmp_path / "names.txt")])
+    assert ended.exit_code != 0
+    assert "names of labels are read by --labels" in str(ended.exception or ended.output)

@@ -221,7 +221,7 @@ def test_an_unknown_name_is_wrong_usage_with_a_suggestion():
 
 def test_json_has_every_metric_or_those_asked_for():
     document = json.loads(run("-o", "json").stdout)
-    assert document["schema"] == "xmceval-metrics/1"
+    assert document["schema"] == "xmceval/metrics/1"
     assert [entry["name"] for entry in document["metrics"]] == [metric.name for metric in definitions.sort_by_family()]
     (one,) = json.loads(run("DCG", "-o", "json").stdout)["metrics"]
     assert one["range"] == [0, None]

@@ -79,7 +79,7 @@ def test_auc_draws_both_curves(run):
             2,
             "the picture 'bins' shows metrics that have values",
         ),
-        (["--plot", "x.svg", "-m", "AUC"], 2, "the picture 'curves' shows metrics at a cutoff, such as -m P@5"),
+        (["--plot", "x.svg", "-m", "AUC"], 2, "the picture 'curves' shows metrics at a cutoff, such as P@5"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused_before_anything_is_read(run, args, code, message):

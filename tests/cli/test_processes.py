@@ -8,14 +8,16 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from numba import config
 from support.files import A_ALONE
+from support.processes import SIGNALS, wait_for
 
 import xmceval
-from xmceval.cli import ahead
+from xmceval.cli import ahead, shared
 from xmceval.kernels import cache, locks
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
@@ -151,6 +153,17 @@ def test_simultaneous_first_runs_compile_once(tmp_path):
     processes = [start(tmp_path, "-c", COUNT) for _ in range(5)]
     outputs = sorted(process.communicate(timeout=120)[0] for process in processes)
     assert outputs == ["1 0 2 0\n"] * 4 + ["1 0 2 1\n"]
+
+
+@pytest.mark.parametrize(("folder", "line"), [(Path("/saved"), shared.COMPILING), (None, shared.UNSAVED)])
+def test_compiling_is_reported_with_what_becomes_of_it(monkeypatch, capsys, folder, line):
+    monkeypatch.setattr(cache, "folder_to_write", lambda: folder)
+    monkeypatch.setattr(cache, "_reports", [])
+    shared._report_compilation.__wrapped__(False, False)
+    assert capsys.readouterr().err == ""
+    cache.report_compilation()
+    cache.report_compilation()
+    assert capsys.readouterr().err == f"{line}\n"
 
 
 @pytest.fixture
@@ -303,18 +316,12 @@ def relatives(folder):
     return found
 
 
-def wait_for(condition):
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
 on_linux = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks for processes in /proc")
 
 
 @on_linux
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.usefixtures("interruptible")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_the_second_process_never_outlives_the_first(tmp_path, number):
     process = start(tmp_path, "-m", "xmceval", *SCORE)
     wait_for(lambda: len(relatives(tmp_path)) == 2)
@@ -322,7 +329,7 @@ def test_the_second_process_never_outlives_the_first(tmp_path, number):
     out, err = process.communicate(timeout=60)
     assert out == ""
     assert "Traceback" not in err
-    assert process.returncode == (130 if number == signal.SIGINT else -number)
+    assert process.returncode == (-number if number == signal.SIGKILL else 128 + number)
     wait_for(lambda: not relatives(tmp_path))  # it may just have been born
     assert {path.suffix for path in tmp_path.rglob("*") if path.is_file()} <= {".nbc"}
 
@@ -339,31 +346,39 @@ def test_a_command_that_needs_no_metrics_starts_no_second_process(tmp_path):
     assert saved(tmp_path)
 
 
-# Interrupts.
+# Signals.
 
-# Reports on stderr when the command is ready to be interrupted.
+# Reports on stderr when the handlers of signals are there.
 READY = """
-import os, signal, sys
+import gc, os, sys
 import xmceval.__main__ as command
-def install(*args):
-    signal.signal = original
-    signal.signal(*args)
-    os.write(2, b"ready\\n")
-original, signal.signal = signal.signal, install
+gc.set_threshold = lambda *_: os.write(2, b"ready\\n")
 sys.argv[:1] = ["xmceval"]
 command.main()
 """
 
 
+@contextmanager
+def ready(*args, before="", **options):
+    """Start a command, and wait until it is ready for signals."""
+    code = f"{before}\n{READY}"
+    with subprocess.Popen(
+        [sys.executable, "-c", code, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
+    ) as process:
+        try:
+            assert process.stderr.readline() == "ready\n"
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("delay", [0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6])
 def test_an_interrupt_ends_with_130_or_the_whole_output(delay):
-    process = subprocess.Popen(
-        [sys.executable, "-c", READY, *SCORE], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert process.stderr.readline() == "ready\n"
-    time.sleep(delay)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    with ready(*SCORE) as process:
+        time.sleep(delay)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
     if process.returncode == 0:
         assert (out, err) == (A_ALONE, "")
     else:
@@ -371,24 +386,47 @@ def test_an_interrupt_ends_with_130_or_the_whole_output(delay):
         assert (out, err) in {("", "\ninterrupted\n"), (A_ALONE, "\ninterrupted\n")}
 
 
-def test_an_ignored_interrupt_stays_ignored():
-    code = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); from xmceval.__main__ import main; main()"
-    process = subprocess.Popen([sys.executable, "-c", code, *SCORE], stdout=subprocess.PIPE, text=True)
-    time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=60)[0] == A_ALONE
+@pytest.mark.parametrize("name", ["SIGINT", "SIGHUP", "SIGTERM"])
+def test_an_ignored_signal_stays_ignored(name):
+    before = f"import signal; signal.signal(signal.{name}, signal.SIG_IGN)"
+    with ready(*SCORE, before=before) as process:
+        process.send_signal(getattr(signal, name))
+        assert process.communicate(timeout=60)[0] == A_ALONE
     assert process.returncode == 0
 
 
-def test_an_interrupted_conversion_leaves_no_file(tmp_path):
-    (tmp_path / "big.txt").write_text("30000 500\n" + " ".join(f"{label}:0.5" for label in range(500)) + "\n")
-    with open(tmp_path / "big.txt", "a") as file:
-        file.write((" ".join(f"{label}:0.25" for label in range(400)) + "\n") * 29_999)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "xmceval", "convert", tmp_path / "big.txt", tmp_path / "big.npz"], stderr=subprocess.PIPE
-    )
-    wait_for(lambda: list(tmp_path.glob(".big*")) or process.poll() is not None)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (130, b"\ninterrupted\n")
-    assert [path.name for path in tmp_path.iterdir()] == ["big.txt"]
+# Lets the first block of a conversion be written forever.
+WRITING = """
+import os, time
+from xmceval.files.writing.sinks import NpzSink
+def write(*_):
+    os.write(2, b"writing\\n")
+    time.sleep(600)
+NpzSink.write = write
+"""
+
+
+@pytest.mark.usefixtures("interruptible")
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_conversion_that_is_ended_leaves_no_file(tmp_path, number):
+    with ready("convert", SCORE[1], tmp_path / "x.npz", before=WRITING) as process:
+        assert process.stderr.readline().removeprefix(shared.COMPILING) in {"writing\n", "\n"}
+        wait_for(lambda: list(tmp_path.iterdir()))
+        process.send_signal(number)
+        err = process.communicate(timeout=60)[1].removeprefix("writing\n")
+    assert (process.returncode, err) == (128 + number, SIGNALS[number])
+    assert not list(tmp_path.iterdir())
+
+
+@on_linux
+@pytest.mark.usefixtures("interruptible")
+def test_processes_of_dask_end_with_the_command(tmp_path):
+    pytest.importorskip("distributed")
+    process = start(tmp_path, "-m", "xmceval", *SCORE, "--dask", "local:1")
+    wait_for(lambda: len(relatives(tmp_path)) >= 3)
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (143, "")
+    assert err.startswith(SIGNALS[signal.SIGTERM])  # then multiprocessing may warn of its semaphores
+    assert "Traceback" not in err
+    wait_for(lambda: not relatives(tmp_path))

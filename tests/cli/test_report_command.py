@@ -28,6 +28,16 @@ def run(*arguments, **how):
     return CliRunner().invoke(cli, ["report", *arguments], prog_name="xmceval", **how)
 
 
+def test_a_note_on_a_file_is_shown_where_the_table_has_another_file_of_its_name(files):
+    (files / "sub").mkdir()
+    (files / "sub" / "t.txt").write_text(TRUTH, encoding="utf-8")
+    done = run("--html", "p.html", "-k", "1", "-m", "PSP", "-q", "--train", "sub/t.txt", "t.txt", "a.txt")
+    assert done.exit_code == 0, done.output
+    lines = [each.text for each in parse((files / "p.html").read_text()).all("li")]
+    assert "sub/t.txt: text, rows of idx:value, header '4 5'" in lines
+    assert not [line for line in lines if line.startswith(("t.txt: text", "a.txt: text"))]
+
+
 def test_a_page_tells_how_to_make_it_again(files):
     done = run("--html", "p.html", "-k", "1", "-m", "P", "-q", "--name", "it's", "--", "t.txt", "a.txt", "-b $x.txt")
     assert done.exit_code == 0, done.output
@@ -59,6 +69,19 @@ def test_one_system_of_which_nothing_is_read_again(files):
     assert "SHA-256" not in root.all("main")[0].text
     command = "xmceval report t.txt a.txt --html - --title 'My $x' --no-inspect -k 1 -m P"
     assert root.all("pre")[0].text == command
+
+
+def test_training_labels_in_shards_count_as_the_whole_though_only_one_file_is_inspected_with_them(files):
+    rows = TRUTH.splitlines(keepends=True)
+    header, first, second = "2 5\n", rows[1:3], rows[3:5]
+    for name, lines in {"n-1.txt": first, "n-2.txt": second}.items():
+        (files / name).write_text(header + "".join(lines), encoding="utf-8")
+    tables = []
+    for train in ("t.txt", "n-*.txt"):
+        done = run("t.txt", "a.txt", "--html", "-", "-k", "1", "-m", "PSP", "--train", train)
+        assert done.exit_code == 0, done.output
+        tables.append([read_table(each) for each in parse(done.stdout).all("table")])
+    assert tables[0][0] == tables[1][0]
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,24 @@ def test_the_kernel_walks_as_pickletools_does(garbage, protocol):
         assert (found == kernels.FINE) == sequential
 
 
+def test_a_pickle_that_asks_again_and_again_for_the_bytes_of_a_string_is_refused():
+    """Each REDUCE of _codecs.encode makes new bytes of the same string, so memory would grow by its size each time."""
+    size, n_times = 100_000, 3000
+    once = b"h\x00h\x01h\x02\x86R"
+    text = (
+        b"\x80\x02c_codecs\nencode\nq\x00X"
+        + size.to_bytes(4, "little")
+        + b"a" * size
+        + b"q\x01X\x06\x00\x00\x00latin1q\x02"
+    )
+    text += b"(" + once * n_times + b"t."
+    tracemalloc.start()
+    with pytest.raises(RefusedError, match="it asks for more bytes than it has"):
+        load_strings(io.BytesIO(text))
+    assert tracemalloc.get_traced_memory()[1] < 20 * len(text)
+    tracemalloc.stop()
+
+
 def test_a_row_of_an_npz_longer_than_the_labels_is_refused_before_it_is_read(monkeypatch):
     monkeypatch.setattr(npz, "BLOCK_ENTRIES", 1000)
     n = 50 * MIB
@@ -147,7 +165,7 @@ def test_a_line_that_is_too_long_is_refused_with_its_place(command):
         "convert": lambda **limit: xmceval.convert(long, "out.txt", truth=True, **limit),
         "propensity": lambda **limit: xmceval.write_inverse_propensities(long, "inv.txt", **limit),
     }[command]
-    expected = "t.gz:3: this line is longer than 2 MiB (hint: pass --max-line MIB)"
+    expected = "t.gz:3: this line is longer than 2 MiB (hint: pass max_line=)"
     if command == "inspect":
         assert run(max_line=2) == (expected,)
         assert run(max_line=4) == ()
@@ -171,7 +189,7 @@ def test_the_limit_is_exact_and_bounds_memory(tmp_path, monkeypatch):
     write("y.gz", gzip.compress(b" " * (64 * MIB)))
 
     def refused():
-        with pytest.raises(DataError, match=r"y.gz:1: this line is longer than 2 MiB \(hint: pass --max-line MIB\)"):
+        with pytest.raises(DataError, match=r"y.gz:1: this line is longer than 2 MiB \(hint: pass max_line=\)"):
             list(chunks.LineChunks(tmp_path / "y.gz", 2))
 
     assert peak_of(refused) < 9

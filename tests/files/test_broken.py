@@ -10,7 +10,6 @@ from support.files import LABELS, LEGACY, PREDS, SCORES, TRUTH, scored, write
 
 import xmceval
 from xmceval.files import chunks, streams
-from xmceval.files.presence import SHARDS_HINT
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +32,7 @@ BROKEN_PREDS = {
     "label beyond 64 bits": (PREDS.replace("4:", "9" * 20 + ":"), "p.txt:5: expected a 0-based column number below 2^63, found '99999999999999999999:.5'"),
     "negative label": (PREDS.replace("4:", "-1:"), "p.txt:5: expected a label id before the colon, found '-1:.5'"),
     "nan": (PREDS.replace("4:.5", "4:nan"), "p.txt:5: the score value of label 4 is NaN; expected a number"),
-    "duplicate": (PREDS.replace("4:.5", "3:.5"), "p.txt:5: label 3 appears twice in this row; a label has one score (hint: pass --duplicates max to count its largest value)"),
+    "duplicate": (PREDS.replace("4:.5", "3:.5"), "p.txt:5: label 3 appears twice in this row; a label has one score (hint: pass duplicates='max' to count its largest value)"),
     "one number as header": (PREDS.replace("4 5", "4"), "p.txt:1: expected a header 'rows cols', or a row of idx:value, found '4'"),
     "four numbers as header": (PREDS.replace("4 5", "4 5 6 7"), "p.txt:1: expected a header 'rows cols', or a row of idx:value, found '4 5 6 7'"),
     "three numbers as header": (PREDS.replace("4 5", "4 9 5"), "p.txt:1: the header '4 9 5' declares points, features and labels, but no row begins with labels; expected the header 'rows cols' before rows of idx:value"),
@@ -50,7 +49,7 @@ BROKEN_PREDS = {
     "bytes beyond ASCII": (PREDS.replace("4:.5", "4:é"), "p.txt:5: expected a number after the colon, found '4:\\xc3\\xa9'"),
     "a byte 0": (PREDS.replace("4:.5", "4:\0"), "p.txt:5: expected a number after the colon, found '4:\\x00'"),
     "long token": (PREDS.replace("4:.5", "4:" + "y" * 50), f"p.txt:5: expected a number after the colon, found '4:{'y' * 38}'..."),
-    "prose": ("hello world\n", "p.txt:1: expected rows of idx:value such as '12:0.5 90:0.25', found 'hello world' (hint: pass --labels FILE if these are label names)"),
+    "prose": ("hello world\n", "p.txt:1: expected rows of idx:value such as '12:0.5 90:0.25', found 'hello world' (hint: pass labels= if these are label names)"),
     "legacy": (LEGACY, "p.txt: looks like truth (text, rows of label,label feature:value, header '4 3 5'); expected predictions, such as rows of idx:score"),
     "utf-16": (PREDS.encode("utf-16"), "p.txt: is UTF-16 text; expected UTF-8 text, npz or npy (hint: convert it with iconv -f UTF-16 -t UTF-8)"),
     "binary": (b"\x7fELF\x02\x01\0\0\0", "p.txt: is binary data of an unknown kind, or UTF-16; expected UTF-8 text, npz or npy"),
@@ -66,7 +65,7 @@ BROKEN_TRUTHS = {
     "label too large, legacy": (LEGACY.replace("3,4", "3,5"), f"t.txt:5: label 5 is outside 0..4 ({WIDTH})"),
     "nan": (TRUTH.replace("4:1", "4:nan"), "t.txt:5: the truth value of label 4 is NaN; expected a number"),
     "negative": (TRUTH.replace("4:1", "4:-1"), "t.txt:5: the truth value of label 4 is -1, negative; expected 0, 1 or a whole grade"),
-    "duplicate": (TRUTH.replace("4:1", "3:1"), "t.txt:5: label 3 appears twice in this row; a label has one truth (hint: pass --duplicates max to count its largest value)"),
+    "duplicate": (TRUTH.replace("4:1", "3:1"), "t.txt:5: label 3 appears twice in this row; a label has one truth (hint: pass duplicates='max' to count its largest value)"),
     "predictions": (PREDS, "t.txt:2: the truth value of label 0 is 0.9, a fraction; expected 1 or a whole grade (are truth and predictions swapped?)"),
     "two commas": (LEGACY.replace("3,4", "3,,4"), "t.txt:5: expected label ids separated by single commas, found '3,,4'"),
     "header declares more": (TRUTH.replace("4 5", "6 5"), "t.txt: the header '6 5' declares 6 rows, but the file has 4 rows (is it truncated, or the header wrong?)"),
@@ -100,7 +99,8 @@ def test_broken_truth_is_reported(name, size, monkeypatch):
 def test_what_is_not_a_file_is_reported(tmp_path, monkeypatch):
     write("t.txt", TRUTH)
     (tmp_path / "folder").mkdir()
-    fails_with(f"folder: is a directory; expected a file{SHARDS_HINT}", preds="folder")
+    hint = "(hint: pass a pattern such as 'shards/*', to take its files as shards)"
+    fails_with(f"folder: is a directory; expected a file {hint}", preds="folder")
     fails_with("nothing: no such file", preds="nothing")
     fails_with("/dev/null: is a device or a socket; expected a file or a pipe", preds="/dev/null")
 
@@ -132,7 +132,7 @@ BROKEN_NPZ = {
     "fractional labels": ({"indices": np.array([0, 0.5])}, "m.npz: its 'indices' has shape (2,) and dtype float64; expected integers in one dimension"),
     "wrong indptr": ({"indptr": np.array([0, 1, 2, 2, 9])}, "m.npz: its indptr does not describe 4 rows with 2 stored entries"),
     "short indptr": ({"indptr": np.array([0, 1])}, "m.npz: its indptr does not describe 4 rows with 2 stored entries"),
-    "duplicates": ({"indices": np.array([1, 1]), "indptr": np.array([0, 2, 2, 2, 2])}, "m.npz row 0: label 1 appears twice in this row; a label has one score (hint: pass --duplicates max to count its largest value)"),
+    "duplicates": ({"indices": np.array([1, 1]), "indptr": np.array([0, 2, 2, 2, 2])}, "m.npz row 0: label 1 appears twice in this row; a label has one score (hint: pass duplicates='max' to count its largest value)"),
     "names": ({"data": np.array(["a", "b"])}, "m.npz: its 'data' has shape (2,) and dtype <U1; expected numbers in one dimension"),
     "objects": ({"data": np.array([1, "a"], object)}, "m.npz: its 'data' has shape (2,) and dtype object; expected numbers in one dimension"),
     "negative shape": ({"shape": np.array([-4, 5])}, "m.npz: its shape is (-4, 5); expected rows and columns"),
@@ -167,7 +167,7 @@ def test_coo_duplicates_are_not_added_up():
     write("t.txt", TRUTH)
     np.savez("m.npz", shape=[4, 5], data=[0.5, 0.5], row=[1, 1], col=[2, 2], format=b"coo")
     fails_with(
-        "m.npz row 1: label 2 appears twice in this row; a label has one score (hint: pass --duplicates max to count its largest value)",
+        "m.npz row 1: label 2 appears twice in this row; a label has one score (hint: pass duplicates='max' to count its largest value)",
         preds="m.npz",
     )
     np.savez("m.npz", shape=[4, 5], data=[0.5, 0.5], row=[1, 4], col=[2, 2], format=b"coo")
@@ -177,7 +177,7 @@ def test_coo_duplicates_are_not_added_up():
 BROKEN_PAIRS = {
     "shapes": (LABELS[:, :1], SCORES, "r-labels.npy has shape (4, 1), but r-scores.npy has shape (4, 2); expected the same"),
     "rows": (LABELS[:3], SCORES[:3], "t.txt has 4 rows, r-labels.npy has 3 rows; they must be of the same instances"),
-    "names": (LABELS.astype(object), SCORES, "r-labels.npy: has label names, not ids (hint: pass --labels FILE, or labels=, with one name per line)"),
+    "names": (LABELS.astype(object), SCORES, "r-labels.npy: has label names, not ids (hint: pass labels=, with one name per line)"),
     "nan": (LABELS, SCORES * np.nan, "r-labels.npy row 0: the score value of label 0 is NaN; expected a number"),
     "negative": (LABELS - 1, SCORES, "r-labels.npy row 2: label -2 is negative; labels are 0-based column numbers"),
 }  # fmt: skip

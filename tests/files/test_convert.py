@@ -116,7 +116,7 @@ def test_a_header_is_made_where_the_source_has_none(tmp_path):
     written = convert(open_scores(tmp_path / "a.txt").source, tmp_path / "b.txt.gz")
     assert gzip.decompress((tmp_path / "b.txt.gz").read_bytes()) == b"3 8\n3:0.5 1:2\n\n7:0.001\n"
     assert written.notes == (
-        "the number of labels is not declared; using the largest label + 1, 8 (hint: pass --n-labels)",
+        "the number of labels is not declared; using the largest label + 1, 8 (hint: pass n_labels)",
     )
 
 
@@ -160,7 +160,7 @@ def test_an_existing_file_is_not_overwritten_without_force(tmp_path):
     (tmp_path / "a.txt").write_text("mine")
     with pytest.raises(UsageError) as error:
         convert(scores, tmp_path / "a.txt")
-    assert str(error.value) == f"{tmp_path / 'a.txt'}: already exists (hint: pass --force to overwrite)"
+    assert str(error.value) == f"{tmp_path / 'a.txt'}: already exists (hint: pass force=True to overwrite)"
     assert (tmp_path / "a.txt").read_text() == "mine"
     convert(scores, tmp_path / "a.txt", force=True)
     assert (tmp_path / "a.txt").read_text() == "2 2\n0:1 1:0\n0:0 1:1\n"
@@ -188,8 +188,8 @@ def test_nothing_is_left_of_a_file_that_breaks_off(tmp_path):
 @pytest.mark.parametrize(
     ("to", "are_scores", "message"),
     [
-        ("lists", True, "lists of labels cannot hold scores (hint: pass --truth if these are true labels)"),
-        ("npy", False, "a pair of npy files holds predictions, not truth (hint: pass --to npz)"),
+        ("lists", True, "lists of labels cannot hold scores (hint: pass truth=True if these are true labels)"),
+        ("npy", False, "a pair of npy files holds predictions, not truth (hint: pass to='npz')"),
         ("csv", True, "unknown format 'csv'; expected one of " + ", ".join(FORMATS)),
     ],
 )

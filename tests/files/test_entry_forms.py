@@ -50,7 +50,7 @@ WRONG = {
     "decimal comma": (HEAD.replace(",", ";") + "0;0;0,9\n", r"x:2: expected a number as the score, found '0,9'; decimal commas are not read (hint: write points, for example with sed -E 's/([0-9]),([0-9])/\1.\2/g')"),
     "row too large": (HEAD + "4,0,0.9\n", "x: has an entry in row 4, but the truth has 4 rows (rows are 0-based)"),
     "label too large": (HEAD + "1,5,0.9\n", "x row 1: label 5 is outside 0..4 (t.txt has 5 labels; labels are 0-based)"),
-    "twice": (HEAD + "1,2,0.9\n1,2,0.8\n", "x row 1: label 2 appears twice in this row; a label has one score (hint: pass --duplicates max to count its largest value)"),
+    "twice": (HEAD + "1,2,0.9\n1,2,0.8\n", "x row 1: label 2 appears twice in this row; a label has one score (hint: pass duplicates='max' to count its largest value)"),
     "nan": (HEAD + "1,2,nan\n", "x row 1: the score value of label 2 is NaN; expected a number"),
     "other names": ("user,movie,stars\n1,2,0.5\n", "x:1: the header is 'user,movie,stars'; expected columns one of row, row_id, instance, instance_id; one of label, label_id, column, col; one of score, value, probability, prob, grade, relevance"),
     "triples or lists": (lines(f"{i // 2},{i % 5},1" for i in range(8)), "x: may be triples of row, label and score, or lists of three labels (hint: write a first line row,label,score above triples, and blanks between the labels of lists)"),

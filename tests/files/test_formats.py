@@ -413,7 +413,7 @@ def test_objects_that_are_not_strings_are_refused_and_not_run(value):
     ("message", "content"),
     [
         (r"x:2: 'purple' is not in words\.txt, which has 5 label names", "blue\nblue purple\n\n\n"),
-        (r"x:1: expected rows of idx:value such as .* found 'purple' \(hint: pass --labels FILE", "purple\n"),
+        (r"x:1: expected rows of idx:value such as .* found 'purple' \(hint: pass labels=", "purple\n"),
         ("a pickle, which runs code", pickle.dumps({"a": 1})),
         (r'x:1: expected an object with a list "data"', '{"target_ind": [1]}\n'),
         (r"x:2: expected one JSON object per line", '{"data": []}\n{"data": [}\n'),
@@ -431,7 +431,7 @@ def test_what_is_wrong_is_reported_with_its_place(message, content):
 
 def test_names_without_a_list_of_names_ask_for_one():
     save_pair(np.array([["a", "b"]] * 4))
-    refused("hint: pass --labels FILE", preds="m")
+    refused("hint: pass labels=", preds="m")
 
 
 def test_faults_are_reported_together_the_first_ten_and_the_count():

@@ -12,7 +12,7 @@ from xmceval.files.columns import read_numbers
 from xmceval.files.filters import read_filter
 from xmceval.files.known.beside import BESIDE
 from xmceval.files.known.entry import SCORES, TRUTH
-from xmceval.files.known.table import KNOWN, find_known, list_tools, recognize
+from xmceval.files.known.table import KNOWN, find_known, list_tools
 from xmceval.files.logs import read_log
 from xmceval.files.names import read_names
 from xmceval.files.opening import open_scores, open_truth
@@ -72,7 +72,8 @@ def test_an_example_is_read_as_its_format(tmp_path, monkeypatch, name, sample):
     path = make(sample)
     for role in [each for each in (TRUTH, SCORES) if sample.about.startswith(each)] or KNOWN[name].holds:
         opened = open_truth(path, names=names) if role == TRUTH else open_scores(path, names=names, judgments=judgments)
-        assert recognize(opened.description) == name
+        assert opened.format == name
+        assert KNOWN[name].title in opened.description
         rows = [block.rows(Scratch()) for block in opened.source.blocks()]
         assert sum(len(each.indices) for each in rows) > 0
 
@@ -86,16 +87,9 @@ def test_an_example_for_an_option_is_read_by_its_reader(tmp_path, monkeypatch, n
 
 def test_every_grammar_and_every_form_of_convert_is_listed():
     titles = {known.title for known in KNOWN.values()}
-    assert {grammar.name for grammar in GRAMMARS.values()} <= titles
+    assert all(grammar.name == KNOWN[name].title for name, grammar in GRAMMARS.items())
     assert {form for known in KNOWN.values() for form in known.converted} == set(FORMATS)
     assert len(titles - {""}) == len(KNOWN) - len(BESIDE)
-
-
-def test_a_description_is_recognized_by_its_longest_title():
-    assert recognize("text, lists of label names between commas, no header") == "comma-names"
-    assert recognize("text, lists of label names, no header") == "names"
-    assert recognize("npy, ranked labels") == "npy-ranked"
-    assert recognize("npy pairs") is None
 
 
 def test_formats_and_tools_are_found_in_any_spelling():

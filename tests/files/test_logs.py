@@ -111,9 +111,9 @@ def test_other_than_three_columns_are_refused(written, columns):
 
 
 def test_a_file_with_other_columns_has_a_hint(written):
-    with pytest.raises(DataError, match=r"found 5 fields: .* \(hint: pass columns, --columns"):
+    with pytest.raises(DataError, match=r"found 5 fields: .* \(hint: pass columns"):
         read_log(written(WIDE))
-    with pytest.raises(DataError, match=r"expected group,label,score \(hint: pass columns, --columns group,label,scor"):
+    with pytest.raises(DataError, match=r"expected group,label,score \(hint: pass columns='group,label,scor"):
         read_log(written("label,group,score\n1,a,0.5\n"))
 
 

@@ -78,6 +78,29 @@ def test_an_opened_file_has_the_facts_of_its_format(kind):
     assert opened.judgments is None
 
 
+HELD = {"npz CSC", "sparse mat", "dense mat"}
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_rows_are_held_in_memory_where_the_format_says_so_whatever_the_names_of_files(kind):
+    for name in ("names.txt", "held in memory.txt", "copied to a temporary file; ranked by their order.txt"):
+        opened = open_scores(FILES[kind](), names=read_names(write(name, "zero\none\ntwo\nthree\nfour\n")))
+        assert opened.is_held == (kind in HELD)
+        assert not opened.is_copied
+    words = write("words.txt", "zero one\ntwo\n")
+    opened = open_truth(words, names=read_names("held in memory.txt"))
+    assert not opened.is_held
+    assert opened.description == "text, lists of label names, no header, label names from held in memory.txt"
+
+
+def test_names_that_are_held_are_not_rows_that_are_held():
+    np.save("p-labels.npy", np.array([["a", "b"], ["b", "a"]], dtype=object))
+    np.save("p-scores.npy", np.array([[0.9, 0.1], [0.8, 0.2]]))
+    opened = open_scores("p", names=read_names(write("names.txt", "a\nb\n")))
+    assert opened.description == "npy pair, label names and scores, names held in memory"
+    assert not opened.is_held
+
+
 def test_only_predictions_may_have_an_extra_column():
     assert not open_truth(save_npz("t.npz", matrix([[1, 0], [0, 1]]))).may_have_extra_column
 
@@ -97,7 +120,7 @@ def test_only_files_that_may_have_an_extra_column_are_made_narrower(kind):
 def test_a_list_is_described_as_ranked_only_where_it_is_predictions():
     path = write("x", "0 1\n1\n")
     assert open_scores(path).description == "text, lists of label ids, no header; ranked by their order, best first"
-    assert open_truth(path).description == open_scores(path).format == "text, lists of label ids, no header"
+    assert open_truth(path).description == "text, lists of label ids, no header"
 
 
 EITHER = {

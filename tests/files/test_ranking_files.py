@@ -24,7 +24,7 @@ def score(qrels=QRELS, run=RUN, metrics=("P", "nDCG", "RR"), k=(1, 2), **options
 RUNS = {
     "0 in the second column": RUN.replace("Q0", "0"),
     "an iteration in the second column": RUN.replace("Q0", "3"),
-    "words after the tag": RUN.replace("me", "my own run 7"),
+    "blanks after the tag": RUN.replace("me", "me \t\r"),
     "tabs": RUN.replace(" ", "\t"),
     "a comment": "# made by me\n" + RUN,
     "permuted": "".join(reversed(RUN.splitlines(keepends=True))),
@@ -117,6 +117,11 @@ def test_a_cutoff_above_an_inferred_number_of_labels_is_no_error():
     ("message", "qrels", "run"),
     [
         (r"^r:2: expected 'query Q0 document rank score tag', found 'q2 Q0 d3'$", QRELS, "\n".join(["q2 Q0 d9 1 5 me", "q2 Q0 d3", "q1 Q0 d1 1 3 me"])),
+        (r"^r:2: expected 'query Q0 document rank score tag', found 11 columns: 'q2 Q0 d3 2 4 me.q1 Q0 d1 1 3 me'$", QRELS, RUN.replace("me\nq1 Q0 d1", "me.q1 Q0 d1", 1)),
+        (r"^r:1: expected 'query Q0 document rank score tag', found 9 columns: 'q2 Q0 d9 1 5.5 my own run 7'$", QRELS, RUN.replace("me", "my own run 7")),
+        (r"^r:3: expected 'query Q0 document rank score tag', found 7 columns: ", QRELS, RUN.replace("3 me", "3 me #1", 1)),
+        (r"^q:2: expected 'query 0 document grade', found 5 columns: 'q1 0 d1 0 0'$", QRELS.replace("d1 0", "d1 0 0"), RUN),
+        (r"^q:2: expected 'query-id corpus-id score', found 4 columns: ", ALL_QRELS["BEIR"].replace("d2\t1", "d2\t1\t1"), RUN),
         (r"^q:2: expected a number as the grade of 'query 0 document grade', found 'x'$", QRELS.replace("d1 0", "d1 x"), RUN),
         (r"^r:1: the score is NaN", QRELS, RUN.replace("5.5", "nan")),
         (r"^r:1: expected a number as the score of .* found '55%'; percent signs are not read", QRELS, RUN.replace("5.5", "55%")),
@@ -141,7 +146,7 @@ def test_ranked_labels_with_a_popular_second_one_are_no_qrels():
 
 
 def test_inputs_by_label_are_refused_beside_documents_that_have_no_label_of_their_own():
-    with pytest.raises(xmceval.DataError, match=r"^x: cannot be matched by label, .* \(hint: pass --labels FILE"):
+    with pytest.raises(xmceval.DataError, match=r"^x: cannot be matched by label, .* \(hint: pass labels="):
         score(metrics=["PSP"], train=write("x", "0:1\n" * 4))
 
 

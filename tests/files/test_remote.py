@@ -195,6 +195,81 @@ def test_a_file_that_ends_early_is_refused(memory, monkeypatch):
         score("memory://d/truth.txt", "memory://d/p.txt")
 
 
+WRONG_RANGES = {
+    "from the beginning": {"change_range": lambda begin, end, _: (0, end - begin)},
+    "shifted": {"change_range": lambda begin, end, _: (max(begin - 1, 0), end - (begin > 0))},
+    "too long": {"change_range": lambda begin, end, size: (begin, max(end, size))},
+    "without a description": {"describe_range": lambda *_: ""},
+    "of nothing": {"describe_range": lambda _begin, _end, size: f"bytes */{size}"},
+}
+
+
+@pytest.mark.parametrize("fault", WRONG_RANGES)
+@pytest.mark.parametrize("name", ["p.txt", "stored.npz"])
+def test_a_server_that_sends_other_ranges_is_read_from_the_beginning(name, fault, server, local):
+    for attribute, value in WRONG_RANGES[fault].items():
+        setattr(server, attribute, value)
+    if fault == "too long":  # where the range does not end with the file
+        server.files = {each: content + b"\n" for each, content in server.files.items() if each.endswith("txt")}
+        with pytest.raises(DataError, match=r"txt: the server sent bytes 0 to [\d,]+ for bytes 0 to 4,095 \(hint:"):
+            score(server.url("truth.txt"), server.url("p.txt"))
+        return
+    assert score(server.url("truth.txt"), server.url(name)) == local[name]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda begin, end, _: (0, end - begin) if begin > 5000 else (begin, end), r"sent bytes 0 to [\d,]+ for bytes"),
+        (lambda begin, end, _: (begin - 16, end - 16) if begin > 5000 else (begin, end), "sent bytes .* for bytes"),
+    ],
+)
+def test_a_server_that_sends_another_range_later_is_refused(change, message, server):
+    size = len(server.files["p.txt"])
+    server.change_range = lambda begin, end, whole: (begin, end) if end == size else change(begin, end, whole)
+    with pytest.raises(DataError, match=rf"p.txt: the server {message} .* \(hint: download the file\)$"):
+        score(server.files and server.url("truth.txt"), server.url("p.txt"))
+
+
+def test_a_body_that_does_not_fit_its_range_is_refused(server):
+    server.describe_range = lambda begin, end, size: f"bytes {begin}-{max(end - 2, begin)}/{size}"
+    with pytest.raises(DataError, match=r"truth.txt: the server sent more than the [\d,]+ bytes of a range"):
+        score(server.url("truth.txt"), server.url("p.txt"))
+
+
+def test_a_body_that_grows_when_it_is_unpacked_is_read_no_further(server):
+    server.bomb = gzip.compress(bytes(1 << 26))
+    with pytest.raises(DataError, match=r"p.txt: the server sent more than the [\d,]+ bytes of the file$"):
+        score(server.url("truth.txt"), server.url("p.txt"))
+
+
+def test_a_server_that_goes_silent_is_asked_no_more_where_it_cannot_resume(server, monkeypatch):
+    monkeypatch.setattr(threads, "PATIENCE", 0.3)
+    server.has_ranges, server.stall = False, 2.0
+    with pytest.raises(DataError, match=r"truth.txt: the connection was lost at byte .*: no answer within 30 s"):
+        score(server.url("truth.txt"), server.url("p.txt"))
+    asked = [each for each in server.requests if each[1] == "truth.txt"]
+    assert [method for method, *_ in asked].count("HEAD") == 1
+    assert [each for each in asked if each[2] is None and each[0] == "GET"] == [("GET", "truth.txt", None)]
+
+
+def test_a_store_that_sends_more_than_asked_for_is_refused(memory, monkeypatch):
+    whole = MemoryFileSystem.cat_file
+    monkeypatch.setattr(MemoryFileSystem, "cat_file", lambda self, path, start, end: whole(self, path, start, end + 9))
+    with pytest.raises(DataError, match=r"truth.txt: its store sent more than the [\d,]+ bytes asked for"):
+        score("memory://d/truth.txt", "memory://d/p.txt")
+
+
+def test_words_of_a_server_are_on_one_line_without_control_characters(server):
+    server.statuses["p.txt"], server.reasons[418] = 418, "tea\x07\x1b]0;x\tpot"
+    with pytest.raises(DataError, match=r"p.txt: cannot be read \(status 418, tea\\x07\\x1b\]0;x pot\)$"):
+        score(server.url("truth.txt"), server.url("p.txt"))
+    server.statuses["p.txt"], server.reasons[200] = 200, "line\r\nGarbage without a colon\r\n"
+    with pytest.raises(DataError) as error:
+        score(server.url("truth.txt"), server.url("p.txt"))
+    assert "\n" not in str(error.value)
+
+
 def test_a_file_may_change_between_two_calls(memory, local):
     assert score("memory://d/truth.txt", "memory://d/p.txt") == local["p.txt"]
     memory.pipe_file("/d/p.txt", memory.cat_file("/d/truth.txt"))
@@ -271,7 +346,7 @@ def test_conversions_are_written_to_stores(name, memory, local, files):
     assert run("convert", folder / "p.txt", f"memory://d/{name}")[0] == 0
     assert score("memory://d/truth.txt", f"memory://d/{name}") == local["p.txt"]
     before = memory.cat_file(f"/d/{name}")
-    with pytest.raises(UsageError, match=r"already exist.* \(hint: pass --force to overwrite\)"):
+    with pytest.raises(UsageError, match=r"already exist.* \(hint: pass force=True to overwrite\)"):
         xmceval.convert(folder / "truth.txt", f"memory://d/{name}")
     assert memory.cat_file(f"/d/{name}") == before
     xmceval.convert(folder / "p.txt", f"memory://d/{name}", force=True)

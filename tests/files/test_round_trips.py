@@ -122,7 +122,9 @@ def test_an_ending_of_another_format_is_refused_unless_a_format_is_named(tmp_pat
     with pytest.raises(UsageError) as error:
         convert(scores, tmp_path / name)
     ending = "." + name.lower().split(".")[2 if "lz4" in name else 1]
-    assert f"{name}: cannot write {ending} (hint: use a name ending in .npz or .txt, or pass --to" in str(error.value)
+    assert f"{name}: cannot write {ending} (hint: use a name ending in .npz or .txt, or pass to=, one of" in str(
+        error.value
+    )
     assert not list(tmp_path.iterdir())
     convert(scores, tmp_path / name, to="xmc")
     assert rows_of(open_scores(tmp_path / name).source) == rows_of(scores)

@@ -1,10 +1,11 @@
 """Text that could be read in two ways, or is written as elsewhere, is never read wrongly in silence."""
 
 import pytest
-from support.files import PREDS, same_numbers, scored, write
+from support.files import LEGACY, PREDS, TRUTH, same_numbers, scored, write
 from test_formats import ROWS, _in_a_folder, lines, named, refused  # noqa: F401 - a fixture for all tests
 
 import xmceval
+from xmceval.files.opening import open_truth
 
 NUMBERS = "4\n3\n2\n1\n0\n"
 
@@ -13,7 +14,7 @@ NUMBERS = "4\n3\n2\n1\n0\n"
 def test_names_that_are_numbers_are_never_read_as_ids(join):
     truth = lines(join.join(str(4 - i) for i in row) for row in ROWS)
     same_numbers(scored(write("x", truth), labels=write("n", NUMBERS)))
-    message = r"^x:4: '7' is not in n, which has 5 label names \(hint: leave --labels out if these are label ids\)$"
+    message = r"^x:4: '7' is not in n, which has 5 label names \(hint: leave labels out if these are label ids\)$"
     refused(message, truth=write("x", truth.replace(f"1{join}0", f"1{join}7")), labels="n")
     refused(message, preds=write("x", lines([join.join("43"), join.join("32"), "1", join.join("07")])), labels="n")
 
@@ -45,3 +46,75 @@ def test_percent_signs_and_decimal_commas_are_refused_once(form):
     [message] = str(caught.value).split("\n")
     assert message.startswith(f"{place}: expected a number as the score, found '{found}'; ")
     assert hint in message
+
+
+GLUED = {  # a hash within a word: which file has it, where, and what is expected there
+    "a score": ("p", PREDS.replace("0:0.9", "0:0.463#8"), "x:2: expected a number after the colon, found '0:0.463#8'"),
+    "a value of truth": ("t", TRUTH.replace("1:1", "1:1#"), "x:3: expected a number after the colon, found '1:1#'"),
+    "a label": ("p", PREDS.replace("3:1", "3#:1"), "x:4: expected a label id before the colon, found '3#:1'"),
+    "a header": ("p", PREDS.replace("4 5", "4 5#"), "x:1: expected idx:value, found '4'"),
+    "an id": ("p", "0 1\n1 2\n3#4\n4 3\n", "x:3: expected label ids separated by single commas, found '3#4'"),
+    "the first id": ("t", "0#2\n1\n\n3 4\n", "x:1: expected rows of idx:value such as .* found '0#2'"),
+    "omikuji": (
+        "p",
+        "0 0.9\t1 0.8\n1 0.5\t2 0.1\n3 1#\n4 0.5\n",
+        "x:3: expected tab-separated 'label score', with a number as score, found '3 1#'",
+    ),
+    "labels": ("t", "0,2#1 3:1\n1 1:1\n 2:1\n3,4 1:1\n", "x:1: expected label ids separated by.* found '0,2#1'"),
+    "LETOR": ("t", "2#1 qid:1 1:0.5\n0 qid:1 1:0.1\n", "x:1: expected a number, found '2#1'"),
+}
+
+
+@pytest.mark.parametrize("form", GLUED)
+def test_a_hash_within_a_word_is_an_error_and_no_comment(form):
+    role, content, message = GLUED[form]
+    files = {"truth": write("t.txt", TRUTH), "preds": write("p.txt", PREDS)}
+    refused(f"^{message}", **files | {"truth" if role == "t" else "preds": write("x", content)})
+
+
+def test_a_hash_within_a_number_of_a_filter_is_an_error():
+    for line in ("0 1#2", "0#1 2", "0 #1", "0 1 2"):
+        filtered = write("f", f"# row label\n0 1\n{line}\n0 2 # a comment\n")
+        found = line.partition(" #")[0]
+        refused(f"^f:3: expected 'row label', two whole numbers of at least 0, found '{found}'", filter=filtered)
+    assert scored(filter=write("f", "# row label\n0 1\n\n  # two\n0 2 # a comment\n")).filtered.removed == 1
+
+
+@pytest.mark.parametrize("size", [1, 40])
+def test_a_comment_may_follow_a_blank_wherever_a_word_may(size):
+    lines = PREDS.splitlines()
+    body = [f"{line} # {'x' * size} 9:9#9" if i % 2 else f"{line}\t#{i}" for i, line in enumerate(lines)]
+    same_numbers(scored(preds=write("x", "\n".join(["# one", *body, "#"]) + "\n")))
+
+
+LOST = "is the newline after the header missing?"
+
+
+def test_a_header_whose_newline_is_lost_is_doubted():
+    lost = TRUTH.replace("4 5\n", "4 5", 1)
+    assert lost.startswith("4 50:1 2:1\n1:1\n")
+    with pytest.warns(xmceval.XmcevalWarning) as caught:
+        scored(write("x", lost), labels=None, n_labels=None)
+    assert [str(each.message) for each in caught if LOST in str(each.message)] == [
+        f"x:1: only this one of the first 3 rows begins with a label, '4 50:1 2:1'; {LOST}"
+    ]
+
+
+@pytest.mark.parametrize(
+    "truth", [LEGACY, "0,2 0:0.5 2:1\n 0:1\n 1:2\n 3:4\n", "3 0:0.5 2:1\n 0:1\n\n1 2:3\n", "4 0:1\n"]
+)
+def test_rows_of_labels_and_features_are_not_doubted(truth):
+    opened = open_truth(write("x", truth))
+    assert list(opened.source.blocks())
+    assert opened.source.warnings == []
+
+
+def test_fasttext_scores_are_told_of_a_last_label_without_one():
+    refused("p.txt:1: .*; the last label has no score", preds=write("p.txt", "__label__0 0.9 __label__1\n\n\n\n"))
+
+
+def test_a_header_with_an_empty_name_is_no_header_of_other_columns():
+    content = "query,,score\n0,1,0.5\n1,2,0.5\n"
+    with pytest.raises(xmceval.DataError) as caught:
+        scored(preds=write("x", content))
+    assert "the header is" not in str(caught.value)

@@ -358,7 +358,7 @@ def test_one_path_and_an_array_of_filter_pairs_are_accepted(made):
 def test_json_has_the_same_numbers_as_the_values(made):
     report = xmceval.inspect(["t.txt", "p.txt"])
     document = json.loads(report.to_json())
-    assert document["schema"] == "xmceval-inspect/1"
+    assert document["schema"] == "xmceval/inspect/1"
     assert [entry["zeros"] for entry in document["files"]] == [file.zeros for file in report.files]
     assert [entry["chance"] for entry in document["together"]] == [pair.chance for pair in report.pairs]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
-from scipy.stats import t as student
+from scipy.stats import beta, t as student
 
 Row = Mapping[int, float]
 Rows = Sequence[Row]
@@ -109,9 +109,9 @@ def r_precision(row: Seen) -> Pair:
 
 
 def f1(row: Seen) -> Pair:
-    """F1: harmonic mean of P and R."""
-    p, r = precision(row)[0], recall(row)[0]
-    return (2 * p * r / (p + r) if p + r else 0), 1
+    """F1: harmonic mean of P and R, in which R weighs beta^2 times as much."""
+    p, r, b = precision(row)[0], recall(row)[0], float(row.options.get("beta", 1)) ** 2
+    return ((1 + b) * p * r / (b * p + r) if p + r else 0), 1
 
 
 def hit(row: Seen) -> Pair:
@@ -192,8 +192,9 @@ def micro_recall(row: Seen) -> Pair:
 
 
 def micro_f1(row: Seen) -> Pair:
-    """microF1: hits / mean of predictions and n, over all rows together."""
-    return row.hits, (len(row.top) + row.n) / 2
+    """microF1: hits / mean of predictions and n, in which n weighs beta^2 times as much, over all rows together."""
+    b = float(row.options.get("beta", 1)) ** 2
+    return row.hits, (len(row.top) + b * row.n) / (1 + b)
 
 
 METRICS: dict[str, Callable[[Seen], Pair]] = {
@@ -292,9 +293,11 @@ def interval(
     n_labels: int | None = None,
     empty_rows: str = "zero",
     confidence: float = 0.95,
+    of_shares: bool = False,
 ) -> tuple[float, float] | None:
-    """Return (low, high), by the delta method; None with fewer than two rows or denominators that sum to 0."""
-    return interval_of(row_values(name, k, options, truth, scores, inverse, n_labels, empty_rows), confidence)
+    """Return (low, high) as `interval_of` does."""
+    pairs = row_values(name, k, options, truth, scores, inverse, n_labels, empty_rows)
+    return interval_of(pairs, confidence, of_shares)
 
 
 @cache
@@ -303,13 +306,25 @@ def quantile(degrees: int, confidence: float = 0.95) -> float:
     return float(student.ppf((1 + confidence) / 2, degrees))
 
 
-def interval_of(pairs: Sequence[Pair], confidence: float = 0.95) -> tuple[float, float] | None:
-    """Return R -+ t SE, SE = sqrt(sum e^2 / (n(n-1))) / mean(den), e = num - R den: s/sqrt(n) where each den is 1."""
+def interval_of(pairs: Sequence[Pair], confidence: float = 0.95, of_shares: bool = False) -> tuple[float, float] | None:
+    """Return R -+ t SE, SE = sqrt(sum e^2 / (n(n-1))) / mean(den), e = num - R den: s/sqrt(n) where each den is 1.
+
+    Of shares, a mean of values within 0 and 1, that of Clopper and Pearson where all are 0 or 1, their weights are
+    equal, and fewer than 20 are 0 or fewer than 20 are 1. None where all values are alike otherwise.
+    """
     n = len(pairs)
     below = math.fsum(den for _, den in pairs)
     if n < 2 or not below:
         return None
+    if of_shares and len({den for _, den in pairs}) == 1 and all(num in (0, den) for num, den in pairs):
+        hits = sum(num > 0 for num, _ in pairs)
+        if hits < 20 or n - hits < 20:
+            tail = (1 - confidence) / 2
+            low = float(beta.ppf(tail, hits, n - hits + 1)) if hits else 0.0
+            return low, float(beta.ppf(1 - tail, hits + 1, n - hits)) if hits < n else 1.0
     value = ratio(pairs)
+    if all(abs(num - value * den) <= 1e-12 * abs(num) for num, den in pairs):
+        return None
     squares = math.fsum((num - value * den) ** 2 for num, den in pairs)
     half = quantile(n - 1, confidence) * math.sqrt(squares / (n * (n - 1))) / (below / n)
     return value - half, value + half

@@ -59,8 +59,25 @@ def test_equal_scores_go_to_the_lower_label() -> None:
 
 def test_interval_of_a_mean_by_hand() -> None:
     # values 1, 0, 1, 1: mean 0.75, s = 0.5, t(3) = 3.182446
-    low_high = naive.interval("P", 1, {}, [{0: 1.0}, {}, {0: 1.0}, {0: 1.0}], [{0: 1.0}] * 4)
+    truth, scores = [{0: 1.0}, {}, {0: 1.0}, {0: 1.0}], [{0: 1.0}] * 4
+    low_high = naive.interval("P", 1, {}, truth, scores)
     assert low_high == pytest.approx((0.75 - 3.182446305 * 0.25, 0.75 + 3.182446305 * 0.25))
+
+
+def test_interval_of_few_misses_by_hand() -> None:
+    # 3 of 4 are hits: low has 4 p^3 (1 - p) + p^4 = 0.025, high has 1 - p^4 = 0.025
+    truth, scores = [{0: 1.0}, {}, {0: 1.0}, {0: 1.0}], [{0: 1.0}] * 4
+    found = naive.interval("P", 1, {}, truth, scores, of_shares=True)
+    assert found is not None
+    low, high = found
+    assert 4 * low**3 * (1 - low) + low**4 == pytest.approx(0.025)
+    assert high == pytest.approx(0.975**0.25)
+
+
+def test_rows_that_are_alike_have_no_interval() -> None:
+    assert naive.interval_of([(0.25, 1.0)] * 50) is None
+    assert naive.interval_of([(0.0, 1.0)] * 50) is None
+    assert naive.interval_of([(0.0, 1.0)] * 50, of_shares=True) == pytest.approx((0.0, 1 - 0.025 ** (1 / 50)))
 
 
 def test_interval_of_a_ratio_by_hand() -> None:

@@ -58,7 +58,7 @@ def expected_pairs(text):
     for line in text.split(b"\n")[:-1]:
         if line.strip(b" \t\r").startswith(b"#"):
             continue
-        for token in line.split(b"#")[0].split():
+        for token in re.split(rb"[ \t\r]#", line)[0].split():
             label, value = token.split(b":")
             indices.append(int(label.lstrip(b"0") or b"0"))
             values.append(float(value))
@@ -387,7 +387,8 @@ def test_mixtures_of_pairs_are_read(tokens, ends, seed):
         (b"\n\n \n\t\r\n", 4),
         (b"#\n", 0),
         (b" \t# 1:2\n", 0),
-        (b"1:2#3:4\n", 1),
+        (b"1:2\t#3:4\n", 1),
+        (b"1:2\r#\n", 1),
         (b"1:2 # 3:4 x\n#\n\n", 2),
         (b"1:1\r\n\r\n2:2 \r\n", 3),
         (b"\t1:1\t\t2:2\t\n", 1),
@@ -411,6 +412,8 @@ def test_blank_lines_are_rows_and_comment_lines_are_not(text, rows):
         (b"1x:5", kernels.BAD_ID),
         (b"-1:5", kernels.BAD_ID),
         (b"+1:5", kernels.BAD_ID),
+        (b"1#:5", kernels.BAD_ID),
+        (b"12#3", kernels.BAD_ID),
         (b"1.0:5", kernels.BAD_ID),
         (b"\x0b1:5", kernels.BAD_ID),
         (b"\xd9\xa1:5", kernels.BAD_ID),
@@ -421,14 +424,15 @@ def test_blank_lines_are_rows_and_comment_lines_are_not(text, rows):
             (b"1:" + value, kernels.BAD_NUMBER)
             for value in (
                 b"x - + . -. e5 1e 1e+ 1.e- 1_0 0x1 1:2 --1 +-1 1-2 1.2.3 1e5.0 1e5e5 1,5 infi nanx i in na "
-                b"infinityy -n 1\x00 0.5\xc2\xa0 123456789x 0.123456789012x 1/2 1;2 .e5"
+                b"infinityy -n 1\x00 0.5\xc2\xa0 123456789x 0.123456789012x 1/2 1;2 .e5 "
+                b"0.463#8 1# # 1#2:3 0.123456789012#4 1e5#6 #5 nan# 12345678.5#"
             ).split()
         ),
     ],
 )
 def test_an_error_tells_its_token_and_its_row(token, code):
     for head, rows in (b"", 0), (b"1:1 2:2\n\n# c\n", 2), (b"1:1\n3:3 ", 1), (b"1:1\n 3:+3 \t", 1):
-        for tail in b"\n", b" 5:5\n", b"\r\n6:6\n", b"#\n":
+        for tail in b"\n", b" 5:5\n", b"\r\n6:6\n", b" #\n":
             indptr, _, _, error, _ = pairs(head + token + tail, b"xx 8:8 ")
             assert error == (code, len(head), rows, len(head) + len(token))
             assert len(indptr) == rows + 1
@@ -466,18 +470,18 @@ def test_rows_are_counted_and_skipped_alike(lines):
     st.lists(
         st.tuples(
             st.lists(ids, max_size=6),
-            st.sampled_from(["", " ", "\r", "\t3:4", " 1:0.5 x:y " + "7:1.5 " * 20, "#", " # 1,2"]),
+            st.sampled_from(["", " ", "\r", "\t3:4", " 1:0.5 x:y " + "7:1.5 " * 20, "\t#", " # 1,2"]),
         ),
         max_size=8,
     )
 )
 def test_labels_are_read_and_features_are_not(rows):
-    lines = [",".join(map(str, row)) + (rest if row or not rest.startswith("#") else "") for row, rest in rows]
+    lines = [",".join(map(str, row)) + (rest if row or "#" not in rest else "") for row, rest in rows]
     lines = [line for line in lines if not line.strip().startswith("#")]
     text = "".join(line + "\n#c\n" for line in lines).encode()
     found, error = labels(text, b"1,")
     assert error is None
-    assert found == [[int(i) for i in re.split(r"[ \t\r#]", line)[0].split(",") if i] for line in lines]
+    assert found == [[int(i) for i in re.split(r"[ \t\r]", line)[0].split(",") if i] for line in lines]
 
 
 def test_a_first_feature_is_not_a_label():
@@ -490,7 +494,10 @@ def test_a_first_feature_is_not_a_label():
         (b"1,\n", kernels.BAD_LABEL, 2),
         (b"1, 2\n", kernels.BAD_LABEL, 2),
         (b",1 2:3\n", kernels.BAD_LABEL, 2),
-        (b"1,,2#\n", kernels.BAD_LABEL, 4),
+        (b"1,,2 #\n", kernels.BAD_LABEL, 4),
+        (b"1,2#\n", kernels.BAD_LABEL, 4),
+        (b"1,2#3 4:5\n", kernels.BAD_LABEL, 5),
+        (b"1,#2\n", kernels.BAD_LABEL, 4),
         (b"1,2:3\n", kernels.BAD_LABEL, 5),
         (b"a 1:2\n", kernels.BAD_LABEL, 1),
         (b"-1\n", kernels.BAD_LABEL, 2),

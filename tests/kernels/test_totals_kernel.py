@@ -8,7 +8,23 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from xmceval.kernels.decorators import PLAIN
-from xmceval.kernels.totals import FACTORS, LOSSES, MOMENTS, PRODUCTS, WINS, WORD, WORDS, add_pairs, add_values
+from xmceval.kernels.totals import (
+    COUNTS,
+    DIFFERING,
+    FACTORS,
+    FEW_DIFFER,
+    KEPT,
+    LOSSES,
+    MOMENTS,
+    NEITHER,
+    ONE_SIDED,
+    PRODUCTS,
+    WINS,
+    WORD,
+    WORDS,
+    add_pairs,
+    add_values,
+)
 
 SLOTS = 5
 BOUND = 256.0  # of values that are added eight at once
@@ -50,9 +66,14 @@ def expected_sums(values, weights):
     return found
 
 
+def none_kept(values):
+    """Extremes that keep no row."""
+    return np.full((values.shape[1], 2, KEPT, 2), np.inf)
+
+
 def added(values, weights=()):
     sums = np.zeros((values.shape[1], MOMENTS, WORDS), dtype=np.int64)
-    assert add_values(values, np.array(weights, dtype=np.float64), sums) == -1
+    assert add_values(values, np.array(weights, dtype=np.float64), sums, none_kept(values)) == -1
     return sums.tolist()
 
 
@@ -122,9 +143,9 @@ def test_the_first_row_out_of_range_is_returned(wrong, slot, n_rows):
         values[row, o, slot] = wrong
     is_finite = abs(wrong) < 2.0**120
     if slot > 1 and is_finite:  # only products are out of range
-        assert add_values(values, np.empty(0), sums) == -1
+        assert add_values(values, np.empty(0), sums, none_kept(values)) == -1
     else:
-        assert add_values(values, np.empty(0), sums) == first
+        assert add_values(values, np.empty(0), sums, none_kept(values)) == first
 
 
 @pytest.mark.parametrize("m", [2, 3, 4])
@@ -133,35 +154,103 @@ def test_sums_that_are_almost_full_are_added_to_row_by_row(m):
     for room, row in ((20, -1), (11, 10)):  # a row that fills a sum is out of range
         sums = np.zeros((1, MOMENTS, WORDS), dtype=np.int64)
         sums[0, m, 2:] = (1 << WORD) - room, (1 << 61) - 1
-        assert add_values(values, np.empty(0), sums) == row
+        assert add_values(values, np.empty(0), sums, none_kept(values)) == row
+
+
+def kept(values, weights, extremes=None):
+    extremes = no_rows(values) if extremes is None else extremes
+    sums = np.zeros((values.shape[1], MOMENTS, WORDS), dtype=np.int64)
+    assert add_values(values, np.array(weights, dtype=np.float64), sums, extremes) == -1
+    return extremes
+
+
+def no_rows(values):
+    return np.full((values.shape[1], 2, KEPT, 2), -np.inf)
+
+
+def expected_extremes(values, weights):
+    """The rows that gain most, and those that lose most; of equal ones those of which the other number is least."""
+    found = no_rows(values)
+    scale = np.array(weights)[:, None] if len(weights) else 1.0
+    for output in range(values.shape[1]):
+        num, den = (scale * values[:, output, :2]).T + 0.0
+        gains = list(zip(num.tolist(), (den - num + 0.0).tolist(), strict=True))
+        for side, pairs in enumerate((gains, [pair[::-1] for pair in gains])):
+            first = sorted(pairs, key=lambda pair: (-pair[0], pair[1]))[:KEPT]
+            found[output, side, : len(first)] = first
+    return found
+
+
+coarse = st.sampled_from([-0.0, 0.0, 0.25, 0.5, 1.0, 2.0])
+
+
+@EXAMPLES
+@given(rows(small) | rows(coarse), st.integers(0, 2000), st.integers(0, 9))
+def test_the_rows_that_gain_and_lose_most_are_kept_whatever_their_order_and_parts(drawn, end, turn):
+    values, weights = drawn
+    expected = expected_extremes(values, weights).tobytes()
+    assert kept(values, weights).tobytes() == expected
+    turned, turned_weights = np.roll(values, turn, axis=0), np.roll(weights, turn)
+    first = kept(turned[:end], turned_weights[:end])
+    assert kept(turned[end:], turned_weights[end:], first).tobytes() == expected
+
+
+@pytest.mark.parametrize("n_rows", LENGTHS)
+@pytest.mark.parametrize("side", [0, 1])
+def test_one_extreme_row_is_found_anywhere(n_rows, side):
+    for row in {0, n_rows // 2, n_rows - 1}:
+        values = np.full((n_rows, 3, SLOTS), 0.5)
+        values[:, :, 1] = 1.0
+        before = kept(values, ())
+        values[row, 1, 0] = side
+        after = kept(values, ())
+        assert after[1, 1 - side, 0].tolist() == [1.0, 0.0]
+        assert np.array_equal(after[[0, 2]], before[[0, 2]])
+
+
+def are_unlike(x, y):
+    return abs(x - y) > 1e-12 * max(abs(x), abs(y))
 
 
 def expected_pairs(a, b, weights, signs):
-    products, counts = [], []
+    products, counts, kept = [], [], []
     for output in range(a.shape[1]):
-        totals, n = [0] * PRODUCTS, [0, 0]
+        totals, n, rows = [0] * PRODUCTS, [0] * COUNTS, []
         scale = np.array(weights)[:, None] if len(weights) else 1.0
         for x, y in zip(scale * a[:, output], scale * b[:, output], strict=True):
             for m, (p, q) in enumerate(product(x, y)):
                 totals[m] += cut_off(p) * cut_off(q)
-            if x[1] != y[1] and 0.0 in {x[1], y[1]}:
-                continue
-            p, q = (x[0], y[0]) if x[1] == y[1] else (x[0] / x[1], y[0] / y[1])
-            if abs(p - q) > 1e-12 * max(abs(p), abs(q)):
-                n[WINS if signs[output] * (p - q) > 0 else LOSSES] += 1
+            is_won = False
+            if 0.0 in {x[1], y[1]} and x[1] != y[1]:
+                n[ONE_SIDED] += 1
+            else:
+                n[NEITHER] += x[1] == 0.0
+                p, q = (x[0], y[0]) if x[1] == y[1] else (x[0] / x[1], y[0] / y[1])
+                is_won = are_unlike(p, q)
+                n[WINS if signs[output] * (p - q) > 0 else LOSSES] += is_won
+            if is_won or are_unlike(x[1], y[1]):
+                n[DIFFERING] += 1
+                rows.append([*x, *y])
         products.append([words(total) for total in totals])
         counts.append(n)
-    return products, counts
+        kept.append((rows + [[0.0] * 4] * FEW_DIFFER)[:FEW_DIFFER])
+    return products, counts, kept
 
 
 @EXAMPLES
-@given(rows(small, 2) | rows(any_size, 2) | rows(st.sampled_from([0.0, 0.5, 1.0]), 2), st.integers(0, 9))
-def test_products_of_two_systems_are_added_exactly(drawn, turn):
+@given(
+    rows(small, 2) | rows(any_size, 2) | rows(st.sampled_from([0.0, 0.5, 1.0]), 2),
+    st.integers(0, 9),
+    st.sampled_from([0, 1, 5, 6, 10_000]),
+)
+def test_products_of_two_systems_are_added_exactly(drawn, turn, n_other):
     a, weights = drawn
     b, signs = np.roll(a, turn, axis=0) + 0.0, np.array([1.0, -1.0, 1.0][: a.shape[1]])
+    b[n_other:] = a[n_other:]
     a, b = np.abs(a), np.abs(b)  # of no sign: quotients of subnormal numbers could overflow
     a[:, :, 1], b[:, :, 1] = (np.where(each[:, :, 1] < 2.0**-60, 0.0, each[:, :, 1]) for each in (a, b))
     products = np.zeros((a.shape[1], PRODUCTS, WORDS), dtype=np.int64)
-    counts = np.zeros((a.shape[1], 2), dtype=np.int64)
-    add_pairs(a, b, np.array(weights, dtype=np.float64), signs, products, counts)
-    assert (products.tolist(), counts.tolist()) == expected_pairs(a, b, weights, signs)
+    counts = np.zeros((a.shape[1], COUNTS), dtype=np.int64)
+    kept = np.zeros((a.shape[1], FEW_DIFFER, 4))
+    add_pairs(a, b, np.array(weights, dtype=np.float64), signs, products, counts, kept)
+    assert (products.tolist(), counts.tolist(), kept.tolist()) == expected_pairs(a, b, weights, signs)

@@ -177,7 +177,7 @@ def test_sizes_that_fit_no_variant_are_compared_with_the_nearest():
 
 
 def test_a_filter_is_asked_for_only_where_none_is_given():
-    assert "--filter" in mismatches("LF-Amazon-131K")[0]
+    assert "pass filter=" in mismatches("LF-Amazon-131K")[0]
     assert mismatches("LF-Amazon-131K", is_filtered=True) == []
     assert mismatches("LF-Wikipedia-500K") == []
 
@@ -233,27 +233,27 @@ def hints(**sizes):
     [
         (
             Sizes(490449, 153025, 670091),
-            "the sizes are those of Amazon-670K: A=0.6 B=2.6, no filter (hint: pass --dataset Amazon-670K)",
+            "the sizes are those of Amazon-670K: A=0.6 B=2.6, no filter (hint: pass dataset='Amazon-670K')",
         ),
         (
             Sizes(294805, 134835, 131073),
             (
                 "the sizes are those of LF-AmazonTitles-131K and LF-Amazon-131K: A=0.6 B=2.6, with a filter of "
-                "reciprocal pairs (hint: pass --dataset LF-AmazonTitles-131K and --filter FILE)"
+                "reciprocal pairs (hint: pass dataset='LF-AmazonTitles-131K' and filter=)"
             ),
         ),
         (
             Sizes(15449, 3865, 3956),
             (
                 "the sizes are those of EURLex-4K in the split of AttentionXML, LightXML: A=0.55 B=1.5, no filter "
-                "(hint: pass --dataset EURLex-4K)"
+                "(hint: pass dataset='EURLex-4K')"
             ),
         ),
         (
             Sizes(7360881, 2547702, 797322),
             (
                 "the sizes are those of ORCAS-800K: no agreed A and B, not known whether with a filter "
-                "(hint: pass --dataset ORCAS-800K)"
+                "(hint: pass dataset='ORCAS-800K')"
             ),
         ),
     ],
@@ -280,7 +280,7 @@ def test_sizes_that_are_unknown_or_one_off_are_not_hinted_at(name):
 
 def test_score_hints_at_a_set_that_was_not_named(bibtex):
     train, *matrices = bibtex
-    line = "the sizes are those of Bibtex: A=0.55 B=1.5, no filter (hint: pass --dataset Bibtex)"
+    line = "the sizes are those of Bibtex: A=0.55 B=1.5, no filter (hint: pass dataset='Bibtex')"
     assert line in xmceval.score(*matrices, train=train).warnings
     assert line not in xmceval.score(*matrices, train=train, dataset="Bibtex").warnings
     assert line not in xmceval.score(*matrices, train=train[:-1]).warnings
@@ -422,7 +422,7 @@ def test_every_set_can_be_shown():
 
 def test_json_has_the_list_without_and_one_set_with_results():
     every = json.loads(run("datasets", "-o", "json").stdout)
-    assert every["schema"] == "xmceval-datasets/1"
+    assert every["schema"] == "xmceval/datasets/1"
     assert [entry["name"] for entry in every["datasets"]] == list(datasets())
     assert "published" not in every["datasets"][0]
     (one,) = json.loads(run("datasets", "Bibtex", "-o", "json").stdout)["datasets"]

@@ -115,6 +115,39 @@ def test_fractions_and_few_digits_are_taken_as_printed(tmp_path):
     assert [each.row for each in check.findings] == ["line 3: B"]
 
 
+def rounded(value, places):
+    return Printed(round(value, places), 0.5 * 10.0**-places)
+
+
+@pytest.mark.parametrize("places", [(2, 3), (3, 2), (2, 4), (3, 6), (4, 4), (9, 9), (10, 3)])
+@pytest.mark.parametrize("pair", [("P@1", "nDCG@1"), ("PSP@1", "PSnDCG@1")])
+def test_one_value_may_be_printed_with_two_precisions(pair, places):
+    for value in np.random.default_rng(5).random(300):
+        values = {name: rounded(value, each) for name, each in zip(pair, places, strict=True)}
+        assert not list(check_row("row", values))
+
+
+@pytest.mark.parametrize(
+    ("coarse", "fine", "is_possible"),
+    [
+        ("49.9", "49.95", True),
+        ("49.9", "49.85", True),
+        ("49.9", "49.96", False),
+        ("49.9", "49.84", False),
+        ("50", "49.50", True),
+        ("50", "49.49", False),
+        ("49.9", "49.95000", True),
+        ("49.9", "49.95001", False),
+        ("49.94", "49.95", False),
+        ("49.9", "50.0", False),
+    ],
+)
+def test_values_at_rank_1_contradict_each_other_where_no_value_rounds_to_both(tmp_path, coarse, fine, is_possible):
+    for first, second in ((coarse, fine), (fine, coarse)):
+        (tmp_path / "t.csv").write_text(f"m,P@1,N@1\nA,{first},{second}\n")
+        assert xmceval.check_table(tmp_path / "t.csv").is_possible is is_possible
+
+
 def test_copied_values_are_unlikely(tmp_path):
     (tmp_path / "t.csv").write_text("m,P@1,P@3,P@5\nA,60.11,50.22,40.33\nB,60.11,50.22,40.33\n")
     [finding] = xmceval.check_table(tmp_path / "t.csv").findings

@@ -161,7 +161,7 @@ def test_propensities_of_the_truth_itself_are_told(problem):
     _, truth, scores = problem
     result = xmceval.score(truth, scores)
     assert result.propensities.from_truth
-    assert any("not comparable with published ones" in warning and "--train" in warning for warning in result.warnings)
+    assert any("not comparable with published ones" in warning and "train=" in warning for warning in result.warnings)
 
 
 def test_nothing_is_told_of_propensities_that_no_metric_needs(problem):

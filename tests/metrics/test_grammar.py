@@ -103,3 +103,15 @@ def test_python_and_the_command_understand_the_same_lists(tmp_path, monkeypatch)
     shown = [line.split(",") for line in lines]
     assert [f"{row[1]}@{row[2]}" if row[2] else row[1] for row in shown] == list(result)
     assert [float(row[5]) for row in shown] == list(result.values())
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_every_name_of_the_table_is_understood_as_a_name(name):
+    measures = parse([name], [1, 5])
+    assert {measure.metric.name for measure in measures} == {name}
+    assert [measure.k for measure in measures] == [1, 5] if METRICS[name].cutoff != "none" else [None]
+
+
+def test_a_cutoff_k_is_none_of_a_metric_that_has_no_cutoff():
+    with pytest.raises(UsageError, match="coverage_error has no cutoff, got @k"):
+        parse("coverage_error@k")

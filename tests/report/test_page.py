@@ -4,16 +4,21 @@ import base64
 import hashlib
 import itertools
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from support.markup import parse, read_table
 
 import xmceval
+from xmceval.inspection.pair import PairInspection
+from xmceval.labels.standings import rank_among_published
 from xmceval.report.layout import DEFAULT, Layout
 from xmceval.report.markup import element, isolate, join, name, text
 from xmceval.report.page import render_page
+from xmceval.report.page.evidence import Evidence
 from xmceval.report.page.headline import write_headline
+from xmceval.report.verdicts import format_p
 
 NASTY = ("<script>alert(1)</script>", "מודל $5_x & \"q\" 'r'", "name_" * 40, "\x1b[31m\udcff\u202e😀")
 
@@ -115,6 +120,15 @@ def test_the_table_has_every_value_with_what_it_is_sorted_by(several, page):
     assert first.all("tfoot")[0].text.startswith("ceiling"), "sorting leaves ceilings at the end"
 
 
+def test_a_system_may_be_called_ceiling():
+    names = ("glass ceiling", "ceiling")
+    root = parse(compared(names, (0.9, 0.3), k=1, metrics="P", ceiling=True).to_html())
+    drawn = root.all("table", **{"data-group": "results"})[0]
+    heads = [[row.all("th")[0].text for row in part.all("tr")] for part in (*drawn.all("tbody"), *drawn.all("tfoot"))]
+    assert heads == [["(a) glass ceiling", "(b) ceiling"], ["ceiling"]]
+    assert [row.attributes.get("class") for row in drawn.all("tr")][1:] == [None, None, "ceiling"]
+
+
 def test_pictures_say_in_words_what_they_show(page):
     figures = parse(page).all("figure")
     assert len(figures) >= 3
@@ -135,6 +149,43 @@ def test_a_layout_and_a_title_are_kept_and_a_path_is_written(one, tmp_path):
     root = parse((tmp_path / "p.html").read_text(encoding="utf-8"))
     assert root.all("h1")[0].text == root.all("title")[0].text == "<Mine>"
     assert read_table(root.all("table")[0])[1] == ["P", f"{one['P@1']:.3f}"]
+
+
+@pytest.fixture(scope="module")
+def full():
+    """A comparison of which a page shows every number that it can."""
+    options = {"k": [1, 3], "metrics": ["P", "PSP"], "by_frequency": "head,tail", "ceiling": True}
+    details = {"overlap": True, "examples": 1, "plots": ["gain", "calibration", "rows"]}
+    y_true = made(0, 1)[0]
+    scores = {name: np.minimum(made(i, 0.4 * i)[1] / 2, 1) for i, name in enumerate("abc", 1)}
+    comparison = xmceval.compare(y_true, scores, **options, **details)
+    results = [replace(each, published=rank_among_published(dict(each), "EURLex-4K")) for each in comparison.results]
+    return replace(comparison, results=tuple(results))
+
+
+EVIDENCE = Evidence(pairs=(PairInspection("t.txt", "a.txt", 0.25, 0.5, 0.125, (0.0625, 0.375)),))
+NOT_SHARES = {"0.9", "0.05", "0.0001", "0.55", "1.5"}  # persistence, level, the least p that is written, A and B
+PLAIN = "95%|95 %|80%|[0-9.]+% of "  # of intervals, of power, and of the labels of a bin
+
+
+@pytest.mark.parametrize(
+    ("options", "n_places"),
+    [({}, 2), ({"places": 0}, 0), ({"places": 5}, 5), ({"percent": False}, 4), ({"percent": False, "places": 0}, 0)],
+)
+def test_every_share_on_a_page_has_the_places_and_the_unit_of_the_layout(full, options, n_places):
+    html = render_page(full.results, full, evidence=EVIDENCE, layout=Layout(**options))
+    sections = {each.attributes["id"]: each for each in parse(html).all("section")}
+    for of_definitions in ("definitions", "provenance", "data"):
+        del sections[of_definitions]
+    assert {"results", "published", "ceilings", "ties", "overlap", "examples", "files"} < sections.keys()
+    exempt = NOT_SHARES | {format_p(p) for each in full.differences for p in (each.p, each.p_adjusted)}
+    for section in sections.values():
+        texts = section.all("figcaption") if section.all("figure") else [*section.all("p"), *section.all("li")]
+        texts += [*section.all("td"), *section.all("caption")]
+        words = re.sub(PLAIN, "", " ".join(each.text for each in texts))
+        numbers = set(re.findall(r"(?<![\w.])\d+\.\d+", words)) - exempt
+        assert {each for each in numbers if len(each.partition(".")[2]) != n_places} == set()
+        assert options.get("percent", True) or not re.search("%|percent|points", words)
 
 
 @pytest.mark.parametrize(
@@ -160,24 +211,95 @@ def test_the_headline_says_which_is_better_and_by_how_much(qualities, options, e
 def test_the_headline_of_one_system_has_its_values(one):
     [line] = write_headline([one], None, DEFAULT)
     low, high = one.interval("P@1")
-    value = f"P@1 {100 * one['P@1']:.2f} ± {50 * (high - low):.2f}\N{NO-BREAK SPACE}%"
+    value = f"P@1 {100 * one['P@1']:.2f} ({100 * low:.2f}..{100 * high:.2f})\N{NO-BREAK SPACE}%"
     assert parse(line).text == f"{one.name} has {value} on 40 instances."
+
+
+def headline(comparison, layout=DEFAULT):
+    """Return the sentences, with N for each size."""
+    lines = [parse(line).text for line in write_headline(comparison.results, comparison, layout)]
+    lines = [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
+    return [re.sub(r"\d+\.\d+( ± \d+\.\d+)?", "N", re.sub(r"p [=<] 0\.\d+", "p", line)) for line in lines]
 
 
 def test_the_headline_of_systems_that_were_not_compared_claims_no_test():
     results = compared("ab", (0.0, 2.0), k=[1, 2], metrics="P").results
     first, second = (parse(line).text for line in write_headline(results, None, DEFAULT))
-    assert first.startswith("b has the highest P@1, ")
-    assert first.endswith(": the difference to a was not tested.")
-    assert second == "b has the best value of all 2 metrics (P@1,2)."
+    assert first == "b has the best value of all 2 metrics (P@1,2)."
+    assert second == "The differences were not tested."
 
 
-def test_the_headline_counts_the_leads_that_were_detected():
+def with_differences(comparison, **changes):
+    """Change the differences of a comparison, by metric."""
+    changed = [replace(each, **changes.get(each.measure.name.replace("@", ""), {})) for each in comparison.differences]
+    return replace(comparison, differences=tuple(changed))
+
+
+UNSURE, UNTESTED = {"p": 0.3, "p_adjusted": 0.3}, {"p": None, "p_adjusted": None, "low": None, "high": None}
+
+
+def test_the_headline_of_two_systems_is_the_finding_over_all_metrics():
+    comparison = compared("ab", (0.0, 2.0), k=[1, 2, 3], metrics="P")
+    largest = max(comparison.values(), key=lambda each: each.difference)
+    assert headline(comparison) == [
+        f"b is better than a on all 3 metrics; largest: {largest.measure} by N points (p).",
+        "b is better on P@1,2,3.",
+    ]
+    mixed = with_differences(comparison, P1=UNSURE, P2=UNTESTED)
+    assert headline(mixed) == [
+        "b is better than a on 1 of 3 metrics; largest: P@3 by N points (p).",
+        "b is better on P@3; no difference was detected on P@1; not tested: P@2.",
+    ]
+    plain = {"low": None, "high": None}
+    opposed = with_differences(comparison, P1={"difference": -0.5, **plain}, P2={"difference": -0.25, **plain})
+    assert headline(opposed) == [
+        "a is better than b on 2 of 3 metrics and worse on 1; largest: P@1 by N points (p).",
+        "a is better on P@1,2; b is better on P@3.",
+    ]
+    nothing = with_differences(comparison, P1=UNSURE, P2=UNSURE, P3=UNTESTED)
+    assert headline(nothing) == [
+        "No difference between a and b was detected on any of the 2 tested metrics; largest: P@1, N points (p).",
+        "No difference was detected on P@1,2; not tested: P@3.",
+    ]
+    untested = with_differences(comparison, P1=UNTESTED, P2=UNTESTED, P3=UNTESTED)
+    assert headline(untested)[-1] == "The differences were not tested."
+
+
+def test_few_differing_rows_are_no_finding():
+    y_true = np.eye(30)
+    scores = {"a": np.roll(y_true, 1, axis=1), "b": np.roll(y_true, 1, axis=1)}
+    scores["b"][:4] = y_true[:4]
+    first, second = headline(xmceval.compare(y_true, scores, k=[1, 2], metrics="P"))
+    assert first == (
+        "No difference between a and b was detected on any of 2 metrics; "
+        "largest: P@1, N points (p; only 4 rows differ)."
+    )
+    assert second == "No difference was detected on P@1,2."
+
+
+def test_the_headline_of_many_systems_says_which_is_better_than_each_other_one():
     comparison = compared("abc", (0.0, 2.0, 0.1), k=[1, 2], metrics="P")
-    _, line = write_headline(comparison.results, comparison, DEFAULT)
-    assert parse(line).text == (
+    first, second = headline(comparison)
+    assert re.fullmatch(
+        r"b is better than each of the other 2 systems on all 2 metrics; "
+        r"over the next one, largest: P@[12] by N points \(p\)\.",
+        first,
+    )
+    assert second == (
         "b has the best value of all 2 metrics (P@1,2); each of these leads over the next system was detected."
     )
+    unsure = with_differences(comparison, P1=UNSURE, P2=UNSURE)
+    assert headline(unsure)[0] == "No system is better than each of the others on any of 2 metrics."
+
+
+def test_the_headline_against_a_baseline_claims_tested_pairs_only():
+    comparison = compared("abcd", (0.0, 2.0, 0.1, -2.0), k=[1, 2], metrics="P", against="a")
+    lines = headline(comparison)
+    assert lines[0].startswith("b is better than a on all 2 metrics; largest: P@")
+    assert all(" than a on " in line or " and a was " in line for line in lines)
+    assert len(lines) == 3
+    many = compared("abcdefgh", (0.0, *(2.0,) * 7), k=[1, 2], metrics="P", against="a")
+    assert headline(many)[-1] == "2 more systems are compared with a below."
 
 
 def test_lower_is_better_where_it_is():

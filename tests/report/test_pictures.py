@@ -1,11 +1,13 @@
 """Pictures show the numbers of the report, for any number of systems and any names, in the same bytes each time."""
 
 import ast
+import io
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import matplotlib as mpl
+import matplotlib.image
 import numpy as np
 import pytest
 from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -13,7 +15,18 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 import xmceval
 from xmceval.errors import DataError, UsageError
 from xmceval.report import pictures
-from xmceval.report.pictures import KINDS, check, check_measures, default_kind, draw, kinds_of, save, style, to_svg
+from xmceval.report.pictures import (
+    KINDS,
+    check,
+    check_measures,
+    default_kind,
+    draw,
+    files,
+    kinds_of,
+    save,
+    style,
+    to_svg,
+)
 
 NAMES = (
     "plain",
@@ -25,11 +38,12 @@ NAMES = (
 )
 
 
-def compare(n, metrics=("P", "nDCG", "PSP", "DCG@3", "ECE@3", "Brier@3"), k=(1, 3)):
-    rng = np.random.default_rng(n)
+def compare(names, metrics=("P", "nDCG", "PSP", "DCG@3", "ECE@3", "Brier@3"), k=(1, 3)):
+    names = NAMES[:names] if isinstance(names, int) else names
+    rng = np.random.default_rng(len(names))
     y_true = (rng.random((60, 20)) < np.linspace(0.5, 0.05, 20)).astype(float)
     y_true[0] = 0
-    noise = {name: (1 + i % 2) * rng.normal(size=y_true.shape) for i, name in enumerate(NAMES[:n])}
+    noise = {name: (1 + i % 2) * rng.normal(size=y_true.shape) for i, name in enumerate(names)}
     scores = {name: 1 / (1 + np.exp(1 - 2 * y_true - each)) for name, each in noise.items()}
     return xmceval.compare(
         *(y_true, scores), train=y_true, metrics=metrics, k=k, by_frequency="head,torso,tail", plots=list(KINDS)[:6]
@@ -58,9 +72,11 @@ def test_each_kind_draws_any_number_of_systems_with_any_names(n):
     for kind in kinds_of("results"):
         figure = draw(kind, found.results[:n])
         texts = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
-        assert [text.partition(":")[0] for text in texts][: n if n > 1 else 0] == style.shorten(
-            NAMES[:n], 16 if kind == "calibration" else 30
-        )[: n if n > 1 else 0]
+        names = style.shorten(NAMES[:n], 16 if kind == "calibration" else 30) if n > 1 else []
+        for text, name in zip((text.partition(":")[0] for text in texts), names, strict=False):
+            head, _, tail = text.partition("…")
+            assert text == name or (head and tail and name.startswith(head) and name.endswith(tail))
+        assert len(texts) >= len(names)
     for kind in ("differences", "rows") if n > 1 else ():
         assert draw(kind, found).axes
 
@@ -181,6 +197,43 @@ def test_roc_and_precision_recall_are_those_of_the_log(log):
     assert np.sum(np.diff(recall, prepend=0) * precision) == pytest.approx(log.points.average_precision, abs=5e-3)
 
 
+WIDE = [
+    ["PECOS", "Parabel", "Ensemble"],
+    ["W" * 40, "M" * 40, "WM" * 20],
+    ["m" * 99, "@" * 99],
+    ["極端多標籤分類模型" * 3, "模型二", "a" * 30],
+    ["מודל ארוך מאוד מאוד מאוד", "b"],
+]
+
+
+def margins(figure):
+    """Return how much room is left around the ink, in points: on the left, on the right, above and below."""
+    ink = (mpl.image.imread(io.BytesIO(files.to_bytes(figure, "png")))[..., :3] < 0.9).any(axis=2)
+    found = []
+    for axis in (0, 1):
+        places = np.flatnonzero(ink.any(axis=axis))
+        found += [places[0], ink.shape[1 - axis] - 1 - places[-1]]
+    return [float(72 * each / style.DOTS_PER_INCH) for each in found]
+
+
+@pytest.mark.parametrize("size", ["column", "page"])
+@pytest.mark.parametrize("names", WIDE)
+def test_names_of_any_width_stay_inside_the_picture(names, size):
+    found = compare(names, metrics=("P@3", "DCG@3"))
+    for kind in ("differences", "rows", "calibration", "gain") if size == "column" else ("differences",):
+        figure = draw(kind, found, size=size)
+        assert min(margins(figure)) >= 2, kind
+        root = ET.fromstring(to_svg(figure))
+        width = float(root.get("viewBox").split()[2])
+        for element in filter(lambda each: each.text, root.iter("{http://www.w3.org/2000/svg}text")):
+            length, transform = float(element.get("textLength")), element.get("transform")  # any font takes this much
+            anchor = re.search("text-anchor: (middle|end)", element.get("style"))
+            x = element.get("x") or re.search(r"translate\(([-0-9.]+)", transform)[1]
+            if "rotate(-90" not in transform:
+                left = float(x) - ({"middle": 0.5, "end": 1.0}[anchor[1]] if anchor else 0.0) * length
+                assert 1 <= left <= left + length <= width - 1, (kind, element.text)
+
+
 def test_the_bytes_of_a_file_depend_on_the_picture_alone(comparison, tmp_path):
     written = []
     for user in ({}, {"axes.facecolor": "red", "font.size": 20, "ytick.direction": "in", "svg.hashsalt": "other"}):
@@ -276,7 +329,7 @@ PLAIN = xmceval.score([[1, 0], [0, 1]], [[0.5, 0.2], [0.1, 0.2]], metrics=["P@1"
         ("curves", [PLAIN], "AUC", "'curves' shows metrics at a cutoff, not AUC; it can show P@1"),
         ("curves", [PLAIN], "R", "metrics: R was not computed; expected any of P@1, AUC"),
         ("curves", [], None, "there are no results to draw"),
-        ("bins", [PLAIN], None, "hint: pass by_frequency, --by-frequency"),
+        ("bins", [PLAIN], None, "hint: pass by_frequency='head,torso,tail'"),
         ("differences", [PLAIN], None, "'differences' needs a comparison"),
         ("rows", [PLAIN], None, "'rows' needs a comparison"),
         ("gain", [PLAIN], None, "not collected .hint: pass plots='gain'"),
@@ -291,7 +344,7 @@ def test_what_a_kind_cannot_show_is_refused(kind, subject, metrics, message):
 
 def test_what_a_kind_cannot_show_is_refused_before_scoring():
     measures = xmceval.score([[1, 0]], [[0.5, 0.2]], metrics="AUC").figures
-    with pytest.raises(UsageError, match="'curves' shows metrics at a cutoff, such as -m P@5; there are only AUC"):
+    with pytest.raises(UsageError, match="'curves' shows metrics at a cutoff, such as P@5; there are only AUC"):
         check_measures("curves", [figure.measure for figure in measures])
 
 

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 from dataclasses import replace
 
 import jsonschema
@@ -19,7 +20,7 @@ from xmceval.report.forms import render
 from xmceval.report.schemas.table import SCHEMAS, find_schema
 from xmceval.scoring.options import Options, specs
 
-STATE = b'{"schema": "xmceval/state/1"}'
+STATE = b'{"schema": "xmceval/state/2"}'
 SOME = {
     ("score", "options"),
     ("merge", "options"),
@@ -92,6 +93,10 @@ def asked_for(folder):
     return options | {"by_frequency": "head,tail", "ceiling": True, "filter": folder / "filter.txt"}
 
 
+FEW_ROWS = np.eye(6)[np.arange(20) % 6]
+OF_FEW_ROWS = {"metrics": "P", "k": 1, "train": FEW_ROWS, "by_frequency": 2}
+
+
 def rich_score(folder):
     result = xmceval.score(folder / "t.txt", folder / "a.txt", **asked_for(folder), plots=["gain", "calibration"])
     entry = next(each for name in datasets() for each in published(name) if each.suspect and each.values)
@@ -101,7 +106,7 @@ def rich_score(folder):
     shown = [
         replace(result, name=f"{i}", published=each) for i, each in enumerate([*ranked, Standings(name, (), "no")])
     ]
-    return [json.loads(render("json", shown))]
+    return [json.loads(render("json", shown)), xmceval.score(FEW_ROWS, FEW_ROWS, **OF_FEW_ROWS).to_dict()]
 
 
 def rich_compare(folder):
@@ -113,7 +118,9 @@ def rich_compare(folder):
     names = {"labels": folder / "names.txt", "texts": folder / "texts.txt"}
     collected = {"plots": ["rows", "gain", "calibration"], "save_labels": folder / "compare.labels.npz"}
     pair = xmceval.compare(folder / "t.txt", alone, **options, **names, **collected, examples=2)
-    return [spread.to_dict(), pair.to_dict()]
+    hits = {name: np.where(np.arange(20)[:, None] < n, FEW_ROWS, 0.5) for name, n in (("few", 2), ("more", 14))}
+    few = xmceval.compare(FEW_ROWS, hits, **OF_FEW_ROWS, against="few")
+    return [spread.to_dict(), pair.to_dict(), few.to_dict()]
 
 
 def rich_inspect(folder):
@@ -131,7 +138,8 @@ def save_state(folder, name, **options):
 
 
 def rich_merge(folder):
-    return [xmceval.merge([save_state(folder, "merge.state")]).to_dict()]
+    xmceval.score(FEW_ROWS, FEW_ROWS, **OF_FEW_ROWS, save_state=folder / "few.state")
+    return [xmceval.merge([path]).to_dict() for path in (save_state(folder, "merge.state"), folder / "few.state")]
 
 
 def rich_listings(command):
@@ -202,9 +210,28 @@ def test_a_field_more_or_less_breaks_the_schema(documents, command):
                 schemas.check(json.dumps(wrong | {"schema": "none"}).replace('"none"', f'"{document["schema"]}"'))
 
 
-def test_a_document_without_a_schema_is_noticed():
-    with pytest.raises(AssertionError, match="xmceval-new/1 has no schema"):
-        json.dumps({"schema": "xmceval-new/1"})
+@pytest.mark.parametrize("name", ["xmceval/new/1", "xmceval-new/1", "xmceval/1"])
+def test_a_document_without_a_schema_is_noticed(name):
+    with pytest.raises(AssertionError, match=f"{name} has no schema"):
+        schemas.dumps({"schema": name})
+    assert json.loads(json.dumps({"schema": name})) == {"schema": name}, "only the program's documents are checked"
+
+
+def test_every_document_that_the_program_writes_is_checked(monkeypatch):
+    writers = schemas.find_writers()
+    assert {"xmceval.report.json", "xmceval.inspection.text", "xmceval.api.checktable"} < {
+        each.__name__ for each in writers
+    }
+    assert all(each.json is schemas.Json for each in writers)
+    monkeypatch.setattr("xmceval.report.json.make_document", lambda _: {"schema": "xmceval/new/1"})
+    with pytest.raises(AssertionError, match="xmceval/new/1 has no schema"):
+        xmceval.score(np.eye(2), np.eye(2), k=1).to_json()
+
+
+@pytest.mark.parametrize("command", SCHEMAS)
+def test_the_kind_in_the_name_of_a_schema_is_its_command(command):
+    kind = "score" if command == "merge" else command
+    assert re.fullmatch(rf"xmceval/{kind}/[1-9][0-9]*", SCHEMAS[command].name)
 
 
 def test_every_command_that_writes_json_has_a_schema():

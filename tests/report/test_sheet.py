@@ -14,6 +14,7 @@ from xmceval.report.scoresheet import build_sheet
 from xmceval.report.sheet import Cell, Listing, Row, Section, Sheet
 
 Y_TRUE = np.array([[1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
+FEW = "caution: the intervals are from fewer than 30 instances"
 Y_SCORE = np.array([[0.9, 0.1, 0.8, 0.2], [0.3, 0.7, 0.1, 0.2], [0.9, 0.5, 0.4, 0.4]])
 
 
@@ -30,13 +31,13 @@ def test_a_sheet_of_one_system_is_whole():
             Section(
                 title="",
                 rows=(
-                    Row("P", {"@1": Cell("66.67", "143.42"), "@3": Cell("33.33", "82.80")}),
-                    Row("coverage_error", {"": Cell("2.33", "3.79")}),
+                    Row("P", {"@1": Cell("66.67", "9.43..99.16"), "@3": Cell("33.33", "±82.80")}),
+                    Row("coverage_error", {"": Cell("2.33", "±3.79")}),
                     Row("tp", {"": Cell("4")}),
                 ),
             ),
         ),
-        below=("ties across a cutoff: 1 instance @3 · P@3 33.33..44.44",),
+        below=(FEW, "ties across a cutoff: 1 instance @3 · P@3 33.33..44.44"),
     )
 
 
@@ -59,14 +60,15 @@ def test_several_systems_are_lines_of_one_table():
     )
     assert [row.head for row in sheet.sections[0].rows] == ["a", "b"]
     ties = "ties across a cutoff: 1 instance @3 · P@3 33.33..44.44"
-    assert sheet.below == (f"a: {ties}", f"b: {ties}")
+    assert sheet.below == (FEW, f"a: {ties}", f"b: {ties}")
 
 
 def test_each_bin_has_a_line_per_system():
     options = {"metrics": "P", "by_frequency": 2, "counts": [9, 9, 1, 1], "n_train": 20}
     sheet = build_sheet([score(**options), score(name="b", **options)])
     assert [(section.name, len(section.rows)) for section in sheet.sections] == [("", 2), ("bin 1", 2), ("bin 2", 2)]
-    assert sheet.below[:3] == (
+    assert sheet.below[:4] == (
+        FEW,
         "values of bins: shares that add up to the total: P",
         "propensities: A=0.55 B=1.5, N=20 from counts",
         "options: by_frequency=2",
@@ -76,7 +78,7 @@ def test_each_bin_has_a_line_per_system():
 def test_a_line_explains_which_values_of_bins_are_shares():
     options = {"by_frequency": 2, "counts": [9, 9, 1, 1], "n_train": 20}
     sheet = build_sheet([score(metrics=["macroF1@1", "P@1", "nDCG@1", "PSP@1", "coverage@1"], **options)])
-    assert sheet.below[0] == (
+    assert sheet.below[1] == (
         "values of bins: shares that add up to the total: P, nDCG, PSP; averages within the bin: macroF1, coverage"
     )
     assert build_sheet([score(metrics="macroF1@1", **options)]).below[0] == (
@@ -87,8 +89,8 @@ def test_a_line_explains_which_values_of_bins_are_shares():
 
 def test_places_are_those_asked_for():
     (section,) = build_sheet([score()], Layout(places=0)).sections
-    assert section.rows[0].cells["@1"] == Cell("67", "143")
-    assert section.rows[1].cells[""] == Cell("2", "4")
+    assert section.rows[0].cells["@1"] == Cell("67", "9..99")
+    assert section.rows[1].cells[""] == Cell("2", "±4")
 
 
 @pytest.mark.parametrize(
@@ -144,8 +146,8 @@ def test_the_plain_form_draws_what_the_sheet_holds():
         above=("above",),
         columns=("@1", ""),
         sections=(
-            Section("first", (Row("P", {"@1": Cell("5.00", "1.00")}), Row("longer", {"": Cell("12345.00")}))),
-            Section("", (Row("P", {"@1": Cell("100.00", "20.00")}),)),
+            Section("first", (Row("P", {"@1": Cell("5.00", "±1.00")}), Row("longer", {"": Cell("12345.00")}))),
+            Section("", (Row("P", {"@1": Cell("100.00", "±20.00")}),)),
         ),
         below=("below",),
         listings=(Listing("listed", (("a", "1"), ("bc", "22"))),),

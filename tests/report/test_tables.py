@@ -23,6 +23,8 @@ from xmceval.report.verdicts import format_p
 
 METRICS = ["P", "PSP", "coverage_error", "macroF1@1"]
 WIDE = Layout(width=1000)
+N = r"\d+(?:\.\d+)?"
+INTERVAL = rf"±{N}|{N}\.\.{N}"
 STYLE = re.compile(r"\x1b\[\d*m")
 
 
@@ -57,7 +59,7 @@ def read_plain(text):
             bin_name = line.partition(":")[0]
         elif re.match(r"\(\w\) |ceiling", line):
             head = line[: spans[0] - 4].strip()
-            for found in re.finditer(r"([\d.]+)(?: ±([\d.]+))?(?: {1,2}([a-z-]+))?(?=  |$)", line[len(head) :]):
+            for found in re.finditer(rf"({N})(?: ({INTERVAL}))?(?: {{1,2}}([a-z-]+))?(?=  |$)", line[len(head) :]):
                 end = len(head) + found.end(1)
                 column = max(i for i, at in enumerate(spans) if at <= end)
                 cells[bin_name, head, columns[column]] = tuple(part or "" for part in found.groups())
@@ -89,8 +91,8 @@ def read_markdown(text):
 
 
 def read_markdown_cell(text):
-    found = re.fullmatch(r"(?:\*\*|<ins>)?([\d.]+)(?:\*\*|</ins>)?(?: ±([\d.]+))?(?: <sup>([a-z-]+)</sup>)?", text)
-    return tuple(part or "" for part in found.groups())
+    pattern = rf"(?:\*\*|<ins>)?({N})(?:\*\*|</ins>)?(?: ({INTERVAL}))?(?: <sup>([a-z-]+)</sup>)?"
+    return tuple(part or "" for part in re.fullmatch(pattern, text).groups())
 
 
 def read_latex(text):
@@ -112,7 +114,8 @@ def read_latex(text):
 
 def read_latex_cell(text):
     text = re.sub(r"\\(textbf|underline)\{([^}]*)\}", r"\2", text)
-    pattern = r"([\d.]+)(?:\{\\scriptsize\$\\pm\$([\d.]+)\})?(?:\\textsuperscript\{([a-z-]+)\})?"
+    text = text.replace(r"\scriptsize$\pm$", r"\scriptsize\ ±")
+    pattern = rf"({N})(?:\{{\\scriptsize\\ ({INTERVAL})\}})?(?:\\textsuperscript\{{([a-z-]+)\}})?"
     return tuple(part or "" for part in re.fullmatch(pattern, text).groups())
 
 
@@ -134,16 +137,25 @@ def expected_cells(comparison, percent=True):
             for name, numbers in metrics.items():
                 scale, places = (100, 2) if percent else (1, 4)
                 scale, places = (1, 2) if name == "coverage_error" else (scale, places)
-                margin = numbers["high"] and f"{scale * (numbers['high'] - numbers['value']):.{places}f}"
                 own = (
                     f"{scale * numbers['value']:.{places}f}",
-                    margin or "",
+                    expected_interval(numbers, scale, places),
                     marks.get((bin_name, system["name"], name), ""),
                 )
                 cells[bin_name, f"({letters[system['name']]}) {system['name']}", name] = own
                 if numbers.get("ceiling") is not None:
                     cells[bin_name, "ceiling", name] = f"{scale * numbers['ceiling']:.{places}f}", "", ""
     return cells
+
+
+def expected_interval(numbers, scale, places):
+    """Return ± and half of it; both ends where it is not symmetric."""
+    value, low, high = (numbers[name] for name in ("value", "low", "high"))
+    if low is None:
+        return ""
+    if abs(high + low - 2 * value) > 1e-9:
+        return f"{scale * low:.{places}f}..{scale * high:.{places}f}"
+    return f"±{scale * (high - value):.{places}f}"
 
 
 READERS = {"table": read_plain, "md": read_markdown, "latex": read_latex}
@@ -331,7 +343,8 @@ def test_names_are_shown_as_they_are(name):
     plain = render("table", results)
     assert clean(name) in plain
     assert "\x1b" not in plain
-    widths = [text_width(line.partition("±")[0]) for line in plain.splitlines() if "±" in line]
+    intervals = [(line, re.search(INTERVAL, line)) for line in plain.splitlines() if not line.startswith("ties")]
+    widths = [text_width(line[: found.start()]) for line, found in intervals if found]
     assert len(widths) == 2
     assert len(set(widths)) == 1
 

@@ -4,11 +4,15 @@ import numpy as np
 import pytest
 
 import xmceval
-from xmceval.report.verdicts import summarise
+from xmceval.errors import XmcevalWarning
+from xmceval.report.layout import Layout
+from xmceval.report.verdicts import describe_size, summarise, write_verdicts
 
 N_ROWS = 60
 HIT, MISS = np.tile([0.9, 0.1], (N_ROWS, 1)), np.tile([0.1, 0.9], (N_ROWS, 1))
 TRUTH = np.tile([1, 0], (N_ROWS, 1))
+NO_OTHER = "no difference from any other was detected"
+ONE = " (c: only 1 row differs)"
 
 
 def hits(n):
@@ -20,14 +24,112 @@ def hits(n):
     ("numbers", "sentence"),
     [
         ((50, 20, 10, 5), "a is better than all others"),
-        ((50, 49, 10, 5), "a is better than c, d; no difference from b was detected"),
-        ((50, 49, 48, 48), "a is best, but no difference from any other was detected"),
+        ((50, 49, 10, 5), "a is better than c, d; no difference from b was detected (b: only 1 row differs)"),
+        (
+            (50, 49, 48, 48),
+            f"a is best, but {NO_OTHER} (b: only 1 row differs; c: only 2 rows differ; d: only 2 rows differ)",
+        ),
         ((50, 50, 10, 5), "a and b have the same value, and are better than all others"),
-        ((50, 50, 49, 5), "a and b have the same value, and are better than d; no difference from c was detected"),
-        ((50, 50, 49, 49), "a and b have the same value, and are best, but no difference from any other was detected"),
+        (
+            (50, 50, 49, 5),
+            f"a and b have the same value, and are better than d; no difference from c was detected{ONE}",
+        ),
+        (
+            (50, 50, 49, 49),
+            f"a and b have the same value, and are best, but {NO_OTHER} (c: only 1 row differs; d: only 1 row differs)",
+        ),
         ((50, 50, 50, 50), "all systems have the same value"),
     ],
 )
 def test_a_sentence_says_what_the_best_are_better_than(numbers, sentence):
     systems = {name: hits(n) for name, n in zip("abcd", numbers, strict=True)}
     assert summarise(xmceval.compare(TRUTH, systems, k=1, metrics="P")) == [f"P@1: {sentence}"]
+
+
+def test_many_pairs_of_few_rows_are_counted():
+    systems = {name: hits(n) for name, n in zip("abcdef", (50, 49, 48, 47, 46, 45), strict=True)}
+    assert summarise(xmceval.compare(TRUTH, systems, k=1, metrics="P")) == [
+        "P@1: a is best, but no difference from any other was detected (only few rows differ from 5 of them)"
+    ]
+
+
+def test_systems_that_are_not_compared_are_no_ties():
+    """A system and one of its own runs are left out, whatever their values."""
+    systems = {"s1": hits(50), "x": hits(10), "y": hits(5), "z": hits(3)}
+    runs = {**systems, "A": [systems["s1"], hits(40)]}
+    with pytest.warns(XmcevalWarning, match="A and s1 are not compared"):
+        comparison = xmceval.compare(TRUTH, runs, k=1, metrics="P")
+    assert summarise(comparison) == [
+        "P@1: s1 and A, which are not compared with each other, are better than all others"
+    ]
+    second = hits(20)
+    runs = {"x": hits(28), "y": hits(5), "s2": second, "A": [hits(59), second]}
+    with pytest.warns(XmcevalWarning, match="A and s2 are not compared"):
+        comparison = xmceval.compare(TRUTH, runs, k=1, metrics="P")
+    assert summarise(comparison) == ["P@1: A is better than all others; s2 was not compared with it"]
+
+
+def test_a_sentence_against_a_baseline_names_what_was_not_tested():
+    systems = {name: hits(n) for name, n in zip("abcde", (20, 50, 5, 22, 20), strict=True)}
+    (sentence,) = summarise(xmceval.compare(TRUTH, systems, k=1, metrics="P", against="a"))
+    assert sentence == (
+        "P@1: better than a: b; worse than a: c; "
+        "no difference was detected: d, e (d: only 2 rows differ; e: no rows differ)"
+    )
+    nothing = np.full((N_ROWS, 2), -np.inf)
+    systems = {"a": hits(20), "b": hits(50), "c": hits(5), "d": hits(30), "none": nothing}
+    with pytest.warns(XmcevalWarning):
+        comparison = xmceval.compare(TRUTH, systems, k=1, metrics="microP", against="a")
+    assert summarise(comparison) == ["microP@1: better than a: b, d; worse than a: c; not tested: none"]
+
+
+@pytest.mark.parametrize(
+    ("n", "sentence"),
+    [
+        (50, "no difference between b and a was detected on P@1, where no rows differ"),
+        (49, "no difference between b and a was detected on P@1, where only 1 row differs"),
+        (45, "no difference between b and a was detected on P@1, where only 5 rows differ"),
+        (44, "b is worse than a on P@1 by 10.00 ± 7.82 points (p = 0.013)"),
+    ],
+)
+def test_a_verdict_says_that_few_rows_differ(n, sentence):
+    comparison = xmceval.compare(TRUTH, {"a": hits(50), "b": hits(n)}, k=1, metrics="P")
+    assert write_verdicts(comparison) == [sentence]
+
+
+def test_a_verdict_says_that_all_rows_differ_alike():
+    comparison = xmceval.compare(TRUTH, {"a": hits(0), "b": hits(N_ROWS)}, k=1, metrics="P")
+    assert write_verdicts(comparison) == [
+        "b is better than a on P@1 by 100.00 points (p < 0.0001; all 60 rows that differ do so alike)"
+    ]
+
+
+def test_metrics_with_few_rows_follow_the_others():
+    truth, other = np.tile([1, 1, 0, 0], (N_ROWS, 1)), np.tile([0.1, 0.2, 0.3, 0.4], (N_ROWS, 1))
+    a, b = other.copy(), other.copy()
+    a[:, 0], b[:4, 1] = 0.9, 0.8
+    a[::2, 1] = 0.7
+    b[:, 0] = np.where(np.arange(N_ROWS) < 3, 0.0, 0.9)
+    b[1::2, 1] = 0.7
+    comparison = xmceval.compare(truth, {"a": a, "b": b}, k=(1, 2), metrics="P")
+    assert comparison["P@1", "b", "a"].n_differing == 0
+    assert write_verdicts(comparison) == [
+        "no difference between b and a was detected on P@2, and on P@1, where no rows differ"
+    ]
+
+
+@pytest.mark.parametrize("test", ["t", "bootstrap"])
+def test_an_interval_that_is_not_symmetric_has_two_ends(test):
+    systems = {"a": hits(12), "b": np.concatenate([hits(50)[:50], hits(10)[:10]])}
+    for system, baseline, sign in (("b", "a", 1), ("a", "b", -1)):
+        comparison = xmceval.compare(
+            TRUTH, {baseline: systems[baseline], system: systems[system]}, k=1, metrics="P", test=test, resamples=300
+        )
+        each = comparison["P@1", system, baseline]
+        low, high = sorted((100 * sign * each.low, 100 * sign * each.high))
+        size = describe_size(each, Layout())
+        if test == "t":
+            assert size == f"80.00 ± {(high - low) / 2:.2f} points"
+        else:
+            assert size == f"80.00 ({low:.2f}..{high:.2f}) points"
+        assert describe_size(each, Layout(percent=False)).startswith("0.8000 ")

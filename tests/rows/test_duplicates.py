@@ -88,7 +88,7 @@ def test_duplicates_are_found_wherever_they_are(where):
 
 def test_a_duplicate_is_refused_with_the_option_that_merges_it():
     truth, twice = to_matrix([[(1, 1.0)]] * 3), to_matrix([[(1, 1.0), (1, 2.0)]] * 3)
-    hint = r"appears twice in this row; a label has one \w+ \(hint: pass --duplicates max to count its largest value\)"
+    hint = r"appears twice in this row; a label has one \w+ \(hint: pass duplicates='max' to count its largest value\)"
     for y_true, y_score, train in ((truth, twice, truth), (twice, truth, truth), (truth, truth, twice)):
         with pytest.raises(DataError, match=hint):
             xmceval.score(y_true, y_score, k=1, train=train)
@@ -102,3 +102,11 @@ def test_each_duplicate_is_counted_once_whatever_the_metrics(metrics):
     evaluator.update(truth, scores)
     for result in (xmceval.score(truth, scores, metrics=metrics, k=1, duplicates="max"), evaluator.result()):
         assert "y_true: dropped 1 duplicate entry; the largest value of a label in a row was kept" in result.warnings
+
+
+def test_duplicates_of_a_truth_that_is_also_the_training_set_are_counted_once():
+    truth = to_matrix([[(0, 1.0), (0, 1.0)], [(1, 1.0)], [(2, 1.0)], [(1, 1.0), (2, 1.0)]])
+    scores = to_matrix([[(0, 0.9)], [(2, 0.3)], [(1, 0.5)], [(1, 0.5)]])
+    result = xmceval.score(truth, scores, metrics=["P", "PSP"], k=1, duplicates="max")
+    counted = [line for line in result.warnings if "duplicate" in line]
+    assert counted == ["y_true: dropped 1 duplicate entry; the largest value of a label in a row was kept"]

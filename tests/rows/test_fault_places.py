@@ -120,6 +120,18 @@ def test_a_grade_above_the_scale_names_its_row_where_others_have_weight_0(monkey
     assert str(error.value).startswith(f"y_true row {row}: a grade is above the greatest of ERR")
 
 
+@every_cut
+def test_grades_above_the_scale_are_named_in_the_order_of_rows(monkeypatch, entries, threads):
+    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
+    rows = stored()
+    for row in (1, 5, 7):
+        with_value(rows, row, 3, 3.0)
+    with pytest.raises(DataError) as error:
+        xmceval.score(to_matrix(rows), to_matrix(stored()), metrics="ERR@1", threads=threads)
+    lines = str(error.value).splitlines()
+    assert [line.partition(":")[0] for line in lines] == [f"y_true row {row}" for row in (1, 5, 7)]
+
+
 @pytest.mark.parametrize("row", [0, 2, 3])
 def test_a_row_longer_than_the_header_declares_is_named(tmp_path, row):
     truth, scores = tmp_path / "t.txt", tmp_path / "p.txt"

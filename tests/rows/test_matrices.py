@@ -443,7 +443,7 @@ def test_grades_whose_gain_leaves_the_range_are_refused():
 
 
 def test_arguments_that_would_have_no_effect_are_refused():
-    with pytest.raises(UsageError, match=r"n_train .--n-train. has no effect without counts"):
+    with pytest.raises(UsageError, match=r"n_train has no effect without counts"):
         xmceval.score(np.eye(3), np.eye(3), k=1, n_train=5)
     with pytest.raises(UsageError, match="A and B have no effect"):
         xmceval.score(np.eye(3), np.eye(3), k=1, inverse_propensities=np.ones(3), a=0.5)

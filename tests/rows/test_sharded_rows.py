@@ -131,6 +131,17 @@ def test_rows_that_are_held_are_read_again_and_freed(monkeypatch):
     assert opened == ["a.npz"]
 
 
+def test_the_name_of_a_file_of_labels_does_not_make_shards_be_read_again(monkeypatch):
+    from xmceval.rows.shards import ReopenedSource
+
+    monkeypatch.setattr(ReopenedSource, "blocks", lambda _: pytest.fail("the rows of text are never held"))
+    for name, content in (("held in memory.txt", "a\nb\n"), ("t-1.txt", "a\n"), ("t-2.txt", "b\n")):
+        with open(name, "w") as file:
+            file.write(content)
+    scored = score("t-*.txt", [np.array([[0.9, 0.1]])] * 2, metrics="P", k=1, labels="held in memory.txt")
+    assert scored["P@1"] == 0.5
+
+
 def test_weights_and_filters_count_rows_over_all_shards():
     truth, scores = [EYE, EYE[:2]], [EYE[::-1], EYE[:2]]
     weights, pairs = [1, 1, 1, 1, 0, 4], [[5, 1]]

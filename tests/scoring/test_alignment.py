@@ -374,3 +374,31 @@ def test_a_header_of_another_number_of_labels_is_doubted(
     lines = [line for line in xmceval.score("t", "p", metrics="P", k=1).warnings if "declares" in line]
     sizes = f"p declares {n_columns:,} columns, t {n_labels:,} labels, and the longest row has {n_predictions:,}"
     assert lines == is_doubtful * [f"{sizes} predictions: do they belong to the same data set?"]
+
+
+@pytest.mark.parametrize("empty_rows", ["zero", "drop"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_warning_quotes_the_value_that_the_result_has(rng, empty_rows, weighted):
+    truth = zipf_truth(rng, 400, 60)
+    scores = model(rng, truth)[rng.permutation(400)]
+    truth[7:47] = 0  # rows without a true label
+    weights = {"sample_weight": rng.integers(1, 9, 400)} if weighted else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = xmceval.score(truth, scores, metrics="P", k=[1, 3], empty_rows=empty_rows, **weights)
+    [line] = [line for line in result.warnings if SHUFFLED in line]
+    assert line.startswith(f"P@1 is {result['P@1']:.2%}, and ")
+    # In random order each predicted label is true in as many rows as have it, of all that count.
+    best, n_counted = scores.argmax(axis=1), 400 if empty_rows == "zero" else 360
+    kept = np.flatnonzero(truth.any(axis=1))
+    chance = truth[kept][:, best[kept]].sum() / 360 / n_counted
+    assert f", and {chance:.2%} with the predictions in random order" in line
+
+
+def test_grades_of_a_text_file_are_reported_with_their_range_though_the_first_is_1(tmp_path):
+    (tmp_path / "t.txt").write_text("2 3\n0:1 1:40\n2:1\n")
+    (tmp_path / "s.txt").write_text("2 3\n0:.5 1:.3\n2:.1\n")
+    result = xmceval.score(tmp_path / "t.txt", tmp_path / "s.txt", metrics="nDCG", k=1)
+    assert "the truth has grades from 1 to 40, which is what a hit is worth for nDCG@1" in [
+        line.replace("which are", "which is") for line in result.warnings
+    ]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from judge import naive, naive_labels, naive_rows
-from support.intervals import check_interval
+from support.intervals import check_interval, judged_interval
 from support.strategies import cases, few, random_case, random_weights, to_csr
 from support.wholerows import OPTIONS, name_of, with_rel
 
@@ -34,7 +34,7 @@ def score(case, weights, **options):
 
 def check(result, name, pairs):
     assert result[name] == pytest.approx(naive.ratio(pairs), rel=1e-12, abs=1e-12), name
-    check_interval(result.interval(name), naive.interval_of(pairs), len(pairs), name)
+    check_interval(result.interval(name), judged_interval(pairs, name), len(pairs), name)
 
 
 @few

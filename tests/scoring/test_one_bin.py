@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from judge import naive, naive_slices
-from support.intervals import check_interval
+from support.intervals import check_interval, judged_interval
 from support.measures import HEADS
 from support.strategies import random_case, random_weights, to_csr
 
@@ -58,4 +58,4 @@ def test_shares_of_grades_from_rel_on_are_the_judges(empty_rows, weights):
             found = each.estimates[str(parse(head, [3])[0])]
             assert found.value == pytest.approx(naive.ratio(pairs), rel=1e-12, abs=1e-12), head
             interval = None if found.low is None else (found.low, found.high)
-            check_interval(interval, naive.interval_of(pairs), len(pairs), head)
+            check_interval(interval, judged_interval(pairs, head), len(pairs), head)

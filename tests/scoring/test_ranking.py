@@ -364,7 +364,7 @@ def test_the_number_of_labels_is_asked_for(tmp_path):
     truth, scores = tmp_path / "truth.txt", tmp_path / "scores.txt"
     truth.write_text("0:1\n1:1\n")
     scores.write_text("0:1\n0:1\n")
-    with pytest.raises(DataError, match=r"LRAP, AUC: no input declares the number of labels.*--n-labels"):
+    with pytest.raises(DataError, match=r"LRAP, AUC: no input declares the number of labels.*n_labels"):
         xmceval.score(truth, scores, metrics=["LRAP", "AUC", "AP@all"])
     assert xmceval.score(truth, scores, metrics="LRAP", n_labels=4)["LRAP"] == pytest.approx((1 + 1 / 4) / 2)
     assert xmceval.score(truth, scores, metrics="AP@all")["AP@all"] == 0.5

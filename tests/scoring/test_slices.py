@@ -141,9 +141,9 @@ def test_bins_that_are_none_are_refused(zipf, bins, said):
 
 def test_bins_need_training_counts(zipf):
     _, y_true, y_score = zipf
-    with pytest.raises(DataError, match=r"bins by frequency need training counts \(hint: pass --train or --counts\)"):
+    with pytest.raises(DataError, match=r"bins by frequency need training counts \(hint: pass train or counts\)"):
         xmceval.score(y_true, y_score, metrics="P", inverse_propensities=np.ones(40), by_frequency=3)
-    with pytest.raises(UsageError, match="cannot be combined with ties=best"):
+    with pytest.raises(UsageError, match="cannot be combined with ties='best'"):
         xmceval.score(y_true, y_score, metrics="P", by_frequency=3, ties="best")
 
 

@@ -15,8 +15,9 @@ from xmceval.kernels.totals import LARGEST_TOP, WORD, WORDS
 from xmceval.scoring.labelcounters import LabelCounters
 from xmceval.scoring.limbs import MOST_STATES, first_mark, join, join_words, last_mark, mark, split
 from xmceval.scoring.options import Options
-from xmceval.scoring.state import Part, State
+from xmceval.scoring.state import State
 from xmceval.scoring.statedocument import as_document, restore
+from xmceval.scoring.stateparts import Part
 from xmceval.scoring.sums import Sums
 from xmceval.scoring.totals import GRADES, Tally
 
@@ -159,8 +160,9 @@ def test_states_that_were_made_otherwise_are_not_added(other, message):
 
 
 def test_the_same_rows_are_not_added_twice():
-    first = make_state("a", slice(4), part=Part("a.state", 4, truth_digest="1", scores_digest="2"))
-    second = make_state("b", slice(4, 9), part=Part("b.state", 5, truth_digest="3", scores_digest="4", shard=(2, 2)))
+    one, two, three, four = (digit * 32 for digit in "1234")
+    first = make_state("a", slice(4), part=Part("a.state", 4, truth_digest=one, scores_digest=two))
+    second = make_state("b", slice(4, 9), part=Part("b.state", 5, truth_digest=three, scores_digest=four, shard=(2, 2)))
     both = first.merge(second)
     assert both.parts == second.merge(first).parts
     assert saved(both).parts == both.parts

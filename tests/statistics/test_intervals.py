@@ -1,12 +1,14 @@
-"""The quantile of t at every number of degrees, and the margin of a ratio by hand."""
+"""The quantile of t at every number of degrees, the intervals of ratios and of shares by hand, and what they cover."""
 
 import math
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from scipy import stats
 
-from xmceval.statistics.intervals import ratio_margin, t_quantile
+from xmceval.statistics.intervals import FEW, RowSums, binomial_interval, ratio_interval, t_quantile
 
 
 @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.99])
@@ -14,6 +16,27 @@ def test_the_quantile_is_students_at_every_number_of_degrees(confidence):
     degrees = range(1, 1000)
     expected = stats.t.ppf((1 + confidence) / 2, degrees)
     assert [t_quantile(n, confidence) for n in degrees] == pytest.approx(expected.tolist(), rel=1e-11)
+
+
+def within(t, degrees):
+    """The probability of -t..t, for an even number of degrees (Abramowitz, Stegun, 26.7.4)."""
+    sine = t / (degrees + t * t).sqrt()
+    term = total = Decimal(1)
+    for j in range(1, degrees // 2):
+        term *= (1 - sine * sine) * (2 * j - 1) / (2 * j)
+        total += term
+    return sine * total
+
+
+@pytest.mark.parametrize(
+    ("confidence", "error"), [(0.6, 2e-14), (0.9, 1e-13), (0.95, 4e-13), (0.99, 4e-12), (0.999, 4e-11)]
+)
+@pytest.mark.parametrize("degrees", [300, 302, 350, 500, 1000, 5000])
+def test_the_expansion_of_the_quantile_is_as_exact_as_it_says(confidence, error, degrees):
+    with localcontext() as context:
+        context.prec = 50
+        found, slack = Decimal(t_quantile(degrees, confidence)), Decimal(error)
+        assert within(found - slack, degrees) < Decimal(confidence) < within(found + slack, degrees)
 
 
 @pytest.mark.parametrize(
@@ -24,31 +47,122 @@ def test_the_quantile_is_that_of_printed_tables(degrees, printed):
     assert round(t_quantile(degrees), 3) == printed
 
 
-def margin(pairs):
-    """Return the margin of rows (numerator, denominator)."""
-    num, den, num2, cross, den2 = (
-        sum(Fraction(x) ** i * Fraction(y) ** j for x, y in pairs) for i, j in ((1, 0), (0, 1), (2, 0), (1, 1), (0, 2))
-    )
-    return ratio_margin(num / den, den, num2, cross, den2, len(pairs))
+def sums_of(pairs):
+    powers = (1, 0), (0, 1), (2, 0), (1, 1), (0, 2)
+    return RowSums(*(sum(Fraction(x) ** i * Fraction(y) ** j for x, y in pairs) for i, j in powers))
 
 
-def test_margins_by_hand():
+def interval(pairs, **options):
+    """Return the interval of rows (numerator, denominator)."""
+    return ratio_interval(sums_of(pairs), len(pairs), **options)
+
+
+def test_intervals_by_hand():
     # Values 0 and 1: mean 1/2, s = sqrt(1/2), s / sqrt(2) = 1/2, t(1) = 12.706205.
-    assert margin([(0, 1), (1, 1)]) == pytest.approx(12.706204736 / 2)
+    assert interval([(0, 1), (1, 1)]) == pytest.approx((0.5 - 12.706204736 / 2, 0.5 + 12.706204736 / 2))
     # (1, 1), (0, 3): R = 1/4, e = 3/4, -3/4; SE = sqrt(9/8 / 2) / 2.
-    assert margin([(1, 1), (0, 3)]) == pytest.approx(12.706204736 * 0.75 / 2)
+    margin = 12.706204736 * 0.75 / 2
+    assert interval([(1, 1), (0, 3)]) == pytest.approx((0.25 - margin, 0.25 + margin))
     # Values 1, 0, 1, 1: s / sqrt(4) = 1/4, t(3) = 3.182446.
-    assert margin([(1, 1), (0, 1), (1, 1), (1, 1)]) == pytest.approx(3.182446305 / 4)
+    margin = 3.182446305 / 4
+    assert interval([(1, 1), (0, 1), (1, 1), (1, 1)]) == pytest.approx((0.75 - margin, 0.75 + margin))
 
 
-def test_one_row_and_no_row_have_no_margin_and_equal_rows_none_to_speak_of():
-    assert ratio_margin(Fraction(1), Fraction(1), Fraction(1), Fraction(1), Fraction(1), 1) is None
-    assert ratio_margin(Fraction(0), Fraction(1), Fraction(0), Fraction(0), Fraction(1), 0) is None
-    assert margin([(1, 3)] * 5) == 0.0
+def test_one_row_no_row_and_rows_that_are_alike_have_no_interval():
+    assert interval([(1, 2)]) is None
+    assert ratio_interval(RowSums(*map(Fraction, (0, 1, 0, 0, 1))), 0) is None
+    for row in ((1, 3), (0, 1), (0.1, 0.3), (1e6 / 3, 1)):
+        assert interval([row] * 5) is None
+    # Ratios that differ by rounding only.
+    assert interval([(0.1, 0.3), (0.1 / 3, 0.1), (1 / 3, 1)]) is None
     # Sums that were rounded below what the square of the sum asks for.
-    assert ratio_margin(Fraction(1, 2), Fraction(2), Fraction(1, 3), Fraction(1), Fraction(2), 2) == 0.0
+    assert ratio_interval(RowSums(Fraction(1), Fraction(2), Fraction(1, 3), Fraction(1), Fraction(2)), 2) is None
 
 
-def test_the_margin_of_many_rows_is_the_normal_ones():
-    pairs = [(i % 2, 1) for i in range(4000)]
-    assert margin(pairs) == pytest.approx(1.96 * 0.5 / math.sqrt(4000), rel=1e-3)
+def test_ever_so_small_a_spread_has_an_interval():
+    low, high = interval([(0.5, 1), (0.5 + 1e-10, 1)])
+    assert 0 < high - low < 1e-8
+
+
+def test_the_interval_of_many_rows_is_the_normal_one():
+    low, high = interval([(i % 2, 1) for i in range(4000)])
+    assert (high - low) / 2 == pytest.approx(1.96 * 0.5 / math.sqrt(4000), rel=1e-3)
+
+
+@pytest.mark.parametrize("n", [2, 5, 39, 40, 1000])
+@pytest.mark.parametrize("weight", [1, Fraction(1, 3), 0.1])
+def test_few_hits_or_misses_have_the_interval_of_clopper_and_pearson_and_others_that_of_t(n, weight):
+    for hits in {0, 1, 2, FEW - 1, FEW, FEW + 1, n - FEW, n - FEW + 1, n - 1, n}.intersection(range(n + 1)):
+        pairs = [(weight * (i < hits), weight) for i in range(n)]
+        found = interval(pairs, is_share=True)
+        if min(hits, n - hits) < FEW:
+            assert found == binomial_interval(hits, n)
+        else:
+            assert found == interval(pairs) != binomial_interval(hits, n)
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [(0.5, 1), (1, 1), (0, 1)],  # a value that is neither 0 nor 1
+        [(1, 1), (0, 2), (0, 1)],  # unlike weights
+        [(2, 2), (0, 1), (0, 2)],
+    ],
+)
+def test_other_values_and_unlike_weights_have_the_interval_of_t(pairs):
+    assert interval(pairs, is_share=True) == interval(pairs)
+
+
+def test_values_that_may_be_above_1_have_the_interval_of_t():
+    pairs = [(1.5, 1), (0.5, 1), (0.5, 1), (0.5, 1)]  # whose sum is that of their squares
+    low, high = interval(pairs)
+    assert (low + high) / 2 == 0.75
+    assert sums_of(pairs).hits(4) == 3
+
+
+def at_most(hits, n, p):
+    return sum(math.comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(hits + 1))
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 30, 100, 1000])
+def test_the_ends_of_the_exact_interval_leave_a_fortieth_each(n):
+    for hits in {0, 1, 2, 5, 19, n - 3, n}.intersection(range(n + 1)):
+        low, high = map(Fraction, binomial_interval(hits, n))
+        step = Fraction(1, 10**13)
+        if hits:
+            assert 1 - at_most(hits - 1, n, low - step) < Fraction(1, 40) < 1 - at_most(hits - 1, n, low + step)
+        if hits < n:
+            assert at_most(hits, n, high + step) < Fraction(1, 40) < at_most(hits, n, high - step)
+        assert (low == 0) == (hits == 0)
+        assert (high == 1) == (hits == n)
+
+
+@pytest.mark.parametrize(("hits", "n"), [(0, 10**6), (3, 10**7), (19, 10**9), (10**8 - 2, 10**8)])
+def test_the_exact_interval_of_very_many_rows_is_that_of_the_beta_distribution(hits, n):
+    low, high = binomial_interval(hits, n)
+    expected = stats.beta.ppf(0.025, hits, n - hits + 1) if hits else 0.0, stats.beta.ppf(0.975, hits + 1, n - hits)
+    assert (low, high) == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_exact_interval_of_misses_mirrors_that_of_hits():
+    for hits in range(31):
+        low, high = binomial_interval(hits, 30)
+        assert binomial_interval(30 - hits, 30) == pytest.approx((1 - high, 1 - low), abs=1e-15)
+
+
+@pytest.mark.parametrize(("n", "least"), [(30, 0.95), (100, 0.934), (1000, 0.931), (10_000, 0.93)])
+def test_the_interval_of_a_share_covers_nearly_as_often_as_it_says_at_every_share(n, least):
+    """By counting all samples, at shares just outside the ends of each interval, where the least are covered."""
+    most = min(n // 2, 200)  # hits: the other half mirrors them, and beyond them t is as good as it gets
+    hits = np.arange(min(n, 2 * most + 100) + 1)
+    ends = np.array([interval_of_hits(each, n) for each in hits])
+    shares = np.concatenate([ends[: most + 1, 0] - 1e-12, ends[: most + 1, 1] + 1e-12])
+    shares = shares[(shares > 0) & (shares <= most / n)]
+    chances = stats.binom.pmf(hits[:, None], n, shares)
+    is_covered = (ends[:, :1] <= shares) & (shares <= ends[:, 1:])
+    assert least <= (chances * is_covered).sum(axis=0).min() < least + 0.002
+
+
+def interval_of_hits(hits, n):
+    hits = Fraction(int(hits))
+    return ratio_interval(RowSums(hits, Fraction(n), hits, hits, Fraction(n)), n, is_share=True)

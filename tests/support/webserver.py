@@ -11,7 +11,10 @@ class Server(ThreadingHTTPServer):
 
     `has_ranges` and `has_size`: what it supports. The first `drops` answers longer than `drop_after` bytes end there.
     `pause`: seconds before an answer. `statuses`: refusals, by name. After an answer from byte `change_after` on, the
-    file is another one, with another tag; where not `has_tags`, of another size.
+    file is another one, with another tag; where not `has_tags`, of another size. `change_range` takes begin, end and
+    size of a range, and returns begin and end of what is sent instead; `describe_range` returns its Content-Range, and
+    `reasons` are the words of refusals, by status. A `bomb` is sent as a gzip body in place of any file
+    or range, though its size was told. `stall`: seconds before the second half of a body.
     """
 
     daemon_threads = True
@@ -22,6 +25,9 @@ class Server(ThreadingHTTPServer):
         self.has_ranges = self.has_size = self.has_tags = True
         self.drops = self.drop_after = self.version = 0
         self.pause, self.change_after = 0.0, None
+        self.reasons, self.bomb, self.stall = {}, None, 0.0
+        self.change_range = lambda begin, end, _size: (begin, end)
+        self.describe_range = lambda begin, end, size: f"bytes {begin}-{end - 1}/{size}"
         self.lock = threading.Lock()
         threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
 
@@ -61,7 +67,7 @@ class Handler(BaseHTTPRequestHandler):
         self.refuse(status)
 
     def refuse(self, status):
-        self.send_response(status)
+        self.send_response(status, self.server.reasons.get(status))
         self.send_header("Content-Length", "0")
         self.end_headers()
 
@@ -76,11 +82,17 @@ class Handler(BaseHTTPRequestHandler):
             return self.refuse(412)
         found = re.match(r"bytes=(\d+)-(\d*)", self.headers.get("Range", "")) if server.has_ranges else None
         begin, end = (int(found[1]), min(int(found[2] or len(text)) + 1, len(text))) if found else (0, len(text))
+        if found:
+            begin, end = server.change_range(begin, end, len(text))
         self.send_response(206 if found else 200)
         if server.has_tags:
             self.send_header("ETag", tag)
         if found:
-            self.send_header("Content-Range", f"bytes {begin}-{end - 1}/{len(text)}")
+            described = server.describe_range(begin, end, len(text))
+            self.send_header(*(("Content-Range", described) if described else ("X-None", "")))
+        if has_body and server.bomb and name.startswith("p"):
+            self.send_header("Content-Encoding", "gzip")
+            text, begin, end = server.bomb, 0, len(server.bomb)
         if server.has_size:
             self.send_header("Content-Length", str(end - begin))
         else:
@@ -95,6 +107,10 @@ class Handler(BaseHTTPRequestHandler):
     def send_body(self, body):
         is_dropped = self.server.take_drop(len(body))
         body = body[: self.server.drop_after] if is_dropped else body
+        if self.server.stall:
+            self.wfile.write(body[: len(body) // 2])
+            time.sleep(self.server.stall)
+            body = body[len(body) // 2 :]
         self.wfile.write(body if self.server.has_size else b"%x\r\n%s\r\n" % (len(body), body))
         if not (self.server.has_size or is_dropped):
             self.wfile.write(b"0\r\n\r\n")

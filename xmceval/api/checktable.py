@@ -8,13 +8,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from xmceval.errors import counted
+from xmceval.errors import counted, escaped
 from xmceval.files.paths import as_input
 from xmceval.files.tables import TableRow, read_table
 from xmceval.labels.catalogue import find_dataset
 from xmceval.labels.plausibility import IMPOSSIBLE, Finding, Printed, check_row, find_copies
-
-SCHEMA = "xmceval-check-table/1"
+from xmceval.version import CHECK_TABLE_SCHEMA
 
 
 @dataclass(frozen=True)
@@ -41,14 +40,14 @@ class TableCheck:
 
     def to_json(self) -> str:
         """Return the JSON document."""
-        document: dict[str, Any] = {"schema": SCHEMA, **asdict(self), "is_possible": self.is_possible}
+        document: dict[str, Any] = {"schema": CHECK_TABLE_SCHEMA, **asdict(self), "is_possible": self.is_possible}
         return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
     def __str__(self) -> str:
         lines = [f"{self.path}: {counted(self.n_rows, 'row')}, {counted(self.n_values, 'value')}"]
         lines.extend(f"  {each.row}: {each.text} ({each.severity})" for each in self.findings)
         lines.append(f"  {counted(len(self.findings), 'problem')}" if self.findings else "  no problems found")
-        return "\n".join(lines)
+        return "\n".join(map(escaped, lines))
 
 
 def check_table(path: str | Path, *, dataset: str | None = None) -> TableCheck:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,19 +13,19 @@ from xmceval.api.runs import Lineup, check_lists
 from xmceval.api.saving import saving_rows
 from xmceval.api.savinglabels import counting_labels, saving_labels
 from xmceval.api.setup import Named, Setup
-from xmceval.errors import UsageError, listed, warn
+from xmceval.errors import UsageError, argument, listed, warn
 from xmceval.files.arrays.pairs import resolve
 from xmceval.files.presence import check_files
 from xmceval.files.shards import find_shards
+from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Comparison, Difference
-from xmceval.report.result import Result
 from xmceval.rows.parts import parts_of
 from xmceval.rows.threads import Progress, default_threads
 from xmceval.scoring.heldrows import HeldRows
 from xmceval.scoring.observers import Observer
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.paired import Output, Pairs, all_pairs, collect_outputs
-from xmceval.scoring.runs import MeanOutput, pairs_of_runs
+from xmceval.scoring.runs import MeanOutput, means_of_runs, pairs_of_runs
 from xmceval.scoring.testing import Adjust, AdjustOver, Details, Test, Testing
 
 NO_DETAILS = Details()
@@ -66,20 +65,25 @@ def compare(
         Compare with this system only; without it every pair is compared, the earlier system being the baseline.
     test : {"t", "randomization", "bootstrap"}
         The paired t test (by the delta method for ratios of sums); random signs of the rows' differences, with the
-        interval of t; or rows drawn with replacement, with the percentile interval.
+        interval of t; or the bootstrap, with the percentile interval: each row is drawn a Poisson number of times, and
+        a resample in which a denominator is 0 is left out. Where fewer than 6 rows differ, or all differ alike, p is
+        that of all exchanges of the two systems in these rows, and there is no interval; randomization still resamples
+        from 6 such rows on.
     adjust : {"holm", "none", "tukey"}
-        How p is adjusted for the number of pairs: Holm's method; not at all; or the randomized two-way Tukey test.
+        How p is adjusted for the number of pairs: Holm's method; not at all; or the randomized two-way Tukey test. The
+        difference that is `detectable` by t is that for as many tests as Holm's method adjusts.
     adjust_over : {"metric", "all"}
         Holm over the pairs within each metric, or over all differences.
     resamples, seed : int
-        Of the randomization, bootstrap and tukey: the digits depend on the seed alone.
+        Of the randomization, bootstrap and tukey. What is drawn depends on the seed, the resample and the row alone,
+        and sums have a fixed order: the digits of p and of intervals are the same on every machine.
     overlap : bool
         Add `overlaps`: per pair and cutoff, how far the two lists agree, whose hits they are, and what both find
         together. Equal scores are ordered by label; any grade counts as true. Of systems with several runs, the mean
         over the pairs of runs.
     examples : int, optional
         Add `examples`: per pair, so many rows that the system loses most and wins most on the first metric that has
-        values of rows; for a ratio of sums these are the rows' own ratios.
+        values of rows, at its largest cutoff; for a ratio of sums these are the rows' own ratios.
     texts : path or sequence of str, optional
         The text of each row, for the examples; a file has one per line.
     save_rows : path, optional
@@ -174,9 +178,12 @@ def compare_systems(
     by_runs = lineup.by_runs(pairs)
     if by_runs and testing.adjust == "tukey":
         names = listed(dict.fromkeys(lineup.names[each] for pair in by_runs for each in reversed(pair)))
-        raise UsageError(f"adjust=tukey permutes rows, but {names} are compared by runs (hint: use holm)")
+        raise UsageError(
+            f"{argument('adjust', 'tukey')} permutes rows, but {names} are compared by runs (hint: use holm)"
+        )
     by_rows = [pair for pair in pairs if pair not in by_runs]
-    paired = Pairs(setup.program, opened[0].terms.n_bins, pairs_of_runs(lineup.groups, by_rows))
+    of_runs, of_means = pairs_of_runs(lineup.groups, by_rows), means_of_runs(lineup.groups, by_rows)
+    paired = Pairs(setup.program, opened[0].terms.n_bins, of_runs, of_means)
     held = HeldRows() if testing.holds_rows else None
     shown = DetailWatch.of(details, setup, lineup, pairs)
     if "rows" in plots and lineup.has_runs:
@@ -197,12 +204,14 @@ def compare_systems(
     means = [MeanOutput(each, lineup.groups) for each in outputs] if lineup.has_runs else outputs
     tests = PairTests(lineup.names, by_rows, testing, setup.options.threads or default_threads(), watch)
     tested = adjust([*tests.differences(means), *lineup.differences(results, by_runs)], testing)
-    differences = [*_in_order(tested, results, lineup, pairs), *(each for each in tested if each.bin)]
+    values = lineup.means(results)
+    measures = [figure.measure for figure in results[0].figures]
+    differences = [*in_order(tested, measures, lineup.names, values, pairs), *(each for each in tested if each.bin)]
     return Comparison(
         tuple(drawn.finish(results)),
         tuple(differences),
         testing,
-        (*overlapping, *_warn_of_files(lineup), *_warn_of_untested(differences, outputs, testing)),
+        (*overlapping, *_warn_of_files(lineup), *warn_of_untested(differences, outputs, testing)),
         tuple(lineup.spreads(results)),
         overlaps=shown.finish_overlaps(),
         examples=shown.finish_examples(),
@@ -220,16 +229,30 @@ def find_pairs(names: Sequence[str], testing: Testing) -> list[tuple[int, int]]:
     return all_pairs(len(names), None if testing.against is None else names.index(testing.against))
 
 
-def _in_order(
-    tested: Sequence[Difference], results: Sequence[Result], lineup: Lineup, pairs: Sequence[tuple[int, int]]
+def in_order(
+    tested: Sequence[Difference],
+    measures: Sequence[Measure],
+    names: Sequence[str],
+    values: Sequence[Sequence[float]],
+    pairs: Sequence[tuple[int, int]],
 ) -> Iterator[Difference]:
-    """Yield the differences over all labels in the order of the figures, those that are not tested too."""
+    """Yield the differences over all labels in the order of the metrics, those that are not tested too.
+
+    Parameters
+    ----------
+    tested : sequence of Difference
+    measures : sequence of Measure
+    names : sequence of str
+        Of the systems.
+    values : sequence of sequence of float
+        By system and metric.
+    pairs : sequence of (system, baseline)
+        By number.
+    """
     by_key = {each.key: each for each in tested if not each.bin}
     for system, baseline in pairs:
-        for i, figure in enumerate(results[0].figures):
-            means = (lineup.mean(results, each, i) for each in (system, baseline))
-            names = lineup.names[system], lineup.names[baseline]
-            plain = Difference(figure.measure, *names, operator.sub(*means))
+        for measure, own, other in zip(measures, values[system], values[baseline], strict=True):
+            plain = Difference(measure, names[system], names[baseline], own - other)
             yield by_key.get(plain.key, plain)
 
 
@@ -246,7 +269,7 @@ def _warn_of_files(lineup: Lineup) -> Iterator[str]:
         seen[keys] = str(each.name)
 
 
-def _warn_of_untested(differences: Sequence[Difference], outputs: Sequence[Output], testing: Testing) -> Iterator[str]:
+def warn_of_untested(differences: Sequence[Difference], outputs: Sequence[Output], testing: Testing) -> Iterator[str]:
     """Warn of metrics without a test, each with the reason."""
     of_rows = {each.measure.name for each in outputs}
     untested: dict[str, dict[str, None]] = {}

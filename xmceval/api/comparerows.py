@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.api.compare import find_pairs
+from xmceval.api.compare import find_pairs, in_order, warn_of_untested
 from xmceval.api.pairtests import PairTests, Watch, adjust
 from xmceval.api.plotting import check_plots
-from xmceval.errors import DataError, UsageError, counted, listed, warn
+from xmceval.errors import DataError, UsageError, argument, counted, listed, warn
 from xmceval.files.paths import to_path
 from xmceval.files.rowvalues import RowTable, read_row_values
 from xmceval.metrics.entry import Metric, Norm
@@ -23,7 +24,7 @@ from xmceval.report.comparison import Comparison
 from xmceval.report.result import Result
 from xmceval.rows.threads import default_threads
 from xmceval.scoring.densities import densities_of_rows
-from xmceval.scoring.estimates import estimate
+from xmceval.scoring.estimates import Estimate, estimate
 from xmceval.scoring.finish import Counts, Figure
 from xmceval.scoring.paired import Output, outputs_of_rows
 from xmceval.scoring.task import Unscored
@@ -127,12 +128,13 @@ def compare_tables(
     outputs = outputs_of_rows(measures, values, weights, pairs, left_out)
     tests = PairTests(called, pairs, testing, threads or default_threads(), watch)
     results = tuple(_result(name, s, outputs, tables, len(first.rows)) for s, name in enumerate(called))
-    differences = adjust([*tests.differences(outputs)], testing)
+    tested = adjust([*tests.differences(outputs)], testing)
+    found = [[figure.estimate.value for figure in result.figures] for result in results]
+    differences = tuple(in_order(tested, measures, called, found, pairs))
+    warnings = *_warnings(tables), *warn_of_untested(differences, outputs, testing)
     source = f"{counted(len(first.rows), 'row')} from saved values"
     densities = tuple(densities_of_rows(measures, values, pairs, called)) if "rows" in plots else ()
-    return Comparison(
-        results, tuple(differences), testing, tuple(_warnings(tables)), source=source, densities=densities
-    )
+    return Comparison(results, differences, testing, warnings, source=source, densities=densities)
 
 
 def _check_together(first: RowTable, other: RowTable) -> None:
@@ -152,7 +154,8 @@ def _check_together(first: RowTable, other: RowTable) -> None:
     if weighed and None not in digests and digests[0] != digests[1]:
         raise DataError(
             f"{first.name} and {other.name} were scored with different propensities, which {listed(weighed)} "
-            f"{'depends' if len(weighed) == 1 else 'depend'} on (hint: score both with the same --train, -A and -B)"
+            f"{'depends' if len(weighed) == 1 else 'depend'} on "
+            f"(hint: score both with the same {argument('train')}, A and B)"
         )
     for lacks, has in ((other, first), (first, other)):
         known = set(lacks.rows)
@@ -194,7 +197,8 @@ def _measure(name: str, values: NDArray[np.float64]) -> Measure:
         return measures[0]
     is_share = bool(((values >= 0) & (values <= 1)).all())
     norms = {"mean": Norm("1", "mean", "the mean of the values in the file")}
-    return Measure(Metric(name, name, norms, "", cutoff="none", unit="share" if is_share else "count"), None)
+    unit, bounds = ("share", (0.0, 1.0)) if is_share else ("count", (-math.inf, math.inf))
+    return Measure(Metric(name, name, norms, "", bounds=bounds, cutoff="none", unit=unit), None)
 
 
 def _parsed(name: str) -> list[Measure]:
@@ -207,10 +211,7 @@ def _parsed(name: str) -> list[Measure]:
 
 def _result(name: str, system: int, outputs: Sequence[Output], tables: Sequence[RowTable], n_rows: int) -> Result:
     """Make the result of a system from its values of rows."""
-    figures = tuple(
-        Figure(each.measure, estimate(each.sums[system], each.n_rows[system]).without_ceiling().without_tie_bounds())
-        for each in outputs
-    )
+    figures = tuple(Figure(each.measure, _estimate(each, system)) for each in outputs)
     saved = [counts for table in tables for counts in table.meta.get("counts", [None] * len(table.systems))]
     if None in saved:  # beside counts of other systems, zeros would be read as counts
         return Result(name, figures, Counts(n_rows, 0, 0, 0, 0, 0, 0, short_rows={}, tied_rows={}, are_known=False))
@@ -219,6 +220,11 @@ def _result(name: str, system: int, outputs: Sequence[Output], tables: Sequence[
         counts[key] = {int(k): rows for k, rows in counts[key].items()}
     counts["unscored"] = {int(rel): Unscored(*numbers) for rel, numbers in counts["unscored"].items()}
     return Result(name, figures, Counts(**counts))
+
+
+def _estimate(output: Output, system: int) -> Estimate:
+    of_rows = output.sums[system], output.n_rows[system], output.extremes[system]
+    return estimate(output.measure, *of_rows).without_ceiling().without_tie_bounds()
 
 
 def _warnings(tables: Sequence[RowTable]) -> list[str]:

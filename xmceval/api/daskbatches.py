@@ -263,4 +263,4 @@ def _run(client: Any, tasks: Sequence[Any], root: Any, progress: Progress | None
 
 def _check(added: Added) -> None:
     if added.error:
-        raise (UsageError if added.is_usage else DataError)(added.error)
+        raise (UsageError if added.is_usage else DataError)(*added.error.split("\n"))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -14,7 +15,7 @@ from typing import Any
 from uuid import uuid4
 
 from xmceval.api.engine import Seen
-from xmceval.errors import DataError, UsageError, XmcevalError, counted
+from xmceval.errors import DataError, UsageError, XmcevalError, argument, as_here, counted
 from xmceval.files.digests import sample_files
 from xmceval.files.paths import RemotePath, to_path
 from xmceval.files.ranges import status_of
@@ -22,6 +23,7 @@ from xmceval.scoring.state import own_version
 
 PATIENCE = 3.0  # seconds until a scheduler has answered
 PATIENCE_FOR_WORKERS = 30.0  # seconds until the first worker is there
+PAUSE = 0.05  # seconds between two looks at the workers that are left
 RETRIES = 2  # of tasks that raise something else than is known of their data, such as an error of a network drive
 LOCAL = "local:"
 INSTALL = "(hint: pip install 'xmceval[dask]')"
@@ -136,12 +138,34 @@ class DaskTasks:
                         "a file on storage that all workers share)"
                     )
 
-    def _ask(self, function: Callable[[], Any]) -> Iterator[tuple[str, Any]]:
-        """Run a function in each worker; yield addresses and answers."""
-        for address, seen in sorted(self._client.run(function, on_error="return").items()):
-            if isinstance(seen, BaseException):
-                raise UsageError(f"worker {address}: cannot be asked for its files: {seen}")
-            yield address, seen
+    def _ask(self, function: Callable[[], Any]) -> list[tuple[str, Any]]:
+        """Run a function in each worker; return addresses and answers, without workers that died meanwhile.
+
+        Raises
+        ------
+        UsageError
+            A worker that is still there does not answer, or one after the other dies.
+        """
+        failed = dict[str, Any]()
+        for _ in range(RETRIES + 1):
+            self._wait_for_workers()
+            answers = self._client.run(function, on_error="return")
+            failed = {address: each for address, each in answers.items() if isinstance(each, BaseException)}
+            if any(not isinstance(each, OSError) for each in failed.values()) or not self._are_gone(failed):
+                break
+            if len(failed) < len(answers):
+                return [(address, answers[address]) for address in sorted(answers.keys() - failed.keys())]
+        address, error = min(failed.items())
+        raise UsageError(f"worker {address}: cannot be asked for its files: {error}")
+
+    def _are_gone(self, addresses: Collection[str]) -> bool:
+        """Return whether the scheduler loses some workers within a moment: those that died."""
+        deadline = time.monotonic() + PATIENCE
+        while not self._client.nthreads().keys().isdisjoint(addresses):
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(PAUSE)
+        return True
 
     def _wait_for_workers(self) -> None:
         try:
@@ -157,7 +181,7 @@ class DaskTasks:
         key = f"{name}-{self._token}-{number}" if name == "xmceval-job" else (f"{name}-{self._token}", number)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of large arguments: they are meant
-            future = self._client.submit(function, *arguments, key=key, retries=RETRIES, pure=False)
+            future = self._client.submit(as_here(function), *arguments, key=key, retries=RETRIES, pure=False)
         self._all.append(future)
         return future
 
@@ -206,13 +230,13 @@ class DaskTasks:
 def _connect(distributed: Any, address: str) -> Any:
     try:
         with ThreadPoolExecutor(1) as pool:  # a notebook has a loop of its own in this thread
-            pool.submit(asyncio.run, _ask_scheduler(distributed, address)).result()
+            pool.submit(as_here(asyncio.run), _ask_scheduler(distributed, address)).result()
         return distributed.Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, TimeoutError, asyncio.TimeoutError, ValueError, ImportError) as error:
         reason = f" ({error})" if isinstance(error, ValueError) else ""
         raise UsageError(
-            f"{address}: no scheduler of Dask answers there{reason} (hint: dask scheduler starts one; --dask local:4 "
-            "needs none)"
+            f"{address}: no scheduler of Dask answers there{reason} (hint: dask scheduler starts one; "
+            f"{argument('client', 'local:4')} needs none)"
         ) from None
 
 
@@ -231,11 +255,11 @@ def _parse_local(target: str) -> int:
     """Return the number of processes of ``local:N``; 0 for an address."""
     if not target.startswith(LOCAL):
         if "://" not in target:
-            raise UsageError(f"--dask {target}: expected an address such as tcp://host:8786, or local:N")
+            raise UsageError(f"{argument('client', target)}: expected an address such as tcp://host:8786, or local:N")
         return 0
     number = target[len(LOCAL) :]
     if not number.isdigit() or not int(number):
-        raise UsageError(f"--dask {target}: expected a number of processes of at least 1, such as local:4")
+        raise UsageError(f"{argument('client', target)}: expected a number of processes of at least 1, such as local:4")
     return int(number)
 
 

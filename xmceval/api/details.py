@@ -10,7 +10,7 @@ from typing import Any
 
 from xmceval.api.runs import Lineup
 from xmceval.api.setup import Setup
-from xmceval.errors import DataError, UsageError, counted
+from xmceval.errors import DataError, UsageError, argument, counted
 from xmceval.files.lines import pick_lines
 from xmceval.files.paths import to_path
 from xmceval.scoring.examples import Example, Examples
@@ -107,7 +107,9 @@ def _pick_texts(texts: Any, rows: set[int], n_rows: int) -> Mapping[int, str]:
             problem = f"{texts}: has {counted(n_texts, 'line')}, and there are {counted(n_rows, 'row')}"
         else:
             problem = f"there are {counted(n_texts, 'text')} for {counted(n_rows, 'row')}"
-        raise DataError(f"{problem}; expected one text per row (hint: pass --texts FILE with those of TRUTH)")
+        raise DataError(
+            f"{problem}; expected one text per row (hint: pass {argument('texts', kind='FILE')} with those of TRUTH)"
+        )
     return found
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from xmceval.errors import DataError, UsageError, counted
+from xmceval.errors import DataError, UsageError, argument, counted
 from xmceval.files.ranges import (
     FileStatus,
     check_end,
@@ -205,7 +205,7 @@ def _check_observers(observers: Sequence[Observer]) -> list[SummedObserver]:
     if others:
         raise UsageError(
             "values of single rows are not available with Dask, as they stay where they are computed (hint: leave out "
-            "save_rows, plots, examples, overlaps and tests that resample rows, or score in one process)"
+            f"{argument('save_rows')}, plots, examples, overlaps and tests that resample rows, or score in one process)"
         )
     return list(observers)  # type: ignore[arg-type]
 

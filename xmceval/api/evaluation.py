@@ -12,7 +12,7 @@ import numpy as np
 from xmceval.api.inputs import Opener, check_narrow, find_filter, find_propensities, hint_at_lists, numbers, unit_of
 from xmceval.api.setup import doubt_threshold, fit_program
 from xmceval.api.shards import check_inputs
-from xmceval.errors import DataError, UsageError, counted, listed
+from xmceval.errors import DataError, UsageError, argument, counted, listed
 from xmceval.labels.bins import make_bins
 from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.metrics.measure import Measure
@@ -26,8 +26,9 @@ from xmceval.scoring.batch import NO_WEIGHTS, Terms
 from xmceval.scoring.evaluate import select_scores
 from xmceval.scoring.options import SOURCES, Options
 from xmceval.scoring.program import Program, compile_program
-from xmceval.scoring.state import Part, State, join_parts, own_version
+from xmceval.scoring.state import State, new_lineage, own_version
 from xmceval.scoring.statedocument import recorded_options
+from xmceval.scoring.stateparts import Part, join_parts
 from xmceval.scoring.totals import empty, merge
 
 WHAT = "Evaluator"
@@ -78,6 +79,7 @@ class Evaluation:
             zero_unscored=options.unscored == "zero",
             threshold=-np.inf if options.threshold is None else options.threshold,
             ties=options.ties,
+            digests_rows=True,
         )
         if width.is_known:
             terms = _with_width(terms, width, program, options)
@@ -97,13 +99,14 @@ class Evaluation:
             parts=join_parts(self._base.parts, own),
             weight_range=self._weight_range,
             removed=self._removed,
+            lineage=self._lineage,
         )
 
     def take(self, state: State) -> None:
         """Go on from another state of this configuration."""
         self._base, self._terms = state, state.terms
         self._accumulator = Accumulator(state.program, state.terms, self._threads, state.totals)
-        self._weight_range, self._removed = state.weight_range, state.removed
+        self._weight_range, self._removed, self._lineage = state.weight_range, state.removed, state.lineage
         self._n_new, self._system = 0, ""
 
     def clear(self) -> None:
@@ -111,7 +114,7 @@ class Evaluation:
         totals = empty(self._base.program, self._terms)
         self._base = replace(self._base, parts=(), totals=totals, version=own_version())
         self._accumulator.clear(self._base.totals)
-        self._weight_range, self._removed = NO_RANGE, (0, 0)
+        self._weight_range, self._removed, self._lineage = NO_RANGE, (0, 0), frozenset[str]()
         self._n_new, self._system, self._n_batches = 0, "", 0
 
     def add(self, y_true: Any, y_score: Any, sample_weight: Any) -> None:
@@ -142,6 +145,7 @@ class Evaluation:
     def _note(self, truth: Source, scores: Source, weights: Float64 | None) -> None:
         """Count what was added beside the totals."""
         self._n_batches += 1
+        self._lineage = self._lineage or new_lineage()
         self._n_new += truth.n_rows or 0
         self._system = self._system or scores.name
         if isinstance(truth, RepairedSource) and isinstance(scores, RepairedSource):
@@ -160,7 +164,7 @@ class Evaluation:
             )
         if not base.is_whole:
             raise UsageError(
-                f"{base.name} is of save_state (--save-state), which writes totals only, so no rows can be added "
+                f"{base.name} is of {argument('save_state')}, which writes totals only, so no rows can be added "
                 f"(hint: update another {WHAT} of the same options, and merge it with this one)"
             )
 

@@ -21,6 +21,7 @@ from xmceval.files.states import from_bytes, read_state, to_bytes, write_state
 from xmceval.metrics.table import DEFAULT_CUTOFFS
 from xmceval.report.result import Result
 from xmceval.scoring.options import Options, specs
+from xmceval.scoring.sketch import find_overlaps
 from xmceval.scoring.state import State
 from xmceval.scoring.statedocument import as_document, restore
 
@@ -179,19 +180,29 @@ class Evaluator:
         Raises
         ------
         DataError
-            Other metrics, options, propensities, weights or numbers of labels, or a filter.
+            Other metrics, options, propensities, weights or numbers of labels, or a filter; a copy of this one, from a
+            file or a pickle, which has rows of it.
         UsageError
             The Evaluator itself.
+
+        Warns
+        -----
+        XmcevalWarning
+            Both seem to have rows in common; see `xmceval.merge`.
         """
         if not isinstance(other, Evaluator) or other is self:
             what = "itself" if other is self else f"a {type(other).__name__}"
             raise UsageError(f"an Evaluator is merged with another one, not with {what}")
         first, second = sorted((self, other), key=id)  # so that two threads cannot wait for each other
         with first._lock, second._lock:
-            theirs = other._state
+            own, theirs = self._state, other._state
             if theirs.name == NAME:
                 theirs = replace(theirs, name="the other one")
-            self._evaluation.take(self._state.merge(theirs))
+            merged = own.merge(theirs)
+            overlaps = find_overlaps([each.totals.tally.sketch for each in (own, theirs)])
+            self._evaluation.take(merged)
+        names = own.name, theirs.name
+        warn(each.describe(names[each.smaller], names[each.larger]) for each in overlaps)
         return self
 
     def state(self) -> NDArray[np.int64]:
@@ -199,8 +210,10 @@ class Evaluator:
 
         The array has the same size on all ranks, so it is what ``torch.distributed.all_reduce`` and MPI add; sums over
         up to 2^20 ranks are exact and cannot overflow. Not in it are the sample of rows from which warnings of likely
-        mistakes come (such as shuffled rows), and of grades above 31 all but their power of two, which only the warning
-        on grades shows.
+        mistakes come (such as shuffled rows), the most extreme rows, without which no interval has the caution
+        ``one_row``, and of grades above 31 all but their power of two, which only the warning on grades shows. Nor is
+        anything that shows rows that are added twice: that copies of an Evaluator are refused, and that rows in common
+        are warned of, holds for files, pickles and `merge` only.
 
         Returns
         -------

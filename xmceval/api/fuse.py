@@ -85,8 +85,9 @@ def fuse(systems: Sequence[Any], *, by: str = "score", weights: Sequence[float] 
         Scores of at least two systems of the same rows, as in `score`.
     by : {"score", "normalized", "rank", "reciprocal-rank"}
         The weighted sum of scores, a label that a list lacks having that list's lowest score in the row; of scores
-        scaled to 0..1 within each row and list, such a label having 0; of ranks, such a label having the rank below the
-        last; or of 1 / (60 + rank), such a label having 0 (Cormack, Clarke, Buettcher, SIGIR 2009).
+        scaled to 0..1 within each row and list, equal ones or a single one to 1, such a label having 0, as one with
+        -inf has; of ranks, such a label having the rank below the last; or of 1 / (60 + rank), such a label having 0
+        (Cormack, Clarke, Buettcher, SIGIR 2009).
     weights : sequence of float, optional
         One per system, at least 0; default 1 each.
 

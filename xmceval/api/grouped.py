@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, counted, warn
+from xmceval.errors import DataError, counted, escaped, warn
 from xmceval.files.logcolumns import parse_columns
 from xmceval.files.logs import read_log
 from xmceval.files.paths import to_path
@@ -21,14 +21,13 @@ from xmceval.rows.block import Float64
 from xmceval.rows.storage import comparable
 from xmceval.scoring.roc import roc_areas
 from xmceval.scoring.rocpoints import RocPoints, roc_points
+from xmceval.version import AUC_SCHEMA
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 AnyArray = NDArray[Any]
-
-AUC_SCHEMA = "xmceval-auc/1"
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +160,7 @@ class LogAUC:
             lines.append(f"groups with only one class, left out of GAUC: {left_out}")
         if self.header:
             lines.append(f"the first line is the header {self.header}")
-        return "\n".join(lines) + "\n"
+        return "\n".join(map(escaped, lines)) + "\n"
 
 
 def auc(

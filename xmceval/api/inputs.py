@@ -20,7 +20,7 @@ from xmceval.api.shards import (
     open_shards,
     refuse_judgments,
 )
-from xmceval.errors import DataError, UsageError, counted
+from xmceval.errors import DataError, UsageError, argument, counted
 from xmceval.files.addresses import is_address
 from xmceval.files.columns import read_numbers
 from xmceval.files.filters import read_filter
@@ -72,13 +72,13 @@ class Opener:
             return open_shards(matrix, open_part, are_scores=False)
         if not isinstance(matrix, (str, Path)):
             source = as_truth(matrix, name, width.or_none or self.options.n_labels)
-            return Input(self._repaired(source), _note(source))
+            return self._as_input(source)
         n_labels = width.or_none or self.options.n_labels or (None if self.names is None else len(self.names))
         open_file = partial(open_truth, matrix, names=self.names, n_labels=n_labels, max_line=self.options.max_line)
         opened = open_lean(matrix, open_file, is_shard=is_shard)
         if name == "train" and opened.judgments is not None:
             check_common_labels(opened.judgments, opened.judgments.name)
-        return Input(self._repaired(opened.source), f"{matrix}: {opened.description}", opened.judgments)
+        return Input(self._repaired(opened.source), opened.description, str(matrix), opened.judgments)
 
     def scores(self, matrix: Any, truth: Input, width: Width) -> Input:
         """Open predictions."""
@@ -116,7 +116,7 @@ class Opener:
         if not isinstance(matrix, (str, Path)):
             matrix_source = as_scores(matrix, name, width.or_none)
             _check_lists(truth, matrix_source)
-            return Input(self._repaired(matrix_source), _note(matrix_source))
+            return self._as_input(matrix_source)
         open_file = partial(
             open_scores,
             matrix,
@@ -128,7 +128,11 @@ class Opener:
             ties=self.options.ties,
         )
         opened = open_lean(matrix, open_file, is_shard=is_shard)
-        return Input(self._repaired(opened.fit_width(width.or_none)), f"{matrix}: {opened.description}")
+        return Input(self._repaired(opened.fit_width(width.or_none)), opened.description, str(matrix))
+
+    def _as_input(self, source: MatrixSource) -> Input:
+        """Return a matrix as an input."""
+        return Input(self._repaired(source), source.note, source.name, may_be_ids=source.may_be_ids)
 
     def _repaired(self, source: Source) -> Source:
         return merge_duplicate_labels(source) if self.options.duplicates == "max" else source
@@ -137,10 +141,10 @@ class Opener:
         """Return the number of labels that the truth, the caller and the names of labels declare."""
         n_labels = self.options.n_labels
         if truth.n_labels is None:
-            width = Width() if n_labels is None else Width(n_labels, "n_labels (--n-labels) is")
+            width = Width() if n_labels is None else Width(n_labels, f"{argument('n_labels')} is")
         else:
             width = Width(truth.n_labels, f"{truth.name} has")
-            width = width if n_labels is None else width.agree(n_labels, "n_labels (--n-labels)")
+            width = width if n_labels is None else width.agree(n_labels, argument("n_labels"))
         return width if self.names is None else width.agree(len(self.names), self.names.source)
 
 
@@ -155,12 +159,7 @@ def _check_lists(truth: Input, scores: MatrixSource) -> None:
 
 def hint_at_lists(truth: Input) -> str:
     """Return a hint for the message on a wrong number of labels, where lists of their ids were read as a matrix."""
-    return f"; {AS_MATRIX} (hint: pass n_labels if they are ids of labels)" if truth.note.endswith(AS_MATRIX) else ""
-
-
-def _note(source: MatrixSource) -> str:
-    """Return how a matrix was read, where it could have been something else."""
-    return f"{source.name}: {source.note}" if source.note else ""
+    return f"; {AS_MATRIX} (hint: pass sets if they are ids of labels)" if truth.may_be_ids else ""
 
 
 def check_common_labels(judgments: Judgments | None, *others: object) -> None:
@@ -168,7 +167,11 @@ def check_common_labels(judgments: Judgments | None, *others: object) -> None:
     passed = [other for other in others if other is not None]
     if judgments is not None and judgments.has_own_labels and passed:
         other = passed[0] if isinstance(passed[0], (str, Path)) else "an array"
-        hint = "" if judgments.documents is None else " (hint: pass --labels FILE, with one document per line)"
+        hint = (
+            ""
+            if judgments.documents is None
+            else f" (hint: pass {argument('labels', kind='FILE')}, with one document per line)"
+        )
         raise DataError(
             f"{other}: cannot be matched by label, as the documents of {judgments.name} are only numbered by their "
             f"places in it{hint}"
@@ -219,7 +222,7 @@ def _estimate_propensities(opener: Opener, truth: Source, width: Width, a: float
         warnings.append(
             "no training labels were passed: propensities come from the label frequencies of "
             f"{truth.name} itself, and such values are not comparable with published ones "
-            "(hint: pass --train FILE)"
+            f"(hint: pass {argument('train', kind='FILE')})"
         )
     elif is_truth:
         warnings.append(
@@ -326,7 +329,7 @@ def read_weights(values: Any, truth: Source, max_weight: float | None = None) ->
     unit = None if max_weight is None else unit_of(max_weight)
     if values is None:
         if unit is not None:
-            raise UsageError("max_weight (--max-weight) has no effect without sample_weight (--weights)")
+            raise UsageError(f"{argument('max_weight')} has no effect without {argument('sample_weight')}")
         return Weights()
     weights, name = numbers(values, "sample_weight", "row")
     if truth.n_rows is not None and weights.size != truth.n_rows:
@@ -344,7 +347,8 @@ def read_weights(values: Any, truth: Source, max_weight: float | None = None) ->
     check_any_weight(name, greatest, weights.size)
     if max_weight is not None and greatest > max_weight:
         row = int(np.argmax(weights))
-        raise DataError(f"{name}:{row + 1}: the weight of row {row} is {greatest:g}, above max_weight, {max_weight:g}")
+        limit = f"{argument('max_weight')}, {max_weight:g}"
+        raise DataError(f"{name}:{row + 1}: the weight of row {row} is {greatest:g}, above {limit}")
     unit = unit or unit_of(greatest or 1.0)
     return Weights(weights / unit, unit)
 
@@ -359,7 +363,7 @@ def unit_of(max_weight: Any) -> float:
     """
     is_number = isinstance(max_weight, (int, float, np.number)) and not isinstance(max_weight, bool)
     if not is_number or not 0 < max_weight < math.inf:
-        raise UsageError(f"max_weight must be a number above 0, got {max_weight!r}")
+        raise UsageError(f"{argument('max_weight')} must be a number above 0, got {max_weight!r}")
     return math.ldexp(1.0, math.frexp(float(max_weight))[1] - 1)
 
 

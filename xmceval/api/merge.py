@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
-from itertools import pairwise
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from xmceval.api.evaluator import Evaluator
 from xmceval.api.finishing import finish_state
 from xmceval.api.states import check_new
-from xmceval.errors import DataError, UsageError, counted, listed, warn
+from xmceval.errors import DataError, UsageError, argument, counted, listed, warn
 from xmceval.files.paths import to_path
 from xmceval.files.presence import check_files
 from xmceval.files.shards import natural_key
 from xmceval.files.states import read_state, to_bytes, write_state
 from xmceval.report.result import Result
 from xmceval.scoring.joinedfilters import join_filters
-from xmceval.scoring.state import Part, State
+from xmceval.scoring.sketch import find_overlaps
+from xmceval.scoring.state import State
 from xmceval.scoring.statedocument import as_document, restore
+from xmceval.scoring.stateparts import Part
 
 MOST_NAMED = 5  # of missing shards
 
@@ -47,14 +49,16 @@ def merge(
     ------
     DataError
         A file that is no state; states of other metrics, options, propensities or versions; a shard that is missing or
-        given twice; rows that are in two states.
+        given twice; two states of the same rows, or of one Evaluator and a copy of it.
     UsageError
         No state, or one path instead of a list.
 
     Warns
     -----
     XmcevalWarning
-        What a reader must know before trusting the numbers.
+        What a reader must know before trusting the numbers; states that seem to have rows in common. These are found by
+        the hashes of up to 4,096 rows of each state, of their truth and ranked labels: an overlap of less than 1 % of
+        the smaller state's rows is not found, nor one with a state of more than some 500 times as many rows.
 
     Examples
     --------
@@ -82,12 +86,13 @@ def merge_states(states: Sequence[Any], *, name: str | None = None, save_state: 
     if save_state is not None:
         check_new(save_state)
     opened = sorted((_open(each, f"state {number}") for number, each in enumerate(states, 1)), key=_order)
-    parts = [part for state in opened for part in state.parts]
-    missing = check_shards(parts)
-    if missing and save_state is None:
-        raise DataError(f"{missing} (hint: merge all of them, or pass --save-state FILE to merge the rest later)")
     merged = _add(opened)
-    _check_truths(parts)
+    missing = find_missing(merged.parts)
+    if missing and save_state is None:
+        saving = argument("save_state", kind="FILE")
+        raise DataError(f"{missing} (hint: merge all of them, or pass {saving} to merge the rest later)")
+    _check_truths(merged.parts)
+    merged = replace(merged, warnings=(*merged.warnings, *_doubt_overlaps(opened)))
     if save_state is not None:
         write_state(save_state, to_bytes(*as_document(replace(merged, name=str(save_state)), whole=False)))
         merged = replace(merged, warnings=(*merged.warnings, *([missing] if missing else [])))
@@ -134,44 +139,41 @@ def _add(states: Sequence[State]) -> State:
     return replace(merged, terms=replace(merged.terms, filter=joined))
 
 
-def check_shards(parts: Sequence[Part]) -> str:
-    """Check that no shard is given twice, and return what is said of those that are missing; nothing without any.
+def find_missing(parts: Sequence[Part]) -> str:
+    """Return what is said of shards that are missing; nothing without any.
 
     Raises
     ------
     DataError
-        A shard given twice, shards of several numbers of shards, or with a number beside others without.
+        Shards beside parts without a number.
     """
-    numbered = sorted((part for part in parts if part.shard is not None), key=lambda part: (part.shard, part.name))
+    numbered = {part.shard: part for part in parts if part.shard is not None}
     if not numbered:
         return ""
-    first = numbered[0]
-    number, n_shards = _shard_of(first)
-    for part in parts:
-        if part.shard is None:
-            raise DataError(
-                f"{first.name} is shard {number} of {n_shards}, but {part.name} was saved without --shard; expected "
-                "all or none"
-            )
-        if _shard_of(part)[1] != n_shards:
-            own = " of ".join(map(str, _shard_of(part)))
-            raise DataError(f"{first.name} is shard {number} of {n_shards}, but {part.name} is shard {own}")
-    for one, other in pairwise(numbered):
-        if one.shard == other.shard:
-            raise DataError(f"{one.name} and {other.name} are both shard {_shard_of(one)[0]} of {n_shards}")
-    present = {_shard_of(part)[0] for part in numbered}
-    missing = [each for each in range(1, n_shards + 1) if each not in present]
-    if not missing:
+    (number, n_shards), first = min(numbered.items(), key=lambda item: item[0])
+    unnumbered = next((part for part in parts if part.shard is None), None)
+    if unnumbered is not None:
+        raise DataError(
+            f"{first.name} is shard {number} of {n_shards}, but {unnumbered.name} was saved without "
+            f"{argument('shard')}; expected all or none"
+        )
+    n_missing = n_shards - len(numbered)
+    if not n_missing:
         return ""
-    more = f" and {len(missing) - MOST_NAMED:,} more" if len(missing) > MOST_NAMED else ""
-    verb = "is" if len(missing) == 1 else "are"
-    shards = "shard" if len(missing) == 1 else "shards"
-    found = listed(f"{part.name} is shard {_shard_of(part)[0]}" for part in numbered[:MOST_NAMED])
-    return f"{shards} {listed(missing[:MOST_NAMED])}{more} of {n_shards} {verb} missing: {found}"
+    missing = islice((each for each in range(1, n_shards + 1) if (each, n_shards) not in numbered), MOST_NAMED)
+    more = f" and {n_missing - MOST_NAMED:,} more" if n_missing > MOST_NAMED else ""
+    shards, verb = ("shard", "is") if n_missing == 1 else ("shards", "are")
+    found = listed(f"{part.name} is shard {shard[0]}" for shard, part in sorted(numbered.items())[:MOST_NAMED])
+    return f"{shards} {listed(missing)}{more} of {n_shards} {verb} missing: {found}"
 
 
-def _shard_of(part: Part) -> tuple[int, int]:
-    return part.shard or (0, 0)
+def _doubt_overlaps(states: Sequence[State]) -> Iterator[str]:
+    """Warn of states that seem to have rows in common."""
+    overlaps = find_overlaps([state.totals.tally.sketch for state in states])
+    for each in overlaps[:MOST_NAMED]:
+        yield each.describe(states[each.smaller].name, states[each.larger].name)
+    if len(overlaps) > MOST_NAMED:
+        yield f"so do {counted(len(overlaps) - MOST_NAMED, 'other pair')} of states"
 
 
 def _check_truths(parts: Sequence[Part]) -> None:

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from xmceval.errors import counted
+from xmceval.kernels.totals import FEW_DIFFER
 from xmceval.report.comparison import Difference
 from xmceval.scoring.paired import Output
 from xmceval.scoring.runs import MeanOutput
 from xmceval.scoring.testing import Testing
 from xmceval.statistics.multiplicity import holm
-from xmceval.statistics.paired import PairedT
+from xmceval.statistics.paired import PairedT, detectable
 from xmceval.statistics.resampling import (
     Resampling,
     bootstrap_difference,
@@ -116,27 +118,28 @@ class PairTests:
                     output.measure,
                     self.names[system],
                     self.names[baseline],
-                    tested.difference,
-                    tested.low,
-                    tested.high,
-                    tested.p,
-                    None if tested.p is None else self._tukey_p(output, system, baseline),
-                    tested.effect,
-                    tested.detectable,
-                    wins,
-                    ties,
-                    losses,
-                    output.n(system, baseline),
-                    output.bin,
+                    **vars(tested),
+                    p_adjusted=None if tested.p is None else self._tukey_p(output, system, baseline),
+                    wins=wins,
+                    ties=ties,
+                    losses=losses,
+                    n=output.n(system, baseline),
+                    bin=output.bin,
                 )
 
     def _resampled(self, tested: PairedT, output: Output | MeanOutput, system: int, baseline: int) -> PairedT:
-        """Replace what a resampling test finds in place of t."""
-        if output.rows is None or self.testing.test == "t" or tested.p is None:
+        """Replace what a resampling test finds in place of t; where few rows differ, p is exact."""
+        test, m = self.testing.test, tested.n_differing
+        if output.rows is None or test == "t" or tested.p is None:
+            return tested
+        # Of differences that are all equal, all bootstrap samples have the same.
+        if m is not None and (m <= FEW_DIFFER or test == "bootstrap"):
+            if self._progress is not None:
+                self._progress(self.testing.resamples)
             return tested
         a, b = output.rows(system), output.rows(baseline)
         resampling = self._resampling
-        if self.testing.test == "randomization":
+        if test == "randomization":
             return replace(tested, p=randomization_p(a, b, resampling))
         sums = bootstrap_sums(np.concatenate([a, b], axis=1), resampling)
         found = bootstrap_difference(sums, tested.difference, resampling)
@@ -157,16 +160,29 @@ class PairTests:
 
 
 def adjust(differences: Sequence[Difference], testing: Testing) -> list[Difference]:
-    """Adjust p by Holm's method, where that was asked for: within each metric, or over all differences."""
+    """Adjust p by Holm's method, where that was asked for, and add what so many tests could detect."""
     adjusted = list(differences)
-    if testing.adjust != "holm":
-        return adjusted
-    groups: dict[tuple[str, str], list[int]] = {}
+    for members in _list_families(differences, testing):
+        own = [differences[i] for i in members]
+        ps = holm([each.p for each in own]) if testing.adjust == "holm" else [each.p_adjusted for each in own]
+        for i, each, p in zip(members, own, ps, strict=True):
+            adjusted[i] = replace(each, p_adjusted=p, detectable=_detectable(each, testing, len(members)))
+    return adjusted
+
+
+def _list_families(differences: Sequence[Difference], testing: Testing) -> list[list[int]]:
+    """Return which tests are adjusted together: within each metric, over all, or each alone."""
+    families: dict[Any, list[int]] = {}
     for i, each in enumerate(differences):
         if each.p is not None:
-            group = ("", "") if testing.adjust_over == "all" else (each.measure.name, each.bin)
-            groups.setdefault(group, []).append(i)
-    for members in groups.values():
-        for i, p in zip(members, holm([differences[i].p for i in members]), strict=True):
-            adjusted[i] = replace(differences[i], p_adjusted=p)
-    return adjusted
+            within = () if testing.adjust_over == "all" else (each.measure.name, each.bin)
+            families.setdefault(within if testing.adjust == "holm" else i, []).append(i)
+    return list(families.values())
+
+
+def _detectable(difference: Difference, testing: Testing, n_tests: int) -> float | None:
+    """Return the smallest difference that one of so many tests detects; None where the test is not by t."""
+    is_by_t = difference.unit == "run" or (testing.test == "t" and testing.adjust != "tukey")
+    if difference.error is None or difference.degrees is None or not is_by_t:
+        return None
+    return detectable(difference.error, difference.degrees, n_tests)

@@ -47,10 +47,13 @@ Pass a sampler that does not, or leave out the repeated ones. With MPI, ``comm.a
 Lightning
 ---------
 A callback for a module whose ``validation_step`` returns the logits; the values are logged under the names of the
-metrics, so ``ModelCheckpoint(monitor="P@1", mode="max")`` works:
+metrics, so ``ModelCheckpoint(monitor="P@1", mode="max")`` works. In several processes Lightning's own sampler repeats
+some rows at the end of a process, so that all have as many; the callback leaves these out, and each row counts once:
 
+>>> import sys
 >>> import lightning
 >>> import torch
+>>> from torch.utils.data.distributed import DistributedSampler
 >>> from xmceval import Evaluator
 >>> class Metrics(lightning.Callback):
 ...     def __init__(self, **options):
@@ -58,9 +61,14 @@ metrics, so ``ModelCheckpoint(monitor="P@1", mode="max")`` works:
 ...
 ...     def on_validation_epoch_start(self, trainer, pl_module):
 ...         self.evaluator.reset()
+...         sampler, self.n_left = trainer.val_dataloaders.sampler, sys.maxsize
+...         if isinstance(sampler, DistributedSampler):  # this process has the rows rank, rank + num_replicas ...
+...             self.n_left = len(range(sampler.rank, len(sampler.dataset), sampler.num_replicas))
 ...
 ...     def on_validation_batch_end(self, trainer, pl_module, outputs, batch, batch_idx, dataloader_idx=0):
-...         self.evaluator.update(batch[1], outputs)
+...         own = slice(min(len(outputs), self.n_left))
+...         self.evaluator.update(batch[1][own], outputs[own])
+...         self.n_left -= len(outputs[own])
 ...
 ...     def on_validation_epoch_end(self, trainer, pl_module):
 ...         state = torch.from_numpy(self.evaluator.state()).to(pl_module.device)

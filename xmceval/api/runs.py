@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ from xmceval.report.result import Result
 from xmceval.rows.lists import is_pair
 from xmceval.rows.parts import Shards, parts_of
 from xmceval.scoring.finish import Figure
-from xmceval.statistics.paired import welch
+from xmceval.statistics.paired import mean_of_runs, welch
 
 FEWEST = 3  # runs of both systems from which on the run is the unit of a test
 
@@ -103,25 +102,20 @@ class Lineup:
         for system, baseline in pairs:
             for i, (bin_name, figure) in enumerate(found[0]):
                 own, other = ([found[run][i][1].estimate.value for run in self.groups[s]] for s in (system, baseline))
-                tested = welch(own, other)
                 yield Difference(
                     figure.measure,
                     self.names[system],
                     self.names[baseline],
-                    tested.difference,
-                    tested.low,
-                    tested.high,
-                    tested.p,
-                    detectable=tested.detectable,
+                    **vars(welch(own, other)),
                     n=len(own) + len(other),
                     bin=bin_name,
                     unit="run",
                 )
 
-    def mean(self, results: Sequence[Result], system: int, figure: int) -> float:
-        """Return the mean of a metric over the runs of a system."""
-        values = [results[run].figures[figure].estimate.value for run in self.groups[system]]
-        return math.fsum(values) / len(values)
+    def means(self, results: Sequence[Result]) -> list[list[float]]:
+        """Return the means of all metrics over the runs of each system."""
+        found = [[figure.estimate.value for figure in result.figures] for result in results]
+        return [list(map(mean_of_runs, zip(*(found[run] for run in group), strict=True))) for group in self.groups]
 
     def spreads(self, results: Sequence[Result]) -> Iterator[RunsOf]:
         """Yield how far the runs of each system that has several lie apart."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from xmceval.api.inputs import find_propensities
 from xmceval.api.setup import Opened, Setup
-from xmceval.errors import UsageError
+from xmceval.errors import UsageError, argument
 from xmceval.files.paths import to_path
 from xmceval.files.writing.labelvalues import LabelPair, LabelTable, check_label_file, write_label_values
 from xmceval.files.writing.targets import open_targets
@@ -45,7 +45,8 @@ def counting_labels(setup: Setup, path: str | Path | None, rows: str | Path | No
     if not any(measure.k is not None or measure.metric.family in COUNTED for measure in program.measures):
         raise UsageError(f"{path}: none of the metrics counts labels (hint: add a metric at a cutoff, such as P@5)")
     if setup.terms.ties != "label":
-        raise UsageError(f"{path}: counts by label follow the order by label, not ties={setup.terms.ties}")
+        ties = argument("ties", setup.terms.ties)
+        raise UsageError(f"{path}: counts by label follow the order by label, not {ties}")
     return replace(setup, program=program)
 
 

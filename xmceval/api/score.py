@@ -10,7 +10,7 @@ from xmceval.api.plotting import PlotWatch, check_plots
 from xmceval.api.saving import saving_rows
 from xmceval.api.savinglabels import counting_labels, saving_labels
 from xmceval.api.setup import Named, Setup
-from xmceval.api.states import Shard, check_saving, parse_shard, saving_state
+from xmceval.api.states import Shard, check_saving, digesting_rows, parse_shard, saving_state
 from xmceval.errors import UsageError, warn
 from xmceval.files.limits import MAX_LINE
 from xmceval.files.shards import find_shards
@@ -208,7 +208,7 @@ def score_systems(
     plots: Sequence[str] = (),
 ) -> list[Result]:
     """Score systems on an opened truth, which is read once."""
-    setup = counting_labels(setup, save_labels, save_rows)
+    setup = digesting_rows(counting_labels(setup, save_labels, save_rows), save_state)
     opened = setup.open_systems(systems)
     shown = PlotWatch.of(plots, setup, opened)
     with (
@@ -216,7 +216,7 @@ def score_systems(
         saving_labels(setup, opened, save_labels) as saved_labels,
         saving_state(setup, save_state, counts_labels=save_labels is not None) as saved_state,
     ):
-        observers = [*saved_rows.observers, *saved_state.observers, *shown.observers]
+        observers = [*saved_rows.observers, *shown.observers]
         totals = setup.evaluate(opened, observers, progress)
         results = setup.results(opened, totals)
         saved_rows.finish(results)

@@ -22,7 +22,7 @@ from xmceval.api.inputs import (
     read_weights,
 )
 from xmceval.api.shards import Input, check_inputs
-from xmceval.errors import DataError, UsageError, listed
+from xmceval.errors import DataError, UsageError, argument, listed
 from xmceval.files.paths import as_input
 from xmceval.labels.bins import make_bins
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
@@ -190,14 +190,14 @@ class Setup:
         if self.program.needing_labels and not width.is_known:
             raise DataError(
                 f"{listed(self.program.needing_labels)}: no input declares the number of labels, which is needed "
-                "(hint: pass n_labels, --n-labels)"
+                f"(hint: pass {argument('n_labels')})"
             )
         if self.options.threshold is not None:
             check_narrow(scores)
         bins = None
         if self.options.by_frequency is not None:
             if not width.is_known:
-                raise DataError("bins by frequency need the number of labels (hint: pass n_labels, --n-labels)")
+                raise DataError(f"bins by frequency need the number of labels (hint: pass {argument('n_labels')})")
             if self.terms.propensities is not NO_PROPENSITIES:
                 bins = make_bins(self.options.by_frequency, self.terms.propensities, width.n_labels)
         return replace(self.terms, width=width, bins=bins, threshold=rounded(self.terms.threshold, scores.dtype))
@@ -254,7 +254,8 @@ def fit_program(program: Program, weighing: Weighing) -> Program:
     asking = [measure for measure in program.measures if measure.option("over") == "train"]
     if asking and (propensities is None or not propensities.from_training):
         raise UsageError(
-            f"{listed(asking)}: over=train needs training labels (hint: pass train or counts, --train or --counts)"
+            f"{listed(asking)}: over=train needs training labels "
+            f"(hint: pass {argument('train')} or {argument('counts')})"
         )
     if propensities is not None or not program.needs_propensities:
         return program

@@ -30,18 +30,29 @@ class Input:
     Attributes
     ----------
     source : Source
-    note : str
-        The format that was detected, or nothing for arrays.
+    description : str
+        How it was read, in words; nothing for most arrays.
+    name : str
+        The name that the note on it begins with; nothing for several systems, whose notes name each.
     judgments : Judgments or None
         The queries and documents of a truth, to which predictions are joined.
     parts : tuple of Input
         The shards, where there are several.
+    may_be_ids : bool
+        Whether it is of lists of equal length, which were read as a matrix and may be ids of labels.
     """
 
     source: Source
-    note: str = ""
+    description: str = ""
+    name: str = ""
     judgments: Judgments | None = None
     parts: tuple[Input, ...] = ()
+    may_be_ids: bool = False
+
+    @property
+    def note(self) -> str:
+        """How it was read, after its name."""
+        return f"{self.name}: {self.description}" if self.name and self.description else self.description
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -71,13 +82,14 @@ def open_shards(shards: Shards, open_part: Callable[[Any, int], Input], *, are_s
     for part in parts:
         refuse_judgments(part.judgments, shards)
     source = ShardedSource([part.source for part in parts], shards.name, are_scores=are_scores)
-    return Input(source, _describe(shards, parts), parts=parts)
+    may_be_ids = any(part.may_be_ids for part in parts)
+    return Input(source, _describe(parts), shards.name, parts=parts, may_be_ids=may_be_ids)
 
 
 def open_lean(path: str | Path, open_file: Callable[[], Opened], *, is_shard: bool) -> Opened:
     """Open a file; a shard whose rows are held in memory is opened again when they are needed, and freed then."""
     opened = open_file()
-    if not is_shard or not opened.holds_rows or find_pipe(to_path(path)) is not None:
+    if not is_shard or not opened.is_held or find_pipe(to_path(path)) is not None:
         return opened
     return replace(opened, source=ReopenedSource(opened.source, lambda: open_file().source))
 
@@ -121,16 +133,16 @@ def check_threshold(threshold: float | None, scores: Input) -> None:
             )
 
 
-def _describe(shards: Shards, parts: tuple[Input, ...]) -> str:
+def _describe(parts: tuple[Input, ...]) -> str:
     """Return the formats of shards in words, each with its first file; nothing for arrays."""
     files: dict[str, list[str]] = {}
     for part in parts:
-        if part.note:
-            files.setdefault(part.note.removeprefix(f"{part.source.name}: "), []).append(to_path(part.source.name).name)
+        if part.description:
+            files.setdefault(part.description, []).append(to_path(part.source.name).name)
     if not files:
         return ""
     formats = [
         f"{names[0]}{f' and {len(names) - 1:,} more' * (len(names) > 1)}: {form}" for form, names in files.items()
     ]
     more = [f"{counted(len(formats) - MOST_FORMATS, 'other format')}"] if len(formats) > MOST_FORMATS else []
-    return f"{shards.name}: {counted(len(parts), 'shard')}; {'; '.join([*formats[:MOST_FORMATS], *more])}"
+    return f"{counted(len(parts), 'shard')}; {'; '.join([*formats[:MOST_FORMATS], *more])}"

@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from xmceval.api.inputs import Weights
 from xmceval.api.setup import Named, Opened, Setup
-from xmceval.errors import DataError, UsageError, listed
+from xmceval.errors import DataError, UsageError, argument, listed
 from xmceval.files.paths import to_path
 from xmceval.files.writing.targets import open_targets
 from xmceval.scoring.batch import NO_WEIGHTS
 from xmceval.scoring.evaluate import System, doubt_header
-from xmceval.scoring.observers import Observer
+from xmceval.scoring.limbs import MOST_STATES
 from xmceval.scoring.options import SOURCES, Options
 from xmceval.scoring.program import compile_program
 from xmceval.scoring.totals import Totals
 
 if TYPE_CHECKING:  # loaded where a file is named: each start pays for what it loads
-    from xmceval.scoring.rowdigests import RowDigests
     from xmceval.scoring.state import State
 
 Shard = tuple[int, int]  # its number from 1 on, and how many there are
@@ -36,7 +35,7 @@ def parse_shard(value: Any) -> Shard | None:
     Raises
     ------
     UsageError
-        Anything else, or a number beyond that of all shards.
+        Anything else, a number beyond that of all shards, or more shards than can be merged.
     """
     if value is None:
         return None
@@ -49,6 +48,8 @@ def parse_shard(value: Any) -> Shard | None:
         number, n_shards = 0, 0
     if not 1 <= number <= n_shards:
         raise UsageError(f"shard must be its number of how many, such as 2/3, got {value!r}")
+    if n_shards > MOST_STATES:
+        raise UsageError(f"shard: expected at most {MOST_STATES:,} shards, got {value!r}")
     return number, n_shards
 
 
@@ -63,7 +64,7 @@ def check_saving(options: Options, systems: Sequence[Named], shard: Shard | None
     """
     if path is None:
         if shard is not None:
-            raise UsageError("shard (--shard) has no effect without save_state (--save-state)")
+            raise UsageError(f"{argument('shard')} has no effect without {argument('save_state')}")
         return
     check_new(path)
     if len(systems) != 1:
@@ -71,10 +72,10 @@ def check_saving(options: Options, systems: Sequence[Named], shard: Shard | None
     compile_program(options.measures).check_mergeable("states")
     asking = [measure for measure in options.measures if measure.needs_propensities]
     if all(getattr(options, name) is None for name in SOURCES) and (asking or options.by_frequency is not None):
-        names = f"{listed(asking)}: need" if asking else "by_frequency: needs"
+        names = f"{listed(asking)}: need" if asking else f"{argument('by_frequency')}: needs"
         raise UsageError(
-            f"{names} propensities, which are never estimated from the rows of one shard (hint: pass --train FILE with "
-            "all training labels, or other metrics, such as -m P,nDCG)"
+            f"{names} propensities, which are never estimated from the rows of one shard "
+            f"(hint: pass {argument('train', kind='FILE')} with all training labels, or other metrics, such as P,nDCG)"
         )
 
 
@@ -87,22 +88,22 @@ def check_new(path: str | Path) -> None:
 class StateSaving:
     """Totals that are being saved, or nothing."""
 
-    def __init__(self, digests: RowDigests | None = None) -> None:
-        self._digests, self.content = digests, b""
-
-    @property
-    def observers(self) -> tuple[Observer, ...]:
-        """What sees the rows."""
-        return () if self._digests is None else (self._digests,)
+    def __init__(self, *, is_saving: bool = True) -> None:
+        self._is_saving, self.content = is_saving, b""
 
     def finish(self, setup: Setup, opened: Opened, totals: Totals, name: str, shard: Shard | None) -> None:
         """Make the content of the file."""
-        if self._digests is not None:
+        if self._is_saving:
             from xmceval.files.states import to_bytes
             from xmceval.scoring.statedocument import as_document
 
-            state = make_state(setup, opened, totals, self._digests, name, shard)
+            state = make_state(setup, opened, totals, name, shard)
             self.content = to_bytes(*as_document(state, whole=False))
+
+
+def digesting_rows(setup: Setup, path: str | Path | None) -> Setup:
+    """Return a setup whose totals identify their rows, if they are saved."""
+    return setup if path is None else replace(setup, terms=replace(setup.terms, digests_rows=True))
 
 
 @contextmanager
@@ -117,39 +118,37 @@ def saving_state(setup: Setup, path: str | Path | None, *, counts_labels: bool =
         A truth whose labels no other file shares.
     """
     if path is None:
-        yield StateSaving()
+        yield StateSaving(is_saving=False)
         return
     if counts_labels:
         raise UsageError(f"{path}: totals cannot be saved beside values of labels (hint: save them in two runs)")
     if setup.truth.judgments is not None and setup.truth.judgments.has_own_labels:
         raise DataError(
             f"{setup.truth.source.name}: its documents are only numbered by their places in it, so no other totals can "
-            "be added to those of it (hint: pass --labels FILE, with one document per line)"
+            f"be added to those of it (hint: pass {argument('labels', kind='FILE')}, with one document per line)"
         )
-    from xmceval.scoring.rowdigests import RowDigests
-
     with open_targets([to_path(path)], force=False) as [file]:
-        saving = StateSaving(RowDigests())
+        saving = StateSaving()
         yield saving
         file.write(saving.content)
 
 
-def make_state(
-    setup: Setup, opened: Opened, totals: Totals, digests: RowDigests, name: str, shard: Shard | None
-) -> State:
+def make_state(setup: Setup, opened: Opened, totals: Totals, name: str, shard: Shard | None) -> State:
     """Return the totals of a system as a state."""
-    from xmceval.scoring.state import Part, State
+    from xmceval.scoring.rowdigests import RowDigests
+    from xmceval.scoring.state import State
     from xmceval.scoring.statedocument import recorded_options
+    from xmceval.scoring.stateparts import Part
 
     terms, weights = opened.terms, opened.terms.weights
+    digests = totals.tally.digests or RowDigests()
     part = Part(
         name,
         digests.n_rows,
         setup.truth_name,
         opened.file,
         opened.name,
-        str(digests.truth) if digests.identifies else "",
-        str(digests.rankings[0]) if digests.identifies else "",
+        *digests.identity,
         shard,
     )
     doubts = doubt_header(setup.truth.source, System(opened.scores.source, terms), totals)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 import importlib
 import io
+import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
 from xmceval.cli import completion
+from xmceval.errors import UsageError, XmcevalError, escaped, naming_flags
 from xmceval.files.addresses import redacted
 
 COMMANDS = (
@@ -31,6 +34,11 @@ class _LazyGroup(click.Group):
         command: click.Command = importlib.import_module(f"xmceval.cli.{name.replace('-', '_')}").command
         return command
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; messages name its options."""
+        with naming_flags():
+            return super().invoke(ctx)
+
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="xmceval", prog_name="xmceval")
@@ -40,6 +48,7 @@ def cli() -> None:
 
 def main(args: Sequence[str] | None = None) -> None:
     """Run the command line; exit code 0 for success, 1 for wrong data, 2 for wrong usage, 130 if interrupted."""
+    _open_closed_streams()
     with contextlib.suppress(AttributeError):  # stdout may be replaced by another kind of stream
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     if (code := completion.respond(cli)) is not None:
@@ -60,7 +69,7 @@ def main(args: Sequence[str] | None = None) -> None:
         code = 130
     except click.ClickException as error:
         with contextlib.suppress(AttributeError):
-            vars(error)["message"] = redacted(error.message)
+            vars(error)["message"] = escaped(redacted(error.message))
         error.show()
         code = error.exit_code
     except (ValueError, OSError, MemoryError) as error:
@@ -68,16 +77,29 @@ def main(args: Sequence[str] | None = None) -> None:
     sys.exit(code)
 
 
+def _open_closed_streams() -> None:
+    """Open standard streams that are closed, as cron and daemons leave them; what is written there is lost.
+
+    Otherwise the next files that are opened would take their places, and messages would end up in them. Standard input
+    stays closed for who wants to read it.
+    """
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            place = os.open(os.devnull, os.O_RDWR)  # the least that is free, so its own
+            if name != "stdin":
+                stream = open(place, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115 - it stays open
+                setattr(sys, name, stream)
+
+
 def _report(error: Exception) -> int:
     """Write a user's error to stderr and return its exit code; raise anything else."""
-    from xmceval.errors import UsageError, XmcevalError
-
     if isinstance(error, MemoryError):
-        click.echo(f"Error: not enough memory ({error})", err=True)
+        message = escaped(f"not enough memory ({error})")
     elif isinstance(error, OSError):
-        click.echo(f"Error: {error.filename or 'cannot write the output'}: {error.strerror or error}", err=True)
+        message = escaped(f"{error.filename or 'cannot write the output'}: {error.strerror or error}")
     elif isinstance(error, XmcevalError):
-        click.echo(f"Error: {redacted(str(error))}", err=True)
+        message = redacted(str(error))
     else:
         raise error
+    click.echo(f"Error: {message}", err=True)
     return 2 if isinstance(error, UsageError) else 1

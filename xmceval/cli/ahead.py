@@ -97,9 +97,9 @@ def fork_ahead() -> None:
     with _only_one() as is_free:
         if not is_free:
             return
-        from xmceval.kernels.compiler import load_numba
+        from xmceval.kernels.entries import load_dispatchers
 
-        load_numba()
+        load_dispatchers().load_numba()
         reader, writer = os.pipe()
         number = os.fork()
         if number == 0:
@@ -144,7 +144,9 @@ def work() -> None:
     """
     from xmceval.kernels import cache
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # that is for the first process, which then ends this one
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # these are for the first process, which then ends this one
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
     gc.disable()  # it finds nothing here
     cache.forget_reports()
     threading.Thread(target=_end_with_input, daemon=True).start()

@@ -39,6 +39,6 @@ def command(
     with bars.shown(quiet):
         result = auc(file, columns=columns, plots=kinds_of(AUC) if plots else ())
     for warning in () if quiet else result.warnings:
-        click.echo(f"warning: {warning}", err=True)
+        shared.say(f"warning: {warning}")
     click.echo(result.to_json() if form == "json" else str(result), nl=False)
     pictures.write([result])

@@ -13,6 +13,8 @@ from pathlib import PurePath
 
 import click
 
+from xmceval.errors import escaped
+
 PATIENCE = 1.0  # seconds, after which a command has a bar
 PAUSE = 0.1  # seconds between two drawings
 FULL, EMPTY = "#", "-"
@@ -120,7 +122,7 @@ class Bar:
 def describe(name: str, share: float | None, done: tuple[int, str], seconds: float, width: int) -> str:
     """Return the line of a bar: name, bar, share, time left, units done, their rate; those that fit into the width."""
     number, unit = done
-    facts = [_shorten(name)]
+    facts = [escaped(_shorten(name))]
     if share is not None:
         facts.append(f"{share:4.0%}")
     if share:

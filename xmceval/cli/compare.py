@@ -101,7 +101,7 @@ def command(
         shared.refuse_warnings(comparison.results, comparison.warnings)
     shared.report(comparison.results, quiet=quiet, verbose=verbose, warnings=comparison.warnings)
     for wins in () if quiet else comparison.label_wins:
-        click.echo(f"{save_labels}: {wins}", err=True)
+        shared.say(f"{save_labels}: {wins}")
     click.echo(render_comparison(form, comparison, layout), nl=False)
     pictures.write(comparison)
 

@@ -66,7 +66,7 @@ def command(src: str, dst: str, quiet: bool, verbose: bool, **settings: Any) -> 
         written = convert(src, sys.stdout.buffer if dst == "-" else dst, **settings)
     if verbose:
         rows, labels = counted(written.n_rows, "row"), counted(written.n_labels, "label")
-        click.echo(f"note: {without_secrets(src)}: {written.description}", err=True)
-        click.echo(f"note: {without_secrets(dst)}: {rows}, {labels}, {counted(written.n_entries, 'entry')}", err=True)
+        shared.say(f"note: {without_secrets(src)}: {written.description}")
+        shared.say(f"note: {without_secrets(dst)}: {rows}, {labels}, {counted(written.n_entries, 'entry')}")
     for warning in () if quiet else written.warnings:
-        click.echo(f"warning: {warning}", err=True)
+        shared.say(f"warning: {warning}")

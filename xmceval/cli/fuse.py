@@ -50,7 +50,8 @@ def command(
     \b
     What is summed, and what a label gets from a list that lacks it:
       score            scores; the lowest score of that list in the row
-      normalized       scores scaled to 0..1 within each row and list; 0
+      normalized       scores scaled to 0..1 within each row and list, equal ones
+                       or a single one to 1; 0, as a label with -inf has
       rank             ranks, the lowest sum first; the rank below the last
       reciprocal-rank  1 / (60 + rank); 0
 
@@ -66,6 +67,6 @@ def command(
         written = fuse(preds, by=by, weights=weights).write(sys.stdout.buffer if dst == "-" else dst, **settings)
     if verbose:
         rows, entries = counted(written.n_rows, "row"), counted(written.n_entries, "entry")
-        click.echo(f"note: {dst}: {written.description}; {rows}, {entries}", err=True)
+        shared.say(f"note: {dst}: {written.description}; {rows}, {entries}")
     for warning in () if quiet else written.warnings:
-        click.echo(f"warning: {warning}", err=True)
+        shared.say(f"warning: {warning}")

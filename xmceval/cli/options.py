@@ -110,10 +110,15 @@ def terminal_width() -> int:
 
 
 def terminal() -> dict[str, object]:
-    """Return the width of the terminal, and whether it shows bold and underlined text; NO_COLOR asks for neither."""
+    """Return the width of the terminal, and what it shows: bold text, for which NO_COLOR does not ask, and UTF-8."""
     is_plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
     is_terminal = sys.stdout.isatty()
-    return {"width": terminal_width(), "is_terminal": is_terminal, "is_styled": is_terminal and not is_plain}
+    return {
+        "width": terminal_width(),
+        "is_terminal": is_terminal,
+        "is_styled": is_terminal and not is_plain,
+        "is_unicode": (sys.stdout.encoding or "").lower().startswith("utf"),
+    }
 
 
 def layout(function: Function) -> Function:
@@ -127,7 +132,7 @@ def take_layout(arguments: Mapping[str, Any], form: str) -> Layout:
     Raises
     ------
     UsageError
-        An option that has no effect on the form.
+        An option that has no effect on the form, or a file of label names where a LaTeX label belongs.
     """
     context = click.get_current_context()
     for each in context.command.params:
@@ -137,6 +142,12 @@ def take_layout(arguments: Mapping[str, Any], form: str) -> Layout:
             flag = next(flag for flag in (*each.opts, *each.secondary_opts) if _is_passed(flag, arguments[each.name]))
             forms_ = " or ".join(FORMS_OF.get(each.name, DRAWN))
             raise UsageError(f"{flag} has no effect on -o {form} (hint: pass -o {forms_})")
+    label = arguments.get("label")
+    if label is not None and os.path.isfile(label):
+        raise UsageError(
+            f"--label {label} is a file, and the \\label of a LaTeX table is a name such as tab:results "
+            f"(hint: names of labels are read by --labels {label})"
+        )
     return Layout.of(arguments, **terminal())
 
 

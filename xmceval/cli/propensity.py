@@ -43,9 +43,9 @@ def command(train: str, dst: str, quiet: bool, **settings: Any) -> None:
     if quiet:
         return
     for warning in written.warnings:
-        click.echo(f"warning: {warning}", err=True)
+        shared.say(f"warning: {warning}")
     size = f"{counted(written.n_labels, 'label')}, N={written.n_train:,}"
     if written.a is None:
-        click.echo(f"{dst}: counts of {size} (hint: score --counts {dst} --n-train {written.n_train})", err=True)
+        shared.say(f"{dst}: counts of {size} (hint: score --counts {dst} --n-train {written.n_train})")
     else:
-        click.echo(f"{dst}: 1/p of {size}, A={written.a:g} B={written.b:g}", err=True)
+        shared.say(f"{dst}: 1/p of {size}, A={written.a:g} B={written.b:g}")

@@ -124,7 +124,7 @@ def command(
         shared.report(page.results, quiet=quiet, verbose=verbose, warnings=warnings)
         write(page.text)
     if open_it and click.launch(Path(html).absolute().as_uri()):
-        click.echo(f"note: {html}: no browser was found that opens it", err=True)
+        shared.say(f"note: {html}: no browser was found that opens it")
 
 
 def _check_files(truth: str, preds: tuple[str, ...], html: str, open_it: bool) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from xmceval.cli import bars
-from xmceval.errors import UsageError, counted, listed
+from xmceval.errors import UsageError, counted, escaped, listed
 from xmceval.files.addresses import is_address
 from xmceval.files.paths import to_path
 
@@ -20,7 +20,11 @@ if TYPE_CHECKING:
     from xmceval.api.setup import Named
     from xmceval.report.result import Result
 
-COMPILING = "compiling kernels: on the first run only, takes some seconds"
+COMPILING = "compiling kernels that are needed for the first time on this machine: takes some seconds"
+UNSAVED = (
+    "compiling kernels: takes some seconds on each run, as no folder for them can be written by this user only (hint:"
+    " set NUMBA_CACHE_DIR)"
+)
 LONG = 300_000_000  # rows drawn in resamples, which take about a second
 
 
@@ -133,15 +137,20 @@ def numbered(names: Sequence[str]) -> list[str]:
     return [f"{name} ({names[: i + 1].count(name)})" if names.count(name) > 1 else name for i, name in enumerate(names)]
 
 
+def say(line: str) -> None:
+    """Write a line to stderr; what names of files may hold, such as control characters, is escaped."""
+    click.echo(escaped(line), err=True)
+
+
 def report(results: Sequence[Result], *, quiet: bool, verbose: bool, warnings: Sequence[str] = ()) -> None:
     """Write warnings, and with `verbose` notes, to stderr; those that systems share appear once."""
     from xmceval.report.result import shared_lines
 
     for line in () if quiet else warnings:
-        click.echo(f"warning: {line}", err=True)
+        say(f"warning: {line}")
     for kind, is_wanted in (("notes", verbose), ("warnings", not quiet)):
         for line in shared_lines(results, kind) if is_wanted else ():
-            click.echo(f"{kind[:-1]}: {line}", err=True)
+            say(f"{kind[:-1]}: {line}")
 
 
 def refuse_warnings(results: Sequence[Result], more: Sequence[str] = ()) -> None:
@@ -156,7 +165,7 @@ def refuse_warnings(results: Sequence[Result], more: Sequence[str] = ()) -> None
 
     warnings = dict.fromkeys([*more, *(line for result in results for line in result.warnings)])
     if warnings:
-        raise DataError("\n".join([*warnings, "with --strict warnings are errors"]))
+        raise DataError(*warnings, "with --strict warnings are errors")
 
 
 def start(quiet: bool, *, ahead: bool = False) -> None:
@@ -172,7 +181,7 @@ def start(quiet: bool, *, ahead: bool = False) -> None:
 
 @cache
 def _report_compilation(quiet: bool, ahead: bool) -> None:
-    from xmceval.kernels.cache import is_compiled, on_compilation
+    from xmceval.kernels.cache import folder_to_write, is_compiled, on_compilation
 
     if ahead and not is_compiled("topk.compute_rows"):
         from xmceval.cli.ahead import fork_ahead
@@ -182,7 +191,7 @@ def _report_compilation(quiet: bool, ahead: bool) -> None:
     def report_it() -> None:
         if not quiet:
             bars.clear()
-            click.echo(COMPILING, err=True)
+            say(UNSAVED if folder_to_write() is None else COMPILING)
         if ahead:
             from xmceval.cli.ahead import start_ahead
 
@@ -197,7 +206,7 @@ def watch(quiet: bool) -> Watch:
 
     def watch_cost(cost: Cost) -> AbstractContextManager[Callable[[int], None] | None]:
         if cost.steps >= LONG and not quiet:
-            click.echo(f"note: {cost}", err=True)
+            say(f"note: {cost}")
         return phase(cost.what, cost.n_tests * cost.n_resamples, "resamples")
 
     return watch_cost

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError
+from xmceval.errors import DataError, argument
 from xmceval.files.limits import MAX_LINE
 from xmceval.files.pipes import is_started
 from xmceval.files.streams import open_bytes, read_into
@@ -114,7 +114,7 @@ class LineChunks:
         return max(min(2 * n_bytes, self._max_bytes + 1), n_bytes + 1)
 
     def _length_error(self, n_before: int) -> DataError:
-        hint = "" if self.max_line is None else " (hint: pass --max-line MIB)"
+        hint = "" if self.max_line is None else f" (hint: pass {argument('max_line', kind='MIB')})"
         if is_started(self.path):
             place = f"{self.path}: the line at byte {n_before:,}"
         else:

@@ -8,6 +8,15 @@ import weakref
 from typing import Any, cast
 
 
+def write_all(file: Any, data: Any) -> None:
+    """Write all bytes of a buffer to an unbuffered file, whose `write` may stop halfway, as where the disk is full."""
+    view = memoryview(data)
+    if view.nbytes:
+        view = view.cast("B")
+        while len(view):
+            view = view[file.write(view) :]
+
+
 class Copy:
     """A temporary file for several readers, which is gone with the last of them."""
 

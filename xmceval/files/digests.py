@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from xmceval.errors import as_here
 from xmceval.files.arrays.pairs import find_files
 from xmceval.files.paths import to_path
 from xmceval.files.pipes import find_pipe
@@ -35,7 +36,7 @@ def digest_files(paths: Iterable[Path], threads: int) -> list[list[Digest]]:
     files = [find_files(path) for path in paths]
     unique = list(dict.fromkeys(file for of_path in files for file in of_path))
     with ThreadPoolExecutor(threads) as pool:
-        digests = dict(zip(unique, pool.map(_digest, unique), strict=True))
+        digests = dict(zip(unique, pool.map(as_here(_digest), unique), strict=True))
     return [[digests[file] for file in of_path] for of_path in files]
 
 

@@ -65,15 +65,19 @@ class Entries:
         self.labels.append(labels.astype(np.int64, copy=False))
         self.values.append(np.ones(rows.size) if values is None else values)
 
-    def open(self, path: Path, request: Request, description: str, shape: tuple[int, int] | None = None) -> Opened:
+    def open(
+        self, path: Path, request: Request, form: str, facts: Sequence[str], shape: tuple[int, int] | None = None
+    ) -> Opened:
         """Return the entries as an opened file.
 
         Parameters
         ----------
         path : Path
         request : Request
-        description : str
-            The format of the file, in words.
+        form : str
+            The name of the format.
+        facts : sequence of str
+            What people are told of it.
         shape : (int, int), optional
             The numbers of rows and labels that the file declares; without it the largest row is the last one, unless
             there are more in the truth.
@@ -100,7 +104,7 @@ class Entries:
         csr = Csr(*coo_to_csr(str(path), rows, labels, values, n_rows), request.are_scores)
         n_labels = None if shape is None else shape[1]
         source = MatrixSource(str(path), n_rows, n_labels, [csr], is_exact=n_labels is not None)
-        return Opened(source, f"{description}, held in memory", request.role)
+        return Opened(source, form, tuple(facts), request.role, is_held=True)
 
 
 def are_whole(numbers: AnyArray) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from xmceval.errors import DataError
 from xmceval.files.arrays.npy import read_array
 from xmceval.files.chunks import Chunk, LineChunks
+from xmceval.files.lines import without_comment
 from xmceval.files.paths import to_path
 from xmceval.files.pipes import claim_pipe
 from xmceval.files.signatures import NPY
@@ -49,10 +50,11 @@ def read_filter(path: str | Path) -> Filter:
 def _parse_chunk(path: Path, chunk: Chunk, first_line: int) -> Float64:
     """Parse a chunk of lines into pairs."""
     text = bytes(chunk.buffer[chunk.start : chunk.stop])
+    plain = b"\n".join(map(without_comment, text.split(b"\n"))) if b"#" in text else text
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # for a chunk of blank lines, which is fine
-            pairs: Float64 = np.loadtxt(io.BytesIO(text), dtype=np.float64, ndmin=2)
+            pairs: Float64 = np.loadtxt(io.BytesIO(plain), dtype=np.float64, comments=None, ndmin=2)
         if pairs.size == 0:
             return pairs.reshape(0, 2)
         if pairs.shape[1] == 2 and first_wrong(pairs) is None:
@@ -70,7 +72,7 @@ def _parse_chunk(path: Path, chunk: Chunk, first_line: int) -> Float64:
 
 def _split_lines(text: bytes, first_line: int) -> list[tuple[int, list[bytes]]]:
     """Return the number and the words of each line that has words."""
-    lines = ((number, line.split(b"#")[0].split()) for number, line in enumerate(text.split(b"\n"), first_line))
+    lines = ((number, without_comment(line).split()) for number, line in enumerate(text.split(b"\n"), first_line))
     return [(number, words) for number, words in lines if words]
 
 

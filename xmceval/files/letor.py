@@ -13,6 +13,7 @@ from xmceval.files.chunks import LineChunks
 from xmceval.files.decimals import explain_decimal
 from xmceval.files.judgments import Judgments
 from xmceval.files.known.table import title_of
+from xmceval.files.lines import without_comment
 from xmceval.files.opened import Opened, Request
 from xmceval.files.signatures import UTF8_BOM
 from xmceval.files.streams import quote
@@ -47,8 +48,8 @@ def open_letor(path: Path, request: Request) -> Opened:
     judgments = Judgments(str(path), queries, np.array(ends, dtype=np.int64))
     if request.judgments is not None and request.are_scores:
         _check_same_documents(judgments, request.judgments)
-    description = f"{title_of('letor')}, labels are positions within the query"
-    opened = _held(path, np.array(values), judgments.indptr, description, request)
+    facts = title_of("letor"), "labels are positions within the query"
+    opened = _held(path, np.array(values), judgments.indptr, "letor", facts, request)
     return replace(opened, judgments=judgments)
 
 
@@ -95,10 +96,8 @@ def open_score_column(path: Path, judgments: Judgments) -> Opened:
         raise DataError(
             f"{path}: has {counted(n_scores, 'score')} for the {counted(n_documents, 'document')} of {judgments.name}"
         )
-    how = title_of("score-column")
-    if n_words == 3:
-        how = title_of("ranklib")
-    return _held(path, values, judgments.indptr, how, Request("scores"))
+    form = "ranklib" if n_words == 3 else "score-column"
+    return _held(path, values, judgments.indptr, form, (title_of(form),), Request("scores"))
 
 
 def _find_document(path: Path, number: int, words: list[bytes], judgments: Judgments) -> int:
@@ -142,14 +141,14 @@ def _split_lines(path: Path) -> Iterator[tuple[int, list[bytes]]]:
         for line in bytes(chunk.buffer[chunk.start : chunk.stop]).split(b"\n")[:-1]:
             number += 1
             text = line.removeprefix(UTF8_BOM) if number == 1 else line
-            words = text.split(b"#", 1)[0].split()
+            words = without_comment(text).split()
             if words:
                 yield number, words
 
 
-def _held(path: Path, values: Float64, indptr: Int64, description: str, request: Request) -> Opened:
+def _held(path: Path, values: Float64, indptr: Int64, form: str, facts: tuple[str, ...], request: Request) -> Opened:
     """Return an opened file whose rows are in memory; each value has the label of its position within its row."""
     labels = np.arange(values.size) - np.repeat(indptr[:-1], np.diff(indptr))
     csr = Csr(indptr, labels, values, request.are_scores)
     source = MatrixSource(str(path), csr.n_rows, None, [csr], is_exact=False)
-    return Opened(source, f"{description}, held in memory", request.role)
+    return Opened(source, form, facts, request.role, is_held=True)

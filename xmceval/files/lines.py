@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Collection
 from pathlib import Path
 
@@ -11,6 +12,13 @@ from xmceval.files.signatures import UTF8_BOM
 from xmceval.files.streams import open_bytes, read_into
 
 CHUNK = 1 << 20
+
+_COMMENT = re.compile(rb"(?:\A|(?<=[ \t\r]))#.*", re.DOTALL)
+
+
+def without_comment(line: bytes) -> bytes:
+    """Return a line without its comment: ``#`` begins one only where a word may begin."""
+    return _COMMENT.sub(b"", line, count=1) if b"#" in line else line
 
 
 def pick_lines(path: Path, numbers: Collection[int]) -> tuple[dict[int, str], int]:

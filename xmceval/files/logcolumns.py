@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, UsageError, counted, listed
+from xmceval.errors import DataError, UsageError, argument, counted, listed
 
 COLUMNS = ("group", "label", "score")
 
@@ -61,7 +61,7 @@ class Selection:
         if not self._are_numbers:
             raise DataError(
                 f"{self._path}:1: the first line is a row, not a header; expected names of columns "
-                "(hint: pass columns, --columns, as numbers from 1 on)"
+                f"(hint: pass {argument('columns')} as numbers from 1 on)"
             )
 
     def select(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, counted
+from xmceval.errors import DataError, argument, counted
 from xmceval.files.chunks import LineChunks
 from xmceval.files.logcolumns import COLUMNS, Selection, parse_columns, quote_line, split_fields
 from xmceval.files.paths import to_path
@@ -144,7 +144,7 @@ class _LogReader:
         if self._selection is None and set(lowered) == set(COLUMNS) and lowered != list(COLUMNS):
             raise DataError(
                 f"{self.path}:1: the columns are {','.join(names)}; expected {','.join(COLUMNS)} "
-                f"(hint: pass columns, --columns {','.join(COLUMNS)})"
+                f"(hint: pass {argument('columns', ','.join(COLUMNS))})"
             )
         self.header = ",".join(names)
         self._n_lines = 1
@@ -158,7 +158,7 @@ class _LogReader:
             n_fields = counted(len(fields), "field")
             raise DataError(
                 f"{place}: expected {','.join(COLUMNS)}, found {n_fields}: {quote_line(line)} "
-                "(hint: pass columns, --columns, where there are others)"
+                f"(hint: pass {argument('columns')} where there are others)"
             )
         group, label, score = fields[0], fields[1].strip().lower(), fields[2].strip()
         if not group.strip():

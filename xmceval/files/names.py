@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, counted
+from xmceval.errors import DataError, argument, counted
 from xmceval.files.paths import to_path
 from xmceval.files.pipes import claim_pipe
 from xmceval.files.signatures import NPY, PICKLE, UTF8_BOM, UTF16_BOMS
@@ -101,7 +101,7 @@ def read_names(path: str | Path) -> Names:
         if len(shape) != 1:
             raise DataError(
                 f"{path}: has shape {shape}; expected one label name per entry of an array of one dimension "
-                "(hint: a pair NAME-labels.npy and NAME-scores.npy is predictions, not --labels)"
+                f"(hint: a pair NAME-labels.npy and NAME-scores.npy is predictions, not {argument('labels')})"
             )
         return Names([name.encode(errors="surrogateescape") for name in read_strings(path)], str(path))
     if b"\0" in head or head.startswith((*UTF16_BOMS, PICKLE)):
@@ -140,5 +140,7 @@ def is_id(word: str) -> bool:
 def unknown_name(name: str, names: Names | None) -> str:
     """Return the message for a name that has no label."""
     if names is None:
-        return f"{name!r} is a name, not a label id (hint: pass --labels FILE, or labels=, with one name per line)"
+        return (
+            f"{name!r} is a name, not a label id (hint: pass {argument('labels', kind='FILE')}, with one name per line)"
+        )
     return f"{name!r} is not in {names.source}, which has {counted(len(names), 'label name')}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from xmceval.errors import UsageError
+from xmceval.errors import UsageError, argument
 from xmceval.files.judgments import Judgments
 from xmceval.files.limits import MAX_LINE
 from xmceval.files.names import Names
@@ -45,7 +45,7 @@ class Request:
 
     def __post_init__(self) -> None:
         if self.max_line < 1:
-            raise UsageError(f"max_line must be at least 1, got {self.max_line}")
+            raise UsageError(f"{argument('max_line')} must be at least 1, got {self.max_line}")
 
     @property
     def are_scores(self) -> bool:
@@ -62,9 +62,15 @@ class Opened:
     source : Source
         The rows.
     format : str
-        The format of the file, in words.
+        The name of the format, a key of KNOWN.
+    facts : tuple of str
+        What people are told of it, in words: its title, with what was inferred of the format, and further facts.
     role : {"truth", "scores"}
         Whether it was opened as truth or as predictions.
+    is_held : bool
+        Whether its rows are held in memory.
+    is_copied : bool
+        Whether it is a pipe that was copied to a temporary file.
     is_ranked : bool
         Whether its rows are lists of labels without values, which as predictions are ranked by their order.
     may_have_extra_column : bool
@@ -75,7 +81,10 @@ class Opened:
 
     source: Source
     format: str
+    facts: tuple[str, ...]
     role: Role
+    is_held: bool = False
+    is_copied: bool = False
     is_ranked: bool = False
     may_have_extra_column: bool = False
     judgments: Judgments | None = None
@@ -83,14 +92,13 @@ class Opened:
     @property
     def description(self) -> str:
         """The format of the file and how its rows are read, in words."""
-        if self.is_ranked and self.role == "scores":
-            return f"{self.format}; ranked by their order, best first"
-        return self.format
+        return self.describe_as(self.role)
 
-    @property
-    def holds_rows(self) -> bool:
-        """Whether the rows are held in memory, which the format then says."""
-        return "held in memory" in self.format
+    def describe_as(self, role: str) -> str:
+        """Describe the format of the file, and how its rows are read in a role."""
+        storage = (self.is_held, "held in memory"), (self.is_copied, "copied to a temporary file")
+        text = ", ".join([*self.facts, *(words for is_so, words in storage if is_so)])
+        return f"{text}; ranked by their order, best first" if self.is_ranked and role == "scores" else text
 
     def fit_width(self, n_labels: int | None) -> Source:
         """Return the source, without the entries of an extra last column if it has one more than `n_labels`."""

@@ -145,7 +145,7 @@ def open_as(path: Path, request: Request) -> Opened:
     if not request.are_scores:  # truth may be read several times
         copy_pipe(path)
     opened = _open(path, request)
-    return replace(opened, format=f"{opened.format}, copied to a temporary file") if is_copied(path) else opened
+    return replace(opened, is_copied=is_copied(path))
 
 
 def _open(path: Path, request: Request) -> Opened:

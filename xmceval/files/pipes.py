@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from xmceval.errors import DataError, UsageError
-from xmceval.files.copies import Copy
+from xmceval.files.copies import Copy, write_all
 from xmceval.files.paths import RemotePath
 from xmceval.rows.progress import phase
 
@@ -92,7 +92,7 @@ class Pipe(io.RawIOBase):
             copy = Copy()
             with phase(self.name, unit="bytes") as add:
                 while text := self.read(COPY_BYTES):
-                    copy.file.write(text)
+                    write_all(copy.file, text)
                     add(len(text))
         except OSError as error:
             raise DataError(

@@ -7,12 +7,10 @@ from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from xmceval.errors import DataError, UsageError
+from xmceval.errors import DataError, UsageError, names_flags
 from xmceval.files.arrays.pairs import describe_missing, has_pair
 from xmceval.files.paths import RemotePath, to_path
 from xmceval.files.pipes import STDIN
-
-SHARDS_HINT = " (hint: pass --shards, or a pattern such as 'shards/*', to take its files as shards)"
 
 
 def check_files(inputs: Iterable[Any], may_have_shards: Container[Path] = ()) -> None:
@@ -34,10 +32,12 @@ def check_files(inputs: Iterable[Any], may_have_shards: Container[Path] = ()) ->
     paths = [to_path(each) for each in inputs if isinstance(each, (str, Path))]
     if paths.count(STDIN) > 1:
         raise UsageError("standard input, -, can be only one of the files")
-    hints = {path: SHARDS_HINT if path in may_have_shards else "" for path in paths}
+    option = "--shards, or " if names_flags() else ""
+    hint = f" (hint: pass {option}a pattern such as 'shards/*', to take its files as shards)"
+    hints = {path: hint if path in may_have_shards else "" for path in paths}
     faults = dict.fromkeys(fault for path, hint in hints.items() for fault in _find_faults(path, hint))
     if faults:
-        raise DataError("\n".join(faults))
+        raise DataError(*faults)
 
 
 def _find_faults(path: Path, hint: str) -> Iterator[str]:
@@ -47,7 +47,7 @@ def _find_faults(path: Path, hint: str) -> Iterator[str]:
     try:
         is_missing = not (path.exists() or has_pair(path))
     except DataError as error:  # of a store that does not answer
-        yield str(error)
+        yield from str(error).split("\n")
         return
     except (OSError, ValueError) as error:  # such as a NUL in the path
         yield f"{path}: {getattr(error, 'strerror', None) or error}"

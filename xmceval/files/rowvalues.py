@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,19 +15,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, UsageError, counted, listed
+from xmceval.errors import DataError, UsageError, argument, counted, listed
 from xmceval.files.arrays.archive import Archive
 from xmceval.files.paths import to_path
 from xmceval.files.streams import read_all_bytes
-from xmceval.files.writing.rowvalues import SCHEMA
 from xmceval.metrics.names import parse
+from xmceval.version import ROWS_SCHEMA
 
+EARLIER = "xmceval-rows/1"  # the name of the same schema before all had one grammar
 IDEAL = "ideal of "
 ALL = "all"  # trec_eval's word for the mean over queries
 OWN_WORDS = ("row", "system", "weight")
 ROW_WORDS = ("row", "query_id", "query", "qid", "topic", "id")
 MEASURE_WORDS = ("measure", "metric")
 VALUE_WORDS = ("value", "score")
+OTHER_MEASURE = re.compile(  # of trec_eval, then of ir_measures, that the table of metrics lacks
+    r"(num_(q|rel|ret|rel_ret|nonrel_judged_ret)|set_(F|P|map|recall|relative_P)|gm_(map|bpref)|bpref|infAP|11pt_avg"
+    r"|iprec_at_recall|map_avgjg|ndcg_rel|Rndcg|Rprec_mult|relative_P|relstring|runid|utility|binG|G"
+    r"|Num(Q|Rel|Ret)|Set(AP|F|P|R|RelP)|Bpref|IPrec|Compat|ERR_IA|alpha_nDCG)([@(.].*|_[0-9].*)?"
+)
 
 
 @dataclass(frozen=True)
@@ -63,12 +70,13 @@ def read_row_values(path: str | Path) -> RowTable:
     """Read values of rows: .npz, .csv or .jsonl of this package, or a per-query file of another tool.
 
     Other tools' files have three columns, query, measure and value in any order that a header names (ir_measures), or
-    measure, query and value (``trec_eval -q``), or one column per measure below a header.
+    measure, query and value (``trec_eval -q``), or one column per measure below a header. Without a header the column
+    of measures is the one with more of the names that are known.
 
     Raises
     ------
     DataError
-        A file of another form, or one that lacks values, with the place.
+        A file of another form, one that lacks values, with the place, or one whose column of measures cannot be told.
     """
     path = to_path(path)
     content = read_all_bytes(path)
@@ -84,7 +92,9 @@ def _read_npz(path: Path, content: bytes) -> RowTable:
     archive = Archive(path, content)
     with archive.open() as opened:
         if "meta.npy" not in opened.namelist():
-            raise DataError(f"{path}: this npz file has no values of rows (hint: write it with --save-rows)")
+            raise DataError(
+                f"{path}: this npz file has no values of rows (hint: write it with {argument('save_rows')})"
+            )
         meta = json.loads(archive.read_array(opened, "meta").tobytes())
         _check_schema(path, meta)
         rows, weights, values = (archive.read_array(opened, name) for name in ("rows", "weights", "values"))
@@ -96,8 +106,8 @@ def _read_npz(path: Path, content: bytes) -> RowTable:
 
 
 def _check_schema(path: Path, meta: dict[str, Any]) -> None:
-    if meta.get("schema") != SCHEMA:
-        raise DataError(f"{path}: values of rows under the schema {meta.get('schema')!r}; expected {SCHEMA}")
+    if meta.get("schema") not in (ROWS_SCHEMA, EARLIER):
+        raise DataError(f"{path}: values of rows under the schema {meta.get('schema')!r}; expected {ROWS_SCHEMA}")
     missing = [key for key in ("systems", "metrics", "has_ideal") if key not in meta]
     if missing:
         raise DataError(f"{path}: its 'meta' lacks {listed(missing)}; is the file damaged?")
@@ -191,11 +201,13 @@ def _own_csv(path: Path, lines: Sequence[Sequence[str]]) -> RowTable:
 
 
 def _is_long(lines: Sequence[Sequence[str]]) -> bool:
-    """Return whether lines are query, measure and value."""
-    return all(len(line) == 3 for line in lines) and (
-        any(word in MEASURE_WORDS for word in map(str.lower, lines[0])) or not _is_number(lines[-1][1])
-        or any(line[1] == ALL for line in lines)
-    )  # fmt: skip
+    """Return whether lines are query, measure and value, or measure, query and value; not so below a wide header."""
+    head, *body = lines
+    if any(len(line) != 3 for line in lines):
+        return False
+    if any(word.lower() in MEASURE_WORDS for word in head) or any(ALL in line[:2] for line in lines):
+        return True
+    return _is_number(head[1]) or _is_number(head[2]) or not any(_is_number(line[1]) for line in body)
 
 
 def _long(path: Path, lines: Sequence[Sequence[str]]) -> RowTable:
@@ -207,8 +219,8 @@ def _long(path: Path, lines: Sequence[Sequence[str]]) -> RowTable:
         of_measure = next((i for i, word in enumerate(head) if word in MEASURE_WORDS), 1)
         of_row = next((i for i, word in enumerate(head) if word in ROW_WORDS), 1 - of_measure)
     else:
-        is_trec = any(line[1] == ALL for line in body) or _n_measures(body, 0) > _n_measures(body, 1)
-        of_measure, of_row = (0, 1) if is_trec else (1, 0)
+        of_row = _find_row_column(path, body)
+        of_measure = 1 - of_row
     values: dict[str, dict[str, float]] = {}
     texts: dict[str, tuple[int, str]] = {}  # trec_eval has measures whose values are all texts
     for number, line in enumerate(body, 2 if has_head else 1):
@@ -227,12 +239,34 @@ def _long(path: Path, lines: Sequence[Sequence[str]]) -> RowTable:
     return _foreign(path, values)
 
 
-def _n_measures(lines: Sequence[Sequence[str]], column: int) -> int:
-    """Return how many of the distinct words of a column are names of metrics."""
-    return sum(_is_measure(word) for word in {line[column] for line in lines})
+def _find_row_column(path: Path, lines: Sequence[Sequence[str]]) -> int:
+    """Return which of the first two columns names rows: by ``all``, by the metrics in the other, or as numbers are ids.
+
+    Raises
+    ------
+    DataError
+        Neither of them tells.
+    """
+    columns = [{line[column] for line in lines} for column in (0, 1)]
+    with_all = [column for column, words in enumerate(columns) if ALL in words]
+    if len(with_all) == 1:
+        return with_all[0]
+    shares = [sum(map(_is_measure, words)) / len(words) for words in columns]
+    if shares[0] != shares[1]:
+        return shares.index(min(shares))
+    for row, measure in ((0, 1), (1, 0)):
+        if all(map(str.isdigit, columns[row])) and not any(map(_is_number, columns[measure])):
+            return row
+    raise DataError(
+        f"{path}: it is unclear which of the first two columns names metrics "
+        "(hint: put a header above them, such as query,measure,value)"
+    )
 
 
 def _is_measure(word: str) -> bool:
+    """Return whether a word names a metric, here or in trec_eval or ir_measures."""
+    if OTHER_MEASURE.fullmatch(word):
+        return True
     try:
         return bool(parse(word))
     except UsageError:

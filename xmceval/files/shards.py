@@ -49,14 +49,15 @@ def find_shards(value: Any, *, directories: bool = False, are_scores: bool = Fal
     text = str(path) if isinstance(path, RemotePath) else str(value)
     if directories and path.is_dir():
         pattern = path / "*" if isinstance(path, RemotePath) else f"{glob.escape(text)}/*"
-        return _match(pattern, text, "is a directory without files")
+        return _match(pattern, text, f"{text}: is a directory without files")
     if _exists(path) or has_pair(path):
         return as_input(value)
     if text.startswith("@") and len(text) > 1:
         return _read_list(text)
     if not glob.has_magic(text):
         return as_input(value)
-    return _match(path if isinstance(path, RemotePath) else text, path.name, "no file matches this pattern")
+    pattern = path if isinstance(path, RemotePath) else text
+    return _match(pattern, path.name, f"{pattern}: no file matches this pattern")
 
 
 def is_matrix(value: Any) -> bool:
@@ -82,7 +83,7 @@ def _match(pattern: str | RemotePath, name: str, problem: str) -> Shards:
         found = [each for each in map(Path, glob.glob(pattern, recursive=True)) if not each.is_dir()]
     files = sorted(found, key=natural_key)
     if not files:
-        raise DataError(f"{name if problem.startswith('is') else pattern}: {problem}")
+        raise DataError(problem)
     by_pair = {pair_of(each): each for each in reversed(files)}
     return Shards(list(reversed(by_pair.values())), name, is_listed=False)
 

@@ -50,11 +50,10 @@ class Columns(NamedTuple):
     names: str
     document: int
     value: int
-    may_continue: bool = False
     separator: bytes | None = None  # None: blanks
 
 
-QRELS, RUN = Columns("query 0 document grade", 2, 3), Columns("query Q0 document rank score tag", 2, 4, True)
+QRELS, RUN = Columns("query 0 document grade", 2, 3), Columns("query Q0 document rank score tag", 2, 4)
 BEIR = Columns("query-id corpus-id score", 1, 2, separator=b"\t")
 
 _INTEGER, _NUMBER = re.compile(rb"[-+]?\d+"), re.compile(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
@@ -145,8 +144,8 @@ def open_qrels(path: Path, request: Request, columns: Columns = QRELS) -> Opened
     is_negative = lines.values < 0
     lines.values[is_negative] = 0
     csr = _to_csr(path, lines, queries, documents)
-    name = title_of("beir" if columns is BEIR else "qrels")
-    opened = _held(path, csr, f"{name}, documents {documents.meaning}", request)
+    form = "beir" if columns is BEIR else "qrels"
+    opened = _held(path, csr, form, [title_of(form), f"documents {documents.meaning}"], request)
     if is_negative.any():
         n = int(np.count_nonzero(is_negative))
         treatment = "counts" if n == 1 else "count"
@@ -177,13 +176,13 @@ def open_run(path: Path, request: Request) -> Opened:
             f"{path}: is a TREC run, whose rows are the queries of the truth; expected TREC qrels as truth "
             f"(hint: their lines are {QRELS.names!r})"
         )
-    lines, description = _read_lines(path, RUN), title_of("run")
+    lines, facts = _read_lines(path, RUN), [title_of("run")]
     judged = lines.of_queries(judgments.queries)
     if request.ties == "label":
         n_tied = _break_ties(path, judged, judgments.queries)
-        description += f", {counted(n_tied, 'tie')} broken by document as in trec_eval"
+        facts.append(f"{counted(n_tied, 'tie')} broken by document as in trec_eval")
     csr = _to_csr(path, judged, judgments.queries, judgments.documents)
-    opened = _held(path, csr, description, request)
+    opened = _held(path, csr, "run", facts, request)
     opened.source.warnings.extend(_compare_queries(path, lines, len(judged.queries), judgments))
     return opened
 
@@ -208,16 +207,16 @@ def _compare_queries(path: Path, lines: Lines, n_judged: int, judgments: Judgmen
 _OPENERS = {"qrels": open_qrels, "beir": open_beir, "run": open_run, "letor": open_letor}
 
 
-def _held(path: Path, csr: Csr, description: str, request: Request) -> Opened:
+def _held(path: Path, csr: Csr, form: str, facts: Sequence[str], request: Request) -> Opened:
     """Return an opened file whose rows are in memory."""
     source = MatrixSource(str(path), csr.n_rows, None, [csr], is_exact=False)
-    return Opened(source, f"{description}, held in memory", request.role)
+    return Opened(source, form, tuple(facts), request.role, is_held=True)
 
 
 def _read_lines(path: Path, columns: Columns) -> Lines:
     """Read the lines of a file."""
     names, separator = columns.names.split(), columns.separator
-    least, most, at = len(names), 2**63 if columns.may_continue else len(names), columns.value
+    n_columns, at = len(names), columns.value
     queries, documents, values, numbers = list[bytes](), list[bytes](), list[float](), list[int]()
     role = f" as the {names[at]} of {columns.names!r}"
     lines = _split_lines(path)
@@ -225,8 +224,9 @@ def _read_lines(path: Path, columns: Columns) -> Lines:
         next(lines)  # the header
     for number, text in lines:
         words = text.split() if separator is None else [word.strip() for word in text.split(separator)]
-        if not least <= len(words) <= most or not all(words):
-            raise DataError(f"{path}:{number}: expected {columns.names!r}, found {quote(text)}")
+        if len(words) != n_columns or not all(words):
+            many = f"{len(words):,} columns: " if len(words) > n_columns else ""
+            raise DataError(f"{path}:{number}: expected {columns.names!r}, found {many}{quote(text)}")
         queries.append(words[0])
         documents.append(words[columns.document])
         values.append(read_number(path, number, words[at], role))

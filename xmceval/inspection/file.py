@@ -9,9 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from xmceval.errors import Fault, counted
+from xmceval.errors import Fault, argument, counted
 from xmceval.files.either import open_either
-from xmceval.files.known.table import recognize
 from xmceval.files.limits import MAX_LINE
 from xmceval.files.names import Names
 from xmceval.files.paths import as_input, to_path
@@ -20,8 +19,6 @@ from xmceval.rows.block import Int64, Scratch, Source
 from xmceval.rows.checks import LARGEST_GRADE, validated_truth
 from xmceval.rows.width import Width
 from xmceval.scoring.alignment import USUAL_GRADE
-
-AS_SCORES = "(hint: pass --as scores)"
 
 
 @dataclass(frozen=True)
@@ -56,6 +53,8 @@ class FileInspection:
         What else was noticed while reading.
     are_ranks : bool
         Whether the values are ranks, made from the order of a list: the first label has the highest.
+    format : str
+        The name of its format, as ``xmceval formats`` lists it.
     file : Path or None
         Where to read it again, if not by `path`, which is without credentials.
     """
@@ -91,12 +90,13 @@ class FileInspection:
     faults: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     are_ranks: bool = False
+    format: str = ""
     file: Path | None = field(default=None, repr=False, compare=False)
 
     @property
-    def format(self) -> str:
-        """The name of its format, as ``xmceval formats`` lists it."""
-        return recognize(self.description) or ""
+    def note(self) -> str:
+        """How it was read, as results note it."""
+        return f"{self.path}: {self.description}"
 
     @property
     def is_unread(self) -> bool:
@@ -155,7 +155,7 @@ def inspect_file(
     return FileInspection(
         path=str(as_input(path)),
         file=to_path(path),
-        description=opened.format if kind == "truth" else opened.description,
+        description=opened.describe_as(kind),
         kind=kind,
         why=why,
         n_rows=tally.labels.n_rows,
@@ -173,6 +173,7 @@ def inspect_file(
         faults=tuple(faults[:MAX_FAULTS]),
         warnings=tuple(source.warnings),
         are_ranks=are_ranks,
+        format=opened.format,
         **tally.counts._asdict(),
     )
 
@@ -182,7 +183,7 @@ def _check_n_labels(source: Source, kind: str, tally: Tally, n_labels: int | Non
     columns = source.n_labels
     if n_labels is None or columns in {None, n_labels}:
         return
-    name = "n_labels (--n-labels)"
+    name = argument("n_labels")
     if kind == "truth":
         yield f"{name} has {counted(n_labels, 'label')}, but {source.name} has {counted(columns or 0, 'label')}"
     elif source.is_exact:
@@ -213,7 +214,8 @@ def _detect_kind(tally: Tally, are_scores: bool, are_ranks: bool) -> tuple[str, 
     if are_ranks and tally.longest > USUAL_GRADE:
         return "scores", f"lists can be truth or predictions, and some have more than {USUAL_GRADE} labels"
     if are_ranks and tally.n_entries:
-        return "truth", f"lists can be truth or predictions, and none has more than {USUAL_GRADE} labels {AS_SCORES}"
+        hint = f"(hint: pass {argument('kind', 'scores')})"
+        return "truth", f"lists can be truth or predictions, and none has more than {USUAL_GRADE} labels {hint}"
     if counts.negative or counts.fractions or counts.infinite:
         return "scores", "some values are negative, fractional or infinite"
     if greatest > USUAL_GRADE:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from xmceval.errors import DataError, counted
+from xmceval.errors import DataError, argument, counted
 from xmceval.files.limits import MAX_LINE
 from xmceval.files.names import Names
 from xmceval.files.opening import open_scores, open_truth
@@ -108,13 +108,13 @@ def inspect_pair(
     try:
         fit = _score(*where, n_labels, names, filter, max_line, threads)
     except DataError as error:
-        return PairInspection(*paths, faults=(str(error),), warnings=tuple(warnings))
+        return PairInspection(*paths, faults=tuple(str(error).split("\n")), warnings=tuple(warnings))
     warnings += [line for line in fit.warnings if line not in scores.warnings]
     warnings += () if is_same_file else _check_copy(fit, truth, scores)
     if fit.n_filtered:
         warnings.append(
             f"the filter is not applied: it excludes {counted(fit.n_filtered, 'prediction')} of {scores.path} "
-            "(hint: pass --filter to score)"
+            f"(hint: pass {argument('filter')} to score)"
         )
     (precision_at_1, precision), alignment = fit.precisions, fit.summary.alignment
     return PairInspection(
@@ -212,7 +212,7 @@ def _score(
     """Score predictions as `score` does."""
     opened = open_truth(truth_path, names=names, n_labels=n_labels, max_line=max_line)
     truth = opened.source
-    width = Width() if n_labels is None else Width(n_labels, "n_labels (--n-labels) is")
+    width = Width() if n_labels is None else Width(n_labels, f"{argument('n_labels')} is")
     if truth.n_labels is not None:
         width = width.agree(truth.n_labels, truth.name)
     scores = open_scores(

@@ -11,8 +11,8 @@ from xmceval.errors import DataError, counted, listed
 from xmceval.files.states import FAMILY, read_state
 from xmceval.files.streams import read_first_bytes
 from xmceval.scoring.options import specs
-from xmceval.scoring.state import Part
-from xmceval.scoring.statedocument import restore
+from xmceval.scoring.statedocument import describe_propensities, restore
+from xmceval.scoring.stateparts import Part
 
 MOST_PARTS = 10  # shown one per line
 
@@ -104,8 +104,7 @@ def is_state(path: Path) -> bool:
 def inspect_state(path: Path) -> StateInspection:
     """Describe a state."""
     try:
-        document, arrays = read_state(path)
-        state = restore(document, arrays, str(path))
+        state = restore(*read_state(path), str(path))
     except DataError as error:
         return StateInspection(str(path), fault=str(error))
     return StateInspection(
@@ -115,6 +114,6 @@ def inspect_state(path: Path) -> StateInspection:
         state.terms.width.or_none,
         tuple(str(measure) for measure in state.program.measures),
         dict(state.options.changed()),
-        document["propensities"],
+        describe_propensities(state.terms.propensities),
         state.parts,
     )

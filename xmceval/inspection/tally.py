@@ -104,7 +104,7 @@ class Tally:
     def errors(self) -> list[str]:
         """Messages of all faults in the order of the rows, then the error that ended reading."""
         ordered = sorted(self.faults, key=lambda fault: fault.row)
-        return [fault.message for fault in ordered] + ([self.stopped_by] if self.stopped_by else [])
+        return [fault.message for fault in ordered] + (self.stopped_by.split("\n") if self.stopped_by else [])
 
     def add(self, scratch: Scratch, block: Block) -> None:
         """Count a block; called from several threads."""

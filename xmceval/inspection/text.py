@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from xmceval.errors import counted
+from xmceval.errors import counted, escaped
 from xmceval.inspection.file import FileInspection
 from xmceval.inspection.pair import PairInspection
 from xmceval.inspection.state import StateInspection
 from xmceval.inspection.tally import Spread
-
-SCHEMA = "xmceval-inspect/1"
+from xmceval.version import INSPECT_SCHEMA
 
 BAR = 24
 
@@ -23,10 +22,10 @@ def inspection_json(
 ) -> str:
     """Write files, pairs and states as JSON."""
     document = {
-        "schema": SCHEMA,
+        "schema": INSPECT_SCHEMA,
         "is_sound": all([each.is_sound for each in files] + [each.is_sound for each in pairs])
         and all(state.is_sound for state in states),
-        "files": [{**_describe_file(file), "format": file.format, "is_sound": file.is_sound} for file in files],
+        "files": [{**_describe_file(file), "is_sound": file.is_sound} for file in files],
         "together": [{**asdict(pair), "is_sound": pair.is_sound} for pair in pairs],
         "states": [state.as_dict() for state in states],
     }
@@ -48,7 +47,7 @@ def inspection_table(
     found = [line for part in judged for line in part]
     compared = (_pair_lines(pair) for pair in pairs if pair.shifted is not None)
     blocks = [found, *map(_file_lines, files), *map(StateInspection.describe, states), *compared]
-    return "\n".join("\n".join(lines) + "\n" for lines in blocks)
+    return "\n".join("\n".join(map(escaped, lines)) + "\n" for lines in blocks)
 
 
 def _judge_file(file: FileInspection) -> Iterator[str]:

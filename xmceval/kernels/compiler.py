@@ -1,12 +1,10 @@
-"""Compile kernels with numba: imported only when one is not in the cache."""
+"""Compile kernels to forms that are called without numba: imported only when one is not in the cache."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
-from types import FunctionType
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -16,25 +14,22 @@ from numba.core import types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.np.arrayobj import populate_array
 
-from xmceval.kernels import eightrows, eights, instructions, load_registries
-from xmceval.kernels.forms import Form, Helper, Instruction
+from xmceval.kernels.dispatchers import OPTIONS, load_numba, rebound
+from xmceval.kernels.forms import PYTHONS, Form
 from xmceval.kernels.pipeline import Pipeline, resolving_once
 
-OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-
 # Ways to compile, the shortest first: without numba's runtime, with it.
-OURS = {"no_cpython_wrapper": True, "pipeline_class": Pipeline}
+OURS = {"no_cfunc_wrapper": True, "no_cpython_wrapper": True, "pipeline_class": Pipeline}
 WAYS: tuple[dict[str, Any], ...] = ({**OURS, "_nrt": False}, OURS)
 
-WORD, STATUS, DOUBLE = ir.IntType(64), ir.IntType(32), ir.DoubleType()
+WORD, BYTE, DOUBLE = ir.IntType(64), ir.IntType(8), ir.DoubleType()
 
 # Where an array has its data, its shape and its strides: after the head that every Python object has.
 DATA, SHAPE, STRIDES = (object.__basicsize__ + 8 * i for i in (0, 2, 3))
 
-INSTRUCTIONS = {**vars(instructions), **vars(eights), **vars(eightrows)}
-
-# What code may call and does not need numba's runtime for.
-KNOWN = {"memcpy", "memmove", "memset", "pow", "exp", "exp2", "log", "log2", "floor", "ceil", "trunc"}
+# What LLVM may call for an operation of its own.
+LIBRARY = {"memcpy", "memmove", "memset", "pow", "exp", "exp2", "log", "log2", "floor", "ceil", "trunc"}
+RUNTIME_ARGUMENTS = "__excinfo_unwrap_args"  # makes Python objects for an exception, which needs the GIL
 
 
 def compile_form(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Form | None:
@@ -50,83 +45,56 @@ def compile_form(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Fo
 
 
 def _compile(function: Callable[..., Any], signature: tuple[Any, ...], way: dict[str, Any]) -> Form | None:
-    dispatcher = numba.njit(**OPTIONS, **way)(_rebound(function, way))
+    dispatcher = numba.njit(**OPTIONS, **way)(rebound(function, way))
     dispatcher.compile(signature)
     compiled = dispatcher.overloads[signature]
-    result, n_results = _result(compiled.signature.return_type)
-    if result is None:
+    results = _results(compiled.signature.return_type)
+    if results is None:
         return None
-    symbol, entry = _make_entry(compiled, signature)
-    called, code = compiled.library.compile(entry)
-    needs_numba = not {name for name in called if not name.startswith("llvm.")} <= KNOWN
-    return Form(symbol, result, n_results, needs_numba, code)
+    symbol, entry = _make_entry(compiled, signature, results)
+    defined, called, code = compiled.library.compile(entry)
+    if any(name.startswith(RUNTIME_ARGUMENTS) for name in defined):
+        return None
+    return Form(symbol, results, tuple(sorted(filter(None, map(_linked, called)))), code)
 
 
-def make_dispatcher(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return numba's own compiled function."""
-    load_numba()
-    return numba.njit(**OPTIONS)(_rebound(function, {}))  # type: ignore[no-any-return]
+def _linked(name: str) -> str:
+    """Return the symbol that machine code has for a name of LLVM's code; nothing where it has none."""
+    if not name.startswith("llvm."):
+        return name
+    operation, _, kind = name.removeprefix("llvm.").partition(".")
+    return f"{operation}{'f' if kind == 'f32' else ''}" if operation in LIBRARY else ""
 
 
-@cache
-def load_numba() -> None:
-    """Fill numba's registries, and let compiled code find its runtime."""
-    load_registries()
+def _results(kind: Any) -> str | None:
+    """Return what a kernel returns, as a form has it, or None for what only numba can pass on."""
+    if kind == types.none:
+        return ""
+    if not isinstance(kind, (types.UniTuple, types.Tuple)):
+        return _result(kind)
+    each = [_result(part) for part in kind.types]
+    return "".join(["T", *each]) if each and all(each) else None  # type: ignore[list-item]
 
 
-def _result(kind: Any) -> tuple[str | None, int]:
-    """Return what a kernel returns: a key of RESULTS, nothing, or None for what cannot be passed on; and how many."""
-    if isinstance(kind, types.UniTuple):
-        return _result(kind.dtype)[0] or None, kind.count
-    if isinstance(kind, types.Integer):
-        return "int" if kind.signed else "uint", 0
-    names = {types.none: "", types.float64: "float", types.boolean: "bool"}
-    return names.get(kind), 0
+def _result(kind: Any) -> str | None:
+    if isinstance(kind, types.Boolean):
+        return "?"
+    if isinstance(kind, types.Integer) and kind.bitwidth <= WORD.width:
+        return "q" if kind.signed else "Q"
+    return "d" if kind in {types.float32, types.float64} else None
 
 
-_spaces: dict[tuple[int, str], dict[str, Any]] = {}
-_helpers: dict[tuple[int, str], Any] = {}
-
-
-def _rebound(function: Callable[..., Any], way: dict[str, Any]) -> Callable[..., Any]:
-    """Return a function with the globals that it is compiled with."""
-    return _with_globals(function, _space(function.__globals__, way))
-
-
-def _space(own: dict[str, Any], way: dict[str, Any]) -> dict[str, Any]:
-    """Return the globals of a file with helpers compiled, those of other files with theirs, and instructions."""
-    key = id(own), repr(way)
-    if key not in _spaces:
-        space = _spaces[key] = dict(own)
-        for name, value in own.items():
-            if isinstance(value, Instruction):
-                space[name] = INSTRUCTIONS[value.name]
-            elif isinstance(value, Helper):
-                space[name] = _compiled_helper(value, way)
-    return _spaces[key]
-
-
-def _compiled_helper(value: Helper, way: dict[str, Any]) -> Any:
-    key = id(value.function), repr(way)
-    if key not in _helpers:
-        _helpers[key] = numba.njit(**OPTIONS, **way, **value.options)(_rebound(value.function, way))
-    return _helpers[key]
-
-
-def _with_globals(function: Any, space: dict[str, Any]) -> Callable[..., Any]:
-    return FunctionType(function.__code__, space, function.__name__, function.__defaults__, function.__closure__)
-
-
-def _make_entry(compiled: Any, signature: tuple[Any, ...]) -> tuple[str, Any]:
+def _make_entry(compiled: Any, signature: tuple[Any, ...], results: str) -> tuple[str, Any]:
     """Return the symbol and the module of a function that gives a compiled one what it finds in Python's arrays.
 
-    It calls as numba does, whatever arguments look like in machine code.
+    It calls as numba does, whatever arguments look like in machine code. Each result takes eight bytes: narrower
+    numbers are extended, with their sign if they have one.
     """
     context, result = compiled.target_context, compiled.signature.return_type
     callee = compiled.fndesc.llvm_func_name
     module = ir.Module("entry")
     module.triple, module.data_layout = llvm.get_process_triple(), str(context.codegen().target_data)
-    entry = ir.Function(module, ir.FunctionType(STATUS, [WORD, WORD]), f"entry.{callee}")
+    entry = ir.Function(module, ir.FunctionType(WORD, [WORD, WORD]), f"entry.{callee}")
     builder = ir.IRBuilder(entry.append_basic_block())
     result_at, words_at = entry.args
     offsets = itertools.count(0, 8)
@@ -156,9 +124,21 @@ def _make_entry(compiled: Any, signature: tuple[Any, ...]) -> tuple[str, Any]:
     values = [value(kind) for kind in signature]
     function = ir.Function(module, context.call_conv.get_function_type(result, signature), callee)
     status, returned = context.call_conv.call_function(builder, function, result, signature, values)
-    if result != types.none:
-        data = context.get_data_type(result)
-        as_data = context.data_model_manager[result].as_data(builder, returned)
-        builder.store(as_data, builder.inttoptr(result_at, data.as_pointer()))
-    builder.ret(builder.select(status.is_ok, STATUS(0), STATUS(1)))
+    kinds = results.removeprefix("T")
+    for i, kind in enumerate(kinds):
+        number = builder.extract_value(returned, i) if results.startswith("T") else returned
+        extended = _extend(builder, number, kind)
+        builder.store(extended, builder.inttoptr(builder.add(result_at, WORD(8 * i)), extended.type.as_pointer()))
+    raised = builder.select(status.is_user_exc, builder.ptrtoint(status.excinfoptr, WORD), WORD(PYTHONS))
+    builder.ret(builder.select(status.is_ok, WORD(0), raised))
     return entry.name, llvm.parse_assembly(str(module))
+
+
+def _extend(builder: Any, number: Any, kind: str) -> Any:
+    """Emit the conversion of a number to the eight bytes of a result; of a truth value, to one."""
+    if kind == "d":
+        return number if number.type == DOUBLE else builder.fpext(number, DOUBLE)
+    wanted = BYTE if kind == "?" else WORD
+    if number.type.width >= wanted.width:
+        return number
+    return builder.sext(number, wanted) if kind == "q" else builder.zext(number, wanted)

@@ -6,7 +6,6 @@ object code, with an entry that takes numpy's arrays as they lie in memory; to l
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 from collections.abc import Callable
@@ -18,24 +17,13 @@ from numpy import memmap, ndarray
 
 from xmceval.kernels.cache import digest_of_source
 from xmceval.kernels.forms import Helper, Instruction
-
-SETTINGS = ".numba_config.yaml"  # numba's own file, in the current directory
+from xmceval.kernels.settings import is_plain
 
 INTEGERS = (int, bool, np.bool_, *(np.dtype(f"{kind}{size}").type for kind in "iu" for size in (1, 2, 4, 8)))
 NUMBERS: dict[type, type] = {**dict.fromkeys(INTEGERS, int), float: float, np.float64: float}
 OTHER = None  # an argument that only numba can take
 
-
-def _is_plain() -> bool:
-    """Whether numba leaves functions as they are; found out without numba, unless it has a file of settings."""
-    if "numba" in sys.modules or os.path.exists(SETTINGS):
-        import numba
-
-        return bool(numba.config.DISABLE_JIT)
-    return os.environ.get("NUMBA_DISABLE_JIT", "").strip() not in {"", "0"}
-
-
-PLAIN = _is_plain()
+PLAIN = is_plain()
 
 
 class Kernel:
@@ -93,7 +81,7 @@ def _scan(arguments: tuple[Any, ...], kinds: list[Any], words: list[Any]) -> Non
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function when it is first called, or load what an earlier process compiled.
 
-    It runs without the GIL, returns numbers only, and raises nothing.
+    It runs without the GIL and should return numbers only: others go through numba, which is slower.
     """
     return function if PLAIN else Kernel(function)
 

@@ -20,6 +20,8 @@ LARGEST_PRODUCT = 2.0 ** (180 + 61)
 WIDER, NUMBER = ir.IntType(192), ir.IntType(256)
 FRACTION, EXPONENT = 52, 0x7FF
 
+KEPT = 4  # rows of an output that gain most, and rows that lose most
+
 DIGIT = 23  # bits
 DIGITS = 5  # of a product; a value has three
 MOST_ROWS = 1024  # of which each lane sums an eighth
@@ -223,15 +225,52 @@ def _each_eight(builder, n_rows):
 NUM, DEN, SQUARE, CROSS, DEN_SQUARE, BEST, WORST, CEILING = range(MOMENTS)
 
 
+class _Extremes:
+    """The last of the rows that gain most, and of those that lose most; and whether any of eight rows comes before."""
+
+    def __init__(self, builder, extremes, kept):
+        self._builder, self._found = builder, cgutils.alloca_once_value(builder, BYTE(0))
+        last = builder.add(kept, WORD(2 * (KEPT - 1)))
+        sides = (builder.add(last, WORD(2 * KEPT * side)) for side in (0, 1))
+        numbers = ([load(builder, extremes, builder.add(at, WORD(i)), DOUBLE) for i in (0, 1)] for at in sides)
+        self._least = [[*map(self._all, pair)] for pair in numbers]
+
+    def _all(self, number):
+        one = self._builder.insert_element(ir.Constant(FLOATS, ir.Undefined), number, HALF(0))
+        return _shuffle(self._builder, one, one, [0] * 8)
+
+    def look(self, num, den):
+        """Look at the values of eight rows."""
+        builder = self._builder
+        loss = builder.fsub(den, num)
+        for (first, second), (least, most) in zip(((num, loss), (loss, num)), self._least, strict=True):
+            is_tied = builder.fcmp_ordered("==", first, least)
+            is_before = builder.and_(is_tied, builder.fcmp_ordered("<", second, most))
+            is_before = builder.or_(is_before, builder.fcmp_ordered(">", first, least))
+            found = builder.or_(builder.load(self._found), builder.bitcast(is_before, BYTE))
+            builder.store(found, self._found)
+
+    def any(self):
+        """Return 1 where some row came before, else 0."""
+        return self._builder.zext(self._builder.icmp_unsigned("!=", self._builder.load(self._found), BYTE(0)), WORD)
+
+
 @make_instruction()
-def add_eights(builder, values, at, step, n_rows, weights, first_row, is_weighted, sums, place):
-    """Add the values of an output in 8 to MOST_ROWS rows, and products of them; return whether that was possible."""
+def add_eights(builder, values, at, step, n_rows, weights, first_row, is_weighted, sums, place, extremes, kept):
+    """Add the values of an output in 8 to MOST_ROWS rows, and products of them.
+
+    Return 0 where that was not possible, 1 where it was, and 3 where some row may have to be kept in `extremes`, those
+    of the output from `kept` on.
+    """
     whole = dict.fromkeys((BEST, WORST, CEILING), (0, 2))
+    most = _Extremes(builder, extremes, kept)
     totals = _Sums(builder, (SQUARE, CROSS, DEN_SQUARE), {NUM: range(3), DEN: range(3), **whole})
     of_rows = _Weights(builder, weights, first_row, is_weighted)
     for row, n_done in _each_eight(builder, n_rows):
         rows = _Rows(builder, values, builder.add(at, builder.mul(row, step)), step, of_rows.of(row, n_done))
-        num, den = map(totals.split, rows.columns(0))
+        num, den = rows.columns(0)
+        most.look(num, den)
+        num, den = map(totals.split, (num, den))
         totals.add(NUM, num)
         totals.add(DEN, den)
         totals.add_product(SQUARE, num, num)
@@ -245,7 +284,8 @@ def add_eights(builder, values, at, step, n_rows, weights, first_row, is_weighte
             for moment, value in zip((BEST, WORST), rows.columns(2), strict=True):
                 add(moment, value)
         add(CEILING, rows.columns(3)[1])
-    return totals.write(sums, place)
+    fits = totals.write(sums, place)
+    return builder.mul(fits, builder.or_(WORD(1), builder.shl(most.any(), WORD(1))))
 
 
 @make_instruction()

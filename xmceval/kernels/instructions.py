@@ -7,8 +7,9 @@ from inspect import signature
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.registry import cpu_target
 from numba.extending import intrinsic
+
+from xmceval.kernels.settings import machine
 
 BIT, BYTE, SHORT, HALF, WORD, WIDE = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64, 128))
 BLOCK, LANES = ir.VectorType(BYTE, 64), ir.VectorType(WORD, 8)
@@ -16,7 +17,7 @@ FLAGS = ir.VectorType(BIT, 64)
 DOUBLE, COLUMNS = ir.DoubleType(), 16
 SHORTS, HALVES, FLOATS = ir.VectorType(SHORT, 32), ir.VectorType(HALF, 16), ir.VectorType(DOUBLE, 8)
 
-_FEATURES = str(cpu_target.target_context.codegen().magic_tuple())
+_FEATURES = machine()
 COMPRESSES = "+avx512vbmi2" in _FEATURES
 
 

@@ -31,7 +31,8 @@ STATUS_SIZE = 9
 NOT_NOTICED = -2  # instead of the largest label
 
 HASH, NEWLINE, DIGIT_0 = b"#\n0"
-DIGIT, EXPONENT, SPACE, LINE_END, COMMENT = 1, 2, 3, 4, 5  # kinds of bytes; SPACE and those above end a token
+# Kinds of bytes: from LINE_END on they end a token; where a token may begin, COMMENT and LINE_END end the row.
+DIGIT, EXPONENT, COMMENT, LINE_END, SPACE = 1, 2, 3, 4, 5
 KINDS = np.zeros(256, np.uint8)
 KINDS[[*b"eE"]] = EXPONENT
 KINDS[DIGIT_0 : DIGIT_0 + 10] = DIGIT

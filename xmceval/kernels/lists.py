@@ -11,8 +11,9 @@ from xmceval.kernels.lines import BAD_LABEL, ID_TOO_LARGE, TOO_LARGE, line_end, 
 UNKNOWN_NAME = 8  # a code in status[1], beside those of any text
 
 HASH, NEWLINE, COMMA, DIGIT_0 = b"#\n,0"
-DIGIT, SEPARATOR, SPACE, LINE_END, COMMENT = 1, 2, 3, 4, 5  # kinds of bytes
-KINDS = np.zeros(256, np.uint8)
+# Kinds of bytes: where an id may begin, LINE_END and COMMENT end the row; after an id, COMMENT and OTHER are wrong.
+LINE_END, COMMENT, OTHER, DIGIT, SEPARATOR, SPACE = range(6)
+KINDS = np.full(256, OTHER, np.uint8)
 KINDS[DIGIT_0 : DIGIT_0 + 10] = DIGIT
 KINDS[COMMA] = SEPARATOR
 KINDS[[*b" \t\r"]] = SPACE
@@ -46,10 +47,10 @@ def parse_ids(text, start, stop, indptr, indices, values, status):
         needs_id = False  # after a comma
         code = 0
         begin = at
-        while KINDS[text[at]] < LINE_END:
+        while KINDS[text[at]] > COMMENT:
             begin = at
             label, at = parse_id(text, at)
-            if at == begin or KINDS[text[at]] == 0:
+            if at == begin or (KINDS[text[at]] <= OTHER and text[at] != NEWLINE):
                 code = BAD_LABEL
                 break
             if label == TOO_LARGE:
@@ -67,7 +68,7 @@ def parse_ids(text, start, stop, indptr, indices, values, status):
         if needs_id and code == 0:
             code = BAD_LABEL
         if code != 0:
-            while KINDS[text[at]] < SPACE:
+            while text[at] != NEWLINE and KINDS[text[at]] != SPACE:
                 at += U1
             status[1] = code
             status[2] = np.int64(begin)

@@ -80,8 +80,13 @@ def make_private_folder() -> Path | None:
         folder = Path(tempfile.gettempdir()) / f"xmceval-{os.getuid()}"
         with suppress(FileExistsError):
             folder.mkdir(mode=0o700)
-        found = folder.lstat()
+        return folder if is_private(folder) else None
     except OSError:
         return None
-    is_private = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not stat.S_IMODE(found.st_mode) & 0o077
-    return folder if is_private else None
+
+
+def is_private(folder: Path) -> bool:
+    """Whether only this user can read and write in a folder, as far as the system knows."""
+    found = folder.lstat()
+    is_open = hasattr(os, "getuid") and (found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o077)
+    return stat.S_ISDIR(found.st_mode) and not is_open

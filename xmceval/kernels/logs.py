@@ -15,7 +15,7 @@ NEWLINE, RETURN, QUOTE, COMMA, DOT, BLANK, TAB = 10, 13, 34, 44, 46, 32, 9
 
 PLUS, MINUS, ZERO, NINE, LOWER_E, UPPER_E = 43, 45, 48, 57, 101, 69
 
-POWERS_OF_TEN = tuple(10.0**power for power in range(23))  # exact in float64
+POWERS_OF_TEN = tuple(float(10**power) for power in range(23))  # exact in float64
 
 LARGEST_EXACT = 2**53
 

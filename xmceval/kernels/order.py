@@ -1,10 +1,13 @@
-"""Helpers of several kernel files: whether labels ascend, where one of them is, and a sort."""
+"""Helpers of several kernel files: whether labels ascend, where one of them is, a sort, powers of 2, and hashes."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from xmceval.kernels.decorators import helper
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 @helper
@@ -14,6 +17,12 @@ def ascend(labels, start, stop):
     for entry in range(np.uint64(start), np.uint64(stop - 1 if stop > start else start)):
         descents += labels[entry] > labels[np.uint64(entry) + np.uint64(1)]
     return descents == 0
+
+
+@helper
+def power_of_2(grade):
+    """Return 2 to the power of a whole number from 0 to 62, of 62 where it is larger."""
+    return float(np.uint64(1) << np.uint64(min(grade, 62.0)))
 
 
 @helper
@@ -47,3 +56,11 @@ def sort(numbers, n):
             root = child
             child = 2 * root + 1
         numbers[root] = number
+
+
+@helper
+def mix(word):
+    """Return a hash of a word, or a random word from a counter: SplitMix64 (Steele, Lea, Flood, OOPSLA 2014)."""
+    word = (word ^ (word >> np.uint64(30))) * FIRST
+    word = (word ^ (word >> np.uint64(27))) * SECOND
+    return word ^ (word >> np.uint64(31))

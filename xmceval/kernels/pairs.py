@@ -18,7 +18,6 @@ from xmceval.kernels.lines import (
     ONLY_ONES,
     PAIRS,
     ROWS,
-    SPACE,
     Bytes,
     Floats,
     Ints,
@@ -165,7 +164,7 @@ def parse_pairs(
             id_digits = colon - at
             if stops[mark] != COLON:
                 kind = KINDS[stops[mark]]
-                if id_digits != U0 or not SPACE <= kind <= LINE_END:
+                if id_digits != U0 or kind < LINE_END:
                     break
                 at += U1
                 mark += U1
@@ -200,7 +199,7 @@ def parse_pairs(
                         if mantissa >= POW10[U19 - rest]:
                             break
                 mantissa = mantissa * POW10[rest] + eight_digits(head << (U8 - rest) * U8)
-                if digits <= U15 and kind >= SPACE:
+                if digits <= U15 and kind >= LINE_END:
                     value = np.float64(np.int64(mantissa)) / SCALES[digits - whole + negative * U32]
                 else:
                     power = np.int64(whole) - np.int64(digits)
@@ -223,7 +222,7 @@ def parse_pairs(
                         break
                     if negative != U0:
                         value = -value
-                if not SPACE <= kind <= LINE_END:
+                if kind < LINE_END:
                     break
                 label = np.int64(eight_digits(_word_at(text, at) << (U8 - id_digits) * U8))
                 if label <= last:

@@ -51,8 +51,8 @@ class Library(JITCodeLibrary):
         self._ensure_finalized()
         return 0
 
-    def compile(self, entry: Any) -> tuple[set[str], bytes]:
-        """Return what the code calls, and its object code, with a module that calls it."""
+    def compile(self, entry: Any) -> tuple[set[str], set[str], bytes]:
+        """Return what the code defines, what it uses of others, and its object code, with a module that calls it."""
         self._ensure_finalized()
         module = self._final_module
         module.link_in(entry)
@@ -62,8 +62,10 @@ class Library(JITCodeLibrary):
         self._finalize_dynamic_globals()
         if self.has_dynamic_globals:
             raise ValueError("the code has addresses of this process")
-        called = {each.name for each in module.functions if each.is_declaration}
-        return called, self._codegen._tm.emit_object(module)
+        names: tuple[set[str], set[str]] = set(), set()
+        for each in (*module.functions, *module.global_variables):
+            names[each.is_declaration].add(each.name)
+        return *names, self._codegen._tm.emit_object(module)
 
 
 class Lower(lowering.Lower):

@@ -1,36 +1,70 @@
-"""Resampling kernels: random signs, resampled rows and permuted systems, from a counter-based generator.
+"""Resampling kernels: random signs, weighted rows and permuted systems, from a counter-based generator.
 
 Random word i of resample r is a function of (seed, r, i) alone, so that threads, blocks and platforms cannot change a
-digit: SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), each resample being a stream of its own.
+digit: SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), each resample being a stream of its own. What is drawn from a word
+is decided by comparing integers, and sums have a fixed order.
 """
 
 from __future__ import annotations
 
+from math import isqrt
+
 import numpy as np
 
 from xmceval.kernels.decorators import helper, kernel
+from xmceval.kernels.order import GOLDEN, mix
 
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 ONE, BITS = np.uint64(1), 64
 HALF = np.uint64(32)
 LOW = np.uint64(0xFFFFFFFF)
 POPCOUNT_1, POPCOUNT_2 = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
 POPCOUNT_4, POPCOUNT_8 = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
 
+DRAWN = 53  # bits of a word that a Poisson number is drawn from
+UNDRAWN = np.uint64(BITS - DRAWN)
+CELLS = 8  # bits of it that say where in the table of mean 1 to begin
+CELL = np.int64(DRAWN - CELLS)
 
-@helper
-def _mix(word):
-    """Return a random word from a counter."""
-    word = (word ^ (word >> np.uint64(30))) * FIRST
-    word = (word ^ (word >> np.uint64(27))) * SECOND
-    return word ^ (word >> np.uint64(31))
+
+def poisson_table(mean: int) -> tuple[int, np.ndarray]:
+    """Return (least, bounds): a number below bounds[i] and not below bounds[i - 1], out of 2^53, draws least + i.
+
+    The probabilities follow from one another by products and quotients, and so are the same on every machine; what is
+    left out at either end is below 2^-53.
+    """
+    reach = 10 * isqrt(mean) + 40
+    least = max(mean - reach, 0)
+    below = np.multiply.accumulate(np.arange(mean, least, -1.0) / mean)
+    above = np.multiply.accumulate(mean / np.arange(mean + 1.0, mean + reach + 1.0))
+    sums = np.add.accumulate(np.concatenate([below[::-1], [1.0], above]))
+    bounds = (sums / sums[-1] * 2.0**DRAWN).astype(np.int64)
+    return least, bounds[: np.searchsorted(bounds, 1 << DRAWN) + 1]
+
+
+POISSON = poisson_table(1)[1]
+FIRST_IN_CELL = np.searchsorted(POISSON, np.arange(1 << CELLS) << CELL, side="right")
 
 
 @helper
 def _stream(seed, resample):
     """Return the first counter of a resample."""
-    return _mix(np.uint64(seed) * GOLDEN + _mix(np.uint64(resample) + GOLDEN))
+    return mix(np.uint64(seed) * GOLDEN + mix(np.uint64(resample) + GOLDEN))
+
+
+@helper
+def _word(stream, row):
+    """Return the random word of a row."""
+    return mix(stream + (np.uint64(row) + ONE) * GOLDEN)
+
+
+@helper
+def _poisson(word):
+    """Return a Poisson number of mean 1: how often a row is drawn."""
+    number = np.int64(word >> UNDRAWN)
+    drawn = FIRST_IN_CELL[number >> CELL]
+    while number >= POISSON[drawn]:
+        drawn += 1
+    return drawn
 
 
 @helper
@@ -61,7 +95,7 @@ def flip_signs(sizes, counts, seed, first, sums):
             positive, left = np.int64(0), counts[g]
             while left > 0:
                 word += GOLDEN
-                bits = _mix(word)
+                bits = mix(word)
                 if left < BITS:
                     bits &= (ONE << np.uint64(left)) - ONE
                 positive += _popcount(bits)
@@ -80,7 +114,7 @@ def swap_systems(rows, seed, first, sums):
         for row in range(rows.shape[0]):
             if left == 0:
                 word += GOLDEN
-                bits, left = _mix(word), BITS
+                bits, left = mix(word), BITS
             swap = 2 if bits & ONE else 0
             bits >>= ONE
             left -= 1
@@ -89,19 +123,42 @@ def swap_systems(rows, seed, first, sums):
 
 
 @kernel
-def resample_rows(rows, seed, first, sums):
-    """Write for each resample the column sums of as many rows drawn with replacement."""
+def weigh_rows(rows, seed, first, sums):
+    """Write for each resample the weighted column sums of rows, each drawn a Poisson number of times, of mean 1."""
     n_rows, n_columns = rows.shape
-    n = np.uint64(n_rows)
     for b in range(sums.shape[0]):
-        word = _stream(seed, first + b)
+        stream = _stream(seed, first + b)
         for c in range(n_columns):
             sums[b, c] = 0.0
-        for _ in range(n_rows):
-            word += GOLDEN
-            row = _below(_mix(word), n)
+        for row in range(n_rows):
+            weight = float(_poisson(_word(stream, row)))
             for c in range(n_columns):
-                sums[b, c] += rows[row, c]
+                sums[b, c] += weight * rows[row, c]
+
+
+@kernel
+def weigh_groups(groups, tables, seed, first, sums):
+    """Write for each resample the weighted column sums of groups of equal rows, of which each is drawn as above.
+
+    So a group is drawn a Poisson number of times, whose mean is its size. `tables` are least, starts, stops, bounds:
+    for each group the least number that is drawn, and where in `bounds` its table is; see `poisson_table`.
+    """
+    least, starts, stops, bounds = tables
+    n_groups, n_columns = groups.shape
+    for b in range(sums.shape[0]):
+        stream = _stream(seed, first + b)
+        for c in range(n_columns):
+            sums[b, c] = 0.0
+        for g in range(n_groups):
+            number = np.int64(_word(stream, g) >> UNDRAWN)
+            at, length = starts[g], stops[g] - starts[g]
+            while length > 1:  # without a branch that depends on what is compared
+                half = length >> 1
+                at += half if bounds[at + half - 1] <= number else 0
+                length -= half
+            weight = float(least[g] + at - starts[g])
+            for c in range(n_columns):
+                sums[b, c] += weight * groups[g, c]
 
 
 @kernel
@@ -120,7 +177,7 @@ def permute_systems(rows, seed, first, order, totals, ranges):
                 order[s] = s
             for s in range(n_systems - 1, 0, -1):
                 word += GOLDEN
-                other = _below(_mix(word), np.uint64(s + 1))
+                other = _below(mix(word), np.uint64(s + 1))
                 order[s], order[other] = order[other], order[s]
             for s in range(n_systems):
                 totals[s] += rows[row, order[s]]
@@ -144,7 +201,7 @@ def permute_ratios(rows, base, seed, first, order, totals, ranges):
                 order[s] = s
             for s in range(n_systems - 1, 0, -1):
                 word += GOLDEN
-                other = _below(_mix(word), np.uint64(s + 1))
+                other = _below(mix(word), np.uint64(s + 1))
                 order[s], order[other] = order[other], order[s]
             for s in range(n_systems):
                 totals[s, 0] += rows[row, order[s], 0]

@@ -9,6 +9,7 @@ from xmceval.kernels.decorators import helper, kernel
 from xmceval.kernels.lines import (
     BAD_ID,
     BAD_LABEL,
+    COMMENT,
     HARD_FULL,
     ID_TOO_LARGE,
     KINDS,
@@ -43,7 +44,7 @@ def _parse_line(text, at, row, indptr, n, indices, values, hard, status):
         while KINDS[text[at]] == SPACE:
             at += U1
         begin = at
-        if KINDS[text[at]] >= LINE_END:
+        if KINDS[text[at]] >= COMMENT:
             if text[at] == NEWLINE or n > np.uint64(indptr[row]):
                 row += U1
                 indptr[row] = np.int64(n)
@@ -51,11 +52,11 @@ def _parse_line(text, at, row, indptr, n, indices, values, hard, status):
         code = 0
         label, at = parse_id(text, at)
         if text[at] != COLON or at == begin:
-            code = NO_COLON if at > begin and KINDS[text[at]] >= SPACE else BAD_ID
+            code = NO_COLON if at > begin and KINDS[text[at]] >= LINE_END else BAD_ID
         if label == TOO_LARGE:
             code = ID_TOO_LARGE
         number = at + U1
-        while KINDS[text[at]] < SPACE:
+        while KINDS[text[at]] < LINE_END:
             at += U1
         if code == 0:
             if at == number:
@@ -126,17 +127,17 @@ def parse_label_lists(text: Bytes, start: int, stop: int, indptr: Ints, indices:
             continue
         begin = at
         first = n
-        more = KINDS[text[at]] < SPACE
+        more = KINDS[text[at]] < LINE_END
         while more:
             label_begin = at
             label, at = parse_id(text, at)
             more = text[at] == COMMA
             feature = text[at] == COLON and n == first
             code = ID_TOO_LARGE if label == TOO_LARGE else 0
-            if at == label_begin or not (more or feature or KINDS[text[at]] >= SPACE):
+            if at == label_begin or not (more or feature or KINDS[text[at]] >= LINE_END):
                 code = BAD_LABEL
             if code != 0:
-                while KINDS[text[at]] < SPACE:
+                while KINDS[text[at]] < LINE_END:
                     at += U1
                 status[1] = code
                 status[2] = np.int64(begin)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xmceval.kernels.decorators import helper, kernel
-from xmceval.kernels.order import position, sort
+from xmceval.kernels.order import position, power_of_2, sort
 
 HIT, PROPENSITY, GRADE, EXP_GRADE = 0, 1, 2, 3
 SUM, ANY, FIRST, PRECISION = 0, 1, 2, 3
@@ -23,7 +23,7 @@ def _gain(kind, grade, label, ids, codes, inverse):
     if kind == GRADE:
         return grade
     if kind == EXP_GRADE:
-        return 2.0**grade - 1.0
+        return power_of_2(grade) - 1.0
     if ids.size > 0:
         label = position(ids, np.int64(0), ids.size, label)
     return inverse[codes[label]] if 0 <= label < codes.size else inverse[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xmceval.kernels.decorators import function, helper, instruction, kernel
-from xmceval.kernels.order import sort
+from xmceval.kernels.order import power_of_2, sort
 
 HIT, PROPENSITY, GRADE, EXP_GRADE = 0, 1, 2, 3
 
@@ -199,7 +199,7 @@ def compute_rows(truth, ranking, propensities, recipe, drop_empty, has_ties, exp
                 gains[ACTUAL, PROPENSITY, j] = gain if is_hit else 0.0
             if is_graded:
                 grade = grades[first + at] if is_hit else 0.0
-                gains[ACTUAL, GRADE, j], gains[ACTUAL, EXP_GRADE, j] = grade, 2.0**grade - 1.0
+                gains[ACTUAL, GRADE, j], gains[ACTUAL, EXP_GRADE, j] = grade, power_of_2(grade) - 1.0
             if n_bins > 0:
                 rank_bins[j] = bins[_code(ranked[row, j], ids, codes)]
         if is_weighted:
@@ -218,7 +218,7 @@ def compute_rows(truth, ranking, propensities, recipe, drop_empty, has_ties, exp
                 _sort(keys, n)
             for j in range(least):
                 grade = -float(keys[j])
-                gains[IDEAL, GRADE, j], gains[IDEAL, EXP_GRADE, j] = grade, 2.0**grade - 1.0
+                gains[IDEAL, GRADE, j], gains[IDEAL, EXP_GRADE, j] = grade, power_of_2(grade) - 1.0
         for side in range(2):
             _run(curves, discounts, gains, side, least if side == IDEAL else count, running)
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from xmceval.kernels.decorators import function, helper, kernel
-from xmceval.kernels.order import ascend
+from xmceval.kernels.order import ascend, power_of_2
 
 LRAP, COVERAGE, LOSS, AUC, GAUC, AP, RR, RECALL, RECALL_AT_N, DCG, NDCG, ERR, AUC_AT_K, RBP, AP_OF_HITS = range(15)
-
-NO_DISCOUNT, LOG2, LN, LETOR = 0, 1, 2, 3
 
 # Orders of tied labels along the list.
 BY_LABEL, BEST, WORST = 0, 1, 2
@@ -124,14 +120,8 @@ def _sort(scores, labels, grades, n):
 
 
 @helper
-def _worth(grade, rank, kind, is_exp):
-    """Discounted gain of a grade at a rank."""
-    gain = 2.0**grade - 1.0 if is_exp > 0 else grade
-    if kind == LOG2:
-        return gain / math.log2(rank + 1.0)
-    if kind == LN:
-        return gain / math.log(rank + 1.0)
-    return gain / math.log2(rank) if kind == LETOR and rank > 2 else gain
+def _gain(grade, is_exp):
+    return power_of_2(grade) - 1.0 if is_exp > 0 else grade
 
 
 @helper
@@ -144,7 +134,19 @@ def _rank(i, order, ranks, greater, at_least, starts, stops):
 
 @kernel
 def compute_whole_rows(
-    truth, predictions, n_labels, zero_unscored, drop_empty, specs, params, space, real_space, left_out, status, values
+    truth,
+    predictions,
+    n_labels,
+    zero_unscored,
+    drop_empty,
+    specs,
+    most_powers,
+    discounts,
+    space,
+    real_space,
+    left_out,
+    status,
+    values,
 ):
     """Write the values of every output for each row.
 
@@ -160,7 +162,12 @@ def compute_whole_rows(
     predictions : indptr, indices, scores
     n_labels : int
     zero_unscored, drop_empty : bool
-    specs, params : as in scoring/wholerow.py
+    specs : int64 [n_outputs, 5]
+        As in scoring/wholerow.py.
+    most_powers : float64 [n_outputs]
+        2 to the power of the greatest grade of ERR.
+    discounts : float64 [n_discounts, at least the labels of the longest row]
+        Of each rank.
     space : 7 int64 arrays, real_space : 4 float64 arrays
         Working space, each array longer than the longest row of truth.
     left_out : int64 [n_outputs]
@@ -305,11 +312,11 @@ def compute_whole_rows(
                     elif kind == RECALL_AT_N:
                         value += rank <= n
                     elif kind == RBP:
-                        value += (1.0 - params[o]) * params[o] ** (rank - 1)
+                        value += discounts[specs[o, DISCOUNT], rank - 1]
                     elif kind != ERR:
-                        value += _worth(hit_grades[i], rank, specs[o, DISCOUNT], specs[o, IS_EXP])
+                        value += _gain(hit_grades[i], specs[o, IS_EXP]) * discounts[specs[o, DISCOUNT], rank - 1]
                     elif rank <= k:
-                        satisfied = (2.0 ** hit_grades[i] - 1.0) / params[o]
+                        satisfied = (power_of_2(hit_grades[i]) - 1.0) / most_powers[o]
                         value += going_on * satisfied / rank
                         going_on *= 1.0 - satisfied
                 divisor = 1.0
@@ -326,10 +333,10 @@ def compute_whole_rows(
                         _sort(ideals, numbers, copies, n)
                     divisor = 0.0
                     for i in range(n):
-                        divisor += _worth(ideals[i], i + 1, specs[o, DISCOUNT], specs[o, IS_EXP])
+                        divisor += _gain(ideals[i], specs[o, IS_EXP]) * discounts[specs[o, DISCOUNT], i]
                 elif kind == ERR:
                     for i in range(n):
-                        if 2.0 ** grades[first + i] > params[o]:
+                        if power_of_2(grades[first + i]) > most_powers[o]:
                             if status[FAULT] == 0:
                                 status[ROW] = row
                             status[FAULT] = 1

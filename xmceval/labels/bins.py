@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, counted
+from xmceval.errors import DataError, argument, counted
 from xmceval.labels.binspec import read_bin_spec
 from xmceval.labels.propensity import Propensities
 from xmceval.rows.block import Int64
@@ -79,7 +79,9 @@ def make_bins(spec: int | str | Sequence[int | str], propensities: Propensities,
         Inverse propensities that were given without counts.
     """
     if propensities.n is None:
-        raise DataError("bins by frequency need training counts (hint: pass --train or --counts)")
+        raise DataError(
+            f"bins by frequency need training counts (hint: pass {argument('train')} or {argument('counts')})"
+        )
     asked = read_bin_spec(spec)
     counts = propensities.counts
     labels = np.bincount(propensities.codes, minlength=counts.size)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from xmceval.errors import UsageError
+from xmceval.errors import UsageError, argument
 
 MOST_BINS = 1000
 
@@ -32,16 +32,17 @@ def read_bin_spec(spec: Any) -> AskedBins:
     numbers = [int(word) for word in words if word.isascii() and word.isdigit()]
     if not words or not all(words) or (any(map(_is_number, words)) and len(numbers) < len(words)):
         raise UsageError(
-            f"by_frequency must be a number of bins, names of bins, or ascending training counts, got {spec!r}"
+            f"{argument('by_frequency')} must be a number of bins, names of bins, or ascending training counts, "
+            f"got {spec!r}"
         )
     if max(len(words), 0 if may_be_edges or not numbers else numbers[0]) > MOST_BINS:
-        raise UsageError(f"by_frequency has at most {MOST_BINS:,} bins, got {spec!r}")
+        raise UsageError(f"{argument('by_frequency')} has at most {MOST_BINS:,} bins, got {spec!r}")
     if numbers and may_be_edges:
         return _read_edges(numbers, spec)
     if not numbers:
         return AskedBins(_check_names(words, spec))
     if numbers[0] < 1:
-        raise UsageError("by_frequency needs at least 1 bin")
+        raise UsageError(f"{argument('by_frequency')} needs at least 1 bin")
     return AskedBins(tuple(f"bin {i + 1}" for i in range(numbers[0])))
 
 
@@ -66,12 +67,14 @@ def _check_names(words: list[str], spec: Any) -> tuple[str, ...]:
     """Refuse a single name, and a name that appears twice."""
     if len(words) == 1:
         raise UsageError(
-            f"by_frequency={spec!r} would be one bin with all labels; expected at least two names such as head,tail, "
-            "a number of bins such as 3, or ascending training counts such as 10,100"
+            f"{argument('by_frequency', spec)} would be one bin with all labels; expected at least two names "
+            "such as head,tail, a number of bins such as 3, or ascending training counts such as 10,100"
         )
     repeated = [word for i, word in enumerate(words) if word in words[:i]]
     if repeated:
-        raise UsageError(f"by_frequency names {repeated[0]!r} twice; expected a name of its own for each bin")
+        raise UsageError(
+            f"{argument('by_frequency')} names {repeated[0]!r} twice; expected a name of its own for each bin"
+        )
     return tuple(words)
 
 

@@ -9,7 +9,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
-from xmceval.errors import UsageError, counted, listed
+from xmceval.errors import UsageError, argument, counted, listed
 
 METRICS_PUBLISHED = tuple(f"{head}@{k}" for head in ("P", "nDCG", "PSP", "PSnDCG") for k in (1, 3, 5))
 
@@ -126,7 +126,7 @@ class Dataset:
         if self.has_filter and not is_filtered:
             yield (
                 f"{self.name} is scored with a filter of reciprocal pairs, which published values leave out "
-                "(hint: pass filter, --filter FILE)"
+                f"(hint: pass {argument('filter', kind='FILE')})"
             )
         if self.a is None:
             yield f"there are no agreed values of A and B for {self.name}: report them with the numbers"
@@ -205,7 +205,9 @@ def hint_at_dataset(sizes: Sizes) -> Iterator[str]:
             each.name if split == each.splits[0] else f"{each.name} in the split of {split.who}"
             for each, split in fitting
         )
-        options = f"--dataset {entry.name}" + (" and --filter FILE" if entry.has_filter else "")
+        options = argument("dataset", entry.name) + (
+            f" and {argument('filter', kind='FILE')}" if entry.has_filter else ""
+        )
         yield f"the sizes are those of {names}: {entry.constants}, {FILTERS[entry.filter]} (hint: pass {options})"
 
 

@@ -7,8 +7,13 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from xmceval.statistics.powers import log2
+
 IMPOSSIBLE, UNLIKELY = "impossible", "unlikely"
 COPIED = 3  # equal values in as many columns, in two rows that are not of one method and data set
+ROUNDING = 1e-9  # of sums and differences of printed values
 FAR_APART = 0.2  # PSP@k and PSnDCG@k this far apart are hardly right
 
 
@@ -78,11 +83,12 @@ def check_row(row: str, values: Values, ceilings: Mapping[str, float] | None = N
 
 
 def _check_equal(row: str, values: Values) -> Iterator[Finding]:
-    """At rank 1 a discounted metric is the plain one."""
+    """At rank 1 a discounted metric is the plain one: some value must round to both, whatever their precision."""
     for name, other in (("P@1", "nDCG@1"), ("PSP@1", "PSnDCG@1")):
         if name in values and other in values:
             a, b = values[name], values[other]
-            if abs(a.value - b.value) > max(a.half, b.half) - min(a.half, b.half) + 1e-9:
+            gap = abs(a.value - b.value)
+            if gap > ROUNDING and gap > a.half + b.half - ROUNDING:  # where only ends meet, one rule rounds to one
                 yield Finding(row, IMPOSSIBLE, f"{_show(name, a)} is not {_show(other, b)}")
 
 
@@ -91,7 +97,7 @@ def _check_growth(row: str, values: Values) -> Iterator[Finding]:
     for (k, name), (k_next, other) in _neighbours("P", values):
         a, b = values[name], values[other]
         hits, hits_next = k * a.value, k_next * b.value
-        slack = k * a.half + k_next * b.half + 1e-9
+        slack = k * a.half + k_next * b.half + ROUNDING
         if hits_next < hits - slack:
             yield Finding(row, IMPOSSIBLE, f"{k_next} x {_show(other, b)} is less than {k} x {_show(name, a)}")
         if hits_next > hits + (k_next - k) + slack:
@@ -106,7 +112,7 @@ def _check_ndcg(row: str, values: Values) -> Iterator[Finding]:
             continue
         ndcg = values[name]
         least = 1 - _discounts(k * (1 - min(precision.value - precision.half, 1.0))) / _discounts(k)
-        if ndcg.value + ndcg.half < least - 1e-9:
+        if ndcg.value + ndcg.half < least - ROUNDING:
             text = f"{_show(name, ndcg)} is less than {100 * least:.2f}, the least for {_show(f'P@{k}', precision)}"
             yield Finding(row, IMPOSSIBLE, text)
         elif ndcg.value + ndcg.half < precision.value - precision.half:
@@ -152,8 +158,8 @@ def _neighbours(head: str, values: Values) -> Iterator[tuple[tuple[int, str], tu
 def _discounts(depth: float) -> float:
     """Return D, the sum of the first discounts, linear between ranks."""
     whole = math.floor(depth)
-    total = math.fsum(1 / math.log2(rank + 1) for rank in range(1, whole + 1))
-    return total + (depth - whole) / math.log2(whole + 2)
+    discounts: list[float] = (1 / log2(np.arange(2, whole + 3))).tolist()  # those of the whole ranks, and the next one
+    return math.fsum(discounts[:-1]) + (depth - whole) * discounts[-1]
 
 
 def _show(name: str, printed: Printed) -> str:

@@ -15,11 +15,12 @@ from xmceval.errors import DataError, UsageError
 from xmceval.labels.catalogue import Dataset
 from xmceval.labels.counts import LabelCounts
 from xmceval.rows.block import Float64, Int64
+from xmceval.statistics.powers import log, power
 
 DEFAULT_A, DEFAULT_B = 0.55, 1.5
 LARGEST = 2.0**40  # of 1/p
-LONG_TABLE = 1 << 20  # counts; where the largest is beyond, a table has only those that occur
 SHORT_CODES = 1 << 16  # so many have 2 bytes each
+LONG_TABLE = SHORT_CODES  # counts; where the largest is beyond, a table has only those that occur
 
 Codes = NDArray[np.uint16] | NDArray[np.int32]
 
@@ -133,10 +134,9 @@ def inverse_propensity(counts: Any, n: int, a: float = DEFAULT_A, b: float = DEF
         raise DataError(f"propensities need at least 3 rows of training labels, got {n}")
     if not (math.isfinite(a) and math.isfinite(b)) or b <= 0 or a < 0:
         raise UsageError(f"propensities need A of at least 0 and B above 0, got A={a}, B={b}")
-    try:
-        constant = (math.log(n) - 1) * (b + 1) ** a
-    except OverflowError:
-        raise UsageError(f"propensities leave the range of numbers with A={a:g}, B={b:g}") from None
+    constant = float((log(n) - 1) * power(b + 1, a))
+    if math.isinf(constant):
+        raise UsageError(f"propensities leave the range of numbers with A={a:g}, B={b:g}")
     counts = np.asarray(counts)
     wrong = np.flatnonzero(~((counts >= 0) & (counts <= n)))
     if wrong.size:
@@ -144,8 +144,9 @@ def inverse_propensity(counts: Any, n: int, a: float = DEFAULT_A, b: float = DEF
             f"counts: is {counts.flat[wrong[0]]:g} at entry {wrong[0]}; "
             f"expected a number from 0 to {n:,}, the number of training rows"
         )
-    inverse: Float64 = 1 + constant * (counts + b) ** -a
-    return inverse
+    distinct, places = np.unique(counts, return_inverse=True)
+    inverse: Float64 = 1 + constant * power(distinct + b, -a)
+    return inverse[places].reshape(counts.shape)
 
 
 def constants(entry: Dataset | None, a: float | None, b: float | None) -> tuple[float, float]:
@@ -198,10 +199,10 @@ def _from_table(
         counts, places = np.unique(np.append(table, 0).astype(np.int64), return_inverse=True)
         codes = places[:-1]
     inverse = inverse_propensity(np.arange(largest + 1) if counts is None else counts, n, a, b)
-    return Propensities(inverse, _shortest(codes, inverse.size), source, ids, a, b, n, from_truth, counts)
+    return Propensities(inverse, shortest(codes, inverse.size), source, ids, a, b, n, from_truth, counts)
 
 
-def _shortest(codes: NDArray[Any], n_codes: int) -> Codes:
+def shortest(codes: NDArray[Any], n_codes: int) -> Codes:
     """Return codes in as few bytes as there are codes for."""
     return codes.astype(np.uint16, copy=False) if n_codes <= SHORT_CODES else codes.astype(np.int32, copy=False)
 
@@ -222,4 +223,4 @@ def from_values(values: Float64, source: str) -> Propensities:
             "expected 1/p from 1 to 2^40 (is this p itself, or a count?)"
         )
     descending, codes = np.unique(-values, return_inverse=True)
-    return Propensities(-descending, _shortest(codes, descending.size), source)
+    return Propensities(-descending, shortest(codes, descending.size), source)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from xmceval.errors import UsageError
+from xmceval.errors import UsageError, argument
 from xmceval.labels.catalogue import METRICS_PUBLISHED, Dataset, Published, find_dataset, published
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def require_dataset(name: str | None) -> Dataset:
         No name, or one that is not in the catalogue.
     """
     if name is None:
-        raise UsageError("published results are those of a data set (hint: pass --dataset NAME)")
+        raise UsageError(f"published results are those of a data set (hint: pass {argument('dataset', kind='NAME')})")
     return find_dataset(name)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from xmceval.errors import DataError
+from xmceval.errors import DataError, argument
 from xmceval.files.limits import MAX_LINE
 from xmceval.files.opening import open_truth
 from xmceval.labels.catalogue import find_dataset
@@ -40,12 +40,7 @@ class Training:
 
     def inverse(self, dataset: str | None = None, a: float | None = None, b: float | None = None) -> Float64:
         """Compute 1/p of each label, with A and B as passed, or of a data set, or 0.55 and 1.5."""
-        # By distinct counts, as scoring does: so these are the same bits.
-        table = inverse_propensity(
-            np.arange(int(self.counts.max(initial=0)) + 1), self.n_rows, *self.constants(dataset, a, b)
-        )
-        values: Float64 = table[self.counts]
-        return values
+        return inverse_propensity(self.counts, self.n_rows, *self.constants(dataset, a, b))
 
     @staticmethod
     def constants(dataset: str | None, a: float | None, b: float | None) -> tuple[float, float]:
@@ -78,16 +73,16 @@ def count_training(
     source = opened.source
     width = Width() if source.n_labels is None else Width(source.n_labels, f"{source.name} has")
     if n_labels is not None and width.is_known and n_labels != width.n_labels:
-        raise DataError(f"{width}, but n_labels is {n_labels:,}")
+        raise DataError(f"{width}, but {argument('n_labels')} is {n_labels:,}")
     if n_labels is not None:
-        width = Width(n_labels, "n_labels is")
+        width = Width(n_labels, f"{argument('n_labels')} is")
     counts = count_labels(source, width=width, threads=threads)
     warnings = list(source.warnings)
     if not width.is_known:
         warnings.insert(
             0,
             f"no input declares the number of labels: the largest label + 1 is {counts.n_labels:,} "
-            "(hint: pass --n-labels)",
+            f"(hint: pass {argument('n_labels')})",
         )
     ids, table = counts.table()
     dense = np.zeros(width.n_labels if width.is_known else counts.n_labels, dtype=np.int64)

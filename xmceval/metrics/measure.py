@@ -128,6 +128,15 @@ class Measure:
         return self.metric.needs_propensities or self.option("over") in {"ideal", "train"}
 
     @property
+    def is_mean_share(self) -> bool:
+        """Whether it is the mean of values of rows that are between 0 and 1, whatever the labels and propensities.
+
+        Gains divided by k and the like can be larger.
+        """
+        is_bounded = self.metric.bounds == (0.0, 1.0) and self.metric.gain != "propensity"
+        return is_bounded and self.average in {"mean", "samples", "rows"}
+
+    @property
     def discount(self) -> str:
         """The chosen discount by rank."""
         return self.option("discount", self.metric.discounts[0])

@@ -210,7 +210,7 @@ def _parse_cutoffs(metric: Metric, at: str | None, cutoffs: list[int]) -> list[i
         if at is not None and at.lower() != metric.name.partition("@")[2]:
             raise UsageError(f"{metric.name} has no cutoff, got @{at}")
         return [None]
-    if at is None:
+    if at is None or at.lower() == "k":  # AUC@k, as METRICS has it, is at the cutoffs k
         return list(cutoffs)
     parts = [part.strip() for part in at.split(",")]
     if ALL in (part.lower() for part in parts) and metric.cutoff != "optional":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from xmceval.errors import counted, listed
+from xmceval.errors import argument, counted, listed
 from xmceval.metrics.measure import Measure
 from xmceval.scoring.finish import Counts, Figure, Summary
 
@@ -137,7 +137,7 @@ def _stored_labels_as_decisions(case: Case) -> Iterator[str]:
     if names and not case.has_threshold:
         yield (
             f"{listed(names)}: without a threshold, all labels with a score are decisions "
-            "(hint: pass threshold, --threshold)"
+            f"(hint: pass {argument('threshold')})"
         )
 
 

@@ -6,11 +6,12 @@ import textwrap
 import unicodedata
 from collections.abc import Collection, Sequence
 
+from xmceval.errors import escaped
+
 WIDTH = 80
 
 NARROWEST = 24  # of wrapped text: where a terminal leaves less, lines are longer than it
 ISOLATE, END_ISOLATE = "\u2066", "\u2069"  # text between them does not turn the line round
-JOINER = "\u200d"  # makes one emoji of several
 RIGHT_TO_LEFT = {"R", "AL", "AN"}
 
 
@@ -67,14 +68,6 @@ def clean(text: str) -> str:
     """Return a text that a terminal shows as it is: control characters escaped, right-to-left text on its own."""
     if text.isascii() and text.isprintable():
         return text
-    shown = "".join(each if each == JOINER or _is_shown(each) else _escape(each) for each in text)
+    shown = escaped(text)
     is_mixed = any(unicodedata.bidirectional(each) in RIGHT_TO_LEFT for each in shown)
     return f"{ISOLATE}{shown}{END_ISOLATE}" if is_mixed else shown
-
-
-def _is_shown(character: str) -> bool:
-    return unicodedata.category(character) not in {"Cc", "Cf", "Cs", "Zl", "Zp"}
-
-
-def _escape(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -13,20 +13,21 @@ from xmceval.report.layout import DEFAULT, Layout
 from xmceval.report.lists import list_examples, list_overlap
 from xmceval.report.result import Result
 from xmceval.report.scoresheet import build_systems_sheet
-from xmceval.report.sheet import Listing, Sheet, transpose
-from xmceval.report.systemtable import Line
+from xmceval.report.sheet import ASCII_MARKS, Listing, Sheet, transpose
+from xmceval.report.systemtable import Line, Signs, join_letters, name_letters
 from xmceval.report.verdicts import describe_level, find_beaten, has_many_pairs, summarise, write_verdicts
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.finish import Figure, Slice
+from xmceval.scoring.testing import BETTER, WORSE
 
 TESTS = {"t": "paired t test", "randomization": "randomization", "bootstrap": "bootstrap"}
 
 
 def build_comparison_sheet(comparison: Comparison, layout: Layout = DEFAULT) -> Sheet:
     """Build the sheet of a comparison."""
-    sheet = build_systems_sheet(
-        comparison.results, list(_lines(comparison)), layout, find_beaten(comparison), describe_level(comparison)
-    )
+    lines = list(_lines(comparison))
+    signs = _mark_against(comparison, layout) if comparison.testing.against else _mark_beaten(comparison, lines)
+    sheet = build_systems_sheet(comparison.results, lines, layout, signs)
     sheet = transpose(sheet) if layout.transpose else sheet
     listings = (
         *(listing for each in comparison.runs for listing in _list_runs(each, layout)),
@@ -42,6 +43,29 @@ def build_comparison_sheet(comparison: Comparison, layout: Layout = DEFAULT) -> 
         listings=listings,
         verdicts=tuple(verdicts),
     )
+
+
+def _mark_beaten(comparison: Comparison, lines: Sequence[Line]) -> Signs:
+    """Mark values by the letters of the systems that they are significantly better than."""
+    letters, beaten = name_letters([line.name for line in lines if line.is_ranked]), find_beaten(comparison)
+    marks = {key: join_letters([letters[name] for name in names]) for key, names in beaten.items()}
+    notes = (f"letters after a value: significantly better than these systems, {describe_level(comparison)}",)
+    return Signs(marks, letters, notes if beaten else ())
+
+
+def _mark_against(comparison: Comparison, layout: Layout) -> Signs:
+    """Mark values that are significantly better or worse than those of the common baseline."""
+    against, signs = comparison.testing.against, dict(zip((BETTER, WORSE), ASCII_MARKS, strict=True))
+    if not layout.is_unicode:
+        signs = {mark: ASCII_MARKS[sign] for mark, sign in signs.items()}
+    marks = {
+        (each.bin, each.measure.name, each.system): signs[each.mark]
+        for each in comparison.differences
+        if each.mark in signs
+    }
+    words = ", ".join(f"{sign} significantly {mark}" for mark, sign in signs.items())
+    explained = (f"{words} than {against}, {describe_level(comparison)}",) if marks else ()
+    return Signs(marks, notes=(*explained, f"only differences from {against} were tested"))
 
 
 def _lines(comparison: Comparison) -> Iterator[Line]:

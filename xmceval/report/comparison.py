@@ -16,12 +16,15 @@ from xmceval.report.result import Result, describe_size
 from xmceval.report.shown import Shown, fit_line, join_facts, load, shorten
 from xmceval.scoring.examples import Example
 from xmceval.scoring.overlap import Overlap
-from xmceval.scoring.testing import Testing
+from xmceval.scoring.testing import BETTER, NONE, UNTESTED, WORSE, Testing
+from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS
+from xmceval.statistics.paired import mean_of_runs
 
 if TYPE_CHECKING:
     from xmceval.scoring.densities import Density
 
 LEVEL = 0.05
+ROUNDING = 1e-9  # of the middle of an interval, as a share of its width
 DIFFERENCE_NUMBERS = (
     *("difference", "low", "high", "p", "p_adjusted", "effect", "detectable", "wins", "ties", "losses", "n"),
 )
@@ -48,13 +51,20 @@ class Difference:
     effect : float or None
         t / sqrt(n).
     detectable : float or None
-        The smallest difference that a test at 5 % finds with a power of 80 % on so many rows.
+        The smallest difference that tests by t of as many pairs find with a power of 80 % on so many rows.
     wins, ties, losses : int or None
-        Rows in which the system is better, as good, and worse.
+        Rows in which the system is better, as good, and worse; rows in which one of the two has no value are none.
     n : int
-        The rows, or runs, that were compared.
+        The rows that have a value in at least one of the two, or the runs, that were compared.
     unit : str
         What was resampled or averaged: ``row`` or ``run``.
+    error : float or None
+        The standard error that t divides by.
+    degrees : float or None
+        The degrees of freedom of t.
+    n_differing : int or None
+        The rows that differ, where they are fewer than 6 or all of them differ alike: then p is exact, the share of
+        exchanges of the two systems in these rows that make the difference at least as large.
     """
 
     measure: Measure
@@ -73,6 +83,9 @@ class Difference:
     n: int = 0
     bin: str = ""
     unit: str = "row"
+    error: float | None = None
+    degrees: float | None = None
+    n_differing: int | None = None
 
     @property
     def key(self) -> Key:
@@ -89,6 +102,26 @@ class Difference:
     def is_better(self) -> bool:
         """Whether the system's value is the better one."""
         return (self.difference > 0) == self.measure.metric.higher_is_better
+
+    @property
+    def mark(self) -> str:
+        """One of MARKS: whether the system was found to be better or worse than the baseline."""
+        if self.p is None:
+            return UNTESTED
+        return NONE if not self.is_detected else BETTER if self.is_better else WORSE
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether the difference is in the middle of its interval, but for rounding."""
+        if self.low is None or self.high is None:
+            return False
+        return abs(self.high + self.low - 2 * self.difference) <= ROUNDING * (self.high - self.low)
+
+    @property
+    def caution(self) -> str | None:
+        """Why the interval may be off: ``few_rows`` below 30 rows."""
+        is_doubtful = self.low is not None and self.unit == "row" and self.n < FEWEST_ROWS
+        return FEW_ROWS if is_doubtful else None
 
 
 @dataclass(frozen=True)
@@ -126,7 +159,7 @@ class Spread:
     @classmethod
     def of(cls, measure: Measure, values: Sequence[float], bin: str = "") -> Spread:  # noqa: A002 - the JSON's word
         """Summarise the values of at least two runs."""
-        return cls(measure, statistics.fmean(values), statistics.stdev(values), min(values), max(values), bin)
+        return cls(measure, mean_of_runs(values), statistics.stdev(values), min(values), max(values), bin)
 
 
 @dataclass(frozen=True)
@@ -255,6 +288,17 @@ class Comparison(Shown, Mapping[Key, Difference]):
     def pairs(self) -> list[tuple[str, str]]:
         """System and baseline of each pair."""
         return list(dict.fromkeys((each.system, each.baseline) for each in self.differences))
+
+    def marks(self, system: str, bin: str = "") -> dict[str, str] | None:  # noqa: A002 - the JSON's word
+        """Return by metric how a system compares with the common baseline; None of the baseline, or without one.
+
+        Each is ``better`` or ``worse`` where that was detected, else ``none``, or ``untested``.
+        """
+        against = self.testing.against
+        if against is None or system == against:
+            return None
+        found = {each.measure.name: each.mark for each in self.differences if (each.system, each.bin) == (system, bin)}
+        return {each.name: found.get(each.name, UNTESTED) for each in self.results[0].figures} | found
 
     def of_pair(self, system: str, baseline: str, bin: str = "") -> list[Difference]:  # noqa: A002 - the JSON's word
         """Return the differences of one pair, over all labels or within a bin."""

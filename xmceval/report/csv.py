@@ -1,4 +1,8 @@
-"""CSV: results in long form, one line per value, each with all that it depends on; fractions in full precision."""
+"""CSV: results in long form, one line per value, each with all that it depends on; fractions in full precision.
+
+Programs read it, so cells are what they are: a name that begins with =, +, - or @, which a spreadsheet takes for a
+formula, is not altered.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +23,21 @@ HEAD = (
     *("system", "metric", "k", "bin", "kind", *NUMBERS, "undefined"),
     *("unit", "higher_is_better", "n_instances", "n_labels", "truth", "scores", "propensities", "options", "version"),
 )
-# The unit is what was resampled or averaged: row or run.
+# The unit is what was resampled or averaged: row or run. The mark is better, worse, none (detected) or untested.
 COMPARISON_HEAD = (
     *("system", "baseline", "metric", "k", "bin", *DIFFERENCE_NUMBERS),
-    *("unit", "value", "baseline_value", "higher_is_better", "against", "test", "adjust", "adjust_over", "resamples"),
+    *(
+        "unit",
+        "mark",
+        "value",
+        "baseline_value",
+        "higher_is_better",
+        "against",
+        "test",
+        "adjust",
+        "adjust_over",
+        "resamples",
+    ),
     *("seed", "truth", "propensities", "options", "version"),
 )
 
@@ -99,6 +114,7 @@ def _make_difference(each: Difference, values: Mapping[tuple[str, str, str], flo
         "bin": each.bin,
         **{name: getattr(each, name) for name in DIFFERENCE_NUMBERS},
         "unit": each.unit,
+        "mark": each.mark,
         "value": values.get((each.system, each.bin, each.measure.name)),
         "baseline_value": values.get((each.baseline, each.bin, each.measure.name)),
         "higher_is_better": each.measure.metric.higher_is_better,

@@ -11,8 +11,7 @@ from xmceval.labels.catalogue import Dataset, Published, datasets, published
 from xmceval.report.columns import WIDTH, align_columns, align_terms
 from xmceval.report.csvlines import write_lines
 from xmceval.report.sheet import Listing
-
-SCHEMA = "xmceval-datasets/1"
+from xmceval.version import DATASETS_SCHEMA
 
 SOURCE = "XMLRepository, http://manikvarma.org/downloads/XC/XMLRepository.html"
 
@@ -47,7 +46,7 @@ def dataset_text(entry: Dataset, width: int = WIDTH) -> str:
 def datasets_json(entries: Iterable[Dataset], *, with_published: bool) -> str:
     """Write data sets as JSON, in full precision; values of results are fractions."""
     documents = [_make_document(entry, with_published) for entry in entries]
-    document = {"schema": SCHEMA, "source": SOURCE, "datasets": documents}
+    document = {"schema": DATASETS_SCHEMA, "source": SOURCE, "datasets": documents}
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 

@@ -11,6 +11,7 @@ from xmceval.report.layout import Layout
 from xmceval.report.sheet import Listing
 from xmceval.report.systemtable import name_letters
 from xmceval.report.verdicts import ADJUSTED, describe_level, format_p, has_many_pairs
+from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS
 
 MINUS, DETECTED = "\N{MINUS SIGN}", "*"
 
@@ -59,8 +60,14 @@ def _list_lines(
         for name, each in zip(heads, differences, strict=True)
         if each.detectable
     ]
-    lines = (f"detected with 80% power: {', '.join(sizes)} or more",) if sizes else ()
-    return Listing(title, (head, *rows), numeric, lines, has_head=True)
+    lines = [f"detected with 80% power: {', '.join(sizes)} or more"] if sizes else []
+    return Listing(title, (head, *rows), numeric, (*lines, *describe_cautions(differences)), has_head=True)
+
+
+def describe_cautions(differences: Sequence[Difference]) -> Iterator[str]:
+    """Describe why intervals may be off."""
+    if any(each.caution == FEW_ROWS for each in differences):
+        yield f"caution: the intervals are from fewer than {FEWEST_ROWS} instances"
 
 
 def _list_matrix(comparison: Comparison, differences: Sequence[Difference], layout: Layout) -> Listing:

@@ -12,7 +12,7 @@ from xmceval.errors import listed
 from xmceval.files.known.entry import SCORES, TRUTH, Known, Sample
 from xmceval.files.known.table import KNOWN
 from xmceval.report.columns import WIDTH, align_terms, wrap_text
-from xmceval.report.schemas.listings import FORMATS as SCHEMA
+from xmceval.version import FORMATS_SCHEMA
 
 GROUPS: Mapping[tuple[str, ...], str] = MappingProxyType(
     {(TRUTH, SCORES): "truth or predictions", (TRUTH,): "truth only", (SCORES,): "predictions only"}
@@ -71,7 +71,7 @@ def formats_markdown(formats: Mapping[str, Known] = KNOWN) -> str:
 
 def formats_json(formats: Mapping[str, Known] = KNOWN) -> str:
     """Write formats as JSON."""
-    document = {"schema": SCHEMA, "formats": [_make_document(name, each) for name, each in formats.items()]}
+    document = {"schema": FORMATS_SCHEMA, "formats": [_make_document(name, each) for name, each in formats.items()]}
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 

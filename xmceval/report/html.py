@@ -47,11 +47,11 @@ def _draw_section(section: Section, sheet: Sheet) -> Markup:
 
 
 def _draw_cell(cell: Cell) -> Markup:
-    """Draw a value with its emphasis, its margin and its letters."""
+    """Draw a value with its emphasis, its interval and its letters."""
     tag = {BEST: "b", SECOND: "u"}.get(cell.emphasis)
     value = element(tag, cell.value) if tag else text(cell.value)
-    margin = element("span", f" ±{cell.margin}", style=FAINT) if cell.margin else None
-    return join([value, margin, element("sup", cell.marks) if cell.marks else None])
+    interval = element("span", f" {cell.interval}", style=FAINT) if cell.interval else None
+    return join([value, interval, element("sup", cell.marks) if cell.marks else None])
 
 
 def _draw_listing(listing: Listing) -> Markup:

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from xmceval.version import VERSION
+from xmceval.version import COMPARE_SCHEMA, SCORE_SCHEMA, VERSION
 
 if TYPE_CHECKING:
     from xmceval.report.comparison import Comparison, Difference, RunsOf, Spread
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from xmceval.scoring.densities import Density
     from xmceval.scoring.finish import Counts, Figure, Slice
     from xmceval.scoring.labelgain import LabelGain
-
-SCHEMA = "xmceval/1"
-COMPARE_SCHEMA = "xmceval/compare/1"
 
 
 def render(results: Sequence[Result]) -> str:
@@ -38,6 +35,9 @@ def make_comparison_document(comparison: Comparison) -> dict[str, Any]:
     from xmceval.report.verdicts import write_verdicts
 
     document = make_document(comparison.results)
+    of_runs = {name for each in comparison.runs for name in each.results}
+    for system in document["systems"]:
+        system["marks"] = None if system["name"] in of_runs else comparison.marks(system["name"])
     return document | {
         "schema": COMPARE_SCHEMA,
         **asdict(comparison.testing),
@@ -45,7 +45,7 @@ def make_comparison_document(comparison: Comparison) -> dict[str, Any]:
         "verdicts": write_verdicts(comparison),
         "overlaps": [make_overlap(each) for each in comparison.overlaps],
         "examples": [make_example(each) for each in comparison.examples],
-        "runs": [_make_runs(each) for each in comparison.runs],
+        "runs": [_make_runs(each) | {"marks": comparison.marks(each.name)} for each in comparison.runs],
         "densities": [_make_density(each) for each in comparison.densities],
         "label_wins": [asdict(each) for each in comparison.label_wins],
         "warnings": list(comparison.warnings),
@@ -77,6 +77,7 @@ def _make_difference(difference: Difference) -> dict[str, Any]:
         "metric": difference.measure.name,
         "bin": difference.bin or None,
         **numbers,
+        "caution": difference.caution,
         "unit": difference.unit,
     }
 
@@ -86,7 +87,7 @@ def make_document(results: Sequence[Result]) -> dict[str, Any]:
     first = results[0]
     counts = first.counts
     return {
-        "schema": SCHEMA,
+        "schema": SCORE_SCHEMA,
         "version": VERSION,
         "truth": first.truth,
         "options": dict(first.options),
@@ -148,12 +149,16 @@ def _make_density(density: Density) -> dict[str, Any]:
 
 def _make_metric(figure: Figure) -> dict[str, Any]:
     names = ("value", "low", "high", "tie_low", "tie_high", "ceiling")
-    return {**_make_numbers(figure, names), "definition": figure.measure.definition}
+    return {**_make_numbers(figure, names), "caution": figure.estimate.caution, "definition": figure.measure.definition}
 
 
 def _make_slice(part: Slice) -> dict[str, Any]:
     metrics = {
-        figure.name: {"kind": figure.kind_in_bin, **_make_numbers(figure, ("value", "low", "high"))}
+        figure.name: {
+            "kind": figure.kind_in_bin,
+            **_make_numbers(figure, ("value", "low", "high")),
+            "caution": figure.estimate.caution,
+        }
         for figure in part.figures
     }
     return {**asdict(part.bin), "metrics": metrics}

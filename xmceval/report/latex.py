@@ -14,18 +14,20 @@ from typing import TypeVar
 from xmceval.report.columns import clean
 from xmceval.report.latextext import escape, list_replaced
 from xmceval.report.layout import Layout
-from xmceval.report.sheet import BEST, SECOND, Cell, Listing, Sheet, split_columns
+from xmceval.report.sheet import ASCII_MARKS, BEST, SECOND, Cell, Listing, Sheet, split_columns
 
 T = TypeVar("T")
 
 STYLES = {BEST: r"\textbf{{{}}}", SECOND: r"\underline{{{}}}"}
+MARKS = {mark: f"$^{{{plain}}}$" for sign, plain in ASCII_MARKS.items() for mark in (sign, plain)}
 MINUS = "\N{MINUS SIGN}"
 EMPTY = Cell("")
-KINDS = {2: "r@{}l", 3: "r@{}l@{}l"}  # of the columns of a value, without and with margin and marks
+KINDS = {2: "r@{}l", 3: "r@{}l@{}l"}  # of the columns of a value, without and with interval and marks
 
 # In points, of an article of 10 points, where tables are \small and the columns 8 points apart.
 TEXT_WIDTH, LETTER, CAPITAL, DIGIT, SMALL_DIGIT, SPACE = 345, 4.7, 6.6, 4.7, 3.6, 8
 NUMBERS = re.compile(r"[-+\d.,<\s]*\d[*]?")
+SIGN = re.compile(f"([{''.join(ASCII_MARKS)}])")
 SLASH, BREAK = re.compile(r"(?<=[^\s/])/(?=[^\s/])"), r"/\\allowbreak{}"
 LONG, LONG_SHARE = 50, 0.65  # characters, from which on a column of a list is wrapped, and the share of all such
 MOST_ROWS = 35  # of a list on one page
@@ -74,14 +76,15 @@ def _draw_environment(body: Sequence[str], layout: Layout, notes: Sequence[str])
 
 def _draw_note(text: str) -> str:
     """Draw a line below a table; addresses break after a slash."""
-    return rf"\par\smallskip{{\footnotesize {SLASH.sub(BREAK, escape(text))}\par}}"
+    pieces = (MARKS[piece] if piece in ASCII_MARKS else escape(piece) for piece in re.split(SIGN, text))
+    return rf"\par\smallskip{{\footnotesize {SLASH.sub(BREAK, ''.join(pieces))}\par}}"
 
 
 def _draw_table(sheet: Sheet) -> Iterator[str]:
     """Draw the table; one that is wider than the text as blocks of columns, one below the other."""
     rows = [row for section in sheet.sections for row in section.rows]
     cells = [cell for row in rows for cell in row.cells.values()]
-    n_parts = 3 if any(cell.margin or cell.marks for cell in cells) else 2
+    n_parts = 3 if any(cell.interval or cell.marks for cell in cells) else 2
     widths = [_measure(name, [row.cells[name] for row in rows if name in row.cells]) for name in sheet.columns]
     available = max(TEXT_WIDTH - SPACE - max(_estimate(row.head) for row in rows), TEXT_WIDTH / 2)
     blocks = _split_aligned(sheet.columns, widths, int(available), sheet.groups)
@@ -112,7 +115,7 @@ def _split_aligned(
 def _measure(name: str, cells: Sequence[Cell]) -> int:
     """Return about how many points wide a column is."""
     value = max(len(cell.value) for cell in cells) * DIGIT
-    more = max(len(cell.margin) + len(cell.marks) + 1.5 * bool(cell.margin) for cell in cells) * SMALL_DIGIT
+    more = max(len(cell.interval) + len(cell.marks) + 0.5 * bool(cell.interval) for cell in cells) * SMALL_DIGIT
     return int(max(value + more, _estimate(name)) + SPACE)
 
 
@@ -140,15 +143,26 @@ def _join(cells: Sequence[str]) -> str:
 
 
 def _draw_cell(cell: Cell, n_parts: int) -> list[str]:
-    """Draw a value as what is before the decimal point, what follows, and its margin and marks."""
+    """Draw a value as what is before the decimal point, what follows, and its interval and marks."""
     whole, point, places = cell.value.partition(".")
     style = STYLES.get(cell.emphasis, "{}")
     parts = [style.format(escape(part)) if part else "" for part in (whole.replace("-", MINUS), point + places)]
     if n_parts == 2:
         return parts
-    margin = rf"{{\scriptsize$\pm${cell.margin}}}" if cell.margin else ""
-    marks = rf"\textsuperscript{{{cell.marks.replace('-', '--')}}}" if cell.marks else ""
-    return [*parts, margin + marks]
+    return [*parts, _draw_interval(cell.interval) + _draw_marks(cell.marks)]
+
+
+def _draw_interval(text: str) -> str:
+    if text.startswith("±"):
+        return rf"{{\scriptsize$\pm${text[1:]}}}"
+    return rf"{{\scriptsize\ {text.replace('-', MINUS)}}}" if text else ""
+
+
+def _draw_marks(marks: str) -> str:
+    """Draw letters, or that a value is better or worse than the baseline."""
+    if marks in MARKS or not marks:
+        return MARKS.get(marks, "")
+    return rf"\textsuperscript{{{marks.replace('-', '--')}}}"
 
 
 def _draw_listing(listing: Listing) -> Iterator[str]:

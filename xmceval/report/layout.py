@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ WIDTH = 80  # columns, where there is no terminal
 PLACES = 2  # decimal places of percentages and of values that are no shares
 MORE_IN_FRACTIONS = 2  # decimal places, so that 0.6860 has the digits of 68.60
 MOST_PLACES = 12
+ROUNDED = 8  # units in the last place, by which ends that were value - margin and value + margin may be off
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +31,7 @@ class Layout:
     percent : bool
         Whether shares are in percent, else they are fractions.
     intervals : bool
-        Whether values have the half width of their intervals beside them.
+        Whether values have their intervals beside them.
     transpose : bool
         Whether systems are columns and metrics are lines.
     caption, label : str or None
@@ -40,6 +42,8 @@ class Layout:
         Whether the output is a terminal; sentences are wrapped at its width only, so that elsewhere each is a line.
     is_styled : bool
         Whether it shows bold and underlined text.
+    is_unicode : bool
+        Whether it shows signs beyond ASCII.
 
     Raises
     ------
@@ -68,6 +72,7 @@ class Layout:
     width: int = WIDTH
     is_terminal: bool = False
     is_styled: bool = False
+    is_unicode: bool = True
 
     def __post_init__(self) -> None:
         if self.places is not None:
@@ -87,6 +92,14 @@ class Layout:
         if unit == "cells":
             return f"{value:,.0f}"
         return self.share(value) if unit == "share" else f"{value:.{PLACES if self.places is None else self.places}f}"
+
+    def format_interval(self, measure: Measure, value: float, low: float | None, high: float | None) -> str:
+        """Write an interval as ±, its half width, or as both ends where it is not symmetric; empty without one."""
+        if low is None or high is None:
+            return ""
+        if abs((high - value) - (value - low)) > ROUNDED * math.ulp(max(abs(low), abs(high))):
+            return f"{self.format(measure, low)}..{self.format(measure, high)}"
+        return f"±{self.format(measure, high - value)}"
 
     def share(self, value: float) -> str:
         """Write a share in percent or as a fraction."""

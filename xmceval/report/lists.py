@@ -14,7 +14,7 @@ from xmceval.scoring.examples import LOSS, Example
 from xmceval.scoring.overlap import PERSISTENCE, Overlap
 
 MINUS, HIT = "\N{MINUS SIGN}", "*"
-MOST_TRUE = 20  # true labels that a table shows
+MOST_LABELS = 20  # of a list, that a table shows
 LONGEST_TEXT = 100  # that a table shows
 
 
@@ -48,15 +48,19 @@ def _example_rows(example: Example, layout: Layout) -> Iterator[tuple[str, str, 
     yield f"row {example.row}", example.measure.name, f"{value} against {other}"
     if example.text is not None:
         yield "", "text", textwrap.shorten(example.text, LONGEST_TEXT, placeholder=" ...")
-    more = len(example.true) - MOST_TRUE
-    rest = [f"and {more} more"] if more > 0 else []
-    yield "", "true", _join([*(_called(example, label) for label in example.true[:MOST_TRUE]), *rest])
+    yield "", "true", _join([_called(example, label) for label in example.true])
     for name, labels in ((example.system, example.ranked), (example.baseline, example.baseline_ranked)):
         yield "", name, _join([f"{HIT * (label in example.true)}{_called(example, label)}" for label in labels])
 
 
 def _join(labels: Sequence[str]) -> str:
-    return ", ".join(labels) or "none"
+    return ", ".join(cut_off(labels)) or "none"
+
+
+def cut_off(labels: Sequence[str]) -> list[str]:
+    """Return the labels of a list that a table shows, and how many more there are."""
+    n_more = len(labels) - MOST_LABELS
+    return [*labels[:MOST_LABELS], *([f"and {n_more} more"] if n_more > 0 else [])]
 
 
 def _called(example: Example, label: int) -> str:

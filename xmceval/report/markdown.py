@@ -60,8 +60,8 @@ def _draw_section(section: Section, sheet: Sheet) -> Iterator[str]:
 
 def _draw_cell(cell: Cell) -> str:
     value = STYLES.get(cell.emphasis, "{}").format(cell.value)
-    margin = f" ±{cell.margin}" if cell.margin else ""
-    return f"{value}{margin}" + (f" <sup>{cell.marks}</sup>" if cell.marks else "")
+    interval = f" {cell.interval}" if cell.interval else ""
+    return f"{value}{interval}" + (f" <sup>{cell.marks}</sup>" if cell.marks else "")
 
 
 def _draw_table(head: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int]) -> Iterator[str]:

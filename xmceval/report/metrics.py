@@ -16,8 +16,7 @@ from xmceval.metrics.table import METRICS
 from xmceval.report.columns import WIDTH, align_columns, align_terms, wrap_text
 from xmceval.report.csvlines import write_lines
 from xmceval.report.sheet import Listing
-
-SCHEMA = "xmceval-metrics/1"
+from xmceval.version import METRICS_SCHEMA
 
 HEAD = ("METRIC", "RANGE", "DEFINITION [OPTIONS]")
 
@@ -88,7 +87,7 @@ def metric_text(metric: Metric, asked: Sequence[Measure] = (), width: int = WIDT
 
 def metrics_json(metrics: Sequence[Metric]) -> str:
     """Write metrics as JSON."""
-    document = {"schema": SCHEMA, "metrics": [_make_document(metric) for metric in metrics]}
+    document = {"schema": METRICS_SCHEMA, "metrics": [_make_document(metric) for metric in metrics]}
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 

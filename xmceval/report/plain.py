@@ -37,11 +37,11 @@ def draw_listings(listings: Sequence[Listing], layout: Layout) -> str:
 
 @dataclass(frozen=True)
 class Column:
-    """The widths of a column: of its values, with room for 100, of its margins, and of its marks."""
+    """The widths of a column: of its values, with room for 100, of its intervals, and of its marks."""
 
     head: str
     value: int
-    margin: int
+    interval: int
     marks: int
 
     @classmethod
@@ -51,30 +51,31 @@ class Column:
         cells = [row.cells[name] for row in rows if name in row.cells]
         head, hundred = clean(name), sheet.layout.share(1.0)
         value = max(len(hundred), *(len(cell.value) for cell in cells))
-        margin, marks = (max(len(part) for part in parts) for parts in zip(*map(_draw_parts, cells), strict=True))
-        is_wider = text_width(head) > value + margin + marks
-        return cls(head, text_width(head) - margin - marks if is_wider else value, margin, marks)
+        interval, marks = (max(len(part) for part in parts) for parts in zip(*map(_draw_parts, cells), strict=True))
+        is_wider = text_width(head) > value + interval + marks
+        return cls(head, text_width(head) - interval - marks if is_wider else value, interval, marks)
 
     @property
     def width(self) -> int:
         """The columns of text that it takes, with the gap before it."""
-        return GAP + self.value + self.margin + self.marks
+        return GAP + self.value + self.interval + self.marks
 
     def draw_head(self) -> str:
-        """Draw its head: above the values, or where it is longer over the margins too."""
+        """Draw its head: above the values, or where it is longer over the intervals too."""
         text = pad(self.head, self.value, right=True) if text_width(self.head) <= self.value else self.head
         return " " * GAP + pad(text, self.width - GAP)
 
     def draw_cell(self, cell: Cell, *, is_styled: bool) -> str:
         """Draw one of its cells; only the value is bold or underlined."""
-        margin, marks = _draw_parts(cell)
+        interval, marks = _draw_parts(cell)
         style = STYLES.get(cell.emphasis, "") if is_styled else ""
         value = f"{style}{cell.value}{UNSTYLED}" if style else cell.value
-        return " " * (GAP + self.value - len(cell.value)) + value + margin.ljust(self.margin) + marks.ljust(self.marks)
+        blanks = " " * (GAP + self.value - len(cell.value))
+        return blanks + value + interval.ljust(self.interval) + marks.ljust(self.marks)
 
 
 def _draw_parts(cell: Cell) -> tuple[str, str]:
-    return f" ±{cell.margin}" if cell.margin else "", f" {cell.marks}" if cell.marks else ""
+    return f" {cell.interval}" if cell.interval else "", f" {cell.marks}" if cell.marks else ""
 
 
 def _draw_table(sheet: Sheet) -> Iterator[str]:

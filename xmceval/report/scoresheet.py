@@ -14,16 +14,18 @@ from xmceval.report.result import Result
 from xmceval.report.sheet import Cell, Listing, Row, Section, Sheet, transpose
 from xmceval.report.systemtable import (
     CEILING,
-    Beaten,
     Line,
+    Signs,
+    describe_cautions,
     explain_table,
-    format_margin,
+    format_interval,
     make_columns,
     make_section,
 )
 from xmceval.scoring.finish import Figure, Slice
 from xmceval.scoring.options import specs
 
+NO_SIGNS = Signs()
 ELSEWHERE = ("table", "propensities")  # where options are shown; propensities that no metric uses change no number
 
 # The published metrics that a sheet shows, where there are values of any of them.
@@ -47,14 +49,18 @@ def _build_single(result: Result, layout: Layout) -> Sheet:
         above=tuple(_describe_input([result])),
         columns=tuple(dict.fromkeys(column for section in sections for row in section.rows for column in row.cells)),
         sections=sections,
-        below=(*_describe_scoring([result]), *_describe_system(result, layout)),
+        below=(
+            *_describe_intervals([Line.of(result)], layout),
+            *_describe_scoring([result]),
+            *_describe_system(result, layout),
+        ),
         listings=tuple(_list_all_standings([result], layout)),
         layout=layout,
     )
 
 
 def build_systems_sheet(
-    results: Sequence[Result], lines: Sequence[Line], layout: Layout, beaten: Beaten | None = None, level: str = ""
+    results: Sequence[Result], lines: Sequence[Line], layout: Layout, signs: Signs = NO_SIGNS
 ) -> Sheet:
     """Build the sheet of several systems: one line per system, one column per metric and cutoff.
 
@@ -64,10 +70,8 @@ def build_systems_sheet(
     lines : sequence of Line
         The lines of the table: the results, and means over runs.
     layout : Layout
-    beaten : mapping, optional
-        Which systems each was found to be significantly better than.
-    level : str
-        What makes a difference significant.
+    signs : Signs
+        Which differences were found to be significant.
     """
     measures, groups = make_columns(lines)
     bins = {part.bin.name: _describe_bin(result, part) for result in results for part in result.slices}
@@ -75,16 +79,17 @@ def build_systems_sheet(
         above=tuple(_describe_input(results)),
         columns=tuple(measures),
         sections=(
-            make_section(lines, layout, beaten=beaten),
-            *(make_section(lines, layout, bin_name=name, title=title, beaten=beaten) for name, title in bins.items()),
+            make_section(lines, layout, signs),
+            *(make_section(lines, layout, signs, bin_name=name, title=title) for name, title in bins.items()),
         ),
         below=(
+            *_describe_intervals(lines, layout),
             *_describe_scoring(results),
             *(f"{each.name}: {line}" for each in results for line in _describe_system(each, layout)),
         ),
         listings=tuple(_list_all_standings(results, layout)),
         layout=layout,
-        notes=tuple(explain_table(measures, level if beaten else "")),
+        notes=tuple(explain_table(measures, signs)),
         groups=groups,
     )
 
@@ -103,6 +108,11 @@ def _describe_input(results: Sequence[Result]) -> Iterator[str]:
         yield f"per instance: {'; '.join(dict.fromkeys(f'{text} of {listed(names)}' for text, names in systems))}"
 
 
+def _describe_intervals(lines: Sequence[Line], layout: Layout) -> Iterator[str]:
+    """Say which intervals may be off, where they are shown."""
+    yield from describe_cautions(lines) if layout.intervals else ()
+
+
 def _describe_scoring(results: Sequence[Result]) -> Iterator[str]:
     """Explain values of bins, and describe propensities and options, which systems mostly share."""
     yield from _explain_bins(results)
@@ -115,13 +125,15 @@ def _describe_scoring(results: Sequence[Result]) -> Iterator[str]:
 def _rows(figures: Iterable[Figure], layout: Layout) -> tuple[Row, ...]:
     """Build one row per metric, and one per ceiling below it."""
     rows: dict[str, dict[str, Cell]] = {}
+    ceilings: dict[str, str] = {}
     for figure in figures:
         head, column, estimate = figure.measure.head, _column(figure), figure.estimate
         value = layout.format(figure.measure, estimate.value)
-        rows.setdefault(head, {})[column] = Cell(value, format_margin(figure, layout))
+        rows.setdefault(head, {})[column] = Cell(value, format_interval(figure, layout))
         if estimate.ceiling is not None:
+            ceilings[f"{head} {CEILING}"] = head
             rows.setdefault(f"{head} {CEILING}", {})[column] = Cell(layout.format(figure.measure, estimate.ceiling))
-    return tuple(Row(head, cells) for head, cells in rows.items())
+    return tuple(Row(head, cells, ceilings.get(head)) for head, cells in rows.items())
 
 
 def _column(figure: Figure) -> str:

@@ -12,6 +12,8 @@ from xmceval.report.layout import DEFAULT, Layout
 Column = TypeVar("Column")
 
 BEST, SECOND = "best", "second"
+UP, DOWN = "\N{BLACK UP-POINTING TRIANGLE}", "\N{BLACK DOWN-POINTING TRIANGLE}"
+ASCII_MARKS = {UP: "+", DOWN: "-"}  # where the output has no such signs
 
 
 @dataclass(frozen=True)
@@ -21,26 +23,28 @@ class Cell:
     Attributes
     ----------
     value : str
-    margin : str
-        The half width of its interval; empty where there is none.
+    interval : str
+        ± and its half width, or both ends where it is not symmetric; empty where there is none.
     emphasis : str
         ``best`` or ``second`` of its metric, else empty.
     marks : str
-        The letters of the systems that it is significantly better than.
+        The letters of the systems that it is significantly better than; with a common baseline UP or DOWN, or one of
+        ASCII_MARKS, where it is significantly better or worse than that.
     """
 
     value: str
-    margin: str = ""
+    interval: str = ""
     emphasis: str = ""
     marks: str = ""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A metric or a system, and its cells by column."""
+    """A metric or a system, and its cells by column; or its ceiling, which may be that of all systems: of ``""``."""
 
     head: str
     cells: Mapping[str, Cell]
+    ceiling_of: str | None = None
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from string import ascii_lowercase
 
@@ -14,12 +14,30 @@ from xmceval.report.layout import Layout
 from xmceval.report.result import Result
 from xmceval.report.sheet import BEST, SECOND, Cell, Row, Section
 from xmceval.scoring.finish import Figure, Slice
+from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS, ONE_ROW
 
 CEILING = "ceiling"
 LEAST_WITH_SECOND = 3  # systems: of two, the second is the worse one
 LEAST_RUN = 4  # letters in a row that are written as a range
 
-Beaten = Mapping[tuple[str, str, str], Sequence[str]]  # names of systems by (bin, metric, system)
+
+@dataclass(frozen=True)
+class Signs:
+    """What tests of differences add to a table.
+
+    Attributes
+    ----------
+    marks : mapping of (bin, metric, system) to str
+        What stands after a value.
+    letters : mapping of str to str
+        By system, before its name.
+    notes : tuple of str
+        Lines that explain them.
+    """
+
+    marks: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
+    letters: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -57,7 +75,7 @@ def make_columns(lines: Sequence[Line]) -> tuple[dict[str, Measure], tuple[int, 
 
 
 def make_section(
-    lines: Sequence[Line], layout: Layout, *, bin_name: str = "", title: str = "", beaten: Beaten | None = None
+    lines: Sequence[Line], layout: Layout, signs: Signs, *, bin_name: str = "", title: str = ""
 ) -> Section:
     """Make the rows of all systems over all labels, or within a bin of labels.
 
@@ -65,13 +83,11 @@ def make_section(
     ----------
     lines : sequence of Line
     layout : Layout
+    signs : Signs
     bin_name, title : str
         Of the bin; empty for all labels.
-    beaten : mapping, optional
-        The systems that each is significantly better than; with it systems have letters.
     """
     figures = [line.figures_of(bin_name) for line in lines]
-    letters = {} if beaten is None else name_letters([line.name for line in lines if line.is_ranked])
     places = _rank(lines, figures, layout)
     rows = []
     for line, own in zip(lines, figures, strict=True):
@@ -80,9 +96,9 @@ def make_section(
             value = layout.format(figure.measure, figure.estimate.value)
             is_placed = line.is_ranked and _is_defined(figure)
             emphasis = places[name].get(value, "") if is_placed else ""
-            marks = _join_letters([letters[each] for each in (beaten or {}).get((bin_name, name, line.name), ())])
-            cells[name] = Cell(value, format_margin(figure, layout), emphasis, marks)
-        rows.append(Row(head_of(line, letters), cells))
+            marks = signs.marks.get((bin_name, name, line.name), "")
+            cells[name] = Cell(value, format_interval(figure, layout), emphasis, marks)
+        rows.append(Row(head_of(line, signs.letters), cells))
     return Section(title, (*rows, *_ceilings(lines, figures, layout)), bin_name)
 
 
@@ -93,13 +109,45 @@ def head_of(line: Line, letters: Mapping[str, str]) -> str:
     return f"({letter}) {name}" if letter else name
 
 
-def explain_table(measures: Mapping[str, Measure], level: str) -> Iterator[str]:
-    """Explain the signs of a table; `level` is what makes a difference significant, where letters mark any."""
+def explain_table(measures: Mapping[str, Measure], signs: Signs) -> Iterator[str]:
+    """Explain which metrics are better where they are lower, and the signs of a table."""
     lower = dict.fromkeys(each.head for each in measures.values() if not each.metric.higher_is_better)
     if lower:
         yield f"lower is better: {listed(lower)}"
-    if level:
-        yield f"letters after a value: significantly better than these systems, {level}"
+    yield from signs.notes
+
+
+def describe_cautions(lines: Sequence[Line]) -> Iterator[str]:
+    """Say which intervals may be off, and why: in words, and of which systems where it is not all of them."""
+    found: dict[str, list[str]] = {}
+    for line in lines:
+        parts = {"": line.figures, **{part.bin.name: part.figures for part in line.slices}}
+        for bin_name, figures in parts.items():
+            for text in _list_cautions(figures, bin_name):
+                found.setdefault(text, []).append(line.name)
+    n_systems = sum(any(each.estimate.low is not None for each in line.figures) for line in lines)
+    for text, names in found.items():
+        yield f"caution: {text}" + (f" ({listed(names)})" if len(names) < n_systems else "")
+
+
+def _list_cautions(figures: Sequence[Figure], bin_name: str) -> Iterator[str]:
+    """Yield a text for each caution that any of the figures of a bin has."""
+    where = f" in {bin_name}" if bin_name else ""
+    n_intervals = sum(each.estimate.low is not None for each in figures)
+    few, one = ([each.measure for each in figures if each.estimate.caution == code] for code in (FEW_ROWS, ONE_ROW))
+    if few and not bin_name:  # the bins have as many
+        about = "" if len(few) == n_intervals else f" of {listed(join_cutoffs(few))}"
+        yield f"the intervals{about} are from fewer than {FEWEST_ROWS} instances"
+    if one:
+        yield f"a single instance carries more than a fifth of the variance of {listed(join_cutoffs(one))}{where}"
+
+
+def join_cutoffs(measures: Sequence[Measure]) -> list[str]:
+    """Write measures with the cutoffs of each metric together: P@1,3,5."""
+    cutoffs: dict[str, list[str]] = {}
+    for each in measures:
+        cutoffs.setdefault(each.head, []).append(each.cutoff)
+    return [f"{head}@{','.join(each)}" if each[0] else head for head, each in cutoffs.items()]
 
 
 def _rank(lines: Sequence[Line], figures: Sequence[Mapping[str, Figure]], layout: Layout) -> dict[str, dict[str, str]]:
@@ -126,10 +174,12 @@ def _is_defined(figure: Figure) -> bool:
     return math.isfinite(figure.estimate.value) and not figure.estimate.undefined
 
 
-def format_margin(figure: Figure, layout: Layout) -> str:
-    """Write the half width of an interval; empty where there is none, or intervals are left out."""
-    high = figure.estimate.high
-    return "" if high is None or not layout.intervals else layout.format(figure.measure, high - figure.estimate.value)
+def format_interval(figure: Figure, layout: Layout) -> str:
+    """Write the interval of a value; empty where there is none, or intervals are left out."""
+    estimate = figure.estimate
+    if not layout.intervals:
+        return ""
+    return layout.format_interval(figure.measure, estimate.value, estimate.low, estimate.high)
 
 
 def _ceilings(lines: Sequence[Line], figures: Sequence[Mapping[str, Figure]], layout: Layout) -> Iterator[Row]:
@@ -142,13 +192,13 @@ def _ceilings(lines: Sequence[Line], figures: Sequence[Mapping[str, Figure]], la
         }
         for own in figures
     ]
-    named = [(f"{line.name} {CEILING}", row) for line, row in zip(lines, rows, strict=True) if row]
+    named = [(line.name, row) for line, row in zip(lines, rows, strict=True) if row]
     if all(row == named[0][1] for _, row in named):
-        named = [(CEILING, row) for _, row in named[:1]]
-    yield from (Row(head, row) for head, row in named)
+        named = [("", row) for _, row in named[:1]]
+    yield from (Row(f"{name} {CEILING}".lstrip(), row, ceiling_of=name) for name, row in named)
 
 
-def _join_letters(letters: Sequence[str]) -> str:
+def join_letters(letters: Sequence[str]) -> str:
     """Join letters, four or more consecutive ones as a range: ``a``, ``bd``, ``a-e``; numbers by commas."""
     if any(len(letter) > 1 or letter.isdigit() for letter in letters):
         return ",".join(letters)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from xmceval.errors import listed
+from xmceval.errors import counted, listed
+from xmceval.kernels.totals import FEW_DIFFER
 from xmceval.report.comparison import LEVEL, Comparison, Difference
 from xmceval.report.layout import DEFAULT, Layout
+from xmceval.scoring.testing import BETTER, NONE, UNTESTED, WORSE
 
 LEAST_P = 0.0001
 ADJUSTED = {"holm": "p (Holm)", "tukey": "p (Tukey)"}
@@ -42,34 +45,67 @@ def summarise(comparison: Comparison) -> list[str]:
 
 def _summarise_best(differences: Sequence[Difference]) -> str:
     """Write which systems the best one is better than; the best are those that no other has a better value than."""
+    by_pair = {frozenset((each.system, each.baseline)): each for each in differences}
     names = list(dict.fromkeys(name for each in differences for name in (each.baseline, each.system)))
     behind = {_loser(each) for each in differences if each.difference != 0}
     best = [name for name in names if name not in behind] or names[:1]
-    detected = {(_loser(each), _opponent(each, _loser(each))) for each in differences if each.is_detected}
     rest = [name for name in names if name not in best]
-    beaten = [name for name in rest if all((name, each) in detected for each in best)]
-    others = [name for name in rest if name not in beaten]
     if not rest:
         return "all systems have the same value"
-    lead = f"{best[0]} is" if len(best) == 1 else f"{' and '.join(best)} have the same value, and are"
+    own = {name: [by_pair[pair] for each in best if (pair := frozenset((name, each))) in by_pair] for name in rest}
+    beaten = [name for name in rest if own[name] and all(each.is_detected for each in own[name])]
+    others = [name for name in rest if own[name] and name not in beaten]
+    apart = [name for name in rest if not own[name]]
+    lead = _lead(best, all(frozenset(pair) in by_pair for pair in itertools.combinations(best, 2)))
+    untested = f"; {listed(apart)} {'was' if len(apart) == 1 else 'were'} not compared with it" if apart else ""
     if not others and beaten:
-        return f"{lead} better than all others"
+        return f"{lead} better than all others{untested}"
+    after = f"{_note_few({name: own[name][0] for name in others})}{untested}"
     if not beaten:
-        return f"{lead} best, but no difference from any other was detected"
-    return f"{lead} better than {listed(beaten)}; no difference from {listed(others)} was detected"
+        return f"{lead} best, but no difference from any other was detected{after}"
+    return f"{lead} better than {listed(beaten)}; no difference from {listed(others)} was detected{after}"
+
+
+def _lead(best: Sequence[str], are_compared: bool) -> str:
+    """Begin a sentence on the best systems: pairs that were left out need not have the same value."""
+    if len(best) == 1:
+        return f"{best[0]} is"
+    if are_compared:
+        return f"{' and '.join(best)} have the same value, and are"
+    return f"{' and '.join(best)}, which are not {'all ' if len(best) > 2 else ''}compared with each other, are"
 
 
 def _summarise_baseline(differences: Sequence[Difference], baseline: str) -> str:
     """Write which systems are better or worse than the baseline."""
-    better = [_opponent(each, baseline) for each in differences if each.is_detected and _loser(each) == baseline]
-    worse = [_opponent(each, baseline) for each in differences if each.is_detected and _loser(each) != baseline]
-    others = [_opponent(each, baseline) for each in differences if not each.is_detected]
-    parts = (
-        (f"better than {baseline}: ", better),
-        (f"worse than {baseline}: ", worse),
-        ("no difference was detected: ", others),
+    words = {
+        BETTER: f"better than {baseline}: ",
+        WORSE: f"worse than {baseline}: ",
+        NONE: "no difference was detected: ",
+        UNTESTED: "not tested: ",
+    }
+    by_mark = {mark: [each.system for each in differences if each.mark == mark] for mark in words}
+    note = _note_few({each.system: each for each in differences if each.mark == NONE})
+    return "; ".join(
+        f"{words[mark]}{listed(names)}{note if mark == NONE else ''}" for mark, names in by_mark.items() if names
     )
-    return "; ".join(f"{words}{listed(names)}" for words, names in parts if names)
+
+
+def _note_few(differences: Mapping[str, Difference]) -> str:
+    """Write how few rows differ, by name of the other system, after a sentence on what was not detected."""
+    few = {name: words for name, each in differences.items() if (words := describe_few(each))}
+    if len(few) > MOST_PAIRS:
+        return f" (only few rows differ from {len(few)} of them)"
+    return f" ({'; '.join(f'{name}: {words}' for name, words in few.items())})" if few else ""
+
+
+def describe_few(difference: Difference) -> str:
+    """Write how few rows differ, or that all of them do alike, where p is exact for that reason."""
+    m = difference.n_differing
+    if m is None:
+        return ""
+    if m > FEW_DIFFER:
+        return f"all {m:,} rows that differ do so alike"
+    return "no rows differ" if m == 0 else f"only {counted(m, 'row')} differ{'s' if m == 1 else ''}"
 
 
 def _loser(difference: Difference) -> str:
@@ -116,11 +152,20 @@ def _sentence(differences: Sequence[Difference], layout: Layout) -> str:
             how = "better" if is_better else "worse"
             found = ", ".join(_describe(each, layout) for each in detected)
             clauses.append(f"{how} on {found}" if clauses else f"{system} is {how} than {baseline} on {found}")
-    undetected = [each.measure.name for each in differences if not each.is_detected and each.p is not None]
+    undetected = [each for each in differences if not each.is_detected and each.p is not None]
     if undetected:
         about = "" if clauses else f" between {system} and {baseline}"
-        clauses.append(f"no difference{about} was detected on {', '.join(undetected)}")
+        clauses.append(f"no difference{about} was detected on {_name_with_few(undetected)}")
     return "; ".join(clauses)
+
+
+def _name_with_few(differences: Sequence[Difference]) -> str:
+    """Name metrics, first those tested as always, then those in which few rows differ, with how few."""
+    by_few: dict[str, list[str]] = {}
+    for each in sorted(differences, key=lambda each: each.n_differing is not None):
+        by_few.setdefault(describe_few(each), []).append(each.measure.name)
+    parts = (f"{', '.join(names)}{f', where {few}' if few else ''}" for few, names in by_few.items())
+    return ", and on ".join(parts)
 
 
 def _describe_untested(names: Sequence[str], pair: tuple[str, str] = ("", "")) -> str:
@@ -130,11 +175,21 @@ def _describe_untested(names: Sequence[str], pair: tuple[str, str] = ("", "")) -
 
 
 def _describe(difference: Difference, layout: Layout) -> str:
-    size = f"{layout.format(difference.measure, abs(difference.difference))}"
-    if difference.low is not None and difference.high is not None:
-        size += f" ± {layout.format(difference.measure, (difference.high - difference.low) / 2)}"
-    unit = " points" if difference.measure.metric.unit == "share" and layout.percent else ""
-    return f"{difference.measure.name} by {size}{unit} ({describe_p(difference)})"
+    few = describe_few(difference)
+    why = f"{describe_p(difference)}{f'; {few}' if few else ''}"
+    return f"{difference.measure.name} by {describe_size(difference, layout)} ({why})"
+
+
+def describe_size(difference: Difference, layout: Layout, blank: str = " ") -> str:
+    """Write how large a difference is, with its interval: ``2.05 ± 3.00 points``, or ``2.05 (0.10..4.12) points``."""
+    measure, low, high = difference.measure, difference.low, difference.high
+    size = layout.format(measure, abs(difference.difference))
+    if low is not None and high is not None:
+        ends = (low, high) if difference.difference > 0 else (-high, -low)
+        first, last = (layout.format(measure, end) for end in ends)
+        margin = layout.format(measure, (high - low) / 2)
+        size += f"{blank}±{blank}{margin}" if difference.is_symmetric else f" ({first}..{last})"
+    return size + (" points" if measure.metric.unit == "share" and layout.percent else "")
 
 
 def describe_p(difference: Difference) -> str:

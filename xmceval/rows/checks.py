@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from xmceval.errors import Fault
+from xmceval.errors import Fault, argument
 from xmceval.kernels import checks as kernels
 from xmceval.rows.block import Block, Int64, Rows, Scratch, SortedRows
 from xmceval.rows.width import Width
 
 LARGEST_GRADE = 2.0**40
-MERGE_HINT = " (hint: pass --duplicates max to count its largest value)"
 LARGEST_EXPONENT = 40.0  # the largest grade where gains are 2^grade - 1
 
 
@@ -83,7 +82,8 @@ def _fault(block: Block, rows: Rows, status: Int64, width: Width, kind: str, may
         problem = f"label {label} is outside 0..{width.n_labels - 1} ({width}; labels are 0-based)"
     else:
         problem = _PROBLEMS[code].format(label=label, value=float(rows.values[max(entry, 0)]), kind=kind)
-        problem += MERGE_HINT if may_merge and code == kernels.DUPLICATE else ""
+        if may_merge and code == kernels.DUPLICATE:
+            problem += f" (hint: pass {argument('duplicates', 'max')} to count its largest value)"
     return Fault(block.first_row + row, f"{block.place(row)}: {problem}")
 
 

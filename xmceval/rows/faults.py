@@ -57,4 +57,4 @@ def as_error(faults: Sequence[Fault]) -> DataError:
     if len(faults) > REPORTED:
         number = f"{len(faults):,}" if len(faults) < COUNTED else f"{COUNTED:,} or more"
         messages.append(f"{number} rows are wrong; these are the first {REPORTED}")
-    return DataError("\n".join(messages))
+    return DataError(*messages)

@@ -9,7 +9,7 @@ from typing import cast
 
 import numpy as np
 
-from xmceval.errors import UsageError, counted, listed
+from xmceval.errors import Fault, UsageError, counted, listed
 from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch, Source
 from xmceval.rows.checks import validated_scores
 from xmceval.rows.lockstep import Lockstep
@@ -53,9 +53,19 @@ class Rule:
 
 
 def _normalized(entries: List) -> Float64:
-    span = (entries.greatest - entries.least)[entries.rows]
-    scaled = entries.scores - entries.least[entries.rows]
-    return np.divide(scaled, span, out=np.ones(scaled.size), where=span > 0)
+    """Scale the finite scores of each row to 0..1, equal ones to 1; -inf has 0, and +inf has no place: NaN."""
+    rows, scores = entries.rows, entries.scores
+    least, greatest = entries.least, entries.greatest
+    is_finite = np.isfinite(scores)
+    if not is_finite.all():
+        least, greatest = _extremes(rows[is_finite], scores[is_finite], entries.lengths.size)
+    with np.errstate(over="ignore", invalid="ignore"):
+        factor = np.where(np.isinf(greatest - least), 0.5, 1.0)  # a span may exceed what a float holds
+        span, least, factor = (greatest * factor - least * factor)[rows], (least * factor)[rows], factor[rows]
+        scaled = np.divide(scores * factor - least, span, out=np.ones(scores.size), where=span > 0)
+    scaled[scores == -np.inf] = 0.0
+    scaled[scores == np.inf] = np.nan
+    return scaled
 
 
 RULES: Mapping[str, Rule] = MappingProxyType(
@@ -68,7 +78,8 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "normalized": Rule(
             _normalized,
             lambda entries: np.zeros(entries.lengths.size),
-            "weighted sum of scores scaled to 0..1 within each row and list; a label that a list lacks has 0",
+            "weighted sum of scores scaled to 0..1 within each row and list, equal ones or a single one to 1; a label "
+            "that a list lacks, or whose score is -inf, has 0",
         ),
         "rank": Rule(
             lambda entries: -entries.ranks.astype(np.float64),
@@ -188,14 +199,33 @@ class FusedBlock:
             validated_scores(block, own, self._width) for block, own in zip(self._blocks, self._scratch, strict=True)
         ]
         fused = fuse_rows(lists, RULES[self._source.by], self._source.weights)
+        if np.isnan(fused.values).any():
+            raise self._fault(lists, fused)
         rows = scratch.rows(self.n_rows, fused.indices.size)
         for target, values in zip(rows, fused, strict=True):
             target[:] = values
         return rows
 
+    def _fault(self, lists: Sequence[Rows], fused: Rows) -> Fault:
+        """Describe the first label whose scores have no sum: those of each system."""
+        entry = int(np.flatnonzero(np.isnan(fused.values))[0])
+        row, label = int(np.searchsorted(fused.indptr, entry, side="right")) - 1, int(fused.indices[entry])
+        own = []
+        for i, (block, (indptr, indices, values)) in enumerate(zip(self._blocks, lists, strict=True), 1):
+            of_row = slice(int(indptr[row]), int(indptr[row + 1]))
+            found = values[of_row][indices[of_row] == label]
+            lowest = f"its lowest is {values[of_row].min():g}" if of_row.stop > of_row.start else "it is empty"
+            own.append(f"system {i} has {f'{found[0]:g}' if found.size else f'none ({lowest})'} at {block.place(row)}")
+        problem = f"the scores of label {label} cannot be fused by {self._source.by}: {', '.join(own)}"
+        hint = " (hint: fuse by rank or reciprocal-rank)"
+        return Fault(self.first_row + row, f"{self._source.name}: {problem}{hint}")
+
 
 def fuse_rows(lists: Sequence[Rows], rule: Rule, weights: Sequence[float]) -> Rows:
-    """Return the union of the labels of each row, with fused scores, in the order of the labels."""
+    """Return the union of the labels of each row, with fused scores, in the order of the labels.
+
+    NaN is the score of a label whose scores have no sum: +inf and -inf, or finite ones whose sum exceeds a float.
+    """
     n_rows = lists[0].indptr.size - 1
     entries = [_entries(each) for each in lists]
     used = [each.indices[: each.indptr[-1]] for each in lists]
@@ -207,14 +237,18 @@ def fuse_rows(lists: Sequence[Rows], rule: Rule, weights: Sequence[float]) -> Ro
     place[order] = np.cumsum(is_first) - 1
     kept = order[is_first]
     fused_rows = rows[kept]
-    scores = np.zeros(kept.size)
+    scores, has_infinite = np.zeros(kept.size), np.zeros(kept.size, dtype=np.bool_)
     start = 0
     for each, weight in zip(entries, weights, strict=True):
         worth = rule.missing(each)[fused_rows]
         own = place[start : start + each.rows.size]
         worth[own] = rule.worth(each)
-        scores += weight * worth if weight else 0.0
+        if weight:
+            with np.errstate(over="ignore", invalid="ignore"):
+                scores += weight * worth
+            has_infinite |= np.isinf(worth)
         start += each.rows.size
+    scores[np.isinf(scores) & ~has_infinite] = np.nan
     indptr = np.zeros(n_rows + 1, dtype=np.int64)
     np.cumsum(np.bincount(fused_rows, minlength=n_rows), out=indptr[1:])
     return Rows(indptr, labels[kept], scores)
@@ -229,8 +263,14 @@ def _entries(rows: Rows) -> List:
     order = np.lexsort((labels, -scores, of_row))
     ranks = np.empty(n_entries, dtype=np.int64)
     ranks[order] = np.arange(n_entries) - rows.indptr[of_row[order]] + 1
-    least, greatest = np.full(lengths.size, np.inf), np.full(lengths.size, -np.inf)
-    np.minimum.at(least, of_row, scores)
-    np.maximum.at(greatest, of_row, scores)
-    least[lengths == 0] = greatest[lengths == 0] = 0.0
-    return List(of_row, scores.copy(), ranks, lengths, least, greatest)
+    return List(of_row, scores.copy(), ranks, lengths, *_extremes(of_row, scores, lengths.size))
+
+
+def _extremes(rows: Int64, scores: Float64, n_rows: int) -> tuple[Float64, Float64]:
+    """Return the lowest and the highest score of each row; 0 of a row without any."""
+    least, greatest = np.full(n_rows, np.inf), np.full(n_rows, -np.inf)
+    np.minimum.at(least, rows, scores)
+    np.maximum.at(greatest, rows, scores)
+    is_empty = least > greatest
+    least[is_empty] = greatest[is_empty] = 0.0
+    return least, greatest

@@ -75,6 +75,8 @@ class MatrixSource:
         Whether the pieces are dense scores.
     note : str
         How the matrix was read, where it could have been something else.
+    may_be_ids : bool
+        Whether it is of lists of equal length, which may have been ids of labels.
     first_row : int
         The number of the first row of `pieces`, where those before it are left out.
     """
@@ -88,6 +90,7 @@ class MatrixSource:
     dtype: np.dtype[Any] | None = None
     is_dense: bool = False
     note: str = ""
+    may_be_ids: bool = False
     first_row: int = 0
 
     @property
@@ -136,8 +139,8 @@ def as_truth(y_true: Any, name: str = "y_true", n_labels: int | None = None) -> 
     if lists is not None:
         return _wrap_lists(lists, name, are_scores=False)
     values = as_values(y_true, name)
-    note = AS_MATRIX if isinstance(y_true, (list, tuple)) else ""
-    return MatrixSource(name, values.shape[0], values.shape[1], [Dense(values, are_scores=False)], note=note)
+    source = MatrixSource(name, values.shape[0], values.shape[1], [Dense(values, are_scores=False)])
+    return replace(source, note=AS_MATRIX, may_be_ids=True) if isinstance(y_true, (list, tuple)) else source
 
 
 def as_scores(y_score: Any, name: str = "y_score", n_labels: int | None = None) -> MatrixSource:

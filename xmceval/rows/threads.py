@@ -10,7 +10,7 @@ from contextlib import closing
 from operator import itemgetter
 from typing import Generic, TypeVar
 
-from xmceval.errors import DataError, Fault, UsageError
+from xmceval.errors import DataError, Fault, UsageError, as_here
 from xmceval.rows.block import Block, Scratch
 from xmceval.rows.faults import COUNTED, as_error, further_faults
 
@@ -183,7 +183,7 @@ def _run_in_pool(run: Callable[[], None], n_threads: int, stop: threading.Event)
 
     pool = ThreadPoolExecutor(n_threads)
     try:
-        futures = [pool.submit(run_counted) for _ in range(n_threads)]
+        futures = [pool.submit(as_here(run_counted)) for _ in range(n_threads)]
         wait(futures)
         pool.shutdown()
     except BaseException as error:
@@ -191,6 +191,8 @@ def _run_in_pool(run: Callable[[], None], n_threads: int, stop: threading.Event)
         running.wait()
         pool.shutdown(wait=False)
         return [error]
+    finally:
+        stop.set()  # a second interrupt may have come before that
     return [ended for future in futures if (ended := future.exception()) is not None]
 
 

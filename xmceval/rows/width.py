@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xmceval.errors import DataError, counted
+from xmceval.errors import DataError, argument, counted
 
 if TYPE_CHECKING:
     from xmceval.rows.block import Source
@@ -32,7 +32,7 @@ class Width:
     def of(cls, source: Source, n_labels: int | None = None) -> Width:
         """Return the width that the caller passes, or that of a source whose columns can only be the labels."""
         if n_labels is not None:
-            return cls(n_labels, "n_labels is")
+            return cls(n_labels, f"{argument('n_labels')} is")
         is_certain = source.is_exact and source.n_labels is not None
         return cls(source.n_labels or 0, f"{source.name} has") if is_certain else cls()
 

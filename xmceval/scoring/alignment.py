@@ -6,7 +6,7 @@ that a ranking that is the same for every row, such as that by popularity, is no
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -40,22 +40,25 @@ class Hits:
     number, n_rows : int
     expected, deviation : float
         Mean and standard deviation of the number when the rows of the predictions are in random order.
+    share : float
+        Of the rows that the result counts, those with a true label; the others count as 0.
     """
 
     number: int = 0
     n_rows: int = 0
     expected: float = 0.0
     deviation: float = 0.0
+    share: float = 1.0
 
     @property
     def precision(self) -> float:
         """P@1, for the first rank."""
-        return self.number / max(self.n_rows, 1)
+        return self.number * self.share / max(self.n_rows, 1)
 
     @property
     def chance(self) -> float:
         """The expectation of P@1, for the first rank."""
-        return self.expected / max(self.n_rows, 1)
+        return self.expected * self.share / max(self.n_rows, 1)
 
     @property
     def is_chance(self) -> bool:
@@ -89,6 +92,8 @@ class Alignment:
         The range of the best scores where all of them are whole numbers from 0 to USUAL_GRADE, as those of a truth are.
     is_whole : bool
         Whether the sample has all rows with a true label.
+    precision : float, optional
+        P@1 of the result, where it has one.
     """
 
     hits: Hits = NO_HITS
@@ -97,6 +102,7 @@ class Alignment:
     is_random: bool = False
     like_grades: tuple[int, int] | None = None
     is_whole: bool = True
+    precision: float | None = None
 
     def find_swap(self, greatest_grade: int, *, is_truth_larger: bool) -> str:
         """Describe scores that look like grades where the grades of the truth look like scores; empty otherwise.
@@ -129,6 +135,7 @@ class Alignment:
         hits, n_rows = self.hits, self.hits.n_rows
         if n_rows < MIN_ROWS:
             return ""
+        precision = hits.precision if self.precision is None else self.precision
         sample = "" if self.is_whole else f" (in a sample of {counted(n_rows, 'instance')})"
         readings = (
             (self.below, "decreased", "1-based, and those of the truth 0-based"),
@@ -137,12 +144,12 @@ class Alignment:
         for shifted, change, bases in readings:
             if hits.is_far_below(shifted):
                 return (
-                    f"P@1 is {hits.precision:.2%}, but {shifted.precision:.2%} with every predicted label {change} by "
+                    f"P@1 is {precision:.2%}, but {shifted.precision:.2%} with every predicted label {change} by "
                     f"1{sample}: are the labels{place} {bases}?"
                 )
         if self.is_random:
             return (
-                f"P@1 is {hits.precision:.2%}, and {hits.chance:.2%} with the predictions in random order{sample}: "
+                f"P@1 is {precision:.2%}, and {hits.chance:.2%} with the predictions in random order{sample}: "
                 f"are the rows{place} shuffled, the labels numbered differently, or low scores the best?"
             )
         return ""
@@ -151,8 +158,8 @@ class Alignment:
 NO_ALIGNMENT = Alignment()  # of no rows: nothing is known, and nothing is wrong
 
 
-def measure_alignment(rows: SampledRows, n_rows: int) -> Alignment:
-    """Judge a sample out of `n_rows` rows with a true label."""
+def measure_alignment(rows: SampledRows, n_rows: int, n_empty: int = 0, *, precision: float | None = None) -> Alignment:
+    """Judge a sample out of `n_rows` rows with a true label, beside `n_empty` that count without one."""
     rows_of_label = np.unique(rows.labels, return_counts=True)
     best = rows.ranked[:, 0]
     hits = _expect(rows, best, rows_of_label)
@@ -161,7 +168,10 @@ def measure_alignment(rows: SampledRows, n_rows: int) -> Alignment:
     if is_random:  # a model that is hardly trained may show its little skill at the next ranks only
         deeper = (_expect(rows, rows.ranked[:, j], rows_of_label) for j in range(1, DEPTH))
         is_random = all(each.number <= each.expected + NEAR_CHANCE * each.deviation for each in deeper)
-    return Alignment(hits, below, above, is_random, _find_grades(rows), is_whole=hits.n_rows == n_rows)
+    share = n_rows / (n_rows + n_empty) if n_empty else 1.0
+    hits, below, above = (replace(each, share=share) for each in (hits, below, above))
+    is_whole = hits.n_rows == n_rows
+    return Alignment(hits, below, above, is_random, _find_grades(rows), is_whole=is_whole, precision=precision)
 
 
 def _expect(rows: SampledRows, predicted: Int64, rows_of_label: tuple[Int64, Int64], *, more_than: int = -1) -> Hits:

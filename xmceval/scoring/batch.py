@@ -59,6 +59,8 @@ class Terms:
         The most predictions that a row may have, where a header declares it.
     declaration : str
         That header, for a message.
+    digests_rows : bool
+        Keep digests and a sketch of the rows, for totals that are saved or merged.
     """
 
     width: Width = UNKNOWN_WIDTH
@@ -75,6 +77,7 @@ class Terms:
     bins: Bins | None = None
     longest_row: int | None = None
     declaration: str = ""
+    digests_rows: bool = False
 
     def weights_of(self, first_row: int, n_rows: int) -> Float64:
         """Return the weights of some rows."""

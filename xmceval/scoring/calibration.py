@@ -16,7 +16,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.scoring.batch import Batch, Ranking, Terms
 from xmceval.scoring.estimates import Estimate, exact
-from xmceval.scoring.sums import Pending, Sums
+from xmceval.scoring.sums import Pending, Sums, no_extremes
 from xmceval.scoring.task import Estimates, RowTask, RowValues, Task, by_rel, look_up
 
 STEP = 1 << 15  # values of rows that are held at a time
@@ -111,14 +111,14 @@ class Calibration(Task):
         """Add the rows of a batch, some at a time: every bin of every row has a value."""
         check_probabilities(batch, self.measures)
         truth, _ = batch.relevant(self.rel)
-        shares = part.begin(space)
+        shares, none_kept = part.begin(space), no_extremes(self.n_outputs, np.inf)
         step = max(STEP // self.n_outputs, 1)
         for first_row in range(0, batch.n_rows, step):
             n_rows = min(step, batch.n_rows - first_row)
             values = batch.scratch.array("calibration", n_rows * self.n_outputs * SLOTS, np.float64)
             values = values.reshape(n_rows, self.n_outputs, SLOTS)
             _compute(batch, truth, first_row, self.specs, values)
-            add_values(values, batch.weights[first_row : first_row + n_rows], space)
+            add_values(values, batch.weights[first_row : first_row + n_rows], space, none_kept)
         part.add(space, shares, np.zeros(self.n_outputs, dtype=np.int64))
 
     @staticmethod

@@ -74,7 +74,7 @@ class Densities(Observer):
         }
         self._measures = [measure for measure in program.measures if measure in self._places]
         if not self._measures:
-            raise UsageError("the picture 'rows' needs a metric that has values of rows from 0 to 1, such as -m P@5")
+            raise UsageError("the picture 'rows' needs a metric that has values of rows from 0 to 1, such as P@5")
         self._counts = {
             (pair, measure): np.zeros((n_steps(measure) + 1, n_steps(measure) + 1), dtype=np.int64)
             for pair in pairs

@@ -5,9 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+import numpy as np
+
 from xmceval.kernels.totals import WORD, WORDS
-from xmceval.rows.block import Int64
-from xmceval.statistics.intervals import ratio_margin
+from xmceval.metrics.measure import Measure
+from xmceval.rows.block import Float64, Int64
+from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS, ONE_ROW, RowSums, ratio_interval
+
+LARGEST_SHARE = Fraction(1, 5)  # of the variance, that one row carries
 
 
 @dataclass(frozen=True)
@@ -19,6 +24,9 @@ class Estimate:
     value : float
     low, high : float or None
         The 95 % confidence interval.
+    caution : str or None
+        Why the interval may be off: ``few_rows`` below 30 rows, ``one_row`` where one row carries more than a fifth of
+        the variance.
     tie_low, tie_high : float or None
         The least and greatest value over all orders of equally scored labels.
     undefined : bool
@@ -34,6 +42,7 @@ class Estimate:
     tie_high: float | None = None
     undefined: bool = False
     ceiling: float | None = None
+    caution: str | None = None
 
     def without_ceiling(self) -> Estimate:
         """Return it without a ceiling."""
@@ -55,17 +64,31 @@ def exact(words: Int64) -> Fraction:
     return Fraction(multiple, 1 << (WORD * (WORDS - 2)))
 
 
-def estimate(sums: Int64, n: int) -> Estimate:
+def estimate(measure: Measure, sums: Int64, n: int, extremes: Float64) -> Estimate:
     """Divide: the moments [MOMENTS, WORDS] of the values of `n` rows become an estimate.
 
     The interval is that of a mean, or of a ratio of sums by the delta method; with sample weights w, numerator and
-    denominator are w times the row's, which is the delta method of the weighted mean.
+    denominator are w times the row's, which is the delta method of the weighted mean. `extremes` [2, KEPT, 2] are the
+    rows that gain and lose most.
     """
     num, den, num2, cross, den2, best, worst, most = (exact(words) for words in sums)
     if den == 0:
         return Estimate(0.0, tie_low=0.0, tie_high=0.0, undefined=True)
-    value, ceiling = num / den, float(most / den)
+    ceiling = float(most / den)
     tie_low, tie_high = sorted(float((num + move) / den) for move in (best, worst))
-    margin = ratio_margin(value, den, num2, cross, den2, n)
-    low, high = (None, None) if margin is None else (float(value) - margin, float(value) + margin)
-    return Estimate(float(value), low, high, tie_low, tie_high, ceiling=ceiling)
+    of_rows = RowSums(num, den, num2, cross, den2)
+    low, high = ratio_interval(of_rows, n, is_share=measure.is_mean_share) or (None, None)
+    caution = None if low is None else _find_caution(of_rows, n, extremes)
+    return Estimate(float(of_rows.ratio), low, high, tie_low, tie_high, ceiling=ceiling, caution=caution)
+
+
+def _find_caution(sums: RowSums, n: int, extremes: Float64) -> str | None:
+    """Return why an interval may be off, None where nothing suggests it."""
+    if n < FEWEST_ROWS:
+        return FEW_ROWS
+    pairs = [*extremes[0], *extremes[1, :, ::-1]]
+    rows = np.array([(gain, gain + loss) for gain, loss in pairs if np.isfinite(gain)])  # numerators, denominators
+    if not rows.size:  # sums that were added over processes have none
+        return None
+    num, den = map(Fraction, rows[np.argmax(np.abs(rows[:, 0] - float(sums.ratio) * rows[:, 1]))])
+    return ONE_ROW if (num - sums.ratio * den) ** 2 > LARGEST_SHARE * sums.squares else None

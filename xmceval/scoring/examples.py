@@ -93,7 +93,7 @@ class Examples(Observer):
     Attributes
     ----------
     measure : Measure
-        The first one that has values of rows.
+        The first metric that has values of rows, at its largest cutoff.
     n_rows : int
         The rows of all blocks, also those of weight 0.
 
@@ -109,12 +109,13 @@ class Examples(Observer):
         check_cutoffs(program, "examples")
         tasks = row_tasks(program)
         places = {each: (t, o) for t, task in enumerate(tasks) for o, each in enumerate(task.measures)}
-        measure = next((each for each in program.measures if each in places), None)
-        if measure is None:
-            raise UsageError("examples need a metric that has values of rows (hint: add one, such as -m P@5)")
-        self.measure, self.n_rows = measure, 0
-        self._task, self._output = places[measure]
-        self._depth, self._n = measure.k or program.deepest, n
+        first = next((each for each in program.measures if each in places), None)
+        if first is None:
+            raise UsageError("examples need a metric that has values of rows (hint: add one, such as P@5)")
+        alike = [each for each in places if each.head == first.head]
+        self.measure, self.n_rows = max(alike, key=lambda each: each.k or 0), 0
+        self._task, self._output = places[self.measure]
+        self._depth, self._n = self.measure.k or program.deepest, n
         self._kept: dict[tuple[Pair, str], list[Seen]] = {(pair, kind): [] for pair in pairs for kind in SIGNS}
         self._lock = threading.Lock()
 

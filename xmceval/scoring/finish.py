@@ -122,15 +122,16 @@ def finish_totals(program: Program, totals: Totals, terms: Terms, *, ceiling: bo
         tuple(Figure(measure, estimates[str(measure)]) for measure in program.measures),
         _count_input(program, totals, terms.width.n_labels),
         tuple(_slices(program, terms, by_bin)),
-        _align(totals, terms),
+        _align(totals, terms, estimates.get("P@1")),
     )
 
 
-def _align(totals: Totals, terms: Terms) -> Alignment:
+def _align(totals: Totals, terms: Terms, precision: Estimate | None) -> Alignment:
     """Judge by the sample of rows whether the predictions are for the rows and labels of the truth."""
     counts = totals.tally.counts
     n_empty = 0 if terms.drop_empty else int(counts[EMPTY_ROWS])
-    return measure_alignment(totals.tally.sample.rows(), int(counts[ROWS]) - n_empty)
+    value = None if precision is None or precision.undefined else precision.value
+    return measure_alignment(totals.tally.sample.rows(), int(counts[ROWS]) - n_empty, n_empty, precision=value)
 
 
 def _slices(program: Program, terms: Terms, by_bin: list[dict[str, Estimate]]) -> Iterator[Slice]:

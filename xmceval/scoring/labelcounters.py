@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from xmceval.rows.width import UNKNOWN
 from xmceval.scoring.decided import Decided
 from xmceval.scoring.labeltotals import MOST_ROWS, Counts, LabelTotals, merge, n_slots
 from xmceval.scoring.limbs import join, split
+from xmceval.scoring.stored import MOST_LABELS, MOST_ROWS as MOST_STORED, take
 
 FIRST_ROOM = 1 << 16
 
@@ -47,8 +47,8 @@ class LabelCounters(Locked):
         self._bits = WEIGHT_BITS if weighted else 0
         self._slots = n_slots(n_spans, in_ideal=in_ideal)
         self._room = n_labels
-        room = FIRST_ROOM if n_labels == UNKNOWN else n_labels
-        self._dense: Counts = np.zeros((min(room, DENSE_IDS), self._slots), dtype=np.int64 if weighted else np.int32)
+        room, kind = min(n_labels, FIRST_ROOM, DENSE_IDS), np.int64 if weighted else np.int32
+        self._dense: Counts = np.zeros((room, self._slots), dtype=kind)  # more once there are rows
         self._high = IdCounts.empty(self._slots)
         self._n_labels = self._rows = 0
 
@@ -59,27 +59,34 @@ class LabelCounters(Locked):
     def merge(self, other: LabelCounters) -> LabelCounters:
         """Return the counts of the rows of both."""
         merged = LabelCounters(self._room, self._n_spans, in_ideal=self._in_ideal, weighted=bool(self._bits))
-        merged._take(merge(self.totals(), other.totals()), max(self._n_labels, other._n_labels))
+        totals = merge(self.totals(), other.totals()).spread()
+        merged._take(totals, max(self._n_labels, other._n_labels))
         return merged
 
     def arrays(self) -> dict[str, Int64]:
-        """Return all numbers, as a state holds them: labels without a count take no room in a long array."""
-        totals = self.totals()
-        dense = totals.dense.astype(np.int64)
-        return {
-            "dense": dense,
-            "ids": totals.ids,
-            "sparse": totals.sparse,
-            "size": np.array([self._rows, self._n_labels], dtype=np.int64),
-        }
+        """Return all numbers, as a state holds them: those of labels that have a count."""
+        totals = self.totals().compact(always=True)
+        return {"ids": totals.ids, "counts": totals.sparse, "rows": np.array([self._rows], dtype=np.int64)}
 
-    def fill(self, arrays: Mapping[str, Int64]) -> None:
+    def fill(self, arrays: dict[str, Int64]) -> None:
         """Take the numbers of a state."""
-        dense, ids, sparse = arrays["dense"], arrays["ids"], arrays["sparse"]
-        if dense.shape[1:] != (self._slots,) or sparse.shape != (ids.size, self._slots):
-            raise ValueError(f"expected {self._slots} counts per label")
-        rows, n_labels = map(int, arrays["size"])
-        self._take(LabelTotals(dense, ids, sparse, rows, self._bits), n_labels)
+        most = MOST_WEIGHT << self._bits if self._bits else MOST_STORED
+        [rows] = take(arrays, "rows", (1,), 0, most).tolist()
+        ids = take(arrays, "ids", (-1,), 0, min(self._room, MOST_LABELS) - 1)
+        counts = take(arrays, "counts", (ids.size, self._slots), 0, rows)
+        if (ids[1:] <= ids[:-1]).any():
+            raise ValueError("ids do not ascend")
+        self._check_cells(counts, rows)
+        n_labels = int(ids[-1]) + 1 if ids.size else 0
+        self._take(LabelTotals(self._dense[:0], ids, counts, rows, self._bits).spread(), n_labels)
+
+    def _check_cells(self, counts: Int64, rows: int) -> None:
+        """Refuse labels with more hits than true labels or predictions, or with more rows than there are."""
+        spans = counts[:, FIRST_SPAN : FIRST_SPAN + 2 * self._n_spans]
+        predicted, hits, true = spans[:, ::2], spans[:, 1::2], counts[:, TRUE]
+        missed = true - hits.sum(axis=1)
+        if (hits > predicted).any() or (missed < 0).any() or (predicted.sum(axis=1) > rows - missed).any():
+            raise ValueError("counts has more hits than true labels or predictions, or more than its rows")
 
     def limbs(self) -> Int64:
         """Return all numbers as limbs: one per counter, or two where rows have weights.
@@ -96,6 +103,8 @@ class LabelCounters(Locked):
             )
         dense = np.zeros((self._room, self._slots), dtype=np.int64)
         dense[: min(len(self._dense), self._room)] = self._dense[: self._room]
+        ids, counts = self._high.table()
+        dense[ids] = counts
         rows = np.array([self._rows], dtype=np.int64)
         return np.concatenate([split(rows), split(dense) if self._bits else dense.ravel()])
 
@@ -109,16 +118,11 @@ class LabelCounters(Locked):
         self._take(counts, int(used[-1]) + 1 if used.size else 0)
 
     def _take(self, totals: LabelTotals, n_labels: int) -> None:
-        """Take counts, in an array as far as their labels are below DENSE_IDS."""
+        """Take counts, by label in an array or by id as they are."""
         self._check_weight(totals.rows)
         is_wide = self._bits > 0 or totals.rows > MOST_ROWS
-        low = totals.ids < DENSE_IDS
-        room = min(self._room if self._room != UNKNOWN else FIRST_ROOM, DENSE_IDS)
-        n = max(room, len(totals.dense), int(totals.ids.max(initial=-1, where=low)) + 1)
-        dense: Counts = np.zeros((n, self._slots), dtype=np.int64 if is_wide else np.int32)
-        dense[: len(totals.dense)] = totals.dense
-        dense[totals.ids[low]] += totals.sparse[low].astype(dense.dtype)
-        self._dense, self._high = dense, IdCounts(totals.ids[~low], totals.sparse[~low])
+        self._dense = totals.dense.astype(np.int64 if is_wide else np.int32)
+        self._high = IdCounts(totals.ids, totals.sparse)
         self._rows, self._n_labels = totals.rows, n_labels
 
     def add_ranked(
@@ -167,11 +171,18 @@ class LabelCounters(Locked):
         self._rows = rows
         self._n_labels = max(self._n_labels, largest + 1)
         if len(self._dense) < min(self._n_labels, DENSE_IDS):
-            wider = np.zeros((min(2 * self._n_labels, DENSE_IDS), self._slots), dtype=self._dense.dtype)
-            wider[: len(self._dense)] = self._dense
-            self._dense = wider
+            self._widen(min(max(2 * self._n_labels, FIRST_ROOM) if self._room == UNKNOWN else self._room, DENSE_IDS))
         if self._rows > MOST_ROWS and self._dense.dtype == np.int32:
             self._dense = self._dense.astype(np.int64)
+
+    def _widen(self, n_labels: int) -> None:
+        """Make the array as long as there are labels, and move counts from under ids into it."""
+        wider = np.zeros((n_labels, self._slots), dtype=self._dense.dtype)
+        wider[: len(self._dense)] = self._dense
+        ids, counts = self._high.table()
+        n_low = int(np.searchsorted(ids, n_labels))
+        wider[ids[:n_low]] = counts[:n_low]
+        self._dense, self._high = wider, IdCounts(ids[n_low:], counts[n_low:])
 
     def check_room(self, weights: Float64) -> None:
         """Refuse rows of such weights, where they would sum to more than counters hold; adding rows checks it too."""

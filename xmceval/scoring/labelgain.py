@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xmceval.errors import DataError, UsageError
+from xmceval.errors import DataError, UsageError, argument
 from xmceval.labels.propensity import Propensities
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.batch import Terms
@@ -64,9 +64,11 @@ class LabelGains(Observer):
 
     def __init__(self, program: Program, frequencies: Propensities, terms: list[Terms]) -> None:
         if not program.deepest:
-            raise UsageError("the picture 'gain' needs a metric with a cutoff (hint: add one, such as -m P@5)")
+            raise UsageError("the picture 'gain' needs a metric with a cutoff (hint: add one, such as P@5)")
         if frequencies.n is None:
-            raise DataError("the picture 'gain' needs training counts (hint: pass --train or --counts)")
+            raise DataError(
+                f"the picture 'gain' needs training counts (hint: pass {argument('train')} or {argument('counts')})"
+            )
         self._frequencies, self._terms = frequencies, terms
         self._cutoffs = np.array([program.deepest], dtype=np.int64)
         self._counters = [

@@ -99,6 +99,17 @@ class LabelTotals:
         counts = np.concatenate([self.dense[used].astype(np.int64), self.sparse])
         return LabelTotals(self.dense[:0].copy(), np.concatenate([used, self.ids]), counts, self.rows, self.bits)
 
+    def spread(self) -> LabelTotals:
+        """Return the same counts in an array, where there are none but by ids and these fill enough of it."""
+        n_low = int(np.searchsorted(self.ids, DENSE_IDS))
+        n_labels = int(self.ids[n_low - 1]) + 1 if n_low else 0
+        if len(self.dense) or n_low * COMPACT_SHARE < n_labels:
+            return self
+        is_wide = self.bits > 0 or self.rows > MOST_ROWS
+        dense: Counts = np.zeros((n_labels, self.sparse.shape[1]), dtype=np.int64 if is_wide else np.int32)
+        dense[self.ids[:n_low]] = self.sparse[:n_low]
+        return LabelTotals(dense, self.ids[n_low:], self.sparse[n_low:], self.rows, self.bits)
+
     def _used(self, start: int) -> Int64:
         """Return the labels of a chunk of the array that have a count."""
         chunk = self.dense[start : start + CHUNK]

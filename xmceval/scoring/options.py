@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
 
-from xmceval.errors import UsageError, listed
+from xmceval.errors import UsageError, argument, listed
 from xmceval.files.limits import MAX_LINE
 from xmceval.files.paths import as_input
 from xmceval.labels.binspec import read_bin_spec
@@ -196,21 +196,28 @@ class Options:
         if self.by_frequency is not None:
             read_bin_spec(self.by_frequency)
         if self.by_frequency is not None and self.ties != "label":
-            raise UsageError(f"by_frequency follows the order by label; it cannot be combined with ties={self.ties}")
+            raise UsageError(
+                f"{argument('by_frequency')} follows the order by label; it cannot be combined with "
+                f"{argument('ties', self.ties)}"
+            )
         if self.threshold is not None and math.isnan(self.threshold):
             raise UsageError("the threshold is NaN; expected a number")
         self._check_propensities()
         if self.filter is None and self.filter_truth:
-            raise UsageError("filter_truth needs a filter (hint: pass --filter FILE)")
+            raise UsageError(
+                f"{argument('filter_truth')} needs a filter (hint: pass {argument('filter', kind='FILE')})"
+            )
 
     def _check_propensities(self) -> None:
         sources = [name for name in SOURCES if getattr(self, name) is not None]
         if len(sources) > 1:
-            raise UsageError(f"pass one of {listed(SOURCES)}, not {' and '.join(sources)}")
+            raise UsageError(
+                f"pass one of {listed(map(argument, SOURCES))}, not {' and '.join(map(argument, sources))}"
+            )
         if self.n_train is not None and self.counts is None:
-            raise UsageError("n_train (--n-train) has no effect without counts (--counts)")
+            raise UsageError(f"{argument('n_train')} has no effect without {argument('counts')}")
         if self.counts is not None and self.n_train is None:
-            raise UsageError("counts need the number of training rows (hint: pass n_train, --n-train)")
+            raise UsageError(f"counts need the number of training rows (hint: pass {argument('n_train')})")
         if self.inverse_propensities is not None and (self.a is not None or self.b is not None):
             raise UsageError("A and B have no effect on inverse propensities: pass one or the other")
 

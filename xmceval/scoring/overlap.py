@@ -136,7 +136,7 @@ def check_cutoffs(program: Program, option: str) -> None:
         Names the option.
     """
     if not program.deepest:
-        raise UsageError(f"{option} needs a metric with a cutoff (hint: add one, such as -m P@5)")
+        raise UsageError(f"{option} needs a metric with a cutoff (hint: add one, such as P@5)")
 
 
 def _divide(sums: NDArray[Any], weight: int) -> CutoffOverlap:

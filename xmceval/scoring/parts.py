@@ -109,7 +109,7 @@ class Outcome:
         if self.faults:
             raise as_error([Fault(*each) for each in self.faults])
         if self.error:
-            raise DataError(self.error)
+            raise DataError(*self.error.split("\n"))
 
 
 def score_part(job: Job, part: Part, shards: Sequence[Source | None]) -> Outcome:

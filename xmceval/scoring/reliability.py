@@ -16,7 +16,7 @@ from xmceval.scoring.calibration import DEN, NUM, STEP, compute_bins
 from xmceval.scoring.estimates import exact
 from xmceval.scoring.observers import BlockValues, Observer
 from xmceval.scoring.program import Program
-from xmceval.scoring.sums import Sums
+from xmceval.scoring.sums import Sums, no_extremes
 
 DEFAULT_BINS = 15
 
@@ -83,7 +83,7 @@ class Reliabilities(Observer):
 
     def __init__(self, program: Program, n_systems: int, terms: Terms) -> None:
         if not program.deepest:
-            raise UsageError("the picture 'calibration' needs a metric with a cutoff (hint: add one, such as -m ECE@5)")
+            raise UsageError("the picture 'calibration' needs a metric with a cutoff (hint: add one, such as ECE@5)")
         measures = sorted(
             (each for each in program.measures if each.metric.family == "calibration"),
             key=lambda each: each.metric.fold != "ECE",
@@ -109,7 +109,7 @@ class Reliabilities(Observer):
         nothing = Rows(np.zeros(n_rows + 1, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
         kept = np.diff(block.truth.indptr) > 0 if self._drop_empty else np.ones(n_rows, dtype=np.bool_)
         counted = ranking._replace(n_ranked=np.where(kept, ranking.n_ranked, 0))
-        sums = Sums.zeros(n_outputs)
+        sums, none_kept = Sums.zeros(n_outputs), no_extremes(n_outputs, np.inf)
         step = max(STEP // n_outputs, 1)
         for first in range(0, n_rows, step):
             n = min(step, n_rows - first)
@@ -118,7 +118,7 @@ class Reliabilities(Observer):
             compute_bins(block.truth, counted, first, specs, of_hits)
             compute_bins(nothing, counted, first, scores_only, of_scores)
             values[:, : n_bins + 1], values[:, n_bins + 1 :] = of_hits, of_scores
-            add_values(values, block.weights[first : first + n], sums)
+            add_values(values, block.weights[first : first + n], sums, none_kept)
         return sums, Sums.zeros(0), np.zeros(n_outputs, dtype=np.int64)
 
     def _check(self, ranking: Ranking, block: BlockValues) -> None:

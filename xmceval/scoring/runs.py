@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,10 +11,9 @@ import numpy as np
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.estimates import exact
-from xmceval.scoring.paired import Output
-from xmceval.statistics.paired import PairedT, t_test
-
-Runs = Sequence[int]  # the runs of a system, by number
+from xmceval.scoring.paired import Output, Pair, Runs
+from xmceval.statistics.exact import exact_sum
+from xmceval.statistics.paired import PairedT, paired_test
 
 
 @dataclass(frozen=True)
@@ -25,7 +23,8 @@ class MeanOutput:
     Attributes
     ----------
     output : Output
-        Of the runs; its pairs must include all pairs of runs that are compared, and all within a system.
+        Of the runs; its pairs must include all pairs of runs that are compared, all within a system, and pairs of
+        means.
     groups : sequence of sequence of int
         The runs of each system.
     """
@@ -56,26 +55,42 @@ class MeanOutput:
 
     def n(self, system: int, baseline: int) -> int:
         """Return the rows that have a value in at least one run."""
-        return max(self.output.n_rows[run] for run in (*self.groups[system], *self.groups[baseline]))
+        pair = self._pair(system, baseline)
+        return self.output.n_with_value(pair, (*self.groups[system], *self.groups[baseline]))
 
     def difference(self, system: int, baseline: int) -> PairedT | None:
         """Compare the means of runs by t; None where a denominator is 0.
 
-        The mean of ratios is linear in them: so is its delta method.
+        The mean of ratios is linear in them: so is its delta method. Where few rows differ, the means of the runs'
+        numerators and denominators are exchanged.
         """
         own, other, n = self.groups[system], self.groups[baseline], self.n(system, baseline)
         if any(self._total(run, 1) == 0 for run in (*own, *other)):
             return None
-        difference = float(_mean(map(self._ratio, own)) - _mean(map(self._ratio, other)))
-        if n < 2:
-            return PairedT(difference)
         squares = self._covariance(own, own) + self._covariance(other, other) - 2 * self._covariance(own, other)
-        return t_test(difference, math.sqrt(max(squares, Fraction(0)) * n / (n - 1)), n)
+        num_a, den_a, num_b, den_b = (
+            _mean(self._total(run, i) for run in runs) for runs in (own, other) for i in (0, 1)
+        )
+        return paired_test(
+            _mean(map(self._ratio, own)) - _mean(map(self._ratio, other)),
+            squares,
+            self._size(own) + self._size(other),
+            n,
+            self.output.differing(self._pair(system, baseline)),
+            (num_a, den_a, num_b, den_b),
+        )
 
     def record(self, system: int, baseline: int) -> tuple[int, int, int] | None:
         """Return wins, ties and losses, which sums alone do not tell where there are several runs."""
         own, other = self.groups[system], self.groups[baseline]
         return self.output.record(own[0], other[0]) if len(own) == len(other) == 1 else None
+
+    def _pair(self, system: int, baseline: int) -> Pair:
+        return key_of(self.groups[system], self.groups[baseline])
+
+    def _size(self, runs: Runs) -> Fraction:
+        """Return the mean over runs of the sum of squared values."""
+        return _mean(self._total(run, 2) / self._total(run, 1) ** 2 for run in runs)
 
     def _total(self, run: int, moment: int) -> Fraction:
         return exact(self.output.sums[run][moment])
@@ -115,7 +130,7 @@ def _mean_rows(runs: Sequence[Float64]) -> Float64:
 
     Where the denominators of the runs differ, a row has the mean error of its runs instead: so linear is the mean.
     """
-    totals = [values.sum(axis=0) for values in runs]
+    totals = [[exact_sum(column) for column in values.T] for values in runs]
     is_common = all(np.array_equal(values[:, 1], runs[0][:, 1]) for values in runs)
     if is_common or any(den == 0 for _, den in totals):
         return np.asarray(np.mean(runs, axis=0))
@@ -127,6 +142,17 @@ def _mean_rows(runs: Sequence[Float64]) -> Float64:
 
 def _words(output: Output, i: int, j: int) -> Int64:
     return output.pairs[i, j][0]
+
+
+def key_of(own: Runs, other: Runs) -> Pair:
+    """Return a pair of systems as the pair of their runs, or where a system has several, of their means."""
+    return (own[0], other[0]) if len(own) == len(other) == 1 else (tuple(own), tuple(other))
+
+
+def means_of_runs(groups: Sequence[Runs], pairs: Sequence[tuple[int, int]]) -> list[tuple[Runs, Runs]]:
+    """Return the pairs of systems of which one at least is the mean of several runs."""
+    several = (pair for pair in pairs if max(len(groups[each]) for each in pair) > 1)
+    return [(tuple(groups[system]), tuple(groups[baseline])) for system, baseline in several]
 
 
 def pairs_of_runs(groups: Sequence[Runs], pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

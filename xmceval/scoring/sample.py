@@ -6,7 +6,6 @@ merge into the sample of both.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from xmceval.rows.block import Float64, Int64
 from xmceval.rows.locked import Locked
 from xmceval.scoring.batch import Batch, Ranking
+from xmceval.scoring.stored import MOST_LABELS, MOST_ROWS, take
 
 Hashes = NDArray[np.uint64]
 
@@ -65,7 +65,7 @@ class SampledRows(NamedTuple):
             self.ranked[rows],
             self.scores[rows],
             lengths,
-            self.labels[_entries_of(starts[rows], lengths)],
+            self.labels[entries_of(starts[rows], lengths)],
         )
 
 
@@ -95,7 +95,7 @@ class Sample(Locked):
         fits = (lengths > 0) & (lengths <= LONGEST)
         rows, lengths = rows[fits], lengths[fits]
         if rows.size:
-            labels = batch.truth.indices[_entries_of(indptr[rows], lengths)]
+            labels = batch.truth.indices[entries_of(indptr[rows], lengths)]
             self._add(SampledRows(hashes[rows], numbers[rows], *_best(batch.ranking, rows), lengths, labels))
 
     def merge(self, other: Sample) -> Sample:
@@ -115,18 +115,22 @@ class Sample(Locked):
         return rows.select(_order(rows)[:CAPACITY])
 
     def arrays(self) -> dict[str, Int64]:
-        """Return the rows as int64 arrays, as a state holds them."""
-        return {name: column.view(np.int64) for name, column in self.rows()._asdict().items()}
+        """Return the rows as int64 arrays, as a state holds them; hashes follow from the numbers."""
+        columns = self.rows()._asdict()
+        return {name: column.view(np.int64) for name, column in columns.items() if name != "hashes"}
 
-    def fill(self, arrays: Mapping[str, Int64]) -> None:
+    def fill(self, arrays: dict[str, Int64]) -> None:
         """Take the rows of a state."""
-        columns = (arrays[name].view(own.dtype) for name, own in _NO_ROWS._asdict().items())
-        rows = SampledRows(*map(np.copy, columns))
-        sizes = {len(column) for column in rows[:-1]}
-        if sizes != {rows.numbers.size} or rows.lengths.sum() != rows.labels.size or rows.ranked.shape[1:] != (DEPTH,):
-            raise ValueError("the sampled rows do not fit together")
-        if rows.numbers.size:
-            self._add(rows)
+        numbers = take(arrays, "numbers", (-1,), 0, MOST_ROWS)
+        n_rows = numbers.size
+        ranked = take(arrays, "ranked", (n_rows, DEPTH), NO_LABEL, MOST_LABELS)
+        scores = take(arrays, "scores", (n_rows, 2)).view(np.float64)
+        lengths = take(arrays, "lengths", (n_rows,), 1, LONGEST)
+        labels = take(arrays, "labels", (int(lengths.sum()),), 0, MOST_LABELS)
+        if n_rows > CAPACITY or np.isnan(scores).any():
+            raise ValueError(f"expected up to {CAPACITY:,} sampled rows, with scores")
+        if n_rows:
+            self._add(SampledRows(hash_runs(numbers >> RUN_BITS), numbers, ranked, scores, lengths, labels))
 
     def _add(self, part: SampledRows) -> None:
         with self._lock:
@@ -190,7 +194,7 @@ def _best(ranking: Ranking, rows: NDArray[np.intp]) -> tuple[Int64, Float64]:
     return ranked, scores
 
 
-def _entries_of(starts: Int64, lengths: Int64) -> Int64:
+def entries_of(starts: Int64, lengths: Int64) -> Int64:
     """Return the places of the entries of rows that begin at `starts`."""
     ends = np.cumsum(lengths)
     places: Int64 = np.repeat(starts + lengths - ends, lengths)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from typing import Protocol
 
@@ -14,8 +13,7 @@ from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.scoring.observers import BlockValues, Observer
 from xmceval.scoring.paired import row_tasks
 from xmceval.scoring.program import Program
-
-GOLDEN, FIRST, SECOND = (np.uint64(each) for each in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
+from xmceval.scoring.rowdigests import TruthDigest, digest_rows
 
 
 class RowSink(Protocol):
@@ -75,38 +73,3 @@ class SavedRows(Observer):
                 ends = np.concatenate([[0], np.cumsum(is_true)])[truth.indptr]
                 counts[:, :, m] &= (np.diff(ends) > 0)[:, None]
         return counts
-
-
-class TruthDigest:
-    """A digest of a truth that does not depend on the order in which its rows are seen."""
-
-    def __init__(self) -> None:
-        self._n_rows, self._sum = 0, 0
-
-    def add(self, n_rows: int, digest: int) -> None:
-        """Add the digest of some rows."""
-        self._n_rows += n_rows
-        self._sum = (self._sum + digest) % 2**64
-
-    def merge(self, other: TruthDigest) -> None:
-        """Add the rows of another one."""
-        self.add(other._n_rows, other._sum)
-
-    def __str__(self) -> str:
-        return hashlib.blake2b(f"{self._n_rows} {self._sum}".encode(), digest_size=16).hexdigest()
-
-
-def digest_rows(rows: Int64, truth: Rows) -> int:
-    """Return the sum of a hash of each (row, label, grade), modulo 2^64."""
-    n_entries = int(truth.indptr[-1])
-    entry_rows = np.repeat(rows, np.diff(truth.indptr)).astype(np.uint64)
-    labels, grades = truth.indices[:n_entries].astype(np.uint64), truth.values[:n_entries].astype(np.uint64)
-    with np.errstate(over="ignore"):
-        words = _mix(_mix(entry_rows * GOLDEN + labels) + grades)
-        return int(words.sum(dtype=np.uint64)) if words.size else 0
-
-
-def _mix(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    words = (words ^ (words >> np.uint64(30))) * FIRST
-    words = (words ^ (words >> np.uint64(27))) * SECOND
-    return words ^ (words >> np.uint64(31))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from xmceval.scoring.batch import Terms
 from xmceval.scoring.limbs import MOST_STATES, first_mark, join, last_mark, mark, split, split_like
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program
+from xmceval.scoring.stateparts import Part, check_parts, join_parts
 from xmceval.scoring.totals import Totals, empty, merge as merge_totals
 from xmceval.version import VERSION
 
@@ -38,36 +39,6 @@ HEAD = 3  # numbers before the limbs: how many states were added, and the limbs 
 def own_version() -> str:
     """Return the version of this package."""
     return VERSION
-
-
-@dataclass(frozen=True)
-class Part:
-    """Where some rows of a state come from; what is not known is empty.
-
-    Attributes
-    ----------
-    name : str
-        How messages call it, such as the file of a state.
-    n_rows : int
-        The rows that were read, also those of weight 0.
-    truth, scores : str
-        The names of their files, or ``array``.
-    system : str
-        The name of the system in reports.
-    truth_digest, scores_digest : str
-        Parts with equal digests are the same rows.
-    shard : pair of int, optional
-        Its number from 1 on, and how many there are.
-    """
-
-    name: str = ""
-    n_rows: int = 0
-    truth: str = "array"
-    scores: str = "array"
-    system: str = "y_score"
-    truth_digest: str = ""
-    scores_digest: str = ""
-    shard: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -93,6 +64,8 @@ class State:
         The entries of truth and of scores that were dropped because their label appeared twice in a row.
     max_weight : float, optional
         The largest sample weight that may come.
+    lineage : set of str
+        Random ids of the Evaluators that the rows were added to: states that share one share rows.
     version : str
         Of xmceval.
     is_whole : bool
@@ -110,6 +83,7 @@ class State:
     weight_range: tuple[float, float] = (np.inf, 0.0)
     removed: tuple[int, int] = (0, 0)
     max_weight: float | None = None
+    lineage: frozenset[str] = frozenset()
     version: str = field(default_factory=own_version)
     is_whole: bool = True
 
@@ -153,6 +127,7 @@ class State:
             notes=_each_once(self.notes, other.notes),
             weight_range=(min(first[0], second[0]), max(first[1], second[1])),
             removed=(self.removed[0] + other.removed[0], self.removed[1] + other.removed[1]),
+            lineage=self.lineage | other.lineage,
         )
 
     def check_compatible(self, other: State) -> None:
@@ -177,21 +152,19 @@ class State:
                     f"{each.name} has a filter, whose pairs refer to rows by their number in the whole: such totals "
                     "cannot be added (hint: score all rows together)"
                 )
-        self._check_parts(other)
-
-    def _check_parts(self, other: State) -> None:
-        """Refuse rows that are in both states."""
-        own = {_identity(part): part for part in self.parts if _identity(part) is not None}
-        for part in other.parts:
-            same = own.get(_identity(part))
-            if same is not None:
-                raise DataError(f"{same.name or self.name} and {part.name or other.name} are of the same rows")
+        if self.lineage & other.lineage:
+            raise DataError(
+                f"{self.name} and {other.name} have rows of one Evaluator: one is a copy of the other, from a file or "
+                "a pickle, or was merged with it (hint: merge only one of them, or reset a copy before it is updated)"
+            )
+        check_parts([replace(part, name=part.name or each.name) for each in (self, other) for part in each.parts])
 
     def vector(self) -> Int64:
         """Return the totals as numbers that may be added element by element over 2^20 states.
 
-        Lost are the sample of rows, from which the likely mistakes of the input are found, and the digits of grades
-        above 31 beyond their power of two, of which a warning tells.
+        Lost are the sample of rows, from which the likely mistakes of the input are found, what shows that two states
+        have rows in common (the sketch and the lineage), and the digits of grades above 31 beyond their power of two,
+        of which a warning tells.
 
         Raises
         ------
@@ -237,7 +210,14 @@ class State:
         if least.any():
             weight_range = math.ldexp(unit, -last_mark(least)), math.ldexp(unit, -first_mark(greatest))
         parts = (replace(self.parts[0] if self.parts else Part(), n_rows=n_rows),)
-        return replace(self, totals=totals, parts=parts, weight_range=weight_range, removed=(from_truth, from_scores))
+        return replace(
+            self,
+            totals=totals,
+            parts=parts,
+            weight_range=weight_range,
+            removed=(from_truth, from_scores),
+            lineage=new_lineage(),
+        )
 
     def _check_vector(self, numbers: Any) -> Int64:
         vector, expected = np.asarray(numbers), self.vector().shape
@@ -265,29 +245,14 @@ class State:
         return np.array([number], dtype=np.int64)
 
 
-def join_parts(*parts: Sequence[Part]) -> tuple[Part, ...]:
-    """Put parts in their order; those of which nothing is known but the rows become one."""
-    known = [part for each in parts for part in each if _identity(part) is not None or part.shard is not None]
-    others: dict[Part, int] = {}
-    for part in (part for each in parts for part in each if _identity(part) is None and part.shard is None):
-        key = replace(part, n_rows=0)
-        others[key] = others.get(key, 0) + part.n_rows
-    return tuple(sorted((*known, *(replace(part, n_rows=n) for part, n in others.items())), key=_order))
-
-
-def _order(part: Part) -> tuple[Any, ...]:
-    names = part.name, part.truth, part.scores, part.system, part.truth_digest, part.scores_digest
-    return (part.shard or (0, 0), *names, part.n_rows)
-
-
-def _identity(part: Part) -> tuple[str, ...] | None:
-    """Return what parts of the same rows have in common, or None where it is not known."""
-    return (part.truth_digest, part.scores_digest) if part.truth_digest else None
-
-
 def _each_once(*texts: tuple[str, ...]) -> tuple[str, ...]:
     """Return the texts of two states, each once, in an order that does not depend on which comes first."""
     return texts[0] if len(set(texts)) == 1 else tuple(sorted({text for each in texts for text in each}))
+
+
+def new_lineage() -> frozenset[str]:
+    """Return the lineage of an Evaluator that gets its first rows."""
+    return frozenset({uuid4().hex})
 
 
 def _shown(value: Any) -> str:

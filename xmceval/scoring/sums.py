@@ -1,20 +1,21 @@
 """Exact sums over rows: the same bits for any order of rows, any blocks, any number of threads, any split into shards.
 
-Each row's contribution is rounded once to a multiple of 2^-60 and added as an integer; its square is exact.
+Each row's contribution is rounded once to a multiple of 2^-60 and added as an integer; its square is exact. Beside the
+sums are the rows furthest from any ratio of them, as they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from xmceval.errors import DataError
-from xmceval.kernels.totals import LARGEST_TOP, MASK, MOMENTS, WORD, WORDS
-from xmceval.rows.block import Int64
+from xmceval.kernels.totals import KEPT, LARGEST_TOP, MASK, MOMENTS, WORD, WORDS
+from xmceval.rows.block import Float64, Int64
 from xmceval.rows.locked import Locked
 from xmceval.scoring.limbs import join, join_words, split, split_like
+from xmceval.scoring.stored import MOST_ROWS, take
 
 OUT_OF_RANGE = "a sum of squares left the range of exact sums: are the weights or grades too large?"
 
@@ -27,6 +28,9 @@ class Sums(Locked):
     sums : int64 array [n_outputs, MOMENTS, WORDS]
     shares : int64 array [n_shares, MOMENTS, WORDS]
         Sums of the parts that bins of labels have, bin by bin for each output.
+    extremes : float64 array [n_outputs + n_shares, 2, KEPT, 2]
+        The rows of each output, then of each share, that gain and lose most, as `add_values` keeps them; minus infinity
+        for those that are not there. Of no output where none are kept.
     left_out : int64 array [n_outputs]
         Rows without a value.
     unscored_true : int
@@ -35,9 +39,10 @@ class Sums(Locked):
         True labels, counted there too.
     """
 
-    def __init__(self, n_outputs: int, n_shares: int = 0) -> None:
+    def __init__(self, n_outputs: int, n_shares: int = 0, *, keeps_rows: bool = False) -> None:
         super().__init__()
         self.sums, self.shares = self.zeros(n_outputs), self.zeros(n_shares)
+        self.extremes = no_extremes(n_outputs + n_shares if keeps_rows else 0)
         self.left_out = np.zeros(n_outputs, dtype=np.int64)
         self.unscored_true = self.n_true = 0
 
@@ -61,38 +66,81 @@ class Sums(Locked):
             self.unscored_true += unscored_true
             self.n_true += n_true
 
+    def begin_extremes(self) -> Float64:
+        """Return extremes that are each the last row that is kept: others are not worth keeping.
+
+        Given to `keep` they change nothing, as so many rows are kept that are as extreme or more.
+        """
+        return np.repeat(self.extremes[:, :, -1:], KEPT, axis=2)
+
+    def keep(self, extremes: Float64) -> None:
+        """Keep the most extreme of these rows and of those that are kept already."""
+        with self._lock:
+            if not np.array_equal(extremes[:, :, 0], self.extremes[:, :, -1]):
+                self.extremes = merge_extremes(self.extremes, extremes)
+
     def merge(self, other: Sums) -> Sums:
         """Return the sums of the rows of both."""
         merged = Sums(len(self.sums), len(self.shares))
         for each in (self, other):
             merged.add(each.sums, each.shares, each.left_out, each.unscored_true, each.n_true)
+        merged.extremes = merge_extremes(self.extremes, other.extremes)
         return merged
 
     def arrays(self) -> dict[str, Int64]:
         """Return all numbers, as a state holds them."""
+        return {**self._numbers(), "extremes": self.extremes.view(np.int64)}
+
+    def _numbers(self) -> dict[str, Int64]:
+        """Return the numbers that add up."""
         counts = np.array([self.unscored_true, self.n_true], dtype=np.int64)
         return {"sums": self.sums, "shares": self.shares, "left_out": self.left_out, "true": counts}
 
-    def fill(self, arrays: Mapping[str, Int64]) -> None:
+    def fill(self, arrays: dict[str, Int64]) -> None:
         """Take the numbers of a state."""
-        for name, own in self.arrays().items():
-            if arrays[name].shape != own.shape:
-                raise ValueError(f"{name} has shape {arrays[name].shape}, expected {own.shape}")
-        self.sums, self.shares = arrays["sums"].copy(), arrays["shares"].copy()
-        self.left_out = arrays["left_out"].copy()
-        self.unscored_true, self.n_true = map(int, arrays["true"])
+        self.sums, self.shares = (
+            take_words(arrays, name, own) for name, own in (("sums", self.sums), ("shares", self.shares))
+        )
+        self.left_out = take(arrays, "left_out", self.left_out.shape, 0, MOST_ROWS)
+        self.unscored_true, self.n_true = take(arrays, "true", (2,), 0).tolist()
+        if self.unscored_true > self.n_true:
+            raise ValueError(f"true has {self.unscored_true:,} labels of {self.n_true:,}")
+        self.extremes = take_extremes(arrays, self.extremes.shape)
 
     def limbs(self) -> Int64:
-        """Return all numbers as limbs."""
-        return np.concatenate([split(array) for array in self.arrays().values()])
+        """Return all numbers that add up as limbs: without the rows that are kept."""
+        return np.concatenate([split(array) for array in self._numbers().values()])
 
     def fill_limbs(self, limbs: Int64) -> None:
         """Take the numbers that sums of limbs stand for."""
-        arrays = self.arrays()
+        arrays = self._numbers()
         sums, shares, left_out, true = split_like(limbs, [2 * array.size for array in arrays.values()])
         self.sums, self.shares = join_words(sums, self.sums.shape), join_words(shares, self.shares.shape)
         self.left_out = join(left_out)
         self.unscored_true, self.n_true = map(int, join(true))
+
+
+def take_extremes(arrays: dict[str, Int64], shape: tuple[int, ...]) -> Float64:
+    """Remove the most extreme rows from the arrays of a state: in their order, those that are not there last."""
+    extremes = take(arrays, "extremes", shape).view(np.float64)
+    first, second = extremes[..., 0], extremes[..., 1]
+    is_missing = np.isneginf(first) & np.isneginf(second)
+    is_in_order = (first[..., :-1] > first[..., 1:]) | (
+        (first[..., :-1] == first[..., 1:]) & (second[..., :-1] <= second[..., 1:])
+    )
+    if not (is_missing | (np.isfinite(first) & np.isfinite(second))).all() or not is_in_order.all():
+        raise ValueError("extremes has rows that are not finite, or not in their order")
+    return extremes
+
+
+def take_words(arrays: dict[str, Int64], name: str, own: Int64) -> Int64:
+    """Remove exact sums from the arrays of a state: words of 60 bits, of which the last has the sign."""
+    words = take(arrays, name, own.shape)
+    if words.size and not 0 <= int(words[..., :-1].min()) <= int(words[..., :-1].max()) <= MASK:
+        raise ValueError(f"{name} has words of more than {WORD} bits")
+    if words.size and not -LARGEST_TOP < int(words[..., -1].min()) <= int(words[..., -1].max()) < LARGEST_TOP:
+        raise ValueError(f"{name} has sums out of range")
+    return words
 
 
 class Pending:
@@ -101,6 +149,8 @@ class Pending:
     def __init__(self, to: Sums) -> None:
         self._to = to
         self._added: tuple[Any, ...] = ()
+        self.begin_extremes = to.begin_extremes
+        self._kept: Float64 | None = None
 
     def begin(self, sums: Int64) -> Int64:
         """Copy the sums so far, and return a copy of the shares."""
@@ -111,13 +161,31 @@ class Pending:
         """Keep what the sums become; called once."""
         self._added = sums.copy(), shares, left_out, unscored_true, n_true
 
+    def keep(self, extremes: Float64) -> None:
+        """Keep the rows of the batch; called once, or not at all."""
+        self._kept = extremes
+
     def commit(self) -> None:
         """Make it so."""
         own = self._to
+        if self._kept is not None:
+            own.keep(self._kept)
         own.sums, own.shares, left_out, unscored_true, n_true = self._added
         own.left_out += left_out
         own.unscored_true += unscored_true
         own.n_true += n_true
+
+
+def no_extremes(n: int, nothing: float = -np.inf) -> Float64:
+    """Return the extremes of `n` outputs of no rows; infinite ones where none are to be kept."""
+    return np.full((n, 2, KEPT, 2), nothing)
+
+
+def merge_extremes(left: Float64, right: Float64) -> Float64:
+    """Return the most extreme rows of both."""
+    both = np.concatenate([left, right], axis=2)
+    order = np.lexsort((both[..., 1], -both[..., 0]), axis=-1)[..., :KEPT, None]
+    return np.take_along_axis(both, order, axis=2)
 
 
 def add_words(left: Int64, right: Int64) -> Int64:

@@ -184,19 +184,21 @@ class RowTask(Task):
 
     def empty(self, terms: Terms) -> Sums:
         """Return sums of no rows."""
-        return Sums(len(self.measures), len(self.measures) * terms.n_bins if self.has_ceiling else 0)
+        n_shares = len(self.measures) * terms.n_bins if self.has_ceiling else 0
+        return Sums(len(self.measures), n_shares, keeps_rows=True)
 
     def add(self, batch: Batch, space: RowSpace, part: Sums | Pending) -> RowValues:
         """Add the values of the rows of a batch, and return them."""
         rows = self.compute(batch, space.own)
         fold_ties(rows.values, batch.terms.ties)
-        shares = part.begin(space.sums)
-        wrong = add_values(rows.values, batch.weights, space.sums)
+        shares, extremes, n = part.begin(space.sums), part.begin_extremes(), len(self.measures)
+        wrong = add_values(rows.values, batch.weights, space.sums, extremes[:n])
         if rows.shares.size and wrong < 0:
-            wrong = add_values(rows.shares, batch.weights, shares)
+            wrong = add_values(rows.shares, batch.weights, shares, extremes[n:])
         if wrong >= 0:
             raise batch.fault(int(wrong), OUT_OF_RANGE)
         part.add(space.sums, shares, rows.left_out, rows.unscored_true, rows.n_true)
+        part.keep(extremes)
         return rows
 
     @staticmethod
@@ -207,9 +209,10 @@ class RowTask(Task):
     def finish(self, part: Sums, n_rows: int, n_labels: int, terms: Terms) -> Estimates:  # noqa: ARG002
         """Divide."""
         n_counted = n_rows - part.left_out
+        rows = zip(self.measures, part.sums, n_counted, part.extremes[: len(self.measures)], strict=True)
         return {
-            str(measure): self.finish_one(measure, estimate(sums, int(n)))
-            for measure, sums, n in zip(self.measures, part.sums, n_counted, strict=True)
+            str(measure): self.finish_one(measure, estimate(measure, sums, int(n), extremes))
+            for measure, sums, n, extremes in rows
         }
 
     def left_out(self, part: Sums) -> dict[str, int]:

@@ -8,8 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from xmceval.errors import UsageError, listed
+from xmceval.errors import UsageError, argument, listed
 from xmceval.scoring.options import option, specs
+
+# What a value is beside that of the baseline: tested with a finding, tested without, or not tested.
+MARKS = BETTER, WORSE, NONE, UNTESTED = ("better", "worse", "none", "untested")
 
 Test = Literal["t", "randomization", "bootstrap"]
 Adjust = Literal["holm", "none", "tukey"]
@@ -56,7 +59,8 @@ class Testing:
                 spec.check_whole(name, value)
                 object.__setattr__(self, name, int(value))  # numpy's integers are not JSON's
         if self.adjust == "tukey" and self.against is not None:
-            raise UsageError("adjust=tukey compares all pairs; it cannot be combined with against (hint: use holm)")
+            tukey, against = argument("adjust", "tukey"), argument("against")
+            raise UsageError(f"{tukey} compares all pairs; it cannot be combined with {against} (hint: use holm)")
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Testing:
@@ -91,7 +95,7 @@ class Details:
         if self.examples is not None:
             specs(type(self))["examples"].check_whole("examples", self.examples)
         if self.texts is not None and self.examples is None:
-            raise UsageError("texts have no effect without examples (hint: pass --examples N)")
+            raise UsageError(f"texts have no effect without examples (hint: pass {argument('examples', kind='N')})")
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Details:

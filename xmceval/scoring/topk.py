@@ -17,6 +17,7 @@ from xmceval.scoring.batch import Batch, Terms, longest
 from xmceval.scoring.estimates import Estimate, estimate
 from xmceval.scoring.sums import Sums
 from xmceval.scoring.task import Estimates, RowTask, RowValues, by_rel, look_up
+from xmceval.statistics.powers import log, log2, power
 
 GAINS = MappingProxyType(
     {"hit": kernels.HIT, "propensity": kernels.PROPENSITY, "grade": kernels.GRADE, "exp": kernels.EXP_GRADE}
@@ -38,7 +39,7 @@ IDEALS: Mapping[int, Callable[[Float64], Float64]] = MappingProxyType(
 
 def _letor(rank: Float64, _: float) -> Float64:
     discounts = np.ones(rank.size)
-    discounts[1:] = 1 / np.log2(rank[1:])
+    discounts[1:] = 1 / log2(rank[1:])
     return discounts
 
 
@@ -46,10 +47,10 @@ def _letor(rank: Float64, _: float) -> Float64:
 DISCOUNTS: Mapping[str, Callable[[Float64, float], Float64]] = MappingProxyType(
     {
         "none": lambda rank, _: np.ones(rank.size),
-        "log2": lambda rank, _: 1 / np.log2(rank + 1),
-        "ln": lambda rank, _: 1 / np.log(rank + 1),
+        "log2": lambda rank, _: 1 / log2(rank + 1),
+        "ln": lambda rank, _: 1 / log(rank + 1),
         "letor": _letor,
-        "geometric": lambda rank, p: (1 - p) * p ** (rank - 1),
+        "geometric": lambda rank, p: (1 - p) * power(p, rank - 1),
     }
 )
 
@@ -216,11 +217,14 @@ class TopK(RowTask):
 
     def finish_bins(self, part: Sums, n_rows: int, terms: Terms) -> Sequence[Estimates]:
         """Return the shares of each bin; a complement has none."""
-        n_bins = terms.n_bins
+        n_bins, n_outputs = terms.n_bins, len(self.measures)
+        measures = (measure for measure in self.measures for _ in range(n_bins))
         counted = np.repeat(n_rows - part.left_out, n_bins)
         shares = [
-            estimate(sums, int(n)).without_ceiling().without_tie_bounds()
-            for sums, n in zip(part.shares, counted, strict=True)
+            estimate(measure, sums, int(n), extremes).without_ceiling().without_tie_bounds()
+            for measure, sums, n, extremes in zip(
+                measures, part.shares, counted, part.extremes[n_outputs:], strict=True
+            )
         ]
         return [
             {

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from xmceval.kernels.topk import EMPTY_ROWS, FIRST_CUTOFF, ROWS, count_rows
 from xmceval.rows.block import Int64, Rows, SortedRows
+from xmceval.rows.checks import LARGEST_GRADE
 from xmceval.rows.locked import Locked
 from xmceval.scoring.batch import Batch, Terms
 from xmceval.scoring.limbs import first_mark, join, last_mark, mark, split, split_like
 from xmceval.scoring.program import Program
 from xmceval.scoring.sample import Sample
+from xmceval.scoring.sketch import Sketch
+from xmceval.scoring.stored import MOST_LABELS, MOST_ROWS, fill_part, take
+
+if TYPE_CHECKING:
+    from xmceval.scoring.rowdigests import RowDigests
 
 
 @dataclass(frozen=True)
@@ -50,9 +55,12 @@ class Tally(Locked):
         The most predictions of a row.
     filtered : Filtered
     sample : Sample
+    sketch : Sketch
+    digests : RowDigests, optional
+        They and the sketch are for totals that are saved or merged; without them the sketch is of no rows.
     """
 
-    def __init__(self, n_cutoffs: int) -> None:
+    def __init__(self, n_cutoffs: int, digests: RowDigests | None = None) -> None:
         super().__init__()
         self.counts: Int64 = np.zeros(FIRST_CUTOFF + 2 * n_cutoffs, dtype=np.int64)
         self.explicit_zeros = 0
@@ -60,7 +68,7 @@ class Tally(Locked):
         self.grades = (np.inf, -np.inf)
         self.longest_row = 0
         self.filtered = Filtered()
-        self.sample = Sample()
+        self.sample, self.sketch, self.digests = Sample(), Sketch(), digests
 
     def add(self, batch: Batch, cutoffs: Int64, explicit_zeros: int, filtered: Filtered, largest_label: int) -> None:
         """Count the rows of a batch."""
@@ -70,6 +78,8 @@ class Tally(Locked):
         self._add(counts, explicit_zeros, filtered, largest_label)
         self._extend(_grades(truth), int((ends[1:] - ends[:-1]).max(initial=1)))
         self.sample.add(batch)
+        if self.digests is not None:
+            self.sketch.add(self.digests.add(batch))
 
     def _extend(self, grades: tuple[float, float], longest_row: int) -> None:
         with self._lock:
@@ -98,7 +108,9 @@ class Tally(Locked):
         for each in (self, other):
             merged._add(each.counts, each.explicit_zeros, each.filtered, each.largest_label)
             merged._extend(each.grades, each.longest_row)
-        merged.sample = self.sample.merge(other.sample)
+        merged.sample, merged.sketch = self.sample.merge(other.sample), self.sketch.merge(other.sketch)
+        digests = [each.digests for each in (self, other) if each.digests is not None]
+        merged.digests = digests[0].merge(digests[1]) if len(digests) == 2 else next(iter(digests), None)
         return merged
 
     def arrays(self) -> dict[str, Int64]:
@@ -110,19 +122,22 @@ class Tally(Locked):
             "whole": np.array(whole, dtype=np.int64),
             "grades": np.array(self.grades).view(np.int64),
             **{f"sample.{name}": array for name, array in self.sample.arrays().items()},
+            **{f"sketch.{name}": array for name, array in self.sketch.arrays().items()},
         }
 
-    def fill(self, arrays: Mapping[str, Int64]) -> None:
+    def fill(self, arrays: dict[str, Int64]) -> None:
         """Take the numbers of a state."""
-        if arrays["counts"].shape != self.counts.shape:
-            raise ValueError(f"{arrays['counts'].size} counts of rows, expected {self.counts.size}")
-        self.counts = arrays["counts"].copy()
-        self.explicit_zeros, self.largest_label, self.longest_row, *filtered = map(int, arrays["whole"])
-        self.filtered = Filtered(*filtered)
-        least, greatest = map(float, arrays["grades"].view(np.float64))
-        self.grades = least, greatest
-        prefix = "sample."
-        self.sample.fill({name[len(prefix) :]: each for name, each in arrays.items() if name.startswith(prefix)})
+        self.counts = take(arrays, "counts", self.counts.shape, 0, MOST_ROWS)
+        whole = take(arrays, "whole", (6,), -1, MOST_LABELS).tolist()
+        least, greatest = take(arrays, "grades", (2,)).view(np.float64).tolist()
+        self.explicit_zeros, self.largest_label, self.longest_row, *filtered = whole
+        if min(self.explicit_zeros, self.longest_row, *filtered) < 0:
+            raise ValueError("whole has a count below 0")
+        if not 0 <= least <= greatest <= LARGEST_GRADE and (least, greatest) != (np.inf, -np.inf):
+            raise ValueError(f"grades from {least} to {greatest}")
+        self.filtered, self.grades = Filtered(*filtered), (least, greatest)
+        fill_part(self.sample, "sample", arrays)
+        fill_part(self.sketch, "sketch", arrays)
 
     def limbs(self) -> Int64:
         """Return the counts as limbs, without the longest row and the sample of rows.
@@ -152,7 +167,12 @@ class Totals:
 
 def empty(program: Program, terms: Terms) -> Totals:
     """Return totals of no rows."""
-    return Totals(Tally(len(program.cutoffs)), tuple(task.empty(terms) for task in program.tasks))
+    digests = None
+    if terms.digests_rows:
+        from xmceval.scoring.rowdigests import DEPTH_OF_WHOLE_ROWS, RowDigests  # at each start, they cost time to load
+
+        digests = RowDigests(DEPTH_OF_WHOLE_ROWS if program.needs_scores else 0)
+    return Totals(Tally(len(program.cutoffs), digests), tuple(task.empty(terms) for task in program.tasks))
 
 
 def merge(program: Program, left: Totals, right: Totals) -> Totals:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -18,7 +19,7 @@ from xmceval.scoring.batch import Batch, longest
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.sums import Sums
 from xmceval.scoring.task import RowTask, RowValues, Unscored, by_rel, look_up
-from xmceval.scoring.topk import BY_ORDER
+from xmceval.scoring.topk import BY_ORDER, DISCOUNTS
 
 KINDS: Mapping[str, int] = MappingProxyType(
     {
@@ -39,10 +40,6 @@ KINDS: Mapping[str, int] = MappingProxyType(
         "AP/hits": kernels.AP_OF_HITS,
     }
 )
-DISCOUNTS: Mapping[str, int] = MappingProxyType(
-    {"none": kernels.NO_DISCOUNT, "log2": kernels.LOG2, "ln": kernels.LN, "letor": kernels.LETOR}
-)
-
 # What metrics of the top-k family become along the list, by gain, fold and divisor.
 WHOLE_LIST: Mapping[tuple[str, str, str], str] = MappingProxyType(
     {
@@ -56,7 +53,7 @@ WHOLE_LIST: Mapping[tuple[str, str, str], str] = MappingProxyType(
         ("grade", "sum", "ideal"): "nDCG",
     }
 )
-DISCOUNTED = frozenset({"DCG", "nDCG"})  # kinds whose discount is chosen
+DISCOUNTED = frozenset({"DCG", "nDCG", "RBP"})  # kinds that multiply by the discount of a rank
 # Kinds that follow the order by label along the list, so that no other treatment of ties is available.
 NO_EXPECTED_TIES = frozenset({"AP", "AP/hits", "RR", "R@n", "DCG", "nDCG", "ERR", "RBP", "AUC@k"})
 NO_TIE_BOUNDS = frozenset({"AUC@k", "AP/hits"})
@@ -90,15 +87,18 @@ class WholeRow(RowTask):
         One per output.
     rel : int
     specs : int64 array [n_outputs, 5]
-        Kind, cutoff, discount, 1 for exponential gains, 1 for a ratio of sums.
-    params : float64 array [n_outputs]
-        The number that a kind takes: 2^max of ERR, p of RBP.
+        Kind, cutoff, place in `discounts`, 1 for exponential gains, 1 for a ratio of sums.
+    most : float64 array [n_outputs]
+        2^max of ERR, which no 2^grade may be above.
+    discounts : tuple of (str, float)
+        Names of discounts, and the number that each takes.
     """
 
     measures: tuple[Measure, ...]
     rel: int
     specs: Int64
-    params: Float64
+    most: Float64
+    discounts: tuple[tuple[str, float], ...]
 
     @staticmethod
     def takes(measure: Measure) -> bool:
@@ -109,15 +109,7 @@ class WholeRow(RowTask):
     @classmethod
     def compile(cls, measures: Iterable[Measure]) -> list[WholeRow]:
         """Return one task for each `rel`."""
-        return [
-            cls(
-                group,
-                rel,
-                np.array([_spec(measure) for measure in group], dtype=np.int64),
-                np.array([measure.number("p") or 2.0 ** measure.number("max") for measure in group]),
-            )
-            for rel, group in by_rel(measures)
-        ]
+        return [_compile(group, rel) for rel, group in by_rel(measures)]
 
     def compute(self, batch: Batch, own: tuple[Any, ...]) -> RowValues:  # noqa: ARG002 - its size depends on the rows
         """Compute the values of rows."""
@@ -125,9 +117,12 @@ class WholeRow(RowTask):
         values = batch.values("outputs", batch.n_rows, len(self.measures))
         values.fill(0.0)
         left_out, status = np.full(len(self.measures), n_dropped), np.zeros(3, dtype=np.int64)
+        n_ranks = max(longest(truth), longest(batch.scores)) if self.discounts else 0
+        discounts = discount_ranks(self.discounts, n_ranks.bit_length())
         kernels.compute_whole_rows(
             *(tuple(truth), tuple(batch.scores), terms.width.n_labels, terms.zero_unscored, terms.drop_empty),
-            *(self.specs, self.params, *working_space(batch.scratch.array, longest(truth)), left_out, status, values),
+            *(self.specs, self.most, discounts),
+            *(*working_space(batch.scratch.array, longest(truth)), left_out, status, values),
         )
         if status[kernels.FAULT]:
             raise batch.fault(
@@ -155,16 +150,29 @@ class WholeRow(RowTask):
 _NO_SHARES = np.empty((0, 0, 0))
 
 
-def _spec(measure: Measure) -> tuple[int, ...]:
-    kind = kind_of(measure)
-    discount = measure.discount if kind in DISCOUNTED else "none"
-    return (
-        look_up(KINDS, kind, "kind of row", measure),
-        measure.k or NO_CUTOFF,
-        look_up(DISCOUNTS, discount, "discount of whole lists", measure),
-        int(measure.option("gain") == "exp"),
-        int(measure.norm.over == "ratio"),
-    )
+def _compile(measures: tuple[Measure, ...], rel: int) -> WholeRow:
+    places: dict[tuple[str, float], int] = {}
+    specs, most = [], []
+    for measure in measures:
+        kind, place = kind_of(measure), 0
+        if kind in DISCOUNTED:
+            look_up(DISCOUNTS, measure.discount, "discount of whole lists", measure)
+            place = places.setdefault((measure.discount, measure.number("p")), len(places))
+        is_exp, is_ratio = measure.option("gain") == "exp", measure.norm.over == "ratio"
+        number = look_up(KINDS, kind, "kind of row", measure)
+        specs.append((number, measure.k or NO_CUTOFF, place, int(is_exp), int(is_ratio)))
+        most.append(float(1 << int(measure.number("max"))))
+    return WholeRow(measures, rel, np.array(specs, dtype=np.int64), np.array(most), tuple(places))
+
+
+@lru_cache(maxsize=16)
+def discount_ranks(discounts: tuple[tuple[str, float], ...], n_bits: int) -> Float64:
+    """Return each discount at ranks 1, 2, ... of as many bits: [n_discounts, n_ranks]; computed once."""
+    ranks = np.arange(1.0, 1 << n_bits)
+    table = np.empty((len(discounts), ranks.size))
+    for row, (name, number) in zip(table, discounts, strict=True):
+        row[:] = DISCOUNTS[name](ranks, number)
+    return table
 
 
 def working_space(array: Any, longest_row: int) -> tuple[tuple[NDArray[Any], ...], tuple[NDArray[Any], ...]]:

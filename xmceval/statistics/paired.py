@@ -1,12 +1,15 @@
-"""Paired comparison of two systems on the same rows, from sums of moments."""
+"""Paired comparison of two systems on the same rows, from sums of moments and the few rows that differ."""
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from xmceval.statistics.intervals import t_quantile
+from xmceval.kernels.totals import FEW_DIFFER, TIE
+from xmceval.statistics.intervals import CONFIDENCE, t_quantile
 
 POWER = 0.80
 
@@ -33,6 +36,27 @@ class Products:
 
 
 @dataclass(frozen=True)
+class Differing:
+    """The rows in which two systems differ.
+
+    Attributes
+    ----------
+    n : int
+        How many there are.
+    rows : sequence of (num_a, den_a, num_b, den_b)
+        Their values, unless there are more than FEW_DIFFER.
+    """
+
+    n: int
+    rows: Sequence[Sequence[float]]
+
+    @property
+    def are_few(self) -> bool:
+        """Whether there are so few that t says more than they show."""
+        return self.n <= FEW_DIFFER
+
+
+@dataclass(frozen=True)
 class PairedT:
     """A difference and its paired t test; None where there is none.
 
@@ -48,8 +72,11 @@ class PairedT:
         Two-sided.
     effect : float or None
         t / sqrt(n): the standardised difference (Cohen's d of paired values).
-    detectable : float or None
-        The smallest difference that a test at 5 % finds with a power of 80 % on so many rows.
+    degrees : float or None
+        The degrees of freedom of t.
+    n_differing : int or None
+        The rows that differ, where so few do, or all so alike, that p is not that of t: it is the share of the
+        2^n_differing exchanges of the two systems in these rows that make the difference at least as large.
     """
 
     difference: float
@@ -58,10 +85,11 @@ class PairedT:
     high: float | None = None
     p: float | None = None
     effect: float | None = None
-    detectable: float | None = None
+    degrees: float | None = None
+    n_differing: int | None = None
 
 
-def paired_t(a: Moments, b: Moments, products: Products, n: int) -> PairedT | None:
+def paired_t(a: Moments, b: Moments, products: Products, n: int, differing: Differing) -> PairedT | None:
     """Compare two means, or two ratios of sums, over the same `n` rows; None where a denominator is 0.
 
     Notes
@@ -73,59 +101,147 @@ def paired_t(a: Moments, b: Moments, products: Products, n: int) -> PairedT | No
     if a.den == 0 or b.den == 0:
         return None
     ratio_a, ratio_b = a.num / a.den, b.num / b.den
-    difference = float(ratio_a - ratio_b)
-    if n < 2:
-        return PairedT(difference)
     own = _squares(a, ratio_a) / a.den**2 + _squares(b, ratio_b) / b.den**2
     shared = products.num_num - ratio_b * products.num_den - ratio_a * products.den_num
     shared += ratio_a * ratio_b * products.den_den
-    squares = max(own - 2 * shared / (a.den * b.den), Fraction(0))
-    return t_test(difference, math.sqrt(squares * n / (n - 1)), n)
+    squares = own - 2 * shared / (a.den * b.den)
+    if _are_equal(a, b, products, n):
+        squares = Fraction(0)
+    size = a.num2 / a.den**2 + b.num2 / b.den**2
+    return paired_test(ratio_a - ratio_b, squares, size, n, differing, (a.num, a.den, b.num, b.den))
+
+
+def paired_test(
+    difference: Fraction,
+    squares: Fraction,
+    size: Fraction,
+    n: int,
+    differing: Differing,
+    totals: tuple[Fraction, Fraction, Fraction, Fraction],
+) -> PairedT:
+    """Test a difference by t, or where fewer than 6 rows differ, or all alike, by exchanging the systems in these.
+
+    Parameters
+    ----------
+    difference : Fraction
+    squares, size : Fraction
+        Sums over rows of e^2, and of the squared values that the errors e were computed from: what is below its
+        rounding is 0.
+    n : int
+        The rows; one alone tests nothing.
+    differing : Differing
+    totals : num_a, den_a, num_b, den_b
+    """
+    if n < 2:
+        return PairedT(float(difference))
+    if differing.are_few:
+        return PairedT(float(difference), p=exchange_p(totals, differing.rows), n_differing=differing.n)
+    if squares <= Fraction(TIE) ** 2 * size:  # only all exchanges, and none, reach the difference
+        p = max(math.ldexp(2.0, -differing.n), math.ulp(0.0))
+        return PairedT(float(difference), p=p, n_differing=differing.n)
+    return t_test(float(difference), math.sqrt(squares * n / (n - 1)), n)
+
+
+def _are_equal(a: Moments, b: Moments, products: Products, n: int) -> bool:
+    """Return whether the differences num_a - num_b of all rows are equal, where the denominators are."""
+    if a.den2 + b.den2 != 2 * products.den_den:
+        return False
+    size = a.num2 + b.num2
+    return n * (size - 2 * products.num_num) - (a.num - b.num) ** 2 <= Fraction(TIE) ** 2 * n * size
+
+
+def exchange_p(totals: tuple[Fraction, Fraction, Fraction, Fraction], rows: Sequence[Sequence[float]]) -> float:
+    """Return the exact two-sided p of exchanging two systems in each of a few rows.
+
+    Of the differences R_a - R_b after each of the 2^m exchanges of (num, den), the share that is at least as large as
+    the one observed; a ratio of nothing is 0. Where the denominators are common these are the signs of num_a - num_b
+    (Fisher, The Design of Experiments, 1935, section 21).
+
+    Parameters
+    ----------
+    totals : num_a, den_a, num_b, den_b
+        Sums over all rows.
+    rows : sequence of (num_a, den_a, num_b, den_b)
+        The rows that differ.
+    """
+    found = [
+        abs(_difference_after(exchanged, totals, rows)) for exchanged in itertools.product((0, 1), repeat=len(rows))
+    ]
+    least = found[0] - Fraction(TIE) * max(found)
+    return sum(each >= least for each in found) / len(found)
+
+
+def _difference_after(
+    exchanged: Sequence[int], totals: Sequence[Fraction], rows: Sequence[Sequence[float]]
+) -> Fraction:
+    """Return R_a - R_b after the two systems are exchanged in some rows."""
+    num_a, den_a, num_b, den_b = totals
+    for row in itertools.compress(rows, exchanged):
+        num, den = Fraction(row[0]) - Fraction(row[2]), Fraction(row[1]) - Fraction(row[3])
+        num_a, den_a, num_b, den_b = num_a - num, den_a - den, num_b + num, den_b + den
+    return _ratio(num_a, den_a) - _ratio(num_b, den_b)
+
+
+def _ratio(num: Fraction, den: Fraction) -> Fraction:
+    return num / den if den > 0 else Fraction(0)
 
 
 def t_test(difference: float, error: float, n: int) -> PairedT:
-    """Test a difference with a standard error from `n` values."""
-    margin = t_quantile(n - 1) * error
-    detectable = (t_quantile(n - 1) + t_quantile(n - 1, 2 * POWER - 1)) * error
-    t = difference / error if error else math.copysign(math.inf, difference) if difference else 0.0
+    """Test a difference with a standard error above 0 from `n` values."""
+    margin, t = t_quantile(n - 1) * error, difference / error
     return PairedT(
-        difference,
-        error,
-        difference - margin,
-        difference + margin,
+        *(difference, error, difference - margin, difference + margin),
         p_value(t, n - 1),
-        t / math.sqrt(n) if math.isfinite(t) else None,
-        detectable,
+        t / math.sqrt(n),
+        n - 1,
     )
+
+
+def detectable(error: float, degrees: float, n_tests: int = 1) -> float:
+    """Return the smallest difference that a test at 5 % finds with a power of 80 %.
+
+    Each of `n_tests` tests has the level 5 % / n_tests, as the smallest p of a family has by Holm's method.
+    """
+    return (t_quantile(degrees, 1 - (1 - CONFIDENCE) / n_tests) + t_quantile(degrees, 2 * POWER - 1)) * error
 
 
 def p_value(t: float, degrees: float) -> float:
     """Return the two-sided p of a t statistic."""
     from scipy.special import stdtr
 
-    return float(2 * stdtr(degrees, -abs(t))) if math.isfinite(t) else 0.0
+    return float(2 * stdtr(degrees, -abs(t)))
 
 
 def _squares(moments: Moments, ratio: Fraction) -> Fraction:
     return moments.num2 - 2 * ratio * moments.cross + ratio * ratio * moments.den2
 
 
-def welch(a: list[float], b: list[float]) -> PairedT:
+def welch(a: Sequence[float], b: Sequence[float]) -> PairedT:
     """Compare the values of two groups of independent runs, such as training seeds (Welch, Biometrika 1947).
 
     Where all runs of both are alike, nothing shows how far runs vary: there is a test only if the groups are alike too.
     """
-    means = [math.fsum(group) / len(group) for group in (a, b)]
-    errors = [
-        math.fsum((value - mean) ** 2 for value in group) / (len(group) - 1) / len(group)
-        for group, mean in zip((a, b), means, strict=True)
-    ]
+    means = [mean_of_runs(group) for group in (a, b)]
+    errors = [_squared_error(group, mean) for group, mean in zip((a, b), means, strict=True)]
     error, difference = math.sqrt(sum(errors)), means[0] - means[1]
-    if not error:
-        return PairedT(0.0, 0.0, 0.0, 0.0, 1.0) if difference == 0 else PairedT(difference)
+    if _are_alike([*a, *b]):
+        return PairedT(difference, p=1.0)
+    if _are_alike(a) and _are_alike(b):
+        return PairedT(difference)
     degrees = sum(errors) ** 2 / sum(e**2 / (len(group) - 1) for e, group in zip(errors, (a, b), strict=True))
-    from scipy.special import stdtrit
+    margin, t = t_quantile(degrees) * error, difference / error
+    return PairedT(difference, error, difference - margin, difference + margin, p_value(t, degrees), degrees=degrees)
 
-    margin, t = float(stdtrit(degrees, 0.975)) * error, difference / error
-    detectable = float(stdtrit(degrees, 0.975) + stdtrit(degrees, POWER)) * error
-    return PairedT(difference, error, difference - margin, difference + margin, p_value(t, degrees), None, detectable)
+
+def mean_of_runs(values: Sequence[float]) -> float:
+    """Return the mean of the values of runs; of equal ones their value, which a quotient may miss."""
+    return values[0] if min(values) == max(values) else math.fsum(values) / len(values)
+
+
+def _are_alike(values: Sequence[float]) -> bool:
+    """Return whether values are equal but for rounding; a variance, itself rounded, would not tell."""
+    return max(values) - min(values) <= TIE * max(map(abs, values))
+
+
+def _squared_error(group: Sequence[float], mean: float) -> float:
+    return math.fsum((value - mean) ** 2 for value in group) / (len(group) - 1) / len(group)

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.kernels.resampling import flip_signs, permute_ratios, permute_systems, resample_rows, swap_systems
+from xmceval.errors import as_here
+from xmceval.kernels.resampling import (
+    flip_signs,
+    permute_ratios,
+    permute_systems,
+    poisson_table,
+    swap_systems,
+    weigh_groups,
+    weigh_rows,
+)
 
 Float64 = NDArray[np.float64]
 
@@ -44,7 +54,7 @@ class Resampling:
                 chunk(first)
             return
         with ThreadPoolExecutor(self.threads) as pool:
-            list(pool.map(chunk, starts))
+            list(pool.map(as_here(chunk), starts))
 
     def p(self, n_extreme: int) -> float:
         """Return the p value of a statistic that so many resamples reach: never 0."""
@@ -84,23 +94,29 @@ def _differences(sums: Float64) -> Float64:
 
 
 def bootstrap_sums(rows: Float64, resampling: Resampling) -> Float64:
-    """Return the column sums of resamples of as many rows, drawn with replacement.
+    """Return the weighted column sums of resamples, whose weights of rows are Poisson numbers of mean 1.
 
-    Where rows take few distinct values, multinomial counts of these are drawn instead of rows.
+    Their ratios are what drawing as many rows with replacement gives, where rows are not few (Hanley, MacGibbon,
+    Computer Methods and Programs in Biomedicine 2006); but a row's weight depends on its number, the resample and the
+    seed alone. Where rows take few distinct values, these are weighted instead of rows.
     """
     groups, counts = _groups(rows)
     sums = np.empty((resampling.n, rows.shape[1]))
     if groups is not None:
-
-        def draw(first: int, part: Float64) -> None:
-            generator = np.random.Generator(np.random.Philox(key=resampling.seed, counter=[0, 0, 0, first]))
-            part[:] = generator.multinomial(len(rows), counts / len(rows), size=len(part)) @ groups
-
-        resampling.run(draw, sums)
+        tables = _poisson_tables(counts)
+        resampling.run(lambda first, part: weigh_groups(groups, tables, resampling.seed, first, part), sums)
         return sums
     values = np.ascontiguousarray(rows)
-    resampling.run(lambda first, part: resample_rows(values, resampling.seed, first, part), sums)
+    resampling.run(lambda first, part: weigh_rows(values, resampling.seed, first, part), sums)
     return sums
+
+
+def _poisson_tables(sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
+    """Return the tables of groups of these sizes, as `weigh_groups` takes them."""
+    distinct, places = np.unique(sizes, return_inverse=True)
+    least, bounds = zip(*(poisson_table(int(size)) for size in distinct), strict=True)
+    ends = np.cumsum([0, *map(len, bounds)], dtype=np.int64)
+    return np.array(least, dtype=np.int64)[places], ends[:-1][places], ends[1:][places], np.concatenate(bounds)
 
 
 def _groups(rows: Float64) -> tuple[Float64 | None, NDArray[np.int64]]:
@@ -116,10 +132,10 @@ def _groups(rows: Float64) -> tuple[Float64 | None, NDArray[np.int64]]:
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """A bootstrap of a difference: its percentile interval and its two-sided p."""
+    """The percentile interval of a difference, None where no resample has a difference, and its two-sided p."""
 
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     p: float
 
 
@@ -129,15 +145,26 @@ def bootstrap_difference(sums: Float64, observed: float, resampling: Resampling)
     Parameters
     ----------
     sums : float64 array [n_resamples, 4]
-        num_a, den_a, num_b, den_b of each resample.
+        num_a, den_a, num_b, den_b of each resample. B are those in which neither denominator is 0: without any row
+        that counts there is no ratio, and so no difference.
     observed : float
         The difference d.
     resampling : Resampling
     """
-    differences = _differences(sums)
-    low, high = np.quantile(differences, [0.025, 0.975])
-    p = resampling.p(_extreme(np.abs(differences - observed), abs(observed), 1.0))
-    return Bootstrap(float(low), float(high), p)
+    differences = np.sort(_differences(sums[(sums[:, 1] != 0) & (sums[:, 3] != 0)]))
+    n_extreme = _extreme(np.abs(differences - observed), abs(observed), 1.0)
+    p = replace(resampling, n=differences.size).p(n_extreme)
+    if not differences.size:
+        return Bootstrap(None, None, p)
+    return Bootstrap(_quantile(differences, 0.025), _quantile(differences, 0.975), p)
+
+
+def _quantile(ordered: Float64, share: float) -> float:
+    """Return a quantile of ascending numbers, linear between them (Hyndman, Fan, American Statistician 1996: 7)."""
+    place = (ordered.size - 1) * share
+    below = math.floor(place)
+    low, high = float(ordered[below]), float(ordered[min(below + 1, ordered.size - 1)])
+    return low + (high - low) * (place - below)
 
 
 def tukey_ps(values: Float64, resampling: Resampling) -> Callable[[int, int], float]:

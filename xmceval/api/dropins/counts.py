@@ -164,7 +164,7 @@ def accuracy_score(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_w
     is_equal = _differing(targets) == 0
     if normalize:
         return mean(is_equal, targets.weight)
-    return float(is_equal.sum() if targets.weight is None else is_equal @ targets.weight)
+    return float(is_equal.sum() if targets.weight is None else targets.weight[is_equal].sum())
 
 
 def zero_one_loss(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_weight: Any = None) -> float:
@@ -176,4 +176,4 @@ def zero_one_loss(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_we
     is_different = _differing(targets) != 0
     if normalize:
         return mean(is_different, targets.weight)
-    return float(is_different.sum() if targets.weight is None else is_different @ targets.weight)
+    return float(is_different.sum() if targets.weight is None else targets.weight[is_different].sum())

@@ -14,6 +14,7 @@ from xmceval.errors import DataError, UsageError
 from xmceval.kernels import wholerow as kernels
 from xmceval.rows.block import Float64
 from xmceval.scoring.wholerow import working_space
+from xmceval.statistics.powers import log
 
 LRAP, COVERAGE, LOSS = 0, 1, 2
 
@@ -78,14 +79,15 @@ def _compute_rows(metric: int, truth: Any, scores: Any) -> Float64:
     """Return each row's value, from the kernel that `score` uses."""
     kinds = (kernels.LRAP, kernels.COVERAGE, kernels.LOSS)
     specs = np.array([[kinds[metric], 0, 0, 0, 0]], dtype=np.int64)
-    left_out, status, no_params = np.zeros(1, dtype=np.int64), np.zeros(3, dtype=np.int64), np.ones(1)
+    left_out, status = np.zeros(1, dtype=np.int64), np.zeros(3, dtype=np.int64)
+    no_powers, no_discounts = np.ones(1), np.empty((0, 0))
     longest = int(np.max(np.diff(truth.indptr), initial=1))
     space = working_space(lambda _, size, dtype: np.empty(size, dtype=dtype), longest)
     values = np.empty((truth.shape[0], 1, 4))
     for start, stop, true, predicted in iterate_rows(truth, scores):
         kernels.compute_whole_rows(
             *(_rows(true), _rows(predicted), truth.shape[1], True, False),  # unscored labels have 0; no row is dropped
-            *(specs, no_params, *space, left_out, status, values[start:stop]),
+            *(specs, no_powers, no_discounts, *space, left_out, status, values[start:stop]),
         )
     return values[:, 0, 0]
 
@@ -186,7 +188,7 @@ def _validated_gains(y_true: Any, y_score: Any, k: int | None, sample_weight: An
 def _sum_discounts(n_labels: int, k: int | None, log_base: float) -> Float64:
     """Return the sums of the first 0, 1, 2 ... discounts, up to rank k."""
     ranks = np.arange(2, 2 + min(n_labels, n_labels if k is None else int(k)), dtype=np.float64)
-    return np.concatenate([[0.0], np.cumsum(np.log(log_base) / np.log(ranks))])
+    return np.concatenate([[0.0], np.cumsum(log(log_base) / log(ranks))])
 
 
 def _compute_dcg(gains: Any, scores: Any, discounts: Float64, ignore_ties: bool) -> Float64:

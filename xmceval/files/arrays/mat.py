@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from xmceval.errors import DataError, listed
+from xmceval.errors import DataError, argument, listed
 from xmceval.files.arrays.csr import csc_to_csr
 from xmceval.files.arrays.mat5 import Columns, Variable, read_variables
 from xmceval.files.known.table import title_of
@@ -35,11 +35,12 @@ def open_mat(path: Path, request: Request) -> Opened:
     if is_unclear:
         source.warnings.append(
             f"{path}: matrix {variable.name!r} of {size} may be points x labels or labels x points; it was read as "
-            "points x labels (hint: pass --n-labels)"
+            f"points x labels (hint: pass {argument('n_labels')})"
         )
     order = "labels x points, transposed" if is_transposed else "points x labels"
-    description = f"{title_of('mat')}, matrix {variable.name!r} of {size}, {order}, held in memory"
-    return Opened(source, description, request.role, may_have_extra_column=request.are_scores and variable.full is None)
+    facts = title_of("mat"), f"matrix {variable.name!r} of {size}", order
+    has_extra = request.are_scores and variable.full is None
+    return Opened(source, "mat", facts, request.role, is_held=True, may_have_extra_column=has_extra)
 
 
 def _read_variables(path: Path) -> list[Variable]:

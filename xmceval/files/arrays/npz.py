@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, counted, listed
+from xmceval.errors import DataError, counted, listed, names_flags
 from xmceval.files.arrays.archive import Archive
 from xmceval.files.arrays.csr import coo_to_csr, csc_to_csr
 from xmceval.files.arrays.npy import ArrayStream, Header, take_row_pieces, take_strings
@@ -66,7 +66,7 @@ def open_npz(path: Path, request: Request) -> Opened:
             if lengths["indptr"] != shape[0] + 1:
                 raise indptr_error(str(path), shape[0], n_stored)
             pieces = _CsrPieces(archive, *shape, n_stored, request.are_scores)
-            storage = "" if archive.content is None else ", held in memory"
+            is_held = archive.content is not None
             source = MatrixSource(str(path), *shape, pieces, dtype=dtype)
         else:
             arrays = {part: archive.read_array(opened, part) for part in _FORMATS[form]}
@@ -75,9 +75,9 @@ def open_npz(path: Path, request: Request) -> Opened:
             else:
                 csr = coo_to_csr(str(path), arrays["row"], arrays["col"], arrays["data"], shape[0])
             source = MatrixSource(str(path), *shape, [Csr(*csr, request.are_scores)], dtype=dtype)
-            storage = ", held in memory"
-    description = f"{title_of('npz')} {form} matrix{storage}"
-    return Opened(source, description, request.role, may_have_extra_column=request.are_scores)
+            is_held = True
+    facts = (f"{title_of('npz')} {form} matrix",)
+    return Opened(source, "npz", facts, request.role, is_held=is_held, may_have_extra_column=request.are_scores)
 
 
 def _open_lists(archive: Archive, parts: set[str], request: Request) -> Opened:
@@ -86,10 +86,8 @@ def _open_lists(archive: Archive, parts: set[str], request: Request) -> Opened:
     if others:
         raise DataError(f"{archive.path}: has both {labels!r} and {others[0]!r}; expected labels=, scores=")
     scores = Member(archive, "scores") if "scores" in parts else None
-    storage = "" if archive.content is None else ", held in memory"
-    return open_lists(
-        Member(archive, labels), scores, request, form=f"{title_of('npz-arrays')}{storage},", missing="array 'scores'"
-    )
+    is_held = archive.content is not None
+    return open_lists(Member(archive, labels), scores, request, "npz-arrays", missing="array 'scores'", is_held=is_held)
 
 
 @dataclass(frozen=True)
@@ -135,7 +133,8 @@ def _check(archive: Archive, opened: zipfile.ZipFile) -> tuple[str, dict[str, in
     parts = {name.removesuffix(".npy") for name in opened.namelist()}
     if not _COMMON.keys() <= parts:
         has_rows = {"meta", "rows", "values"} <= parts
-        hint = " (hint: values of rows are compared with xmceval compare --rows)" if has_rows else ""
+        tool = "xmceval compare --rows" if names_flags() else "compare_rows"
+        hint = f" (hint: values of rows are compared with {tool})" if has_rows else ""
         raise DataError(f"{path}: is not a sparse matrix; expected a file of scipy.sparse.save_npz{hint}")
     form = _read_format(archive, opened) if "format" in parts else "csr"
     if form not in _FORMATS:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, Fault
+from xmceval.errors import DataError, Fault, argument
 from xmceval.files.arrays.npy import ArrayFile, Header, NpyFile, read_header, read_row_pieces
 from xmceval.files.known.table import title_of
 from xmceval.files.names import Names, unknown_name
@@ -43,13 +43,13 @@ def open_npy(path: Path, request: Request) -> Opened:
     if not request.are_scores or len(header.shape) != 2 or header.dtype.kind not in "iuUO":
         return open_dense(path, request)
     if header.dtype.kind in "UO":
-        return open_lists(NpyFile(path), None, request, form="npy,")
+        return open_lists(NpyFile(path), None, request, "npy-ranked")
     n_labels, width = request.n_labels, header.shape[1]
     piece = next(read_row_pieces(path, BLOCK_ENTRIES), np.empty((0, 0)))
     largest = int(piece.max(initial=-1))
     are_lists = piece.size > 0 and are_ranked_lists(piece) and (n_labels is None or largest < n_labels)
     if are_lists and (largest >= width if n_labels is None else n_labels != width):
-        return open_lists(NpyFile(path), None, request, form="npy,")
+        return open_lists(NpyFile(path), None, request, "npy-ranked")
     opened = open_dense(path, request)
     if are_lists and width > 2 and int(piece.min()) >= 0 and largest < width:
         opened.source.warnings.append(
@@ -70,7 +70,8 @@ def open_dense(path: Path, request: Request) -> Opened:
     shape, _, dtype = _check_matrix(NpyFile(path), "biuf")
     pieces = _DensePieces(path, request.are_scores)
     source = MatrixSource(str(path), shape[0], shape[1], pieces, dtype=dtype, is_dense=request.are_scores)
-    return Opened(source, f"{title_of('npy')} {dtype} matrix [{shape[0]:,} rows, {shape[1]:,} labels]", request.role)
+    fact = f"{title_of('npy')} {dtype} matrix [{shape[0]:,} rows, {shape[1]:,} labels]"
+    return Opened(source, "npy", (fact,), request.role)
 
 
 def is_pair(path: Path) -> bool:
@@ -125,18 +126,25 @@ def open_pair(path: Path, request: Request) -> Opened:
         raise DataError(describe_missing(path))
     if not labels.exists():
         opened = open_dense(scores, request)
-        return Opened(opened.source, f"{opened.format} (there is no {labels.name})", request.role)
+        [fact] = opened.facts
+        return replace(opened, facts=(f"{fact} (there is no {labels.name})",))
     return open_lists(
         NpyFile(labels),
         NpyFile(scores) if scores.exists() else None,
         request,
-        form=f"{title_of('npy-pair')}," if scores.exists() else "npy,",
+        "npy-pair" if scores.exists() else "npy-ranked",
         missing=scores.name,
     )
 
 
 def open_lists(
-    labels: ArrayFile, scores: ArrayFile | None, request: Request, *, form: str, missing: str = "array of scores"
+    labels: ArrayFile,
+    scores: ArrayFile | None,
+    request: Request,
+    form: str,
+    *,
+    missing: str = "array of scores",
+    is_held: bool = False,
 ) -> Opened:
     """Open a matrix of labels or their names [n_rows, any width], and one of their scores.
 
@@ -147,9 +155,11 @@ def open_lists(
         None for labels that are in the order of their rank.
     request : Request
     form : str
-        The beginning of the format in words.
+        The name of the format.
     missing : str
         The scores that there could be, for the warning that there are none.
+    is_held : bool
+        Whether the arrays are held in memory.
 
     Raises
     ------
@@ -166,20 +176,22 @@ def open_lists(
             )
     are_names = header.dtype.kind in "UO"
     if are_names and request.names is None:
-        raise DataError(
-            f"{labels.name}: has label names, not ids (hint: pass --labels FILE, or labels=, with one name per line)"
-        )
+        option = argument("labels", kind="FILE")
+        raise DataError(f"{labels.name}: has label names, not ids (hint: pass {option}, with one name per line)")
     pieces = _PairPieces(labels, scores, header, request.names if are_names else None)
     source = MatrixSource(labels.name, header.shape[0], None, pieces, is_exact=False, dtype=dtype)
     content = "label names" if are_names else "labels"
-    description = f"{form} ranked {content}" if scores is None else f"{form} {content} and scores"
+    if form == "npy-ranked":
+        facts = [f"{title_of(form)} {content}"]
+    else:
+        facts = [title_of(form), f"ranked {content}" if scores is None else f"{content} and scores"]
     if scores is None:
         source.warnings.append(
             f"{labels.name}: there is no {missing}: labels are ranked by their column, the first is the best"
         )
     if header.dtype.hasobject:
-        description += ", names held in memory"
-    return Opened(source, description, request.role)
+        facts.append("names held in memory")
+    return Opened(source, form, tuple(facts), request.role, is_held=is_held)
 
 
 def _check_matrix(array: ArrayFile, kinds: str) -> Header:

@@ -60,8 +60,9 @@ def _read(path: Path, request: Request, file: Any) -> Opened:
         _check_whole(path, labels, names[1], first)
         entries.add(rows, labels, values[0].astype(np.float64) if values else None)
         first += rows.size
-    source = "" if used is None else f", label names from {used.source}"
-    return entries.open(path, request, f"{title_of('parquet')}, columns {', '.join(names)}{source}")
+    facts = [title_of("parquet"), f"columns {', '.join(names)}"]
+    facts += [] if used is None else [f"label names from {used.source}"]
+    return entries.open(path, request, "parquet", facts)
 
 
 def _to_numpy(path: Path, column: Any, name: str, first: int) -> NDArray[Any]:

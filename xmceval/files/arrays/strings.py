@@ -61,11 +61,22 @@ _ADMITTED = {
 
 
 class _Unpickler(pickle.Unpickler):
+    def __init__(self, text: bytes) -> None:
+        super().__init__(io.BytesIO(text))
+        self._room = len(text)  # for bytes: a pickle may ask any number of times for those of the same string
+
     def find_class(self, module: str, name: str) -> Any:
         """Return a stand-in, and refuse anything else."""
         if (module, name) not in _ADMITTED:
             raise RefusedError(f"it asks for {module}.{name}")
-        return _ADMITTED[module, name]
+        return self._encode if name == "encode" else _ADMITTED[module, name]
+
+    def _encode(self, text: Any, encoding: Any = "utf-8") -> bytes:
+        content = _encode(text, encoding)
+        self._room -= len(content)
+        if self._room < 0:
+            raise RefusedError("it asks for more bytes than it has")
+        return content
 
     def persistent_load(self, pid: Any) -> Any:
         """Refuse references to external objects."""
@@ -94,7 +105,7 @@ def load_strings(stream: BinaryIO) -> NDArray[np.object_]:
     try:
         text = stream.read()
         _check_pickle(text)
-        content = _Unpickler(io.BytesIO(text)).load()
+        content = _Unpickler(text).load()
     except RefusedError:
         raise
     except Exception as error:  # a damaged pickle may raise anything at all

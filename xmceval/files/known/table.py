@@ -54,18 +54,5 @@ def find_known(word: str) -> tuple[str, dict[str, Known]]:
     return name, {each: known for each, known in KNOWN.items() if name in known.tools}
 
 
-def recognize(description: str) -> str | None:
-    """Return the name of the format that the description of an opened file begins with, as readers write it."""
-    text = description.removeprefix("text, ")
-    fitting = [name for name, each in KNOWN.items() if each.title and _begins_with(text, each.title)]
-    return max(fitting, key=lambda name: len(KNOWN[name].title), default=None)
-
-
-def _begins_with(text: str, title: str) -> bool:
-    """Return whether a text begins with a title, and not with a longer word or phrase."""
-    rest = text[len(title) :]
-    return text.startswith(title) and not rest[:1].isalnum()
-
-
 def _normalize(word: str) -> str:
     return "".join(letter for letter in word.lower() if letter.isalnum() or letter == "+")

@@ -137,7 +137,8 @@ def _describe(path: Address, error: BaseException) -> str:
     first = list(_chain(error))[-1] if _is_nowhere(error) or _status(error) else error
     status = _status(error)
     if status is not None and path.protocol in {"http", "https"}:
-        reason = str(getattr(first, "message", "") or getattr(first, "reason", "")).strip()
+        reason = str(getattr(first, "message", "") or getattr(first, "reason", ""))
+        reason = " ".join(reason.split())  # what the server says, which may have many lines
         return f"status {status}{', ' if reason else ''}{redacted(reason, path.text)}"[:_LONGEST]
     if _has_name(error, _DROPPED):
         return "the server closed it"

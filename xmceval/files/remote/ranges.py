@@ -14,6 +14,7 @@ from xmceval.errors import DataError
 from xmceval.files.remote.faults import explain, is_changed, is_lost
 from xmceval.files.remote.stores import Remote
 from xmceval.files.remote.threads import RETRIES, NoAnswerError, call, pause, start
+from xmceval.files.remote.web import WrongRangeError, read_range
 
 LEAST = 1 << 12  # bytes of a request after lost connections
 SMALLEST = 1 << 16  # bytes of a block
@@ -31,17 +32,15 @@ class Handles:
 
     def read(self, begin: int, size: int) -> bytes:
         """Read from a place on; fewer bytes than asked for are no error."""
+        if self._remote.is_web:
+            return read_range(self._remote, begin, size)
         if _is_stateless(self._remote.system):
             return bytes(self._remote.system.cat_file(self._remote.name, begin, begin + size))
-        file = self._free.pop() if self._free else self._open()
+        file = self._free.pop() if self._free else self._remote.open()
         file.seek(begin)
         text = bytes(file.read(size))
         self._free.append(file)  # one that failed is not used again
         return text
-
-    def _open(self) -> Any:
-        web = {"size": self._remote.size} if self._remote.is_web else {}
-        return self._remote.open(**web)
 
     def close(self) -> None:
         """Close the files that no thread uses."""
@@ -200,12 +199,17 @@ class Ranges:
             if not text:
                 self.remote.check_unchanged()
                 raise DataError(f"{self.remote.path}: ends at byte {place:,}, but its size is {self.size:,}")
+            if place + len(text) > end:
+                raise DataError(f"{self.remote.path}: its store sent more than the {end - place:,} bytes asked for")
             failures = 0
             place += len(text)
             parts.append(text)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def _resume_or_raise(self, error: Exception, place: int, failures: int) -> None:
+        if isinstance(error, WrongRangeError):
+            self.remote.check_unchanged()
+            raise DataError(f"{self.remote.path}: {error} (hint: download the file)") from None
         if is_changed(error):
             self.remote.check_unchanged()
             self.remote.trusts_tags = False  # the store gives the same file another tag

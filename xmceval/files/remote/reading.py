@@ -10,12 +10,12 @@ from functools import partial
 from typing import Any
 
 from xmceval.errors import DataError
-from xmceval.files.copies import Copy
+from xmceval.files.copies import Copy, write_all
 from xmceval.files.remote import ranges
 from xmceval.files.remote.faults import explain, is_changed, is_lost
 from xmceval.files.remote.ranges import Ranges, Window
 from xmceval.files.remote.stores import Remote
-from xmceval.files.remote.threads import RETRIES, NoAnswerError, call, pause
+from xmceval.files.remote.threads import RETRIES, call, pause
 from xmceval.rows.progress import find_watcher
 
 PIECE = 1 << 20  # bytes
@@ -189,7 +189,7 @@ class Stream:
                 if is_changed(error):
                     self.remote.check_unchanged()
                     self.remote.trusts_tags = False
-                elif failures > RETRIES or not (is_lost(error) or isinstance(error, NoAnswerError)):
+                elif failures > RETRIES or not is_lost(error):  # nor is one without an answer waited for again
                     cause = str(explain(self.remote.path, error)).removeprefix(f"{self.remote.path}: ")
                     raise DataError(
                         f"{self.remote.path}: the connection was lost at byte {place:,}, and it cannot be resumed: "
@@ -204,6 +204,9 @@ class Stream:
             if not piece:
                 break
             text += piece
+            if self.size is not None and begin + len(text) > self.size:
+                self.remote.check_unchanged()
+                raise DataError(f"{self.remote.path}: the server sent more than the {self.size:,} bytes of the file")
         if begin == 0 and not self.remote.head:
             self.remote.head = bytes(text[: ranges.FIRST])
         return bytes(text)
@@ -253,7 +256,7 @@ def make_copy(remote: Remote) -> Copy:
         buffer = memoryview(bytearray(PIECE))
         try:
             while n_read := stream.read_into(place, buffer):
-                copy.file.write(buffer[:n_read])
+                write_all(copy.file, buffer[:n_read])
                 place += n_read
         except OSError as error:
             raise DataError(

@@ -11,6 +11,7 @@ from xmceval.files.addresses import Address
 from xmceval.files.copies import Copy
 from xmceval.files.remote.faults import MissingError, describe_missing_package, explain, is_permanent
 from xmceval.files.remote.threads import RETRIES, call, pause
+from xmceval.files.remote.web import WrongRangeError, read_range
 
 T = TypeVar("T")
 
@@ -145,24 +146,26 @@ class Remote:
         size = self.size
 
         def read_last() -> bool:
-            with self.open(size=size) as file:
-                file.seek(size - 1)
-                try:
-                    return len(file.read(1)) == 1
-                except ValueError:  # the server sends the whole file
-                    return False
+            try:
+                return len(read_range(self, size - 1, 1)) == 1
+            except WrongRangeError:
+                return False
 
         return self.attempt(read_last)
 
     def open(self, **how: Any) -> Any:
         """Open the file for reading, without a cache: blocks that were read are kept here."""
         if self.is_web:
-            headers = dict(self.system.kwargs.get("headers", {}))
-            etag = str(self.info.get("ETag", ""))
-            if etag.startswith('"') and self.trusts_tags:  # weak tags do not identify bytes
-                headers["If-Match"] = etag
-            how["headers"] = headers | {"Accept-Encoding": "identity"}
+            how["headers"] = self.headers()
         return self.system.open(self.name, "rb", cache_type="none", **how)
+
+    def headers(self) -> dict[str, str]:
+        """Return what a request to a web server has: it must be for the bytes of this very file."""
+        headers = dict(self.system.kwargs.get("headers", {}))
+        etag = str(self.info.get("ETag", ""))
+        if etag.startswith('"') and self.trusts_tags:  # weak tags do not identify bytes
+            headers["If-Match"] = etag
+        return headers | {"Accept-Encoding": "identity"}
 
     def match(self) -> list[str]:
         """Return the addresses of the files that match this one, a pattern.
@@ -222,6 +225,7 @@ def connect(path: Address, fingerprint: tuple[tuple[str, str], ...] | None = Non
     """
     try:
         from fsspec.core import url_to_fs
+        from fsspec.registry import known_implementations, registry
     except ImportError:
         raise DataError(f"{path}: remote files need the package fsspec (hint: pip install 'xmceval[remote]')") from None
     try:
@@ -229,7 +233,7 @@ def connect(path: Address, fingerprint: tuple[tuple[str, str], ...] | None = Non
     except ImportError as error:
         raise DataError(f"{path}: {describe_missing_package(path, error)}") from None
     except ValueError as error:
-        if "not known" in str(error):
+        if path.protocol not in {*registry, *known_implementations}:
             raise DataError(
                 f"{path}: fsspec does not know the protocol {path.protocol!r}; expected one such as s3, gs, hf or https"
             ) from None

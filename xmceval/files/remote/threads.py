@@ -8,6 +8,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
+from xmceval.errors import as_here
+
 T = TypeVar("T")
 
 PATIENCE = 30.0  # seconds without an answer
@@ -22,6 +24,7 @@ class NoAnswerError(Exception):
 def start(work: Callable[[], T]) -> Future[T]:
     """Do something in a thread of its own, which ends with the process: no pool, as that would wait for it."""
     future: Future[T] = Future()
+    work = as_here(work)
 
     def run() -> None:
         try:

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from xmceval.errors import Fault
+from xmceval.errors import Fault, argument
 from xmceval.files.chunks import PADDING, Chunk
 from xmceval.files.known.table import title_of
 from xmceval.files.names import Names, parse_label
@@ -166,7 +166,7 @@ def _parse_names(region: Region, scratch: Scratch, *, separator: int = 0, prefix
 
     names = region.names
     if names is None:  # such a file is not opened without names
-        raise region.row_fault(0, "has label names, not ids (hint: pass --labels FILE)")
+        raise region.row_fault(0, f"has label names, not ids (hint: pass {argument('labels', kind='FILE')})")
     rows, status = _room_for_labels(region, scratch), _status(scratch)
     text = (region.chunk.text, region.start, region.stop)
     parse_names(*text, separator, np.frombuffer(bytearray(prefix), dtype=np.uint8), *names.arrays, *rows, status)
@@ -293,10 +293,10 @@ GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
         "ids": Grammar(title_of("ids"), _parse_ids, is_ranked=True),
         "scored": Grammar(title_of("scored"), _parse_scored, _SCORES, expected=_expected_scored),
         "names": Grammar(title_of("names"), _parse_names, has_comments=False, is_ranked=True),
-        "tabbed names": Grammar(title_of("tabbed-names"), _parse_tabbed_names, has_comments=False, is_ranked=True),
-        "comma names": Grammar(title_of("comma-names"), _parse_comma_names, has_comments=False, is_ranked=True),
+        "tabbed-names": Grammar(title_of("tabbed-names"), _parse_tabbed_names, has_comments=False, is_ranked=True),
+        "comma-names": Grammar(title_of("comma-names"), _parse_comma_names, has_comments=False, is_ranked=True),
         "fasttext": Grammar(title_of("fasttext"), _parse_fasttext, has_comments=False),
-        "fasttext lists": Grammar(
+        "fasttext-lists": Grammar(
             title_of("fasttext-lists"), _parse_fasttext_lists, has_comments=False, is_ranked=True
         ),
         "json": Grammar(title_of("json"), _parse_json, has_comments=False),

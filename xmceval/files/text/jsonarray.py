@@ -114,7 +114,8 @@ def _open_rows(path: Path, request: Request, elements: Iterator[Element]) -> Ope
         ends.append(len(labels))
     csr = Csr(np.array(ends, dtype=np.int64), np.array(labels, dtype=np.int64), np.array(values), request.are_scores)
     source = MatrixSource(str(path), csr.n_rows, None, [csr], is_exact=False)
-    return Opened(source, f"{title_of('json-array')} of {counted(csr.n_rows, 'row')}, held in memory", request.role)
+    facts = (f"{title_of('json-array')} of {counted(csr.n_rows, 'row')}",)
+    return Opened(source, "json-array", facts, request.role, is_held=True)
 
 
 def _open_triples(path: Path, request: Request, elements: Iterator[Element], keys: list[str], roles: Roles) -> Opened:
@@ -136,4 +137,4 @@ def _open_triples(path: Path, request: Request, elements: Iterator[Element], key
             raise DataError(f"{place}: {error}") from None
     entries = Entries()
     entries.add(np.array(rows, dtype=np.int64), np.array(labels, dtype=np.int64), np.array(values))
-    return entries.open(path, request, f"{title_of('json-array')} of objects with {', '.join(keys)}")
+    return entries.open(path, request, "json-array", [f"{title_of('json-array')} of objects with {', '.join(keys)}"])

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from xmceval.errors import DataError
+from xmceval.errors import DataError, argument, counted
 from xmceval.files.chunks import count_lines
+from xmceval.files.lines import without_comment
 from xmceval.files.names import LARGEST_ID, Names
 from xmceval.files.pipes import copy_pipe
 from xmceval.files.signatures import UTF8_BOM
@@ -74,11 +75,16 @@ class Layout:
         return GRAMMARS[self.kind]
 
     @property
+    def facts(self) -> tuple[str, ...]:
+        """What people are told of the layout."""
+        header = f"header {self.header!r}" if self.header else "no header"
+        names = () if self.names is None else (f"label names from {self.names.source}",)
+        return "text", self.grammar.name, header, *names
+
+    @property
     def description(self) -> str:
         """The layout in words."""
-        header = f"header {self.header!r}" if self.header else "no header"
-        names = f", label names from {self.names.source}" if self.names is not None else ""
-        return f"text, {self.grammar.name}, {header}{names}"
+        return ", ".join(self.facts)
 
 
 def detect_layout(path: Path, names: Names | None = None) -> Layout:
@@ -129,7 +135,7 @@ def _find_marked_kind(lines: Sequence[bytes]) -> str:
     if rows[0].startswith((b"{", b"[")):
         return "json"
     if any(FASTTEXT_PREFIX in row and _FASTTEXT_LABEL.search(row) for row in rows):
-        return "fasttext lists" if all(map(_FASTTEXT_LIST.match, rows)) else "fasttext"
+        return "fasttext-lists" if all(map(_FASTTEXT_LIST.match, rows)) else "fasttext"
     return ""
 
 
@@ -138,7 +144,7 @@ def _detect_below_header(path: Path, lines: list[bytes], number: int, after: int
     line = lines[number].strip()
     text = line.lstrip(b"# \t")
     mark = line[: len(line) - len(text)]
-    text = text.split(b"#")[0].rstrip()  # a comment may follow the header
+    text = without_comment(text).rstrip()  # a comment may follow the header
     numbers = _whole_numbers(text)
     if len(numbers) != 2 and (len(numbers) != 3 or line.startswith(b"#") or b"," in text):
         return None
@@ -172,7 +178,7 @@ def _parse_header(path: Path, number: int, numbers: list[bytes], header: bytes, 
 def _has_labels(path: Path, layout: Layout, rows: list[bytes]) -> bool:
     """Return whether a header of three numbers is not a row of three labels; refuse it before rows of pairs."""
     if any(b":" in row for row in rows):
-        if any(words and b":" not in words[0] for row in rows if (words := row.split(b"#")[0].split(None, 1))):
+        if any(words and b":" not in words[0] for row in rows if (words := without_comment(row).split(None, 1))):
             return True
         raise DataError(
             f"{path}:{layout.header_lines}: the header {layout.header!r} declares points, features and labels, but "
@@ -183,7 +189,7 @@ def _has_labels(path: Path, layout: Layout, rows: list[bytes]) -> bool:
 
 def _fits_header(layout: Layout, kind: str, rows: list[bytes]) -> bool:
     """Return whether the labels of the first rows are below the number that a header would declare."""
-    words = (word for row in rows for word in row.split(b"#")[0].replace(b",", b" ").split())
+    words = (word for row in rows for word in without_comment(row).replace(b",", b" ").split())
     return kind != "ids" or all(
         len(word) < 20 and int(word) < (layout.n_labels or 0) for word in words if word.isdigit()
     )
@@ -199,7 +205,7 @@ def _find_kind(lines: Sequence[bytes]) -> str:
     """Return the kind of the first row that shows it, or an empty string if there is no row."""
     kind = ""
     for line in lines:
-        row = line.split(b"#")[0].strip()
+        row = without_comment(line).strip()
         words = row.split(None, 1)
         if words and b":" in words[0] and _FEATURE.match(words[0]):
             return "pairs"
@@ -225,7 +231,7 @@ def _finish(path: Path, layout: Layout, lines: list[bytes], names: Names | None)
         layout = replace(layout, kind="pairs")
     if layout.kind in {"pairs", "labels"}:
         _check_first_row(path, layout, lines)
-        return layout
+        return replace(layout, warning=_doubt_first_row(path, layout, lines))
     if layout.kind == "scored" or names is None:
         return layout
     rows = [line for line in lines if line.strip()]
@@ -233,26 +239,41 @@ def _finish(path: Path, layout: Layout, lines: list[bytes], names: Names | None)
     if layout.kind == "names":
         fields = [field.strip() for row in rows for field in row.split(b"\t")][:WORDS_COMPARED]
         are_fields = not names.has_all(words) and (names.has_all(fields) or any(b"\t" in row for row in rows))
-        return replace(layout, kind="tabbed names" if are_fields else "names", names=names)
+        return replace(layout, kind="tabbed-names" if are_fields else "names", names=names)
     return _as_names(path, layout, rows, names)
 
 
 def _as_names(path: Path, layout: Layout, rows: list[bytes], names: Names) -> Layout:
     """Decide whether digits are ids or names of labels: names if one of them is, so that an unknown one is reported."""
-    lists = [row.split(b"#")[0] for row in rows]
+    lists = [without_comment(row) for row in rows]
     words = [word for row in lists for word in row.replace(b",", b" ").split()][:WORDS_COMPARED]
     labels = {word: names.labels[name] for word in set(words) if (name := word.decode()) in names.labels}
     if not labels:
         return layout
     is_same = all(label == int(word) for word, label in labels.items() if len(word) < 19)
     warning = "" if is_same else f"{path}: its words were read as names in {names.source}, not as label ids"
-    kind = "comma names" if any(b"," in row for row in lists) else "names"
+    kind = "comma-names" if any(b"," in row for row in lists) else "names"
     return replace(layout, kind=kind, names=names, warning=warning)
+
+
+def _doubt_first_row(path: Path, layout: Layout, lines: list[bytes]) -> str:
+    """Return a warning where only the first row has a label before features, as if the header's newline were lost."""
+    if layout.kind != "labels" or layout.header:
+        return ""
+    numbered = enumerate(map(without_comment, lines), layout.header_lines + 1)
+    (number, first), *others = ((number, row) for number, row in numbered if row.strip())
+    is_id, have_labels = first.split(None, 1)[0].isdigit(), any(not _FEATURE.match(row) for _, row in others)
+    if not is_id or have_labels or not others:  # a row that really has no labels begins with a blank
+        return ""
+    return (
+        f"{path}:{number}: only this one of the first {counted(len(others) + 1, 'row')} begins with a label, "
+        f"{quote(first)}; is the newline after the header missing?"
+    )
 
 
 def _check_first_row(path: Path, layout: Layout, lines: list[bytes]) -> None:
     """Refuse text whose first row cannot be of its layout."""
-    rows = ((number, row) for number, line in enumerate(lines, 1) if (row := line.split(b"#")[0].strip()))
+    rows = ((number, row) for number, line in enumerate(lines, 1) if (row := without_comment(line).strip()))
     number, row = next(rows, (0, b""))
     if not row or layout.kind != "pairs":
         return
@@ -262,5 +283,5 @@ def _check_first_row(path: Path, layout: Layout, lines: list[bytes]) -> None:
     if not any(b":" in line for line in lines):
         raise DataError(
             f"{place}: expected rows of idx:value such as '12:0.5 90:0.25', found {quote(row)} "
-            "(hint: pass --labels FILE if these are label names)"
+            f"(hint: pass {argument('labels', kind='FILE')} if these are label names)"
         )

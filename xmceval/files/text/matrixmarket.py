@@ -69,15 +69,15 @@ def open_matrix_market(path: Path, request: Request, head: bytes) -> Opened | No
             f"{path}: declares {counted(layout.n_entries, 'entry')}, but has {n_read:,} (is the file truncated?)"
         )
     shape = layout.sizes[0], layout.sizes[1]
-    title = f"{title_of('matrixmarket')}, {layout.form} {layout.field} matrix of {shape[0]:,} x {shape[1]:,}"
+    facts = title_of("matrixmarket"), f"{layout.form} {layout.field} matrix of {shape[0]:,} x {shape[1]:,}"
     if layout.form == "array":
         values = np.concatenate([np.empty((0, 1)), *parts])[:, 0].reshape(shape, order="F")
         source = MatrixSource(str(path), *shape, [Dense(values, request.are_scores)])
-        return Opened(source, f"{title}, held in memory", request.role)
+        return Opened(source, "matrixmarket", facts, request.role, is_held=True)
     entries = Entries()
     for part in parts:
         entries.add(part[:, 0] - 1, part[:, 1] - 1, part[:, 2].copy() if part.shape[1] == 3 else None)
-    return entries.open(path, request, title, shape)
+    return entries.open(path, request, "matrixmarket", facts, shape)
 
 
 def _parse_head(path: Path, head: bytes) -> Layout:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xmceval.errors import DataError, Fault, counted
+from xmceval.errors import DataError, Fault, argument, counted
 from xmceval.files.chunks import Chunk, LineChunks
 from xmceval.files.decimals import check_decimals
 from xmceval.files.limits import MAX_LINE
@@ -46,7 +46,7 @@ def open_text(path: Path, request: Request) -> Opened:
             f"{path}: looks like {actual} ({layout.description}); expected {expected}, such as rows of {row}"
         )
     source = TextSource(path, layout, request.are_scores, request.max_line)
-    return Opened(source, layout.description, request.role, is_ranked=layout.grammar.is_ranked)
+    return Opened(source, layout.kind, layout.facts, request.role, is_ranked=layout.grammar.is_ranked)
 
 
 class Mark(NamedTuple):
@@ -179,7 +179,7 @@ class TextBlock:
 
         token = bytes(self.chunk.buffer[offset:end])
         if code == UNKNOWN_NAME:
-            hint = " (hint: leave --labels out if these are label ids)" if token.isdigit() else ""
+            hint = f" (hint: leave {argument('labels')} out if these are label ids)" if token.isdigit() else ""
             name = token[:40].decode(errors="backslashreplace")
             return self.row_fault(row, unknown_name(name, self.names) + hint)
         return self.row_fault(row, f"{self.grammar.expected(code)}, found {quote(token)}")

@@ -76,9 +76,9 @@ def open_triples(path: Path, request: Request, head: bytes, *, is_whole: bool) -
         return None
     entries = _read(path, layout)
     header = "in the order of its header" if layout.header_line else "no header"
-    names = "" if layout.names is None else f", label names from {layout.names.source}"
-    title = f"{title_of('triples')} between {DELIMITERS[layout.delimiter]}s, {header}{names}"
-    return entries.open(path, request, title)
+    facts = [f"{title_of('triples')} between {DELIMITERS[layout.delimiter]}s", header]
+    facts += [] if layout.names is None else [f"label names from {layout.names.source}"]
+    return entries.open(path, request, "triples", facts)
 
 
 def _detect_header(filled: Sequence[tuple[int, bytes]], request: Request) -> Layout | None:

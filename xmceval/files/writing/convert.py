@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from xmceval.errors import UsageError, listed
+from xmceval.errors import UsageError, argument, listed
 from xmceval.files.paths import sibling, to_path
 from xmceval.files.signatures import LABELS_ENDING, SCORES_ENDING
 from xmceval.files.writing.formats import COMPRESSORS, Format, find_format, split_endings
@@ -114,7 +114,9 @@ def convert(
     if path is not None:
         return _write_file(path, target, job, force=force)
     if not target.is_text:
-        raise UsageError(f"{target.name} cannot be written to a stream (hint: pass --to xmc, plain or omikuji)")
+        raise UsageError(
+            f"{target.name} cannot be written to a stream (hint: pass {argument('to')} as xmc, plain or omikuji)"
+        )
     with tempfile.TemporaryFile() as file:
         sink = _make_text_sink(target, file, job)
         written = _write_rows(job, sink)
@@ -125,9 +127,11 @@ def convert(
 def _check_options(target: Format, are_scores: bool, top: int | None, order: str | None) -> None:
     """Refuse a format that cannot hold the rows, and wrong values."""
     if target.name == "lists" and are_scores:
-        raise UsageError("lists of labels cannot hold scores (hint: pass --truth if these are true labels)")
+        raise UsageError(
+            f"lists of labels cannot hold scores (hint: pass {argument('truth', True)} if these are true labels)"
+        )
     if target.name == "npy" and not are_scores:
-        raise UsageError("a pair of npy files holds predictions, not truth (hint: pass --to npz)")
+        raise UsageError(f"a pair of npy files holds predictions, not truth (hint: pass {argument('to', 'npz')})")
     if order not in {None, *ORDERS}:
         raise UsageError(f"order must be one of {listed(ORDERS)}, got {order!r}")
     if top is not None and top < 1:
@@ -200,7 +204,8 @@ def _write_rows(job: Job, sink: Sink) -> Written:
     if n_labels == UNKNOWN:
         n_labels = totals.largest + 1
         notes.append(
-            f"the number of labels is not declared; using the largest label + 1, {n_labels:,} (hint: pass --n-labels)"
+            f"the number of labels is not declared; using the largest label + 1, {n_labels:,} "
+            f"(hint: pass {argument('n_labels')})"
         )
     sink.finish(totals.n_rows, n_labels)
     return Written(totals.n_rows, n_labels, totals.n_entries, tuple(notes))

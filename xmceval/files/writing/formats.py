@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from xmceval.errors import UsageError, listed, missing_package
+from xmceval.errors import UsageError, argument, listed, missing_package
 from xmceval.files.paths import to_path
 from xmceval.files.signatures import LABELS_ENDING, SCORES_ENDING
 
@@ -111,8 +111,8 @@ def find_format(dst: str | Path, name: str | None = None) -> Format:
     form = FORMATS[name or (ending[1:] if ending in {".npz", ".npy"} else "xmc")]
     if name is None and ending in FOREIGN_ENDINGS | FOREIGN_TEXT_ENDINGS:
         raise UsageError(
-            f"{dst}: cannot write {ending} (hint: use a name ending in .npz or .txt, or pass --to with one of "
-            f"{listed(FORMATS)})"
+            f"{dst}: cannot write {ending} (hint: use a name ending in .npz or .txt, or pass "
+            f"{argument('to', kind='FORMAT')}, one of {listed(FORMATS)})"
         )
     if compression and not form.is_text:
         raise UsageError(f"{dst}: {form.name} cannot be compressed; only text can")

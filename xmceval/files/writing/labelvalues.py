@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from xmceval.files.writing.sinks import write_member
 from xmceval.files.writing.targets import check_new_file
 from xmceval.rows.progress import phase
+from xmceval.version import LABELS_SCHEMA
 
-SCHEMA = "xmceval-labels/1"
 AT_ONCE = 1 << 14  # labels
 
 Array = NDArray[Any]
@@ -77,7 +77,13 @@ class LabelTable:
     @property
     def described(self) -> dict[str, Any]:
         """The systems, the columns and what else a reader needs to know, for JSON."""
-        return {"schema": SCHEMA, "systems": self.systems, "columns": list(self.values), "bins": self.bins, **self.meta}
+        return {
+            "schema": LABELS_SCHEMA,
+            "systems": self.systems,
+            "columns": list(self.values),
+            "bins": self.bins,
+            **self.meta,
+        }
 
 
 def check_label_file(path: str | Path) -> Path:

@@ -17,10 +17,11 @@ from typing import Any, BinaryIO, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from xmceval.files.copies import write_all
 from xmceval.files.writing.sinks import write_member
 from xmceval.files.writing.targets import check_new_file, open_targets
+from xmceval.version import ROWS_SCHEMA
 
-SCHEMA = "xmceval-rows/1"
 READ_ROWS = 1 << 14
 
 
@@ -79,7 +80,8 @@ class _Npz:
 
     def __init__(self, file: BinaryIO, head: RowHead) -> None:
         self._file, self._head = file, head
-        self._spool = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - finish closes it
+        folder = Path(file.name).parent
+        self._spool = tempfile.TemporaryFile(buffering=0, dir=folder)  # noqa: SIM115 - close() closes it
         self._width = 2 + 2 * len(head.systems) * len(head.metrics)
         self._n_rows = 0
 
@@ -87,7 +89,7 @@ class _Npz:
         """Write rows."""
         table = np.empty((rows.size, self._width))
         table[:, 0], table[:, 1], table[:, 2:] = rows, weights, values.reshape(rows.size, self._width - 2)
-        self._spool.write(table.data)
+        write_all(self._spool, table.data)
         self._n_rows += rows.size
 
     def finish(self, meta: Mapping[str, Any]) -> None:
@@ -169,7 +171,13 @@ class _Jsonl:
 
 
 def _meta(head: RowHead, meta: Mapping[str, Any]) -> dict[str, Any]:
-    return {"schema": SCHEMA, "systems": head.systems, "metrics": head.metrics, "has_ideal": head.has_ideal, **meta}
+    return {
+        "schema": ROWS_SCHEMA,
+        "systems": head.systems,
+        "metrics": head.metrics,
+        "has_ideal": head.has_ideal,
+        **meta,
+    }
 
 
 def _texts(numbers: NDArray[np.float64]) -> list[str]:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import Fault
+from xmceval.files.copies import write_all
 from xmceval.rows.block import Block, Rows, Scratch
 
 COPY_ENTRIES = 1 << 17
@@ -117,7 +118,7 @@ class _Arrays:
         """Write the arrays of a block."""
         *arrays, is_single = payload
         for file, array in zip(self._parts, arrays, strict=True):
-            file.write(array.data)
+            write_all(file, array.data)
         self._n_entries += arrays[1].size
         self._longest = max(self._longest, int(arrays[0].max(initial=0)))
         self._is_single &= is_single

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from xmceval.errors import DataError, UsageError, listed
+from xmceval.errors import DataError, UsageError, argument, listed
 from xmceval.files.addresses import Address
 from xmceval.files.paths import RemotePath, to_path
 
@@ -56,8 +56,9 @@ def open_targets(targets: Sequence[Path], *, force: bool) -> Iterator[list[Binar
     existing = [target for target in targets if target.exists()]
     if existing and not force:
         exist = "exists" if len(existing) == 1 else "exist"
-        raise UsageError(f"{listed(existing)}: already {exist} (hint: pass --force to overwrite)")
+        raise UsageError(f"{listed(existing)}: already {exist} (hint: pass {argument('force', True)} to overwrite)")
     remote = [target for target in targets if isinstance(target, RemotePath)]
+    names = listed(targets)
     targets = [target.resolve() for target in targets]  # the target of a link is overwritten, not the link
     temporary = [_part_name(target) for target in targets]
     files: list[BinaryIO] = []
@@ -68,7 +69,7 @@ def open_targets(targets: Sequence[Path], *, force: bool) -> Iterator[list[Binar
         files.extend(path.open("w+b") for path in temporary)
         yield files
         for file in files:
-            file.close()
+            file.close()  # which writes the rest
         if remote:
             from xmceval.files.remote.uploads import upload_all
 
@@ -82,10 +83,11 @@ def open_targets(targets: Sequence[Path], *, force: bool) -> Iterator[list[Binar
                 _copy_permissions(target, path)
                 path.replace(target)
     except OSError as error:
-        raise DataError(f"{targets[0]}: {error.strerror or error}") from None
+        raise DataError(f"{names}: {error.strerror or error}") from None
     finally:
         for file in files:
-            file.close()
+            with suppress(OSError):  # of a full disk, which has room again once the files are gone
+                file.close()
         for path in temporary:
             path.unlink(missing_ok=True)
         _unfinished.difference_update(temporary)
@@ -125,7 +127,8 @@ def check_target(target: Path) -> None:
 def remove_unfinished() -> None:
     """Remove the files that are not yet complete: for whoever ends the process at once."""
     while _unfinished:
-        _unfinished.pop().unlink(missing_ok=True)
+        with suppress(OSError):
+            _unfinished.pop().unlink(missing_ok=True)
 
 
 def _part_name(target: Path) -> Path:

@@ -102,14 +102,14 @@ def _build_sections(
     yield None if comparison is None else show_differences(comparison, layout)
     yield show_pictures(results, comparison, layout)
     yield show_bins(results, sheet)
-    yield show_published(results)
+    yield show_published(results, layout)
     yield show_ceilings(results, layout)
     yield show_ties(results, layout)
     if comparison is not None:
         yield show_overlaps(comparison, layout)
         yield show_examples(comparison.examples, layout)
     yield describe_data(results, evidence)
-    yield describe_files(results, comparison, evidence)
+    yield describe_files(results, comparison, evidence, layout)
     yield show_definitions(results)
     yield describe_provenance(results, comparison, evidence)
 

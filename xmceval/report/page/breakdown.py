@@ -64,7 +64,7 @@ def show_ceilings(results: Sequence[Result], layout: Layout) -> Section | None:
     rows = [_ceiling_row(figure, results, layout) for figure in figures]
     line = (
         "The ceiling is the best value that any ranking could have on this truth; beside it, the share of it that "
-        f"{'each system' if several else 'the system'} reaches, in percent."
+        f"{'each system' if several else 'the system'} reaches{', in percent' if layout.percent else ''}."
     )
     table = draw_plain_table(None, heads, rows, label="Ceilings of metrics", numeric=range(1, len(heads)))
     return Section("ceilings", "Ceilings", join([draw_lines([line]), table]))
@@ -75,5 +75,5 @@ def _ceiling_row(figure: Figure, results: Sequence[Result], layout: Layout) -> l
     shares = []
     for result in results:
         estimate = result.estimates[figure.name]
-        shares.append(f"{100 * estimate.value / estimate.ceiling:.2f}" if estimate.ceiling else "")
+        shares.append(layout.share(estimate.value / estimate.ceiling) if estimate.ceiling else "")
     return [figure.name, layout.format(figure.measure, ceiling), *shares]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from xmceval.errors import counted
@@ -11,6 +12,7 @@ from xmceval.inspection.file import FileInspection
 from xmceval.inspection.pair import PairInspection
 from xmceval.inspection.tally import Spread
 from xmceval.report.comparison import Comparison
+from xmceval.report.layout import Layout
 from xmceval.report.markup import Child, Markup, element, isolate, join, name
 from xmceval.report.page.evidence import Evidence, InputFile
 from xmceval.report.page.parts import Section, draw_bars, draw_facts, draw_lines, draw_plain_table
@@ -85,13 +87,16 @@ def _draw_spread(title: Child, heads: tuple[str, str], spread: Spread | None) ->
     yield draw_bars([title, summary], heads, bars)
 
 
-def describe_files(results: Sequence[Result], comparison: Comparison | None, evidence: Evidence) -> Section | None:
+def describe_files(
+    results: Sequence[Result], comparison: Comparison | None, evidence: Evidence, layout: Layout
+) -> Section | None:
     """Describe what was wrong with the files, or is worth knowing about them."""
     names = [result.name for result in results]
     warnings = [*(comparison.warnings if comparison is not None else ()), *shared_lines(results, "warnings")]
     warnings += [line for line in _inspected_warnings(evidence) if line not in warnings]
-    forms = tuple(f"{file.path}: {file.description}" for file in evidence.files)  # the table of files has them
-    notes = [*(line for line in shared_lines(results, "notes") if not line.endswith(forms or "\n")), *evidence.unread]
+    in_table = {file.note for file in evidence.files}
+    others = [replace(result, notes=tuple(line for line in result.notes if line not in in_table)) for result in results]
+    notes = [*shared_lines(others, "notes"), *evidence.unread]
     content: list[Child] = []
     if warnings:
         content += [element("h3", "Warnings"), draw_lines((isolate(line, names) for line in warnings), "problems")]
@@ -101,7 +106,7 @@ def describe_files(results: Sequence[Result], comparison: Comparison | None, evi
         content += [element("h3", "Each file"), _list_files(evidence.files)]
     compared = [pair for pair in evidence.pairs if pair.shifted is not None]
     if compared:
-        content += [element("h3", "Do truth and predictions belong together?"), _list_pairs(compared)]
+        content += [element("h3", "Do truth and predictions belong together?"), _list_pairs(compared, layout)]
     return Section("files", "Files and warnings", join(content)) if content else None
 
 
@@ -158,16 +163,16 @@ def _describe_order(file: FileInspection) -> str:
     return (f"all rows by {by}" if by else "mixed") + ties
 
 
-def _list_pairs(pairs: Sequence[PairInspection]) -> Markup:
+def _list_pairs(pairs: Sequence[PairInspection], layout: Layout) -> Markup:
     caption = (
-        "P@1 of the predictions as they are, with their rows in random order, and with all labels shifted by one; "
-        "in percent. The first should be far above the others."
+        "P@1 of the predictions as they are, with their rows in random order, and with all labels shifted by one"
+        f"{'; in percent' if layout.percent else ''}. The first should be far above the others."
     )
     heads = ["Predictions", "as they are", "rows in random order", "labels − 1", "labels + 1"]
     rows = []
     for pair in pairs:
         values = (pair.precision_at_1, pair.chance, *(pair.shifted or (None, None)))
-        cells = ["" if value is None else f"{100 * value:.2f}" for value in values]
+        cells = ["" if value is None else layout.share(value) for value in values]
         rows.append([name(to_path(pair.scores).name), *cells])
     return draw_plain_table(caption, heads, rows, label="Checks of each pair of files", numeric=range(1, 5))
 

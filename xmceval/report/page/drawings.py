@@ -114,13 +114,13 @@ def _find_in_rows(results: Sequence[Result], comparison: Comparison | None, layo
 
 def _find_in_gain(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> str:  # noqa: ARG001
     """Say how many of the true labels systems find, and how many of those of the rarer half of the labels."""
-    return " ".join(_find_gain(each.name, each.gain) for each in results if each.gain is not None)
+    return " ".join(_find_gain(each.name, each.gain, layout) for each in results if each.gain is not None)
 
 
-def _find_gain(name: str, gain: LabelGain) -> str:
+def _find_gain(name: str, gain: LabelGain, layout: Layout) -> str:
     is_rare = gain.n_labels.cumsum() - gain.n_labels >= gain.n_labels.sum() / 2
     shares = (gain.hits[part].sum() / max(gain.true[part].sum(), 1e-300) for part in (slice(None), is_rare))
-    all_labels, rare = (f"{100 * share:.1f} %" for share in shares)
+    all_labels, rare = (f"{layout.share(share)}{' %' if layout.percent else ''}" for share in shares)
     return (
         f"{name} finds {all_labels} of the true labels with its {gain.k} best, and {rare} of those of the rarer half."
     )
@@ -128,8 +128,9 @@ def _find_gain(name: str, gain: LabelGain) -> str:
 
 def _find_in_calibration(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> str:  # noqa: ARG001
     """Say how far scores are from hit rates."""
+    unit = " points" if layout.percent else ""
     return " ".join(
-        f"{each.name}: scores and hit rates differ by {100 * each.reliability.ece:.2f} points on average."
+        f"{each.name}: scores and hit rates differ by {layout.share(each.reliability.ece)}{unit} on average."
         for each in results
         if each.reliability is not None
     )

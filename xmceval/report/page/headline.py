@@ -11,20 +11,34 @@ from xmceval.report.layout import Layout
 from xmceval.report.markup import Markup, element, join, name, text
 from xmceval.report.page.ranking import Ranking
 from xmceval.report.result import Result
-from xmceval.report.verdicts import describe_p
+from xmceval.report.systemtable import join_cutoffs
+from xmceval.report.verdicts import describe_few, describe_p, describe_size
 from xmceval.scoring.finish import Figure
 
 MOST_VALUES = 4  # metrics in the sentence on one system
+MOST_SYSTEMS = 5  # that are compared with a baseline in a sentence each
 
 
 def write_headline(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> list[Markup]:
-    """Write the sentences: on one system its values, on several which is best and by how much."""
+    """Write the sentences: on one system its values, on several which is better over all metrics, and by how much."""
     if len(results) == 1:
         return [_describe_one(results[0], layout), *_describe_standing(results[0])]
     ranking = Ranking(results, comparison)
     if not ranking.measures:
         return []
-    return [_describe_best(ranking, layout), *(_describe_leads(ranking) if len(ranking.measures) > 1 else ())]
+    if len(ranking.measures) == 1:
+        return [_describe_best(ranking, layout)]
+    against = None if comparison is None else comparison.testing.against
+    if not ranking.is_tested:
+        return [*_describe_leads(ranking), text("The differences were not tested.")]
+    if len(ranking.names) == 2:
+        system, other = ranking.names
+        better, worse, _ = ranking.split(system, other)
+        pair = (other, system) if len(worse) > len(better) else (system, other)
+        return [_describe_pair(ranking, *pair, layout), *_list_metrics(ranking, *pair)]
+    if against is not None:
+        return [*_describe_all_against(ranking, against, layout)]
+    return [*_describe_best_of_all(ranking, layout), *_describe_leads(ranking)]
 
 
 def _describe_one(result: Result, layout: Layout) -> Markup:
@@ -47,11 +61,10 @@ def _describe_standing(result: Result) -> Iterator[Markup]:
 
 def _describe_value(figure: Figure, layout: Layout) -> Markup:
     measure, estimate = figure.measure, figure.estimate
-    margin = ""
-    if estimate.high is not None:
-        margin = f" ± {layout.format(measure, estimate.high - estimate.value)}"
+    interval = layout.format_interval(measure, estimate.value, estimate.low, estimate.high)
     number = element("strong", layout.format(measure, estimate.value))
-    return element("span", f"{figure.name} ", number, margin, _percent(measure, layout), class_="value")
+    shown = interval.replace("±", " ± ") if "±" in interval else f" ({interval})" if interval else ""
+    return element("span", f"{figure.name} ", number, shown, _percent(measure, layout), class_="value")
 
 
 def _percent(measure: Measure, layout: Layout) -> str:
@@ -67,7 +80,7 @@ def _enumerate(parts: Sequence[Markup]) -> Markup:
 
 
 def _describe_best(ranking: Ranking, layout: Layout) -> Markup:
-    """Write which system is best on the first metric, by how much, and whether that was detected."""
+    """Write which system is best on the only metric, by how much, and whether that was detected."""
     measure = ranking.measures[0]
     best, second, *others = ranking.order(measure)
     strong, other = element("strong", name(best)), element("strong", name(second))
@@ -80,7 +93,7 @@ def _describe_best(ranking: Ranking, layout: Layout) -> Markup:
         extreme = "highest" if measure.metric.higher_is_better else "lowest"
         untested = join([": the difference to ", other, " was not tested"])
         return join([strong, f" has the {extreme} {measure}, {value}", untested, "."])
-    size, p = element("strong", _describe_size(difference, layout)), describe_p(difference)
+    size, p = element("strong", describe_size(difference, layout, "\N{NO-BREAK SPACE}")), describe_p(difference)
     if difference.is_detected:
         next_best = ", the next best of " + counted(len(others) + 2, "system") + "," if others else ""
         return join([strong, " is better than ", other, f"{next_best} on {measure} by ", size, f" ({p})."])
@@ -91,14 +104,82 @@ def _describe_best(ranking: Ranking, layout: Layout) -> Markup:
     return join([what, f" on {measure}: ", size, f" ({p})."])
 
 
-def _describe_size(difference: Difference, layout: Layout) -> str:
-    measure = difference.measure
-    size = layout.format(measure, abs(difference.difference))
-    unit = " points" if measure.metric.unit == "share" and layout.percent else ""
-    if difference.low is None or difference.high is None:
-        return f"{size}{unit}"
-    margin = layout.format(measure, (difference.high - difference.low) / 2)
-    return f"{size}\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}{margin}{unit}"
+def _describe_pair(ranking: Ranking, system: str, other: str, layout: Layout) -> Markup:
+    """Write on how many metrics a system is better or worse than another, and where most."""
+    first, second, n_all = element("strong", name(system)), element("strong", name(other)), len(ranking.measures)
+    better, worse, undetected = ranking.split(system, other)
+    if not (better or worse or undetected):
+        return join(["The differences between ", first, " and ", second, " were not tested."])
+    if not (better or worse):
+        number = f"{n_all}" if len(undetected) == n_all else f"the {len(undetected)} tested"
+        size = _describe_largest(undetected, ", ", layout)
+        return join(
+            ["No difference between ", first, " and ", second, f" was detected on any of {number} metrics; ", size, "."]
+        )
+    words, most, least = ("better", better, worse) if len(better) >= len(worse) else ("worse", worse, better)
+    opposite = f" and {'worse' if most is better else 'better'} on {len(least)}" if least else ""
+    number = f"all {n_all}" if len(most) == n_all else f"{len(most)} of {n_all}"
+    size = _describe_largest(most, " by ", layout)
+    return join([first, f" is {words} than ", second, f" on {number} metrics{opposite}; ", size, "."])
+
+
+def _describe_largest(differences: Sequence[Difference], by: str, layout: Layout) -> Markup:
+    """Write the largest of some differences; of those in points, where there are such."""
+    shares = [each for each in differences if each.measure.metric.unit == "share"]
+    largest = max(shares or differences, key=lambda each: abs(each.difference))
+    size, few = element("strong", describe_size(largest, layout, "\N{NO-BREAK SPACE}")), describe_few(largest)
+    return join([f"largest: {largest.measure}{by}", size, f" ({describe_p(largest)}{few and f'; {few}'})"])
+
+
+def _list_metrics(ranking: Ranking, system: str, other: str) -> Iterator[Markup]:
+    """Write which metrics differ in which direction, which do not, and which were not tested."""
+    groups = ranking.split(system, other)
+    tested = [[each.measure for each in group] for group in groups]
+    rest = [each for each in ranking.measures if each not in {measure for group in tested for measure in group}]
+    heads = [
+        [name(system), " is better on "],
+        [name(other), " is better on "],
+        ["no difference was detected on "],
+        ["not tested: "],
+    ]
+    parts = [[*head, listed(join_cutoffs(own))] for head, own in zip(heads, [*tested, rest], strict=True) if own]
+    parts[0][0] = parts[0][0] if len(parts[0]) > 2 else f"{parts[0][0][0].upper()}{parts[0][0][1:]}"
+    yield join([piece for i, part in enumerate(parts) for piece in ("; " if i else "", *part)] + ["."])
+
+
+def _describe_all_against(ranking: Ranking, baseline: str, layout: Layout) -> Iterator[Markup]:
+    """Write how each system compares with the baseline, the one that is better on most metrics first."""
+    scores = {}
+    for system in ranking.names:
+        if system != baseline:
+            better, worse, _ = ranking.split(system, baseline)
+            scores[system] = len(better) - len(worse)
+    order = sorted(scores, key=lambda system: -scores[system])
+    yield from (_describe_pair(ranking, system, baseline, layout) for system in order[:MOST_SYSTEMS])
+    n_more = len(order) - MOST_SYSTEMS
+    if n_more > 0:
+        yield join(
+            [
+                f"{counted(n_more, 'more system')} {'is' if n_more == 1 else 'are'} compared with ",
+                name(baseline),
+                " below.",
+            ]
+        )
+
+
+def _describe_best_of_all(ranking: Ranking, layout: Layout) -> Iterator[Markup]:
+    """Write which system is better than each other one on the most metrics, and where its lead is largest."""
+    leads = {system: ranking.leads_over_all(system) for system in ranking.names}
+    best = max(ranking.names, key=lambda system: len(leads[system]))
+    n_all, n_others = len(ranking.measures), len(ranking.names) - 1
+    if not leads[best]:
+        yield text(f"No system is better than each of the others on any of {n_all} metrics.")
+        return
+    number = f"all {n_all}" if len(leads[best]) == n_all else f"{len(leads[best])} of {n_all}"
+    size = _describe_largest(leads[best], " by ", layout)
+    strong = element("strong", name(best))
+    words = f" is better than each of the other {n_others} systems on {number} metrics; over the next one, "
+    yield join([strong, words, size, "."])
 
 
 def _describe_leads(ranking: Ranking) -> Iterator[Markup]:
@@ -111,16 +192,8 @@ def _describe_leads(ranking: Ranking) -> Iterator[Markup]:
     n_all = len(ranking.measures)
     for system, measures in sorted(led.items(), key=lambda item: -len(item[1])):
         of_all = f"all {n_all}" if len(measures) == n_all else f"{len(measures)} of {n_all}"
-        words = f" has the best value of {of_all} metrics ({listed(_shorten(measures))})"
+        words = f" has the best value of {of_all} metrics ({listed(join_cutoffs(measures))})"
         yield join([name(system), words, _count_detected(ranking, measures), "."])
-
-
-def _shorten(measures: Sequence[Measure]) -> list[str]:
-    """Write measures with the cutoffs of each metric together: P@1,3,5."""
-    cutoffs: dict[str, list[str]] = {}
-    for each in measures:
-        cutoffs.setdefault(each.head, []).append(each.cutoff)
-    return [f"{head}@{','.join(each)}" if each[0] else head for head, each in cutoffs.items()]
 
 
 def _count_detected(ranking: Ranking, measures: Sequence[Measure]) -> str:

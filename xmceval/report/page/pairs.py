@@ -9,8 +9,9 @@ from itertools import groupby
 from xmceval.errors import counted
 from xmceval.report.comparesheet import describe_test
 from xmceval.report.comparison import Comparison, Difference
+from xmceval.report.differences import describe_cautions
 from xmceval.report.layout import Layout
-from xmceval.report.lists import MINUS, MOST_TRUE
+from xmceval.report.lists import MINUS, cut_off
 from xmceval.report.markup import Child, Markup, element, isolate, join, name
 from xmceval.report.page.parts import Section, draw_facts, draw_lines, draw_plain_table, spaced
 from xmceval.report.page.values import describe_units
@@ -81,8 +82,9 @@ def _draw_differences(comparison: Comparison, differences: Sequence[Difference],
     sizes = [
         f"{each.measure.name} {layout.format(each.measure, each.detectable)}" for each in differences if each.detectable
     ]
-    line = f"Such a test detects with 80% power: {', '.join(sizes)} or more." if sizes else None
-    return join([table, draw_lines([line]) if line else None])
+    lines = [f"Such a test detects with 80% power: {', '.join(sizes)} or more."] if sizes else []
+    lines += [f"{_capitalise(each)}." for each in describe_cautions(differences)]
+    return join([table, draw_lines(lines) if lines else None])
 
 
 def _difference_row(each: Difference, layout: Layout, *, is_adjusted: bool) -> list[Child]:
@@ -118,18 +120,11 @@ def show_overlaps(comparison: Comparison, layout: Layout) -> Section | None:
 def _draw_overlap(overlap: Overlap, layout: Layout) -> Markup:
     only = [["only ", name(each)] for each in (overlap.system, overlap.baseline)]
     heads: list[Child] = ["k", "Jaccard", "hits of both", *only, "union P", "union R", "oracle P"]
-    rows = [
-        [f"@{k}", *(_share(value, layout) for value in asdict(each).values())] for k, each in overlap.cutoffs.items()
-    ]
+    rows = [[f"@{k}", *(layout.share(value) for value in asdict(each).values())] for k, each in overlap.cutoffs.items()]
     rest = f"rank-biased overlap of the best {overlap.depth} (p = {PERSISTENCE}, extrapolated): "
-    caption = [_pair(overlap.system, overlap.baseline), f"; {rest}{_share(overlap.rank_biased, layout)}"]
+    caption = [_pair(overlap.system, overlap.baseline), f"; {rest}{layout.share(overlap.rank_biased)}"]
     label = f"Overlap of {overlap.system} and {overlap.baseline}"
     return draw_plain_table(caption, heads, rows, label=label, numeric=range(1, len(heads)))
-
-
-def _share(value: float, layout: Layout) -> str:
-    places = 2 if layout.places is None else layout.places
-    return f"{100 * value:.{places}f}" if layout.percent else f"{value:.{places if layout.places else places + 2}f}"
 
 
 def show_examples(examples: Sequence[Example], layout: Layout) -> Section | None:
@@ -153,11 +148,11 @@ def _draw_example(example: Example, layout: Layout) -> Markup:
     facts: list[tuple[Child, Child]] = []
     if example.text is not None:
         facts.append(("Text", element("span", example.text, dir="auto")))
-    more = len(example.true) - MOST_TRUE
-    rest = [f"and {more} more"] if more > 0 else []
-    facts.append(("True labels", spaced([*(_label(example, each) for each in example.true[:MOST_TRUE]), *rest], ", ")))
+    facts.append(("True labels", spaced(cut_off([_label(example, each) for each in example.true]), ", ")))
     for system, labels in ((example.system, example.ranked), (example.baseline, example.baseline_ranked)):
-        facts.append((name(system), spaced([_ranked(example, each) for each in labels], ", ") if labels else "none"))
+        facts.append(
+            (name(system), spaced(cut_off([_ranked(example, each) for each in labels]), ", ") if labels else "none")
+        )
     title = element(
         "p", element("strong", f"Row {example.row:,}"), f": {example.measure.name} {values[0]} against {values[1]}"
     )

@@ -69,3 +69,33 @@ class Ranking:
         """Return the difference between the best two systems."""
         best, second, *_ = self.order(measure)
         return self.difference(measure, best, second)
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether any difference over all labels was tested."""
+        return self.comparison is not None and any(each.p is not None for each in self.comparison.values())
+
+    def split(self, system: str, other: str) -> tuple[list[Difference], list[Difference], list[Difference]]:
+        """Return the differences in which a system is better, those in which it is worse, and those not detected.
+
+        Those that were not tested are in none of them.
+        """
+        better: list[Difference] = []
+        worse: list[Difference] = []
+        undetected: list[Difference] = []
+        for measure in self.measures:
+            found = self.difference(measure, system, other)
+            if found is not None and found.p is not None:
+                is_ahead = found.is_better == (found.system == system)
+                (undetected if not found.is_detected else better if is_ahead else worse).append(found)
+        return better, worse, undetected
+
+    def leads_over_all(self, system: str) -> list[Difference]:
+        """Return the leads over the next system where a system is detectably better than each other one."""
+        leads = []
+        for measure in self.measures:
+            others = [self.difference(measure, system, other) for other in self.names if other != system]
+            ahead = [each for each in others if each and each.is_detected and each.is_better == (each.system == system)]
+            if len(ahead) == len(others):
+                leads.append(min(ahead, key=lambda each: abs(each.difference)))
+        return leads

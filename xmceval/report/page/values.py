@@ -12,7 +12,7 @@ from xmceval.report.markup import Child, Markup, element, isolate, join, name
 from xmceval.report.page.parts import Column, Section, draw_lines, draw_table
 from xmceval.report.result import Result
 from xmceval.report.sheet import BEST, SECOND, Cell, Row, Sheet, split_columns
-from xmceval.report.systemtable import CEILING
+from xmceval.report.systemtable import Line, describe_cautions
 from xmceval.scoring.finish import Figure
 
 WIDEST = 6  # columns of values that fit on A4
@@ -32,8 +32,14 @@ def show_results(results: Sequence[Result], sheet: Sheet) -> Section:
         for i, columns in enumerate(table.blocks())
     ]
     names = [result.name for result in results]
-    notes = draw_lines(isolate(f"{line[0].upper()}{line[1:]}.", names) for line in sheet.notes)
-    return Section("results", "Results", join([controls, blocks, notes]))
+    cautions = describe_cautions([Line.of(result) for result in results]) if sheet.layout.intervals else ()
+    warned = [element("p", _make_sentence(line, names), class_="caution") for line in cautions]
+    notes = draw_lines(_make_sentence(line, names) for line in sheet.notes)
+    return Section("results", "Results", join([controls, blocks, warned, notes]))
+
+
+def _make_sentence(line: str, names: Sequence[str]) -> Child:
+    return isolate(f"{line[0].upper()}{line[1:]}.", names)
 
 
 def show_bins(results: Sequence[Result], sheet: Sheet) -> Section | None:
@@ -104,7 +110,7 @@ class Table:
         """Describe what the numbers are, and how the best ones are marked."""
         cells = [cell for each in self.sheet.sections for row in each.rows for cell in row.cells.values()]
         units = [describe_units(self.measures, self.sheet.layout)]
-        units += ["± is half the 95% interval"] if any(cell.margin for cell in cells) else []
+        units += [", ".join(_explain_intervals([cell.interval for cell in cells]))]
         words: list[Child] = ["; ".join(filter(None, units)), ". " if any(units) else ""]
         emphases = {cell.emphasis for cell in cells}
         if BEST in emphases:
@@ -116,8 +122,8 @@ class Table:
 
     def draw_block(self, names: Sequence[str], rows: Sequence[Row], caption: Child) -> Markup:
         """Draw rows that can be sorted; a row of ceilings follows them."""
-        values = [row for row in rows if not row.head.endswith(CEILING) and _has_any(row, names)]
-        ceilings = [row for row in rows if self.are_systems and row.head == CEILING and _has_any(row, names)]
+        values = [row for row in rows if row.ceiling_of is None and _has_any(row, names)]
+        ceilings = [row for row in rows if self.are_systems and row.ceiling_of == "" and _has_any(row, names)]
         columns = self._columns(names, [*values, *ceilings])
         foot = element("tfoot", [self._row(row, columns) for row in ceilings]) if ceilings else None
         return draw_table(
@@ -152,40 +158,39 @@ class Table:
 
     def _row(self, row: Row, columns: Sequence[_Values]) -> Markup:
         head = element("th", name(row.head) if self.are_systems else row.head, scope="row")
-        is_ceiling = row.head.endswith(CEILING)
         return element(
             "tr",
             head,
             [column.draw_value(row.cells.get(column.name, EMPTY)) for column in columns[1:]],
             data_key=row.head,
-            data_metric=None if self.are_systems else row.head.removesuffix(f" {CEILING}"),
-            class_="ceiling" if is_ceiling else None,
+            data_metric=None if self.are_systems else row.ceiling_of or row.head,
+            class_=None if row.ceiling_of is None else "ceiling",
         )
 
 
 @dataclass(frozen=True)
 class _Values(Column):
-    """A column of values, with the widths of their margins and letters where these differ, so that points line up."""
+    """A column of values, with the widths of their intervals and letters where these differ, so that points line up."""
 
     name: str = ""
-    margins: int = 0
+    intervals: int = 0
     letters: int = 0
 
     @classmethod
     def of(cls, name: str, rows: Sequence[Row], metric: str) -> _Values:
         cells = [row.cells[name] for row in rows if name in row.cells]
-        widths = [{len(cell.margin) for cell in cells}, {len(cell.marks) for cell in cells}]
-        margins, letters = (max(each) if len(each) > 1 else 0 for each in widths)
-        return cls(name or "value", metric=metric, name=name, margins=margins, letters=letters)
+        widths = [{len(cell.interval) for cell in cells}, {len(cell.marks) for cell in cells}]
+        intervals, letters = (max(each) if len(each) > 1 else 0 for each in widths)
+        return cls(name or "value", metric=metric, name=name, intervals=intervals, letters=letters)
 
     def draw_value(self, cell: Cell) -> Markup:
-        """Draw a value with its emphasis, its margin and its letters."""
+        """Draw a value with its emphasis, its interval and its letters."""
         value: Child = cell.value
         if cell.emphasis:
             value = element("b" if cell.emphasis == BEST else "span", value, class_=cell.emphasis)
         content = [
             value,
-            _draw_aside("span", f"±{cell.margin}" if cell.margin else "", self.margins + 1 if self.margins else 0),
+            _draw_aside("span", cell.interval, self.intervals),
             _draw_aside("sup", cell.marks, self.letters),
         ]
         return self.draw_cell(content, cell.value.replace(",", "") or None)
@@ -196,6 +201,14 @@ def _draw_aside(tag: str, text: str, width: int) -> Markup | None:
     if not text and not width:
         return None
     return join([" ", element(tag, text, class_="margin", style=f"min-width: {width}ch" if width else None)])
+
+
+def _explain_intervals(intervals: Sequence[str]) -> Iterator[str]:
+    """Explain what follows values: half of an interval, or both ends."""
+    if any(each.startswith("±") for each in intervals):
+        yield "± is half the 95% interval"
+    if any(".." in each for each in intervals):
+        yield "a..b is the 95% interval"
 
 
 def _has_any(row: Row, columns: Sequence[str]) -> bool:

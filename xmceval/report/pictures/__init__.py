@@ -108,7 +108,7 @@ def check_measures(kind: str, measures: Sequence[Measure], *, has_bins: bool = F
 
     module = _module(kind)
     if kind == "bins" and not has_bins:
-        raise UsageError(module.NEEDS_BINS)
+        raise UsageError(module.explain_need())
     require_any(kind, measures, module.shows, module.SHOWS)
 
 

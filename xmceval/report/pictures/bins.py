@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from xmceval.errors import UsageError, listed
+from xmceval.errors import UsageError, argument, listed
 from xmceval.labels.bins import Bin
 from xmceval.metrics.measure import Measure
 from xmceval.report.pictures.style import Look, Plan, bars_of, printable
-from xmceval.report.pictures.values import Subject, choose, deepest, results_of, scale
+from xmceval.report.pictures.values import Subject, choose, deepest, ends, results_of, scale
 from xmceval.report.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SHOWS = "metrics that have values of bins of labels"
-NEEDS_BINS = (
-    "the picture 'bins' needs values of bins of labels (hint: pass by_frequency, --by-frequency head,torso,tail)"
-)
 WIDTH = 0.8  # of the bars of a bin together
+
+
+def explain_need() -> str:
+    """Return the message for a result that has no bins."""
+    need = argument("by_frequency", "head,torso,tail")
+    return f"the picture 'bins' needs values of bins of labels (hint: pass {need})"
 
 
 def shows(measure: Measure) -> bool:
@@ -32,7 +36,7 @@ def plan(subject: Subject, metrics: str | Iterable[str] | None = None) -> Plan:
     """Plan one panel for each metric, by default at its largest cutoff."""
     results = results_of(subject)
     if not results[0].slices:
-        raise UsageError(NEEDS_BINS)
+        raise UsageError(explain_need())
     in_bins = {figure.measure for figure in results[0].slices[0].figures}
     measures = choose(
         "bins", (each.measure for each in results[0].figures), metrics, lambda m: m in in_bins and shows(m), SHOWS
@@ -53,12 +57,11 @@ def _draw(results: Sequence[Result], measure: Measure, ax: Axes) -> None:
         values = [factor * each.value for each in estimates]
         for style in look.bars:
             ax.bar(places, values, width * 0.9, **style)
-        if all(each.low is not None and each.high is not None for each in estimates):
-            errors = [
-                [factor * (each.value - (each.low or 0.0)) for each in estimates],
-                [factor * ((each.high or 0.0) - each.value) for each in estimates],
-            ]
-            ax.errorbar(places, values, yerr=errors, fmt="none", ecolor=ax.xaxis.label.get_color(), elinewidth=0.8)
+        bars = [(x, y, *ends(each, factor)) for x, y, each in zip(places, values, estimates, strict=True)]
+        for x, y, low, high in bars:
+            if not math.isnan(low):
+                errors = [[y - low], [high - y]]
+                ax.errorbar([x], [y], yerr=errors, fmt="none", ecolor=ax.xaxis.label.get_color(), elinewidth=0.8)
     bins = [part.bin for part in results[0].slices]
     ax.set_xticks(range(len(bins)), [f"{printable(each.name)}\n{_range(each)}" for each in bins])
     ax.tick_params(axis="x", length=0)

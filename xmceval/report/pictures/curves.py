@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 from xmceval.errors import listed
 from xmceval.metrics.measure import Measure
 from xmceval.report.pictures.style import BAND, Look, Plan, lines_of
-from xmceval.report.pictures.values import Subject, choose, results_of, scale, unit
+from xmceval.report.pictures.values import Subject, choose, ends, results_of, scale, unit
 from xmceval.report.result import Result
 
 if TYPE_CHECKING:
@@ -44,12 +45,12 @@ def _draw(results: Sequence[Result], measures: Sequence[Measure], ax: Axes) -> N
         look = Look.of(i)
         estimates = [result.estimates[measure.name] for measure in measures]
         values = [factor * each.value for each in estimates]
-        bounds = [(factor * e.low, factor * e.high) for e in estimates if e.low is not None and e.high is not None]
+        bounds = [ends(each, factor) for each in estimates]
         if len(cutoffs) == 1:
-            _draw_point(cutoffs[0] + DODGE * (i - (len(results) - 1) / 2), values[0], bounds, look, ax)
+            _draw_point(cutoffs[0] + DODGE * (i - (len(results) - 1) / 2), values[0], *bounds[0], look, ax)
             continue
         ax.plot(cutoffs, values, color=look.color, marker=look.marker, linestyle=look.dashes)
-        if len(bounds) == len(cutoffs):
+        if not all(math.isnan(low) for low, _ in bounds):
             lows, highs = zip(*bounds, strict=True)
             ax.fill_between(cutoffs, lows, highs, color=look.color, alpha=BAND, linewidth=0)
     if len(cutoffs) == 1:
@@ -61,7 +62,7 @@ def _draw(results: Sequence[Result], measures: Sequence[Measure], ax: Axes) -> N
     ax.grid(axis="y")
 
 
-def _draw_point(x: float, value: float, bounds: Sequence[tuple[float, float]], look: Look, ax: Axes) -> None:
+def _draw_point(x: float, value: float, low: float, high: float, look: Look, ax: Axes) -> None:
     """Draw a single value and its interval."""
-    errors = [[value - bounds[0][0]], [bounds[0][1] - value]] if bounds else None
+    errors = None if math.isnan(low) else [[value - low], [high - value]]
     ax.errorbar([x], [value], yerr=errors, color=look.color, marker=look.marker, linestyle="none", capsize=2)

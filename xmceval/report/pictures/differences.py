@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from xmceval.errors import UsageError, listed
+from xmceval.errors import UsageError, argument, listed
 from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Difference
-from xmceval.report.pictures.style import COLORS, INK, Legend, Plan, shorten
+from xmceval.report.pictures.style import COLORS, INK, MARGIN, RULES, Legend, Plan, fit, measure, shorten
 from xmceval.report.pictures.values import Subject, choose, comparison_of, deepest, scale
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 BETTER, WORSE = COLORS[0], COLORS[1]
 LINE, GAP = 0.17, 0.4  # inches per difference; how many of these are between metrics
 LONGEST_LABEL = 28  # characters, in a column of a paper
+MOST_WIDTH = 0.55  # of the picture, for the names of its lines
 MOST = 40  # differences, above which only the largest cutoff of each metric is shown
 TOO_MANY = 500  # for a picture
 MINUS = "\N{MINUS SIGN}"
@@ -41,14 +42,15 @@ def plan(subject: Subject, metrics: str | Iterable[str] | None = None) -> Plan:
     if len(shown) > TOO_MANY:
         raise UsageError(
             f"the picture 'differences' would have {len(shown):,} lines, of at most {TOO_MANY} "
-            "(hint: compare with a single system: against, --against NAME)"
+            f"(hint: compare with a single system: {argument('against', kind='NAME')})"
         )
     is_one = len(comparison.pairs) == 1
     units = dict.fromkeys(each.measure.metric.unit for each in shown)
     groups = [[each for each in shown if each.measure.metric.unit == name] for name in units]
     panels = [list(_lines(each, is_one=is_one)) for each in groups]
     pairs = "; ".join(f"{a} {MINUS} {b}" for a, b in comparison.pairs)
-    heights = [LINE * (lines[-1].place + 1) + 0.5 for lines in panels]
+    below = 0.75 if is_one else 0.6  # of one pair, both names may be below, on two lines
+    heights = [LINE * (lines[-1].place + 1) + below for lines in panels]
     longest = max(len(line.name) for lines in panels for line in lines)
     return Plan(
         [partial(_draw, each, comparison.pairs) for each in panels],
@@ -62,16 +64,18 @@ def plan(subject: Subject, metrics: str | Iterable[str] | None = None) -> Plan:
 
 
 class Line(NamedTuple):
-    """A line of the picture: its name, its place from above, and its difference; a heading has none."""
+    """A line of the picture: its name or the pair's, its place from above, and its difference; a heading has none."""
 
     name: str
     place: float
     difference: Difference | None = None
+    pair: tuple[str, ...] = ()
 
 
 def _lines(differences: Sequence[Difference], *, is_one: bool) -> Iterator[Line]:
     """Yield the lines of a panel: of one pair the metrics, of several a heading for each metric and its pairs below."""
-    names = _pair_names(differences)
+    systems = list(dict.fromkeys(name for each in differences for name in (each.system, each.baseline)))
+    short = dict(zip(systems, shorten(systems, 18), strict=True))
     place, last = -1.0, ""
     for each in differences:
         group = each.measure.head if is_one else each.measure.name
@@ -79,15 +83,9 @@ def _lines(differences: Sequence[Difference], *, is_one: bool) -> Iterator[Line]
         if group != last and not is_one:
             yield Line(each.measure.name, place)
             place += 1.0
-        yield Line(each.measure.name if is_one else names[each.system, each.baseline], place, each)
+        pair = () if is_one else (short[each.system], short[each.baseline])
+        yield Line(each.measure.name if is_one else f" {MINUS} ".join(pair), place, each, pair)
         last = group
-
-
-def _pair_names(differences: Sequence[Difference]) -> dict[tuple[str, str], str]:
-    systems = list(dict.fromkeys(name for each in differences for name in (each.system, each.baseline)))
-    short = dict(zip(systems, shorten(systems, 18), strict=True))
-    pairs = {(each.system, each.baseline) for each in differences}
-    return {pair: f"{short[pair[0]]} {MINUS} {short[pair[1]]}" for pair in pairs}
 
 
 def _draw(lines: Sequence[Line], pairs: Sequence[tuple[str, str]], ax: Axes) -> None:
@@ -100,23 +98,37 @@ def _draw(lines: Sequence[Line], pairs: Sequence[tuple[str, str]], ax: Axes) -> 
         if each.low is not None and each.high is not None:
             ax.plot([factor * each.low, factor * each.high], [y, y], color=color, linewidth=1.2)
         ax.plot([factor * each.difference], [y], color=color, marker=marker, markerfacecolor=face, linestyle="none")
-    ax.set_yticks([line.place for line in lines], [line.name for line in lines])
+    width = ax.figure.bbox.width / ax.figure.dpi
+    ax.set_yticks([line.place for line in lines], _fit_names(lines, MOST_WIDTH * width))
     for label, line in zip(ax.get_yticklabels(), lines, strict=True):
         label.set_fontweight("bold" if line.difference is None else "normal")
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(lines[-1].place + 0.6, -0.6)
-    ax.set_xlabel(_name_difference(pairs) + (", points" if factor == 100 else ""))
+    ax.set_xlabel(_name_difference(pairs, ", points" if factor == 100 else "", width * (1 - MOST_WIDTH / 2)))
     ax.spines["left"].set_visible(False)
     ax.grid(axis="x")
     ax.set_axisbelow(True)
 
 
-def _name_difference(pairs: Sequence[tuple[str, str]]) -> str:
+def _fit_names(lines: Sequence[Line], inches: float) -> list[str]:
+    """Return the names of lines, cut as far as they are wider; of a pair both names, and never the sign between."""
+    size, minus = RULES["ytick.labelsize"], f" {MINUS} "
+    systems = list(dict.fromkeys(name for line in lines for name in line.pair))
+    short = dict(zip(systems, fit(systems, (inches - measure(minus, size)) / 2, size), strict=True))
+    whole = list(dict.fromkeys(line.name for line in lines))
+    heads = dict(zip(whole, fit(whole, 0.9 * inches, size), strict=True))  # some are bold
+    return [minus.join(short[name] for name in line.pair) if line.pair else heads[line.name] for line in lines]
+
+
+def _name_difference(pairs: Sequence[tuple[str, str]], unit: str, width: float) -> str:
     """Say what is subtracted from what, on two lines where one is too short."""
     if len(pairs) > 1:
-        return "difference"
-    system, baseline = shorten(pairs[0], 26)
-    return f"{system} {MINUS}{' ' if len(system) + len(baseline) < LONGEST_LABEL else chr(10)}{baseline}"
+        return f"difference{unit}"
+    size = RULES["axes.labelsize"]
+    room = width - 2 * MARGIN - measure(f" {MINUS}{unit}", size)
+    system, baseline = fit(shorten(pairs[0], 26), room, size)
+    is_short = measure(system + baseline, size) < room
+    return f"{system} {MINUS}{' ' if is_short else chr(10)}{baseline}{unit}"
 
 
 def _look(each: Difference) -> tuple[str, str, str]:

@@ -9,8 +9,9 @@ from matplotlib.figure import Figure
 
 from xmceval.files.paths import to_path
 from xmceval.report.pictures.files import METADATA, to_bytes
-from xmceval.report.pictures.style import DOTS_PER_INCH, PAGE, SIZES, Plan, add_legend, style
+from xmceval.report.pictures.style import DOTS_PER_INCH, MARGIN, PAGE, SIZES, Plan, add_legend, arrange, style
 
+LINE = 0.17  # inches, of a legend
 SCREEN_DOTS_PER_INCH = 120  # of notebooks: letters are as large as those of the text beside
 
 
@@ -37,9 +38,13 @@ def draw_plan(plan: Plan, size: str | None) -> Picture:
     n_columns = min(len(plan.panels), plan.columns if width == PAGE else 1)
     n_lines = -(-len(plan.panels) // n_columns)
     with style():
-        n_legend = 0 if plan.legend is None else len(plan.legend.texts)
-        figure = Picture(figsize=(width, n_lines * plan.height + 0.17 * n_legend / n_columns), layout="constrained")
+        height = n_lines * plan.height + 2 * MARGIN
+        if plan.legend is not None:
+            n_texts = len(plan.legend.texts)
+            height += LINE * max(n_texts / n_columns, -(-n_texts // arrange(plan.legend, width)[1]))
+        figure = Picture(figsize=(width, height), layout="constrained")
         figure.set_label(plan.text)
+        figure.get_layout_engine().set(w_pad=MARGIN, h_pad=MARGIN)
         ratios = plan.ratios if n_lines == len(plan.ratios) else None
         axes = figure.subplots(n_lines, n_columns, squeeze=False, height_ratios=ratios).flatten()
         for panel, ax in zip(plan.panels, axes, strict=False):
@@ -48,6 +53,10 @@ def draw_plan(plan: Plan, size: str | None) -> Picture:
             ax.set_axis_off()
         if plan.legend is not None:
             add_legend(figure, plan.legend, width, loc="outside upper left")
-        figure.draw_without_rendering()
+        dpi = figure.dpi
+        figure.set_dpi(DOTS_PER_INCH)  # with few dots letters are rounded to whole ones, and texts have other widths
+        for _ in range(2):  # the first layout may change the ticks, and with them the room that their labels need
+            figure.draw_without_rendering()
+        figure.set_dpi(dpi)
         figure.set_layout_engine("none")  # a layout that is computed again may differ by rounding
     return figure

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import UsageError, listed
 from xmceval.files.paths import to_path
-from xmceval.report.pictures.style import DOTS_PER_INCH, INK, printable, style
+from xmceval.report.pictures.style import DOTS_PER_INCH, INK, measure, printable, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,6 +25,7 @@ METADATA: dict[str, dict[str, Any]] = {
 ENDINGS = tuple(f".{form}" for form in METADATA)
 THEMES = ("light", "auto")
 FONTS = "DejaVu Sans, Verdana, Arial, sans-serif"  # a viewer without the first has a narrower one, which also fits
+SIZE, BOLD = re.compile(r"font(?:-size)?: [^;]*?([0-9.]+)px"), re.compile(r"font(?:-weight)?: (?:bold|700)")
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
 
 
@@ -77,6 +78,8 @@ def to_svg(figure: Figure, *, theme: str = "auto", prefix: str | None = None) ->
             parent.remove(child)
     _remove_unused_ids(root)
     _remove_spaces(root)
+    with style():
+        _fix_widths(root)
     digest = hashlib.blake2b(ET.tostring(root), digest_size=4).hexdigest()
     start = f"{prefix or f'p{digest}'}-"
     for element in root.iter():
@@ -101,6 +104,17 @@ def _remove_unused_ids(root: ET.Element) -> None:
     for element in root.iter():
         if element.get("id") not in used:
             element.attrib.pop("id", None)
+
+
+def _fix_widths(root: ET.Element) -> None:
+    """Say how wide each text is, so that another font than the one that was measured takes as much room."""
+    for element in root.iter():
+        how = element.get("style", "")
+        size = SIZE.search(how)
+        if element.tag.endswith("}text") and element.text and size:
+            width = measure(element.text, float(size[1]), bold=bool(BOLD.search(how)))
+            element.set("textLength", f"{72 * width:.2f}")
+            element.set("lengthAdjust", "spacingAndGlyphs")
 
 
 def _remove_spaces(root: ET.Element) -> None:

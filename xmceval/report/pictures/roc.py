@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from xmceval.errors import UsageError, listed
+from xmceval.errors import UsageError, listed, names_flags
 from xmceval.report.pictures.style import GUIDE, Look, Plan, lines_of
 from xmceval.report.pictures.values import not_collected, takes_no_metrics
 from xmceval.scoring.rocpoints import RocPoints
@@ -51,7 +51,8 @@ def points_of(kind: str, subject: Sequence[Scored], metrics: str | Iterable[str]
     if metrics is not None:
         raise takes_no_metrics(kind)
     if not isinstance(subject, Sequence) or not subject or any(not hasattr(each, "points") for each in subject):
-        raise UsageError(f"the picture {kind!r} is one of auc (hint: xmceval auc FILE --plot PICTURE)")
+        tool = "xmceval auc FILE --plot PICTURE" if names_flags() else "auc(FILE, plots=)"
+        raise UsageError(f"the picture {kind!r} is one of auc (hint: {tool})")
     found = [each.points for each in subject if each.points is not None]
     if len(found) < len(subject):
         raise not_collected(kind)

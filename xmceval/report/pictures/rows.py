@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from xmceval.errors import UsageError, listed
+from xmceval.errors import UsageError, argument, listed
 from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Comparison
-from xmceval.report.pictures.style import COLORS, GUIDE, INK, Plan, shorten
+from xmceval.report.pictures.style import COLORS, GUIDE, INK, RULES, Plan, fit, measure, shorten
 from xmceval.report.pictures.values import Subject, choose, comparison_of, deepest, not_collected
 from xmceval.scoring.densities import Density, has_shares
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 SHOWS = "metrics with values of rows from 0 to 1"
 MOST_NUMBERS = 6  # values per axis up to which cells show their numbers
 TOO_MANY = 100  # panels, for a picture
+LONGEST_SIDE = 2.4  # inches, of the text beside a panel
 PALEST, DARK = 0.05, 0.85  # opacities of a cell: the least, and from which on its number is white
 
 
@@ -40,7 +41,7 @@ def plan(subject: Subject, metrics: str | Iterable[str] | None = None) -> Plan:
     if len(shown) > TOO_MANY:
         raise UsageError(
             f"the picture 'rows' would have {len(shown):,} panels, of at most {TOO_MANY} "
-            "(hint: compare with a single system: against, --against NAME)"
+            f"(hint: compare with a single system: {argument('against', kind='NAME')})"
         )
     pairs = (f"{each.system} against {each.baseline}" for each in shown)
     text = f"numbers of rows by their values of {listed(measures)}: {listed(dict.fromkeys(pairs))}"
@@ -49,7 +50,9 @@ def plan(subject: Subject, metrics: str | Iterable[str] | None = None) -> Plan:
 
 def _draw(comparison: Comparison, density: Density, ax: Axes) -> None:
     """Draw one pair: the darker a cell, the more rows it has."""
-    system, baseline = shorten([density.system, density.baseline], 22)
+    name, size = density.measure.name, RULES["axes.labelsize"]
+    names = shorten([density.system, density.baseline], 22)
+    system, baseline = fit(names, LONGEST_SIDE - measure(f"{name} of , %", size), size)
     step = 100 / density.n_steps
     ends = [-step / 2, 100 + step / 2]
     _draw_cells(density, ax)
@@ -57,7 +60,6 @@ def _draw(comparison: Comparison, density: Density, ax: Axes) -> None:
         _write_numbers(density, ax)
     else:
         ax.plot(ends, ends, **GUIDE)
-    name = density.measure.name
     ax.set_xlabel(f"{name} of {baseline}, %")
     ax.set_ylabel(f"{name} of {system}, %")
     ax.set_title(_count_wins(comparison, density), loc="left", fontsize=7)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 import warnings
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ BAND = 0.16  # opacity of intervals
 LONGEST_NAME, SHORT_NAME = 30, 16  # in a legend; where more follows the name
 GUIDE: dict[str, Any] = {"color": INK, "linewidth": 0.7, "linestyle": (0, (4, 3))}  # such as a diagonal
 DOTS_PER_INCH = 300
+MARGIN = 0.07  # inches around a picture
+HANDLE, GAP = 0.4, 0.15  # inches that a legend takes beside a text, and between columns
 
 # From the palette of Okabe and Ito, as far as it has a contrast of 3 with white and with black: one made for colour
 # blindness. Markers, dashes and hatches repeat what colours say, for grey print and for more than six systems.
@@ -93,10 +96,11 @@ class Look:
 
 @dataclass(frozen=True)
 class Legend:
-    """What a legend shows: a patch or a line for each text."""
+    """What a legend shows: a patch or a line for each text, which may go on; only the text is cut where it is long."""
 
     texts: Sequence[str]
     handles: Callable[[], Sequence[Any]]
+    more: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -148,11 +152,20 @@ def style() -> Iterator[None]:
 
 def add_legend(parent: Any, legend: Legend, width: float, **where: Any) -> None:
     """Add a legend; its texts may begin with an underscore, which matplotlib would leave out."""
-    longest = max(map(len, legend.texts))
-    n_columns = max(1, min(len(legend.texts), int(width / (0.45 + 0.07 * longest))))
+    texts, n_columns = arrange(legend, width)
     drawn = parent.legend(legend.handles(), ["x"] * len(legend.texts), ncols=n_columns, handlelength=2.4, **where)
-    for text, name in zip(drawn.get_texts(), legend.texts, strict=True):
+    for text, name in zip(drawn.get_texts(), texts, strict=True):
         text.set_text(name)
+
+
+def arrange(legend: Legend, width: float) -> tuple[list[str], int]:
+    """Return the texts of a legend, cut as far as they are wider than some inches, and in how many columns they fit."""
+    size, n = RULES["legend.fontsize"], len(legend.texts)
+    more = legend.more or [""] * n
+    room = width - HANDLE - 2 * MARGIN - max(measure(each, size) for each in more)
+    texts = [f"{text}{its}" for text, its in zip(fit(legend.texts, room, size), more, strict=True)]
+    widest = max(measure(each, size) for each in texts)
+    return texts, max(1, min(n, int(width / (HANDLE + GAP + widest))))
 
 
 def lines_of(
@@ -174,8 +187,8 @@ def lines_of(
         return [*lines, Line2D([], [], **GUIDE)] if guide else lines
 
     short = shorten(names, SHORT_NAME if more else LONGEST_NAME)
-    texts = [f"{name}: {its}" for name, its in zip(short, more, strict=True)] if more else short
-    return Legend([*texts, guide] if guide else texts, handles) if len(names) > 1 or more or guide else None
+    rest = [*(f": {its}" for its in more), *([""] if guide else [])] if more else ()
+    return Legend([*short, guide] if guide else short, handles, rest) if len(names) > 1 or more or guide else None
 
 
 def bars_of(names: Sequence[str]) -> Legend | None:
@@ -195,6 +208,38 @@ def shorten(names: Sequence[str], longest: int = LONGEST_NAME) -> list[str]:
     clean = [printable(name) for name in names]
     short = [each if len(each) <= longest else f"{each[: longest // 2 - 1]}…{each[-longest // 2 :]}" for each in clean]
     return [_isolate(f"{each} ({i + 1})" if short.count(each) > 1 else each) for i, each in enumerate(short)]
+
+
+def measure(text: str, size: float, *, bold: bool = False) -> float:
+    """Return the width of a text in inches, as the font of pictures has it."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    font = FontProperties(family=RULES["font.family"], size=size, weight="bold" if bold else "normal")
+    width: float = text_to_path.get_text_width_height_descent(text, font, ismath=False)[0]
+    return width / 72
+
+
+def fit(texts: Sequence[str], inches: float, size: float) -> list[str]:
+    """Cut texts in the middle as far as they are wider than some inches; they stay distinct."""
+    cut = [_cut(text, inches, size) for text in texts]
+    for i, text in enumerate(texts):
+        if cut[i] != text and cut.count(cut[i]) > 1:
+            number = f" ({i + 1})"
+            cut[i] = _cut(text, inches - measure(number, size), size) + number
+    return cut
+
+
+def _cut(text: str, inches: float, size: float) -> str:
+    if measure(text, size) <= inches:
+        return text
+    n_kept = bisect_right(range(2, len(text)), inches, key=lambda n: measure(_leave(text, n), size)) + 1
+    return _leave(text, max(n_kept, 2))
+
+
+def _leave(text: str, n: int) -> str:
+    """Leave the first and the last of the characters of a text, n in all."""
+    return f"{text[: n - n // 2]}…{text[len(text) - n // 2 :]}"
 
 
 def _isolate(name: str) -> str:

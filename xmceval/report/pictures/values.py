@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 
 from xmceval.errors import UsageError, listed
@@ -10,6 +11,7 @@ from xmceval.metrics.names import split_names
 from xmceval.report.comparison import Comparison
 from xmceval.report.lookup import find_measures
 from xmceval.report.result import Result
+from xmceval.scoring.estimates import Estimate
 
 Subject = Sequence[Result] | Comparison
 
@@ -42,6 +44,13 @@ def takes_no_metrics(kind: str) -> UsageError:
 def scale(measure: Measure) -> float:
     """Return what values are multiplied by: shares are drawn in percent."""
     return 100.0 if measure.metric.unit == "share" else 1.0
+
+
+def ends(estimate: Estimate, factor: float) -> tuple[float, float]:
+    """Return both ends of an interval as they are drawn; nan, which is not drawn, without one."""
+    if estimate.low is None or estimate.high is None:
+        return math.nan, math.nan
+    return factor * estimate.low, factor * estimate.high
 
 
 def unit(measure: Measure, of_shares: str = "%") -> str:
@@ -103,7 +112,7 @@ def require_any(kind: str, measures: Sequence[Measure], shows: Callable[[Measure
     """
     possible = [measure for measure in measures if shows(measure)]
     if not possible:
-        raise UsageError(f"the picture {kind!r} shows {what}, such as -m P@5; there are only {listed(measures)}")
+        raise UsageError(f"the picture {kind!r} shows {what}, such as P@5; there are only {listed(measures)}")
     return possible
 
 

@@ -20,17 +20,17 @@ from xmceval.report.schemas.words import (
 )
 from xmceval.scoring.options import specs
 from xmceval.scoring.spec import Spec
-from xmceval.scoring.testing import Testing
-
-NAME = "xmceval/compare/1"
+from xmceval.scoring.testing import MARKS, Testing
+from xmceval.statistics.intervals import FEW_ROWS
+from xmceval.version import COMPARE_SCHEMA
 
 
 def make_schema() -> Schema:
     """Make the schema of a document with the differences between systems."""
     return document(
-        NAME,
+        COMPARE_SCHEMA,
         "Differences between systems on the same truth: system minus baseline.",
-        **spine(),
+        **spine(marks=_marks()),
         **{name: _testing(name, spec) for name, spec in specs(Testing).items()},
         comparisons=many("One per pair, metric, and bin of labels.", _difference()),
         verdicts=many("What the differences come to, one sentence per pair and metric.", text("A sentence.")),
@@ -43,6 +43,14 @@ def make_schema() -> Schema:
     )
 
 
+def _marks() -> Schema:
+    mark = text("Whether it was detected to be better or worse.", MARKS)
+    return maybe(
+        by("metric", "How the system compares with the baseline of `against`.", mark),
+        "of that baseline, of a run, and where every pair is compared",
+    )
+
+
 def _testing(name: str, spec: Spec) -> Schema:
     if spec.kind is int:
         return whole(spec.help, minimum=spec.low or 0)
@@ -52,6 +60,7 @@ def _testing(name: str, spec: Spec) -> Schema:
 
 def _difference() -> Schema:
     untested, uncounted = "where the metric is not tested", "where rows are not compared one by one"
+    no_t = f"{untested}, or where fewer than 6 rows differ or all differ alike, so that p is that of all exchanges"
     return record(
         "The difference of one metric between two systems.",
         **PAIR,
@@ -60,18 +69,22 @@ def _difference() -> Schema:
         difference=number(
             "Value of the system minus that of the baseline; fractions of 1 where the metric is a share."
         ),
-        low=maybe(number("Lower end of its 95% interval."), untested),
-        high=maybe(number("Upper end of its 95% interval."), untested),
+        low=maybe(number("Lower end of its 95% interval."), no_t),
+        high=maybe(number("Upper end of its 95% interval."), no_t),
         p=maybe(share("Two-sided p value."), untested),
         p_adjusted=maybe(share("The same, adjusted for the number of pairs."), f"{untested} or p is not adjusted"),
-        effect=maybe(number("Effect size, t / sqrt(n)."), untested),
+        effect=maybe(number("Effect size, t / sqrt(n)."), no_t),
         detectable=maybe(
-            number("Smallest difference that a test at 5% finds with a power of 80% on so many rows."), untested
+            number("Smallest difference that as many tests by t find with a power of 80% on so many rows."),
+            f"{no_t}, and where the test is not by t",
         ),
         wins=maybe(count("Rows in which the system is better."), uncounted),
-        ties=maybe(count("Rows in which they are equal."), uncounted),
+        ties=maybe(count("Rows in which they are equal; those with a value in one only are not."), uncounted),
         losses=maybe(count("Rows in which the baseline is better."), uncounted),
-        n=count("Rows, or runs, that were compared; 0 where nothing was tested."),
+        n=count("Rows with a value in at least one, or runs, that were compared; 0 where nothing was tested."),
+        caution=maybe(
+            text("Why the interval may be off: of fewer than 30 rows.", (FEW_ROWS,)), "where nothing is known"
+        ),
         unit=text("What was compared one by one.", ("row", "run")),
     )
 
@@ -136,6 +149,7 @@ def _runs() -> Schema:
         name=text("Its name."),
         systems=many("The names of its runs among the systems.", text("A name.")),
         metrics=by("canonical name", "Spreads.", spread),
+        marks=_marks(),
         slices=many(
             "One per bin of labels.",
             record("Spreads within a bin.", bin=text("Its name."), metrics=by("canonical name", "Spreads.", spread)),

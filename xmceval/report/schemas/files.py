@@ -18,14 +18,13 @@ from xmceval.report.schemas.words import (
     text,
     whole,
 )
-
-INSPECT, AUC, CHECK_TABLE = "xmceval-inspect/1", "xmceval-auc/1", "xmceval-check-table/1"
+from xmceval.version import AUC_SCHEMA, CHECK_TABLE_SCHEMA, INSPECT_SCHEMA
 
 
 def make_inspect_schema() -> Schema:
     """Make the schema of inspected files."""
     return document(
-        INSPECT,
+        INSPECT_SCHEMA,
         "What files are, and whether they are sound.",
         is_sound=flag(
             "Whether score, or merge, would accept all files, and nothing shows that two do not belong together."
@@ -165,7 +164,7 @@ def make_auc_schema() -> Schema:
     """Make the schema of the AUC of a flat file."""
     value = maybe(share("A fraction of 1."), "where no group has both classes")
     return document(
-        AUC,
+        AUC_SCHEMA,
         "AUC of a file of group, label and score.",
         name=text("The name of the file."),
         header=maybe(text("The names of the three columns in its first line."), "without a header"),
@@ -192,7 +191,7 @@ def make_check_table_schema() -> Schema:
         text=text("What is wrong."),
     )
     return document(
-        CHECK_TABLE,
+        CHECK_TABLE_SCHEMA,
         "What in a table of results cannot be right.",
         path=text("The file."),
         n_rows=count("Rows that were read."),

@@ -18,8 +18,7 @@ from xmceval.report.schemas.words import (
     share,
     text,
 )
-
-METRICS, DATASETS, FORMATS = "xmceval-metrics/1", "xmceval-datasets/1", "xmceval-formats/1"
+from xmceval.version import DATASETS_SCHEMA, FORMATS_SCHEMA, METRICS_SCHEMA
 
 
 def make_metrics_schema() -> Schema:
@@ -51,7 +50,7 @@ def make_metrics_schema() -> Schema:
         aliases=many("Other tools' names.", text("A name, or a name and what it means.")),
         source=text("Where the definition is from."),
     )
-    return document(METRICS, "Definitions of metrics.", metrics=many("One per metric.", metric))
+    return document(METRICS_SCHEMA, "Definitions of metrics.", metrics=many("One per metric.", metric))
 
 
 def _metric_option() -> Schema:
@@ -101,7 +100,7 @@ def make_datasets_schema() -> Schema:
     )
     dataset["required"].remove("published")
     return document(
-        DATASETS,
+        DATASETS_SCHEMA,
         "The catalogue of public data sets.",
         source=text("Where sizes and results are from."),
         datasets=many("One per data set.", dataset),
@@ -143,4 +142,4 @@ def make_formats_schema() -> Schema:
         checked=text("What is checked."),
         converted=many("The forms of xmceval convert that write it.", text("A form.")),
     )
-    return document(FORMATS, "Formats of files.", formats=many("One per format.", form))
+    return document(FORMATS_SCHEMA, "Formats of files.", formats=many("One per format.", form))

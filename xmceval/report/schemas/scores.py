@@ -20,8 +20,8 @@ from xmceval.report.schemas.words import (
 )
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.spec import Spec
-
-NAME = "xmceval/1"
+from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS, ONE_ROW
+from xmceval.version import SCORE_SCHEMA
 
 # The types of options that their Spec does not tell.
 OPTION_TYPES: dict[str, Schema] = {
@@ -38,11 +38,11 @@ TYPES = {bool: "boolean", int: "integer", float: ["number", "string"]}  # an inf
 
 def make_schema() -> Schema:
     """Make the schema of a document with the values of one or more systems."""
-    return document(NAME, "Values of one or more systems that were scored on the same truth.", **spine())
+    return document(SCORE_SCHEMA, "Values of one or more systems that were scored on the same truth.", **spine())
 
 
-def spine() -> dict[str, Schema]:
-    """Return the fields of the truth and of the systems that were scored on it."""
+def spine(**of_system: Schema) -> dict[str, Schema]:
+    """Return the fields of the truth and of the systems that were scored on it; `of_system` adds to those of each."""
     return {
         "version": text("The version of xmceval."),
         "truth": text("The file of the truth, or `array`."),
@@ -57,7 +57,7 @@ def spine() -> dict[str, Schema]:
         ),
         "explicit_zeros": maybe(count("Entries of the truth with value 0, which are not true labels."), UNCOUNTED),
         "propensities": maybe(_propensities(), "where no metric needs propensities"),
-        "systems": many("One per system, in the order in which they were passed.", _system()),
+        "systems": many("One per system, in the order in which they were passed.", _system(**of_system)),
     }
 
 
@@ -87,7 +87,7 @@ def _propensities() -> Schema:
     )
 
 
-def _system() -> Schema:
+def _system(**more: Schema) -> Schema:
     return record(
         "A system.",
         name=text("Its name."),
@@ -111,6 +111,7 @@ def _system() -> Schema:
         reliability=reliability(),
         warnings=many("What a reader must know before trusting the numbers.", text("A warning.")),
         notes=many("What was inferred from the files.", text("A note.")),
+        **more,
     )
 
 
@@ -136,6 +137,14 @@ def _value() -> dict[str, Schema]:
         "value": maybe(number("The value: shares are fractions of 1, gains and counts have no unit."), "if infinite"),
         "low": maybe(number("Lower end of the 95% interval."), "where there is no interval"),
         "high": maybe(number("Upper end of the 95% interval."), "where there is no interval"),
+        "caution": maybe(
+            text(
+                f"Why the interval may be off: `{FEW_ROWS}`, it is from fewer than {FEWEST_ROWS} instances; "
+                f"`{ONE_ROW}`, a single instance carries more than a fifth of the variance.",
+                (FEW_ROWS, ONE_ROW),
+            ),
+            "where nothing speaks against it",
+        ),
     }
 
 

@@ -11,6 +11,16 @@ from xmceval.errors import UsageError, listed
 from xmceval.report.columns import align_columns
 from xmceval.report.schemas import compare, files, listings, scores
 from xmceval.report.schemas.words import Schema
+from xmceval.version import (
+    AUC_SCHEMA,
+    CHECK_TABLE_SCHEMA,
+    COMPARE_SCHEMA,
+    DATASETS_SCHEMA,
+    FORMATS_SCHEMA,
+    INSPECT_SCHEMA,
+    METRICS_SCHEMA,
+    SCORE_SCHEMA,
+)
 
 
 @dataclass(frozen=True)
@@ -23,15 +33,15 @@ class Entry:
 
 SCHEMAS: Mapping[str, Entry] = MappingProxyType(
     {
-        "score": Entry(scores.NAME, scores.make_schema),
-        "compare": Entry(compare.NAME, compare.make_schema),
-        "merge": Entry(scores.NAME, scores.make_schema),
-        "auc": Entry(files.AUC, files.make_auc_schema),
-        "inspect": Entry(files.INSPECT, files.make_inspect_schema),
-        "check-table": Entry(files.CHECK_TABLE, files.make_check_table_schema),
-        "metrics": Entry(listings.METRICS, listings.make_metrics_schema),
-        "datasets": Entry(listings.DATASETS, listings.make_datasets_schema),
-        "formats": Entry(listings.FORMATS, listings.make_formats_schema),
+        "score": Entry(SCORE_SCHEMA, scores.make_schema),
+        "compare": Entry(COMPARE_SCHEMA, compare.make_schema),
+        "merge": Entry(SCORE_SCHEMA, scores.make_schema),
+        "auc": Entry(AUC_SCHEMA, files.make_auc_schema),
+        "inspect": Entry(INSPECT_SCHEMA, files.make_inspect_schema),
+        "check-table": Entry(CHECK_TABLE_SCHEMA, files.make_check_table_schema),
+        "metrics": Entry(METRICS_SCHEMA, listings.make_metrics_schema),
+        "datasets": Entry(DATASETS_SCHEMA, listings.make_datasets_schema),
+        "formats": Entry(FORMATS_SCHEMA, listings.make_formats_schema),
     }
 )
 

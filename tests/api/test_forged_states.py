@@ -1,0 +1,395 @@
+"""States that are damaged, old or made by hand: refused with what is wrong, and nothing is allocated for them."""
+
+import hashlib
+import json
+import random
+import tracemalloc
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.states import START, forge, pack, seal, unpack, unseal
+
+import xmceval
+from xmceval.cli import main
+from xmceval.errors import DataError, XmcevalError
+from xmceval.files.states import from_bytes
+from xmceval.scoring.statedocument import restore
+from xmceval.scoring.statefields import FIELDS
+
+N_ROWS, N_LABELS = 30, 12
+TRAINING = {"counts": np.arange(N_LABELS) ** 2, "n_train": 200}
+OPTIONS = {
+    "plain": {"metrics": "P,nDCG,LRAP", "k": [1, 3], "shard": (1, 1)},
+    "propensities": {"metrics": "PSP,macroF1(over=train)", "k": 2, "by_frequency": 3, **TRAINING},
+    "weights": {"metrics": "P,macroF1,coverage", "k": 2, "sample_weight": np.linspace(0, 2, N_ROWS), "max_weight": 2},
+    "decisions": {"metrics": "f1_score,MCC,Brier,Judged", "k": 2, "threshold": 0.5, "unscored": "zero"},
+    "filter": {"metrics": "P", "k": 1, "filter": [[0, 1], [3, 2], [3, 4]], "empty_rows": "drop"},
+}
+
+
+@pytest.fixture(autouse=True)
+def in_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def make_case(seed):
+    rng = np.random.default_rng(seed)
+    return (rng.random((N_ROWS, N_LABELS)) < 0.2).astype(float), rng.random((N_ROWS, N_LABELS))
+
+
+def state_of(kind, seed=0, *, of_evaluator=False):
+    """Return the bytes of a state: of `score`, or of an Evaluator, which has the tables of propensities too."""
+    case, options = make_case(seed), dict(OPTIONS[kind])
+    path = Path(f"{kind} {seed} {of_evaluator}.state")
+    if of_evaluator:
+        weights = [options.pop("sample_weight")] if "sample_weight" in options else []
+        options.pop("shard", None)
+        evaluator = xmceval.Evaluator(**options)
+        evaluator.update(*case, *weights)
+        evaluator.save(path)
+    else:
+        xmceval.score(*case, **options, save_state=path)
+    return path.read_bytes()
+
+
+BOTH = [(kind, of_evaluator) for kind in OPTIONS for of_evaluator in (False, True)]
+
+
+@pytest.mark.parametrize(("kind", "of_evaluator"), BOTH)
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
+def test_no_flipped_bit_is_accepted(kind, of_evaluator, seed):
+    content = state_of(kind, seed, of_evaluator=of_evaluator)
+    chosen, head = random.Random(seed), content.index(b"\n") + 1
+    for i in range(500):
+        damaged = bytearray(content)
+        place = chosen.randrange(head) if i % 2 else chosen.randrange(len(content))
+        damaged[place] ^= 1 << chosen.randrange(8)
+        with pytest.raises(DataError):
+            from_bytes(bytes(damaged), "it")
+    from_bytes(content, "it")
+
+
+def test_what_is_added_or_cut_off_is_refused():
+    content = state_of("plain")
+    for wrong in (
+        content + b"\0",
+        content[:-1],
+        content[: content.index(b"\n")],
+        content[:60],
+        START,
+        content + content,
+    ):
+        with pytest.raises(DataError, match=r"^it: the state is damaged or cut short"):
+            from_bytes(wrong, "it")
+
+
+@pytest.fixture
+def run(capsys):
+    """Return a function that runs a command and returns its exit code and what it wrote."""
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as end:
+            main(list(arguments))
+        return (end.value.code or 0, *capsys.readouterr())
+
+    return run
+
+
+def check_refused(run, content, message, name="a.state"):
+    """Check that merging, loading, inspecting and the command refuse a state, each with the same words."""
+    Path(name).write_bytes(content)
+    found = []
+    for use in (lambda: xmceval.merge([name]), lambda: xmceval.Evaluator.load(name)):
+        with pytest.raises(DataError) as error:
+            use()
+        found.append(str(error.value))
+    [inspected] = xmceval.inspect(name).states
+    assert {*found, inspected.fault} == {found[0]}
+    assert found[0].startswith(f"{name}: ")
+    assert message in found[0]
+    assert run("merge", name) == (1, "", f"Error: {found[0]}\n")
+
+
+@pytest.mark.parametrize(
+    ("head", "message"),
+    [
+        ('{"schema": "xmceval/state/1", "version": "0.0.7", "metrics": []}', "written by xmceval 0.0.7: score again"),
+        ('{"schema": "xmceval/state/1"}', "written by an older xmceval: score again"),
+        ('{"schema": "xmceval/state/1", "version": "\\u001b[2J"}', "written by an older xmceval: score again"),
+        (
+            '{"schema": "xmceval/state/3", "version": "9.0"}',
+            "under the schema xmceval/state/3; expected xmceval/state/2",
+        ),
+    ],
+)
+def test_states_of_another_form_are_refused_with_what_wrote_them(run, head, message):
+    check_refused(run, head.encode() + b"\nxyz", message)
+
+
+@pytest.mark.parametrize(("kind", "of_evaluator"), BOTH)
+@pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
+def test_every_field_and_array_is_required_and_there_are_no_others(kind, of_evaluator):
+    document, arrays = unpack(state_of(kind, of_evaluator=of_evaluator))
+    assert restore(*from_bytes(pack(document, arrays)), "it").n_rows == N_ROWS
+    assert set(document) == set(FIELDS)
+    for name in document:
+        rest = {each: value for each, value in document.items() if each != name}
+        with pytest.raises(DataError, match=f"^it: the state is not one of xmceval: {name}: is missing"):
+            restore(*from_bytes(pack(rest, arrays)), "it")
+    for name in arrays:
+        rest = {each: value for each, value in arrays.items() if each != name}
+        with pytest.raises(DataError, match=r"is missing$|numbers are too few"):
+            restore(*from_bytes(pack(document, rest)), "it")
+    for more in ("x", "tally.x", "0.x", "99.sums", "tally.sample.hashes", "tally.sketch.x"):
+        with pytest.raises(DataError, match=f"there is no array .*{more.rpartition('.')[2]}$"):
+            restore(*from_bytes(pack(document, arrays | {more: np.zeros(1)})), "it")
+    with pytest.raises(DataError, match="x: is no field"):
+        restore(*from_bytes(pack(document | {"x": 1}, arrays)), "it")
+
+
+def changed(value, path, new):
+    """Return a copy of a document with another value at a path."""
+    if not path:
+        return new
+    copy = list(value) if isinstance(value, list) else dict(value)
+    copy[path[0]] = changed(copy[path[0]], path[1:], new)
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "values"),
+    [
+        ("plain", ("version",), ["9.9", "1", "x", 1, None, "0.1.0\n", ""]),
+        ("plain", ("name",), [3, None]),
+        ("plain", ("metrics",), [[], ["P@1-10000"], ["P@1", "P@1"], ["p@1"], ["macroAUC"], ["R@1"], "P@1", [1]]),
+        ("plain", ("options",), [[], {"x": 1}, {"threads": 2}, {"k": "1-10000"}, {"k": [0]}, {"metrics": ["P@1-9"]}]),
+        ("plain", ("options",), [{"dataset": 3}, {"ceiling": 1}, {"n_labels": -5}, {"a": "q"}, {"duplicates": "x"}]),
+        ("plain", ("n_labels",), [-5, 1e300, 0, 3, True, "7", 2**63, 12.0]),
+        ("plain", ("declared_by",), [None]),
+        ("plain", ("bins",), [[], 3, [{"name": "x"}]]),
+        ("plain", ("filter",), [{}, 3]),
+        ("plain", ("threshold",), ["nan", "q", 0.5, None, "0x1p99999"]),
+        ("plain", ("removed",), [[-1, 0], [0], [0, 2**60], 0]),
+        ("plain", ("parts",), [[], [3], {}]),
+        ("plain", ("parts", 0, "n_rows"), [-5, "7", None, 29, 31, 2**62, 1e300]),
+        ("plain", ("parts", 0, "system"), [{}, None]),
+        ("plain", ("parts", 0, "truth_digest"), ["x", "A" * 32, None]),
+        ("plain", ("parts", 0, "shard"), [["1", "1"], [1, 1, 1], [0, 1], [2, 1], [1, 10**12], [1, 300_000_000], "1/1"]),
+        ("plain", ("lineage",), [["x"], "x", [None]]),
+        ("plain", ("warnings",), [3, [3], "text"]),
+        ("plain", ("is_whole",), [0, None, "yes"]),
+        ("weights", ("weight_unit",), ["nan", "0x0p0", "inf", "0x1.8p0", "-0x1p0", 1.0]),
+        (
+            "weights",
+            ("weight_range",),
+            [["nan", "nan"], ["0x1p0", "0x1p-1"], ["-0x1p0", "0x1p0"], ["0x1p0", "inf"], []],
+        ),
+        ("weights", ("max_weight",), ["nan", "0x0p0", "inf", 2]),
+        ("propensities", ("propensities",), [{}, 3]),
+        ("propensities", ("propensities", "b"), ["q", -1, None, float(0)]),
+        ("propensities", ("propensities", "n"), [2, -1, 1e9, None]),
+        ("propensities", ("propensities", "digest"), ["x", "0" * 32]),
+        ("propensities", ("bins", 0, "mass"), [-0.1, 1.5, "x", None]),
+        ("propensities", ("bins", 0, "n_labels"), [-1, 1.0]),
+        ("filter", ("filter", "repeated"), [-1]),
+        ("filter", ("filter", "last_row", "value"), [-2, 2, 2.0]),
+    ],
+)
+def test_a_value_of_another_type_or_out_of_its_range_is_refused(kind, path, values):
+    document, arrays = unpack(state_of(kind, of_evaluator=kind == "propensities"))
+    for value in values:
+        with pytest.raises(DataError, match=r"^it: the state is not one of xmceval: ") as error:
+            restore(*from_bytes(pack(changed(document, path, value), arrays)), "it")
+        assert str(error.value).isprintable()
+
+
+def bits(number):
+    return int(np.float64(number).view(np.int64))
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "values"),
+    [
+        ("plain", "tally.counts", [-60, -1, 2**62]),
+        ("plain", "tally.whole", [-60, 2**63 - 1]),
+        ("plain", "tally.grades", [bits(np.nan), bits(-1), bits(1e300)]),
+        ("plain", "tally.sample.numbers", [-1, 2**60]),
+        ("plain", "tally.sample.scores", [bits(np.nan)]),
+        ("plain", "tally.sample.ranked", [-10, 2**63 - 1]),
+        ("plain", "tally.sample.labels", [-1]),
+        ("plain", "tally.sample.lengths", [0, -1, 5_000]),
+        ("plain", "tally.sketch.counts", [0, -1, 99]),
+        ("plain", "tally.sketch.rows", [-1, 99]),
+        ("plain", "0.sums", [-1, 2**62]),
+        ("plain", "0.left_out", [-1, 31]),
+        ("plain", "0.true", [-1, 99]),
+        ("weights", "1.ids", [-1, 12, 2**62]),
+        ("weights", "1.counts", [-1, 2**63 - 1]),
+        ("weights", "1.rows", [-1, 2**63 - 1]),
+        ("propensities", "propensities.inverse", [bits(0.5), bits(np.nan), bits(np.inf), bits(1e300)]),
+        ("propensities", "propensities.codes", [-1, 2**31]),
+        ("propensities", "bins.by_code", [-1, 3]),
+        ("filter", "filter.rows", [-1, 4]),
+        ("filter", "filter.labels", [-1, 5]),
+    ],
+)
+def test_a_number_of_an_array_out_of_its_range_is_refused(kind, name, values):
+    document, arrays = unpack(state_of(kind, of_evaluator=kind == "propensities"))
+    for value in values:
+        wrong = arrays[name].copy()
+        wrong.reshape(-1)[0] = value
+        with pytest.raises(DataError, match=r"^it: the state is not one of xmceval: "):
+            restore(*from_bytes(pack(document, arrays | {name: wrong})), "it")
+
+
+@pytest.mark.parametrize("counts", [[2, 1, 2], [1, 3, 2], [N_ROWS, 1, 0]])
+def test_counts_of_a_label_that_contradict_each_other_are_refused(counts):
+    document, arrays = unpack(state_of("weights"))
+    units = 1 << 40  # of sample weights
+    ids, rows = np.array([3]), np.array([N_ROWS * units])
+    for each, is_right in (([2, 2, 1], True), (counts, False)):
+        forged = pack(document, arrays | {"1.ids": ids, "1.counts": np.array([each]) * units, "1.rows": rows})
+        if is_right:
+            restore(*from_bytes(forged), "it")
+            continue
+        with pytest.raises(DataError, match="1: counts has more hits than true labels or predictions, or more than"):
+            restore(*from_bytes(forged), "it")
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ([["x", "<i8", [2**62]]], "no name, type or shape"),
+        ([["x", "<i8", [-1]]], "no name, type or shape"),
+        ([["x", "<i8", [1.0]]], "no name, type or shape"),
+        ([["x", "O", [1]]], "no name, type or shape"),
+        ([["x", "<i8"]], "no name, type or shape"),
+        ([["x", "<i8", [2**39, 2**39, 2**39]]], "not those of"),
+        ([["x", "|i1", [8]], ["x", "|i1", [0]]], "not those of"),
+        ({}, "not those of"),
+        (None, "not those of"),
+    ],
+)
+def test_arrays_that_do_not_fill_the_file_are_refused(run, arrays, message):
+    head, _ = unseal(state_of("plain"))
+    check_refused(run, seal({**head, "arrays": arrays}, b"\0" * 8), message)
+
+
+def test_a_head_that_is_no_object_is_refused(run):
+    body = b'", ' + b'"x": ' + b"[" * 100_000 + b"\n"
+    check_refused(run, seal({"x": 1}, b"").replace(b'"x": 1', b'"x": NaN'), "damaged or cut short")
+    check_refused(
+        run, START + hashlib.blake2b(START + body, digest_size=16).hexdigest().encode() + body, "cannot be read"
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"n_labels": (1 << 27) - 1},
+        {"n_labels": 2**62},
+        {"options": {"metrics": [f"P@{k}" for k in range(1, 2_000)]}, "metrics": [f"P@{k}" for k in range(1, 2_000)]},
+        {"options": {"metrics": "macroF1@1"}, "metrics": [f"P@{k}" for k in range(1, 2_000)]},
+        {"bins": [{"name": str(i), "low": 0, "high": 0, "n_labels": 0, "mass": 0.0} for i in range(1_000)]},
+        {"parts": [{"shard": [1, 1 << 20]}]},
+    ],
+)
+def test_nothing_is_allocated_that_the_size_of_the_file_does_not_justify(change):
+    Path("a.state").unlink(missing_ok=True)
+    evaluator = xmceval.Evaluator(metrics="P,macroF1", k=1)
+    evaluator.update(*make_case(0))
+    evaluator.save("a.state")
+    head, _ = unseal(Path("a.state").read_bytes())
+    if "parts" in change:
+        change = {"parts": [head["parts"][0] | change["parts"][0]]}
+    content = forge(Path("a.state").read_bytes(), **change)
+    Path("a.state").write_bytes(content)
+    use_all("a.state")  # what is loaded at first use
+    tracemalloc.start()
+    try:
+        use_all("a.state")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 64 * len(content) + (16 << 20)
+
+
+def use_all(name):
+    """Merge, load and inspect a state, whatever is wrong with it."""
+    for use in (
+        lambda: str(xmceval.merge([name])),
+        lambda: xmceval.Evaluator.load(name).result().to_json(),
+        lambda: str(xmceval.inspect(name)),
+    ):
+        with suppress(XmcevalError):
+            use()
+
+
+VALUES = [-1, 0, 1, 2, 2**31, 2**53, 2**62, 2**63, -(2**63), 1e300, 10**400, "", "x", "7", "inf", "nan", "0x1p1000"]
+VALUES += [
+    None,
+    True,
+    [],
+    {},
+    ["1", "1"],
+    [1, 2, 3],
+    [1, 1],
+    {"a": 1},
+    "P@1",
+    "1-10000",
+    [[]],
+    "\x1b]0;x\x07\nError: y",
+]
+
+
+def mutated(value, chosen):
+    """Return a document with one other, missing or further value, somewhere in it."""
+    if not isinstance(value, (dict, list)) or not value or chosen.random() < 0.1:
+        return chosen.choice(VALUES)
+    copy = list(value) if isinstance(value, list) else dict(value)
+    place = chosen.choice(list(copy)) if isinstance(copy, dict) else chosen.randrange(len(copy))
+    if chosen.random() < 0.1:
+        del copy[place]
+    else:
+        copy[place] = mutated(copy[place], chosen)
+    return copy
+
+
+def mutated_arrays(arrays, chosen):
+    """Return arrays of which one is missing, shorter, or has other numbers."""
+    name = chosen.choice(list(arrays))
+    numbers = arrays[name].copy()
+    if chosen.random() < 0.1 or not numbers.size:
+        return {each: array for each, array in arrays.items() if each != name}
+    if chosen.random() < 0.1:
+        return arrays | {name: numbers.reshape(-1)[1:]}
+    for place in chosen.choices(range(numbers.size), k=chosen.choice([1, 3])):
+        own = int(numbers.flat[place])
+        others = [-1, 0, 1, 3, own + 1, own - 1, 2 * own, 41, 2**31, 2**53, 2**60 - 1, 2**62, 2**63 - 1, -(2**63)]
+        numbers.flat[place] = min(max(chosen.choice(others), -(2**63)), 2**63 - 1)
+    return arrays | {name: numbers}
+
+
+@pytest.mark.parametrize(("kind", "of_evaluator"), BOTH)
+@pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
+def test_no_state_made_by_hand_ends_in_a_traceback(kind, of_evaluator):
+    document, arrays = unpack(state_of(kind, of_evaluator=of_evaluator))
+    chosen = random.Random(f"{kind} {of_evaluator}")
+    for i in range(60):
+        of_document = mutated(document, chosen) if i % 2 else document
+        if isinstance(of_document, dict):
+            Path("made.state").write_bytes(pack(of_document, arrays if i % 2 else mutated_arrays(arrays, chosen)))
+            use_all("made.state")
+
+
+def test_warnings_of_a_state_cannot_pretend_to_be_others_on_a_terminal(run):
+    content = forge(state_of("plain"), warnings=["\x1b]0;title\x07 and\nError: fake"], declared_by="\x1b[31m has")
+    Path("a.state").write_bytes(content)
+    for command in ("merge", "inspect"):
+        code, out, err = run(command, "a.state")
+        assert code == 0
+        assert all(line.isprintable() and not line.startswith("Error") for line in (out + err).split("\n"))
+    assert json.loads(xmceval.inspect("a.state").to_json())["states"][0]["is_sound"]

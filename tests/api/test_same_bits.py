@@ -1,0 +1,91 @@
+"""Unlike machines, played by one: processor features and BLAS kernels that are switched off change no bit."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+import xmceval
+
+try:
+    from numpy._core import _multiarray_umath as umath
+except ImportError:  # numpy 1
+    from numpy.core import _multiarray_umath as umath
+
+SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
+TRUTH, TRAIN, A, B = (str(SAMPLE / f"{name}.txt") for name in ("tst_X_Y", "trn_X_Y", "model_a", "model_b"))
+DISPATCHED = [name for name in umath.__cpu_dispatch__ if umath.__cpu_features__[name]]
+
+# A name of the C library's features that it does not know has no effect.
+MACHINES = {
+    "numpy without vectors": {"NPY_DISABLE_CPU_FEATURES": " ".join(DISPATCHED)},
+    "a C library without FMA": {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-FMA,-FMA4,-AVX2,-FMA_Usable,-AVX2_Usable"},
+    "BLAS for Prescott": {"OPENBLAS_CORETYPE": "Prescott"},
+    "BLAS for Nehalem": {"OPENBLAS_CORETYPE": "Nehalem"},
+    "BLAS for Haswell": {"OPENBLAS_CORETYPE": "Haswell"},
+}
+
+STATE = """
+import sys, numpy, xmceval
+rng = numpy.random.default_rng(0)
+counts = 10**6 // numpy.arange(1, 5001)
+truth, scores = (rng.random((2, 40, 5000)) < 0.02).astype(float)
+truth *= rng.integers(1, 5, truth.shape)
+scores *= rng.integers(1, 10**6, scores.shape)
+metrics = ["PSP", "PSnDCG", "PSDCG", "nDCG", "nDCG@all", "nDCG(gain=exp)@all", "RBP", "RBP@all", "ERR(max=4)@all"]
+metrics += ["nDCG(discount=letor)", "nDCG(discount=letor)@all", "DCG(discount=ln)", "DCG(discount=ln)@all"]
+evaluator = xmceval.Evaluator(metrics=metrics, k=[1, 30], n_labels=5000, counts=counts, n_train=2 * 10**6)
+evaluator.update(truth, scores)
+evaluator.save(sys.argv[1])
+"""
+
+
+def run(machine, *command):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("NPY_", "OPENBLAS_"))}
+    done = subprocess.run(
+        [sys.executable, *map(str, command)],
+        env={**environment, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **machine},
+        cwd=tempfile.gettempdir(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory):
+    path = tmp_path_factory.mktemp("here") / "here.state"
+    run({}, "-c", STATE, path)
+    return path
+
+
+@pytest.mark.parametrize("machine", ["numpy without vectors", "a C library without FMA"])
+def test_states_of_unlike_machines_are_alike_and_merge(here, tmp_path, machine):
+    there = tmp_path / "there.state"
+    run(MACHINES[machine], "-c", STATE, there)
+    own, other = map(xmceval.Evaluator.load, (here, there))
+    assert own.state().tolist() == other.state().tolist()
+    assert own.merge(other).result().counts.n_instances == 80
+
+
+COMPARE = (
+    *("-m", "xmceval", "compare", TRUTH, A, B, "--train", TRAIN, "-m", "P,nDCG,PSP,microF1", "-k", "3,5"),
+    *("--test", "bootstrap", "-o", "json", "-q"),
+)
+
+
+@pytest.fixture(scope="module")
+def compared():
+    return run({}, *COMPARE)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_bootstrap_has_the_same_digits_everywhere(compared, machine):
+    assert any(each["low"] != each["high"] for each in json.loads(compared)["comparisons"])
+    assert run(MACHINES[machine], *COMPARE) == compared

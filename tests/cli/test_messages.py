@@ -1,0 +1,117 @@
+"""Messages: a line of stderr is a line of ours, whatever the names and texts of others hold."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import xmceval
+from xmceval.cli import COMMANDS, main
+from xmceval.errors import DataError, XmcevalWarning, escaped
+from xmceval.files import states
+
+SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
+EVIL = "a\nError: all is lost\x1b]0;title\x07\x9b2J\u202etxt"
+HARMLESS = "a\\nError: all is lost\\x1b]0;title\\x07\\x9b2J\\u202etxt"
+
+
+@pytest.fixture
+def run(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(SAMPLE / "tst_X_Y.txt", "t.txt")
+    shutil.copy(SAMPLE / "model_a.txt", "p.txt")
+
+    def run(*args):
+        with pytest.raises(SystemExit):
+            main([str(arg) for arg in args])
+        return capsys.readouterr()
+
+    return run
+
+
+def check(text):
+    """Check that a text has no control characters, and none of its lines begins inside a name."""
+    assert all(character.isprintable() for character in text.replace("\n", ""))
+    assert not any(line.startswith("Error: all is lost") for line in text.splitlines())
+
+
+# What each command says of a file that is missing, or is not what it takes.
+ARGUMENTS = {
+    "compare": ["t.txt", EVIL, "p.txt"],
+    "report": ["t.txt", EVIL, "--html", "x.html"],
+    "inspect": [EVIL, "t.txt"],
+    "convert": [EVIL, "x.npz"],
+    "fuse": ["p.txt", EVIL, "x.txt"],
+    "propensity": [EVIL, "x.txt"],
+    "datasets": [EVIL],
+    "metrics": [EVIL],
+    "formats": [EVIL],
+    "schema": [EVIL],
+    "merge": [EVIL],
+    "auc": [EVIL],
+    "check-table": [EVIL],
+    "score": ["t.txt", EVIL],
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("exists", [False, True])
+def test_names_of_files_are_escaped_in_errors(run, command, exists):
+    if exists:
+        Path(EVIL).write_text("3 \x1b[31m\n")
+    out, err = run(command, *ARGUMENTS[command])
+    check(err)
+    assert "\\x1b" in err + out
+
+
+def test_names_of_files_are_escaped_in_notes_warnings_and_reports(run):
+    shutil.copy("t.txt", EVIL)
+    Path("log.csv").write_text("gr\x1boup,l\x9babel,score\na,1,0.5\na,0,0.2\n")
+    Path("table.md").write_text(f"| Method | P@1 | P@3 |\n|---|---|---|\n| ou{chr(27)}rs | 50.0 | 90.0 |\n")
+    for words in (
+        ["score", EVIL, "p.txt", "-v", "-m", "P,PSP"],
+        ["score", EVIL, "p.txt", "--strict", "-m", "PSP"],
+        ["convert", EVIL, f"{EVIL}.npz", "-v"],
+        ["fuse", EVIL, "p.txt", f"{EVIL}.npz", "-v", "--force"],
+        ["propensity", EVIL, f"{EVIL}.npy"],
+        ["inspect", EVIL, "p.txt"],
+        ["auc", "log.csv"],
+        ["check-table", "table.md"],
+    ):
+        out, err = run(*words)
+        check(err + out)
+        assert "\\x1b" in err + out, words
+
+
+@pytest.mark.parametrize("option", [f"--x{EVIL}", f"--by={EVIL}"])
+def test_wrong_usage_is_escaped(run, option):
+    check(run("fuse", "t.txt", "p.txt", "x.npz", option).err)
+
+
+def test_warnings_of_states_are_escaped(run):
+    run("score", "t.txt", "p.txt", "-m", "P", "--save-state", "1.state", "-q")
+    document, arrays = states.read_state("1.state")
+    document["warnings"] = [EVIL]
+    states.write_state("2.state", states.to_bytes(document, arrays))
+    for words in (["merge", "2.state"], ["merge", "2.state", "--strict"], ["inspect", "2.state"]):
+        out, err = run(*words)
+        check(out + err)
+    assert f"warning: {HARMLESS}\n" in run("merge", "2.state").err
+    with pytest.warns(XmcevalWarning) as caught:
+        xmceval.merge(["2.state"])
+    assert HARMLESS in {str(each.message) for each in caught}
+
+
+def test_lines_of_an_error_are_its_own(run):
+    with pytest.raises(DataError) as error:
+        xmceval.score("none\n.txt", EVIL, k=1)
+    assert str(error.value).splitlines() == ["none\\n.txt: no such file", f"{HARMLESS}: no such file"]
+    assert str(DataError("one\x07", "two\r")) == "one\\x07\ntwo\\r"
+    assert escaped("é 猫 👩\u200d🚀 \\n") == "é 猫 👩\u200d🚀 \\n"
+
+
+def test_folders_in_the_way_are_named_without_their_control_characters(run):
+    Path(f"{EVIL}.html").mkdir()
+    _, err = run("report", "t.txt", "p.txt", "--html", f"{EVIL}.html")
+    check(err)
+    assert HARMLESS in err

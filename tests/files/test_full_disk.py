@@ -1,0 +1,118 @@
+"""A disk without room: every output is refused by its name, and leaves nothing behind."""
+
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import xmceval
+from xmceval import DataError, UsageError
+from xmceval.cli import main
+from xmceval.files.copies import write_all
+
+resource = pytest.importorskip("resource", reason="limits the size of files")
+
+TRUTH = sp.random(300, 40, 0.1, "csr", random_state=1).astype(bool).astype(float)
+SCORES = sp.random(300, 40, 0.5, "csr", random_state=2)
+
+
+@contextmanager
+def room(n_bytes):
+    """Let files have so many bytes at most; the system then writes a part of what is asked for, or refuses it."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def score(**options):
+    xmceval.score(TRUTH, SCORES, metrics="P,nDCG", k="1,3", **options)
+
+
+def evaluator(path):
+    each = xmceval.Evaluator(metrics="P,macroF1", k=1)
+    each.update(TRUTH.toarray(), SCORES.toarray())
+    each.save(path)
+
+
+WAYS = {
+    **{f"r.rows.{ending}": "save_rows" for ending in ("npz", "csv", "jsonl")},
+    **{f"l.{ending}": "save_labels" for ending in ("npz", "csv", "jsonl")},
+    "s.state": "save_state",
+    "e.state": evaluator,
+    **dict.fromkeys(("c.npz", "c.txt", "c.txt.gz", "c.txt.bz2", "c-labels.npy"), "convert"),
+    "p.txt": lambda path: xmceval.write_inverse_propensities("t.npz", path),
+    "p.npy": lambda path: xmceval.write_inverse_propensities("t.npz", path),
+    "f.npz": lambda path: xmceval.fuse(["s.npz", "s.npz"]).write(path),
+}
+
+
+def write(name):
+    way = WAYS[name]
+    if way == "convert":
+        xmceval.convert("s.npz", name)
+    elif callable(way):
+        way(name)
+    else:
+        score(**{way: name})
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    sp.save_npz("t.npz", TRUTH)
+    sp.save_npz("s.npz", SCORES)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_a_full_disk_is_an_error_that_names_the_file(name, folder):
+    before = {path.name for path in folder.iterdir()}
+    write(name)
+    made = [path for path in folder.iterdir() if path.name not in before]
+    size = max(path.stat().st_size for path in made)
+    for path in made:
+        path.unlink()
+    for n_bytes in (0, 1, size // 3, size // 2, size - 1):
+        with room(n_bytes), pytest.raises(DataError, match=f"{name}.*: File too large"):
+            write(name)
+        assert {path.name for path in folder.iterdir()} == before
+
+
+def test_the_command_names_the_file_too(folder, capsys):
+    with room(1000), pytest.raises(SystemExit) as end:
+        main(["score", "t.npz", "s.npz", "-q", "-m", "P@1", "--save-rows", "r.rows.npz"])
+    assert (end.value.code, *capsys.readouterr()) == (1, "", "Error: r.rows.npz: File too large\n")
+    assert sorted(path.name for path in folder.iterdir()) == ["s.npz", "t.npz"]
+
+
+def test_a_file_that_was_there_stays_as_it_was():
+    Path("c.txt").write_text("old")
+    with room(100), pytest.raises(DataError):
+        xmceval.convert("s.npz", "c.txt", force=True)
+    assert Path("c.txt").read_text() == "old"
+    with pytest.raises(UsageError):
+        xmceval.convert("s.npz", "c.txt")
+
+
+def test_what_the_system_writes_in_parts_is_written_to_the_end(folder):
+    numbers = np.arange(1000.0).reshape(10, 100)
+    with (folder / "x").open("wb", buffering=0) as file, room(5000), pytest.raises(OSError, match="File too large"):
+        write_all(file, numbers)
+    assert (folder / "x").stat().st_size == 5000
+
+    class InParts:
+        text = b""
+
+        def write(self, data):
+            self.text += bytes(data[:777])
+            return min(len(data), 777)
+
+    file = InParts()
+    write_all(file, numbers.data)
+    write_all(file, np.empty(0))
+    assert file.text == numbers.tobytes()

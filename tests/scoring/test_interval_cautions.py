@@ -1,0 +1,174 @@
+"""Cautions beside intervals: few rows, and one row that carries much of the variance; the same from any parts."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from judge import naive, naive_slices
+
+import xmceval
+from xmceval.metrics.names import parse
+
+N_LABELS, DEPTH = 40, 6
+METRICS = ("P", "nDCG", "R", "F1", "RR", "PSP", "PSR", "PSnDCG", "DCG", "PSDCG")
+ABOVE_1 = {"DCG", "PSDCG"}  # with unlike weights the row furthest from a mean above 1 may be missed
+K = (1, 3)
+
+
+def make(seed, n_rows):
+    """Return truth and scores as dicts, and 1/p with a heavy tail, of which a few labels are worth most."""
+    rng = np.random.default_rng(seed)
+    inverse = 1 + rng.pareto(rng.choice([0.5, 0.9, 2.0]), N_LABELS)
+    chance, truth, scores = rng.choice([0.02, 0.5, 0.95]), [], []
+    for _ in range(n_rows):
+        true, others = np.split(rng.permutation(N_LABELS)[: DEPTH + rng.integers(1, DEPTH)], [-DEPTH])
+        best = np.where(rng.random(DEPTH) < chance, rng.choice(true, DEPTH), others)
+        truth.append(dict.fromkeys(true.tolist(), 1.0))
+        scores.append({int(label): float(DEPTH - i) for i, label in enumerate(best)})
+    return truth, scores, inverse
+
+
+def to_csr(rows):
+    matrix = np.zeros((len(rows), N_LABELS))
+    for i, row in enumerate(rows):
+        matrix[i, list(row)] = list(row.values())
+    return sp.csr_matrix(matrix)
+
+
+def share_of_one_row(pairs):
+    """The largest share of the sum of e^2, e = num - R den, that one row carries."""
+    value = naive.ratio(pairs)
+    squares = [(num - value * den) ** 2 for num, den in pairs]
+    return max(squares) / (sum(squares) or 1.0)
+
+
+def expected_caution(pairs):
+    if len(pairs) < 30:
+        return "few_rows"
+    return "one_row" if share_of_one_row(pairs) > 0.2 else None
+
+
+def cautions_of(result):
+    return {name: each.caution for name, each in result.estimates.items()}
+
+
+@pytest.mark.parametrize("n_rows", [2, 29, 30, 300])
+def test_cautions_are_those_of_all_rows_looked_at_one_by_one(n_rows):
+    codes = set()
+    for seed in range(25):
+        truth, scores, inverse = make(seed, n_rows)
+        weights = np.random.default_rng(seed).choice([0.5, 1.0, 20.0], n_rows) if seed % 2 else np.ones(n_rows)
+        options = {"metrics": METRICS, "k": K, "inverse_propensities": inverse, "sample_weight": weights}
+        result = xmceval.score(to_csr(truth), to_csr(scores), **options)
+        for measure in parse(METRICS, K):
+            if seed % 2 and measure.metric.name in ABOVE_1:
+                continue
+            pairs = naive.row_values(measure.metric.name, measure.k, {}, truth, scores, inverse)
+            weighted = [(w * num, w * den) for w, (num, den) in zip(weights, pairs, strict=True)]
+            found = result.estimates[measure.name]
+            expected = None if found.low is None else expected_caution(weighted)
+            assert found.caution == expected, (seed, measure.name)
+            codes.add(expected)
+    assert codes == {None, "few_rows" if n_rows < 30 else "one_row"}
+
+
+def test_values_within_bins_have_cautions_of_their_own():
+    seen = set()
+    for seed in range(12):
+        truth, scores, _ = make(seed, 60)
+        counts = np.arange(N_LABELS) % 5
+        inverse = naive.inverse_propensities(counts, 99, 0.55, 1.5)
+        options = {"counts": counts, "n_train": 99, "by_frequency": [2, 4]}
+        result = xmceval.score(to_csr(truth), to_csr(scores), metrics=["P", "PSP"], k=3, **options)
+        bins = [0 if count >= 4 else 1 if count >= 2 else 2 for count in counts]
+        by_name = {each.bin.low: each for each in result.slices}
+        for name in ("P", "PSP"):
+            shares = naive_slices.shares(name, 3, {}, truth, scores, bins, 3, inverse=inverse)
+            for part, pairs in zip((by_name[each] for each in sorted(by_name, reverse=True)), shares, strict=True):
+                found = part.estimates[f"{name}@3"]
+                assert found.caution == (None if found.low is None else expected_caution(pairs))
+                seen.add(found.caution)
+    assert seen == {None, "one_row"}
+
+
+@pytest.fixture(scope="module")
+def heavy():
+    """A problem in which one row carries much of the variance of some metrics."""
+    truth, scores, inverse = make(1, 300)
+    matrices = to_csr(truth), to_csr(scores)
+    options = {"metrics": METRICS, "k": K, "inverse_propensities": inverse}
+    result = xmceval.score(*matrices, **options)
+    assert set(cautions_of(result).values()) == {None, "one_row"}
+    return matrices, options, result
+
+
+def evaluator_of(options, matrices, rows):
+    evaluator = xmceval.Evaluator(**options)
+    for part in rows:
+        evaluator.update(*(matrix[part] for matrix in matrices))
+    return evaluator
+
+
+@pytest.mark.parametrize("size", [1, 7, 100, 299])
+def test_any_order_batches_and_merges_keep_the_same_rows(heavy, rng, size):
+    matrices, options, result = heavy
+    parts = np.array_split(rng.permutation(300), range(size, 300, size))
+    whole = evaluator_of(options, matrices, [np.arange(300)])
+    one_by_one = evaluator_of(options, matrices, parts)
+    merged = evaluator_of(options, matrices, parts[::2]).merge(evaluator_of(options, matrices, parts[1::2]))
+    for each in (whole, one_by_one, merged):
+        assert each.result() == result
+        assert pickle.loads(pickle.dumps(each)).result() == result
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_any_blocks_and_threads_keep_the_same_rows(heavy, threads, monkeypatch):
+    matrices, options, result = heavy
+    monkeypatch.setattr("xmceval.scoring.evaluate.MOST_NUMBERS", 1000)
+    assert xmceval.score(*matrices, threads=threads, **options) == result
+
+
+def test_files_of_states_keep_the_rows(heavy, tmp_path):
+    matrices, options, result = heavy
+    for i, rows in enumerate((slice(0, 100), slice(100, 300))):
+        evaluator_of(options, matrices, [rows]).save(tmp_path / f"{i}.state")
+    merged = xmceval.Evaluator.load(tmp_path / "1.state").merge(xmceval.Evaluator.load(tmp_path / "0.state"))
+    assert cautions_of(merged.result()) == cautions_of(result)
+
+
+def test_arrays_that_are_added_lose_the_caution_of_one_row_and_nothing_else(heavy):
+    matrices, options, result = heavy
+    states = [evaluator_of(options, matrices, [rows]).state() for rows in (slice(0, 100), slice(100, 300))]
+    summed = xmceval.Evaluator(**options).from_state(sum(states)).result()
+    assert set(cautions_of(summed).values()) == {None}
+    assert {name: (e.value, e.low, e.high) for name, e in summed.estimates.items()} == {
+        name: (e.value, e.low, e.high) for name, e in result.estimates.items()
+    }
+    few = evaluator_of(options, matrices, [slice(0, 20)])
+    assert cautions_of(xmceval.Evaluator(**options).from_state(few.state()).result()) == cautions_of(few.result())
+
+
+def test_saved_values_of_rows_have_the_same_cautions(heavy, tmp_path):
+    (truth, scores), options, result = heavy
+    other = sp.csr_matrix(scores[::-1])
+    compared = xmceval.compare(
+        truth, {"a": scores, "b": other}, save_rows=tmp_path / "rows.npz", metrics=["P", "PSP"], k=K,
+        inverse_propensities=options["inverse_propensities"],
+    )  # fmt: skip
+    again = xmceval.compare_rows([tmp_path / "rows.npz"])
+    for one, two in zip(compared.results, again.results, strict=True):
+        assert cautions_of(one) == cautions_of(two)
+        assert [one.interval(name) for name in one] == [two.interval(name) for name in two]
+    assert cautions_of(compared.results[0]).items() <= cautions_of(result).items()
+
+
+def test_an_evaluator_of_other_processes_still_tells_shares_from_gains(heavy):
+    """Whether values are 0 or 1 in all rows is told by sums, which are added."""
+    matrices, _, _ = heavy
+    truth = matrices[0]
+    evaluator = xmceval.Evaluator(metrics=["P", "DCG"], k=1, n_labels=N_LABELS)
+    evaluator.update(truth, truth)
+    restored = evaluator.from_state(evaluator.state()).result()
+    assert restored.interval("P@1") == pytest.approx((0.025 ** (1 / 300), 1.0))
+    assert restored.interval("DCG@1") is None

@@ -1,0 +1,35 @@
+"""Processes that are ended in the middle of their work: at a place that they have reached, not after some seconds."""
+
+import os
+import signal
+import time
+from contextlib import contextmanager
+
+SIGNALS = {signal.SIGINT: "\ninterrupted\n", signal.SIGTERM: "\nterminated\n", signal.SIGHUP: "\nhung up\n"}
+
+
+def wait_for(condition):
+    deadline = time.monotonic() + 60
+    while not (result := condition()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return result
+
+
+@contextmanager
+def fed(process, path, text):
+    """Write to a named pipe once a process reads it, and keep it open, so that the process waits for more."""
+
+    def open_pipe():
+        assert process.poll() is None
+        try:
+            return os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:  # nobody reads it yet
+            return None
+
+    pipe = wait_for(open_pipe)
+    try:
+        os.write(pipe, text)
+        yield
+    finally:
+        os.close(pipe)

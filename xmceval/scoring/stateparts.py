@@ -1,0 +1,84 @@
+"""State parts: where the rows of a state come from, and what shows that two states have rows in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from xmceval.errors import DataError
+
+
+@dataclass(frozen=True)
+class Part:
+    """Where some rows of a state come from; what is not known is empty.
+
+    Attributes
+    ----------
+    name : str
+        How messages call it, such as the file of a state.
+    n_rows : int
+        The rows that were read, also those of weight 0.
+    truth, scores : str
+        The names of their files, or ``array``.
+    system : str
+        The name of the system in reports.
+    truth_digest, scores_digest : str
+        Parts with equal digests are the same rows.
+    shard : pair of int, optional
+        Its number from 1 on, and how many there are.
+    """
+
+    name: str = ""
+    n_rows: int = 0
+    truth: str = "array"
+    scores: str = "array"
+    system: str = "y_score"
+    truth_digest: str = ""
+    scores_digest: str = ""
+    shard: tuple[int, int] | None = None
+
+    @property
+    def identity(self) -> tuple[str, str] | None:
+        """What parts of the same rows have in common, or None where it is not known."""
+        return (self.truth_digest, self.scores_digest) if self.truth_digest else None
+
+
+def join_parts(*parts: Sequence[Part]) -> tuple[Part, ...]:
+    """Put parts in their order; those of which nothing is known but the rows become one."""
+    known = [part for each in parts for part in each if part.identity is not None or part.shard is not None]
+    others: dict[Part, int] = {}
+    for part in (part for each in parts for part in each if part.identity is None and part.shard is None):
+        key = replace(part, n_rows=0)
+        others[key] = others.get(key, 0) + part.n_rows
+    return tuple(sorted((*known, *(replace(part, n_rows=n) for part, n in others.items())), key=_order))
+
+
+def check_parts(parts: Sequence[Part]) -> None:
+    """Refuse parts of the same rows, or of shards that are not different ones of so many.
+
+    Raises
+    ------
+    DataError
+        Names both.
+    """
+    seen, first = dict[object, Part](), None
+    for part in parts:
+        if part.shard is not None:
+            number, n_shards = part.shard
+            first = first or part
+            if part.shard in seen:
+                raise DataError(f"{seen[part.shard].name} and {part.name} are both shard {number} of {n_shards}")
+            if first.shard is not None and first.shard[1] != n_shards:
+                own = " of ".join(map(str, first.shard))
+                raise DataError(f"{first.name} is shard {own}, but {part.name} is shard {number} of {n_shards}")
+            seen[part.shard] = part
+        if part.identity is not None:
+            if part.identity in seen:
+                raise DataError(f"{seen[part.identity].name} and {part.name} are of the same rows")
+            seen[part.identity] = part
+
+
+def _order(part: Part) -> tuple[Any, ...]:
+    names = part.name, part.truth, part.scores, part.system, part.truth_digest, part.scores_digest
+    return (part.shard or (0, 0), *names, part.n_rows)

@@ -18,14 +18,14 @@ from dataclasses import replace
 import numpy as np
 from distributed import Client, LocalCluster
 
-from xmceval.api.dasktasks import DaskTasks
-from xmceval.api.engine import FAN_IN, Engine
-from xmceval.api.score import score_systems
-from xmceval.api.setup import Named, Setup
-from xmceval.files.ranges import MARK_BYTES, MOST_RANGES, RANGE_BYTES
+from xmceval.api.cluster.dasktasks import DaskTasks
+from xmceval.api.cluster.engine import FAN_IN, Engine
+from xmceval.api.scoring.score import score_systems
+from xmceval.api.scoring.setup import Named, Setup
+from xmceval.files.io.byteranges import MARK_BYTES, MOST_RANGES, RANGE_BYTES
+from xmceval.scoring.misalignment.sample import Sample
 from xmceval.scoring.options import Options
-from xmceval.scoring.plan import MOST_PARTS, PART_BYTES
-from xmceval.scoring.sample import Sample
+from xmceval.scoring.partitions.plan import MOST_PARTS, PART_BYTES
 from xmceval.scoring.totals import merge
 
 ROW_BYTES = 2000  # of truth and predictions, as in Amazon-3M

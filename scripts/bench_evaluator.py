@@ -18,8 +18,11 @@ import numpy as np
 from scipy import sparse as sp
 
 import xmceval
-from xmceval.kernels import checks, ranking, topk, wholerow
-from xmceval.scoring import labelcounters, task, totals as scoring_totals
+from xmceval.kernels.metrics import ranking, topk, wholerow
+from xmceval.kernels.rows import checks
+from xmceval.scoring import totals as scoring_totals
+from xmceval.scoring.per_label import labelcounters
+from xmceval.scoring.tasks import task
 
 # Every kernel that an update calls, by the module that looks it up and its name there.
 KERNELS = (

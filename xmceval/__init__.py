@@ -6,7 +6,58 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below returns
-    from xmceval.api.at_k import (
+    from xmceval.api.comparing.compare import compare as compare
+    from xmceval.api.comparing.comparerows import compare_rows as compare_rows
+    from xmceval.api.curves.grouped import (
+        auc as auc,
+        group_auc as group_auc,
+        group_aucs as group_aucs,
+        roc_auc as roc_auc,
+    )
+    from xmceval.api.curves.labelcurves import (
+        label_average_precision as label_average_precision,
+        label_precision_recall_curve as label_precision_recall_curve,
+        label_roc_auc as label_roc_auc,
+        label_roc_curve as label_roc_curve,
+    )
+    from xmceval.api.dropins.aucs import (
+        average_precision_score as average_precision_score,
+        roc_auc_score as roc_auc_score,
+    )
+    from xmceval.api.dropins.confusion import (
+        accuracy_score as accuracy_score,
+        hamming_loss as hamming_loss,
+        multilabel_confusion_matrix as multilabel_confusion_matrix,
+        zero_one_loss as zero_one_loss,
+    )
+    from xmceval.api.dropins.curvepoints import (
+        precision_recall_curve as precision_recall_curve,
+        roc_curve as roc_curve,
+    )
+    from xmceval.api.dropins.decisionmetrics import (
+        f1_score as f1_score,
+        fbeta_score as fbeta_score,
+        jaccard_score as jaccard_score,
+        precision_recall_fscore_support as precision_recall_fscore_support,
+        precision_score as precision_score,
+        recall_score as recall_score,
+    )
+    from xmceval.api.dropins.indicators import UndefinedMetricWarning as UndefinedMetricWarning
+    from xmceval.api.dropins.rankingmetrics import (
+        coverage_error as coverage_error,
+        dcg_score as dcg_score,
+        label_ranking_average_precision_score as label_ranking_average_precision_score,
+        label_ranking_loss as label_ranking_loss,
+        ndcg_score as ndcg_score,
+    )
+    from xmceval.api.files.checktable import check_table as check_table
+    from xmceval.api.files.convert import convert as convert
+    from xmceval.api.files.fuse import Fused as Fused, fuse as fuse
+    from xmceval.api.files.inspect import inspect as inspect
+    from xmceval.api.files.propensityfile import write_inverse_propensities as write_inverse_propensities
+    from xmceval.api.loops.evaluator import Evaluator as Evaluator
+    from xmceval.api.merge import merge as merge
+    from xmceval.api.scoring.at_k import (
         f1_at_k as f1_at_k,
         hit_at_k as hit_at_k,
         ndcg_at_k as ndcg_at_k,
@@ -16,59 +67,8 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
         psr_at_k as psr_at_k,
         recall_at_k as recall_at_k,
     )
-    from xmceval.api.checktable import check_table as check_table
-    from xmceval.api.compare import compare as compare
-    from xmceval.api.comparerows import compare_rows as compare_rows
-    from xmceval.api.convert import convert as convert
-    from xmceval.api.dropins.counts import (
-        accuracy_score as accuracy_score,
-        hamming_loss as hamming_loss,
-        multilabel_confusion_matrix as multilabel_confusion_matrix,
-        zero_one_loss as zero_one_loss,
-    )
-    from xmceval.api.dropins.curves import (
-        average_precision_score as average_precision_score,
-        roc_auc_score as roc_auc_score,
-    )
-    from xmceval.api.dropins.decisions import (
-        f1_score as f1_score,
-        fbeta_score as fbeta_score,
-        jaccard_score as jaccard_score,
-        precision_recall_fscore_support as precision_recall_fscore_support,
-        precision_score as precision_score,
-        recall_score as recall_score,
-    )
-    from xmceval.api.dropins.points import (
-        precision_recall_curve as precision_recall_curve,
-        roc_curve as roc_curve,
-    )
-    from xmceval.api.dropins.ranking import (
-        coverage_error as coverage_error,
-        dcg_score as dcg_score,
-        label_ranking_average_precision_score as label_ranking_average_precision_score,
-        label_ranking_loss as label_ranking_loss,
-        ndcg_score as ndcg_score,
-    )
-    from xmceval.api.dropins.targets import UndefinedMetricWarning as UndefinedMetricWarning
-    from xmceval.api.evaluator import Evaluator as Evaluator
-    from xmceval.api.fuse import Fused as Fused, fuse as fuse
-    from xmceval.api.grouped import (
-        auc as auc,
-        group_auc as group_auc,
-        group_aucs as group_aucs,
-        roc_auc as roc_auc,
-    )
-    from xmceval.api.inspect import inspect as inspect
-    from xmceval.api.labelcurves import (
-        label_average_precision as label_average_precision,
-        label_precision_recall_curve as label_precision_recall_curve,
-        label_roc_auc as label_roc_auc,
-        label_roc_curve as label_roc_curve,
-    )
-    from xmceval.api.merge import merge as merge
-    from xmceval.api.propensity import write_inverse_propensities as write_inverse_propensities
-    from xmceval.api.score import score as score
-    from xmceval.api.scoreall import score_all as score_all
+    from xmceval.api.scoring.score import score as score
+    from xmceval.api.scoring.scoreall import score_all as score_all
     from xmceval.errors import (
         DataError as DataError,
         UsageError as UsageError,
@@ -80,61 +80,61 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
     from xmceval.report.comparison import Comparison as Comparison
     from xmceval.report.result import Result as Result
     from xmceval.report.results import Results as Results
-    from xmceval.rows.parts import Shards as Shards
+    from xmceval.rows.shards import Shards as Shards
 
 # Public names and where they live: loaded when first used, so that importing the package costs nothing.
 _HOME = {
-    "score": "api.score",
-    "score_all": "api.scoreall",
-    "compare": "api.compare",
-    "compare_rows": "api.comparerows",
+    "score": "api.scoring.score",
+    "score_all": "api.scoring.scoreall",
+    "compare": "api.comparing.compare",
+    "compare_rows": "api.comparing.comparerows",
     "Comparison": "report.comparison",
-    "precision_at_k": "api.at_k",
-    "recall_at_k": "api.at_k",
-    "f1_at_k": "api.at_k",
-    "hit_at_k": "api.at_k",
-    "ndcg_at_k": "api.at_k",
-    "psp_at_k": "api.at_k",
-    "psr_at_k": "api.at_k",
-    "psndcg_at_k": "api.at_k",
+    "precision_at_k": "api.scoring.at_k",
+    "recall_at_k": "api.scoring.at_k",
+    "f1_at_k": "api.scoring.at_k",
+    "hit_at_k": "api.scoring.at_k",
+    "ndcg_at_k": "api.scoring.at_k",
+    "psp_at_k": "api.scoring.at_k",
+    "psr_at_k": "api.scoring.at_k",
+    "psndcg_at_k": "api.scoring.at_k",
     "inverse_propensity": "labels.propensity",
-    "coverage_error": "api.dropins.ranking",
-    "label_ranking_average_precision_score": "api.dropins.ranking",
-    "label_ranking_loss": "api.dropins.ranking",
-    "ndcg_score": "api.dropins.ranking",
-    "dcg_score": "api.dropins.ranking",
-    "roc_auc_score": "api.dropins.curves",
-    "average_precision_score": "api.dropins.curves",
-    "precision_score": "api.dropins.decisions",
-    "recall_score": "api.dropins.decisions",
-    "f1_score": "api.dropins.decisions",
-    "fbeta_score": "api.dropins.decisions",
-    "precision_recall_fscore_support": "api.dropins.decisions",
-    "jaccard_score": "api.dropins.decisions",
-    "hamming_loss": "api.dropins.counts",
-    "accuracy_score": "api.dropins.counts",
-    "zero_one_loss": "api.dropins.counts",
-    "multilabel_confusion_matrix": "api.dropins.counts",
-    "UndefinedMetricWarning": "api.dropins.targets",
-    "roc_curve": "api.dropins.points",
-    "precision_recall_curve": "api.dropins.points",
-    "label_roc_curve": "api.labelcurves",
-    "label_precision_recall_curve": "api.labelcurves",
-    "label_roc_auc": "api.labelcurves",
-    "label_average_precision": "api.labelcurves",
-    "roc_auc": "api.grouped",
-    "group_auc": "api.grouped",
-    "group_aucs": "api.grouped",
-    "auc": "api.grouped",
-    "Evaluator": "api.evaluator",
-    "inspect": "api.inspect",
-    "check_table": "api.checktable",
-    "Shards": "rows.parts",
+    "coverage_error": "api.dropins.rankingmetrics",
+    "label_ranking_average_precision_score": "api.dropins.rankingmetrics",
+    "label_ranking_loss": "api.dropins.rankingmetrics",
+    "ndcg_score": "api.dropins.rankingmetrics",
+    "dcg_score": "api.dropins.rankingmetrics",
+    "roc_auc_score": "api.dropins.aucs",
+    "average_precision_score": "api.dropins.aucs",
+    "precision_score": "api.dropins.decisionmetrics",
+    "recall_score": "api.dropins.decisionmetrics",
+    "f1_score": "api.dropins.decisionmetrics",
+    "fbeta_score": "api.dropins.decisionmetrics",
+    "precision_recall_fscore_support": "api.dropins.decisionmetrics",
+    "jaccard_score": "api.dropins.decisionmetrics",
+    "hamming_loss": "api.dropins.confusion",
+    "accuracy_score": "api.dropins.confusion",
+    "zero_one_loss": "api.dropins.confusion",
+    "multilabel_confusion_matrix": "api.dropins.confusion",
+    "UndefinedMetricWarning": "api.dropins.indicators",
+    "roc_curve": "api.dropins.curvepoints",
+    "precision_recall_curve": "api.dropins.curvepoints",
+    "label_roc_curve": "api.curves.labelcurves",
+    "label_precision_recall_curve": "api.curves.labelcurves",
+    "label_roc_auc": "api.curves.labelcurves",
+    "label_average_precision": "api.curves.labelcurves",
+    "roc_auc": "api.curves.grouped",
+    "group_auc": "api.curves.grouped",
+    "group_aucs": "api.curves.grouped",
+    "auc": "api.curves.grouped",
+    "Evaluator": "api.loops.evaluator",
+    "inspect": "api.files.inspect",
+    "check_table": "api.files.checktable",
+    "Shards": "rows.shards",
     "merge": "api.merge",
-    "fuse": "api.fuse",
-    "Fused": "api.fuse",
-    "convert": "api.convert",
-    "write_inverse_propensities": "api.propensity",
+    "fuse": "api.files.fuse",
+    "Fused": "api.files.fuse",
+    "convert": "api.files.convert",
+    "write_inverse_propensities": "api.files.propensityfile",
     "METRICS": "metrics.table",
     "Result": "report.result",
     "Results": "report.results",

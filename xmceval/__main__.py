@@ -11,9 +11,9 @@ from typing import Any
 
 # Where to look for what must not be left behind when a process ends at once.
 CLEANING = {
-    "xmceval.cli.ahead": "stop_ahead",
+    "xmceval.scoring.ahead": "stop_ahead",
     "xmceval.files.writing.targets": "remove_unfinished",
-    "xmceval.kernels.cache": "remove_unfinished",
+    "xmceval.kernels.compile.cache": "remove_unfinished",
 }
 # Signals that end the process, and what it then writes; not every system has all of them.
 ENDINGS = {"SIGTERM": b"\nterminated\n", "SIGHUP": b"\nhung up\n", "SIGINT": b"\ninterrupted\n"}

@@ -12,8 +12,8 @@ import scipy.sparse as sp
 
 import xmceval
 from xmceval.errors import DataError
-from xmceval.rows import matrices
-from xmceval.scoring import rowdigests
+from xmceval.rows.matrices import matrices
+from xmceval.scoring.states import rowdigests
 
 N_LABELS = 300
 WARNING = "seem to have rows in common"

@@ -15,7 +15,7 @@ from support.markup import parse
 import xmceval
 from xmceval.cli import cli
 from xmceval.errors import DataError, UsageError
-from xmceval.rows import matrices
+from xmceval.rows.matrices import matrices
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pytest
 import xmceval
 from xmceval.cli import main
 from xmceval.errors import DataError, UsageError
-from xmceval.files.rowvalues import read_row_values
-from xmceval.rows import matrices
+from xmceval.files.saved.rowvalues import read_row_values
+from xmceval.rows.matrices import matrices
 
 EARLIER = Path(__file__).parents[1] / "support" / "earlier"
 METRICS = ["P@1,3", "PSP@3", "LRAP", "GAUC", "AUC", "f1_score"]

@@ -23,11 +23,11 @@ import dask.array as da  # noqa: E402
 import dask.bag as db  # noqa: E402
 
 from xmceval import DataError, UsageError  # noqa: E402
-from xmceval.api import dasktasks, engine  # noqa: E402
-from xmceval.api.dasktasks import DaskTasks  # noqa: E402
-from xmceval.api.engine import Engine  # noqa: E402
-from xmceval.api.score import score_systems  # noqa: E402
-from xmceval.api.setup import Named, Setup  # noqa: E402
+from xmceval.api.cluster import dasktasks, engine  # noqa: E402
+from xmceval.api.cluster.dasktasks import DaskTasks  # noqa: E402
+from xmceval.api.cluster.engine import Engine  # noqa: E402
+from xmceval.api.scoring.score import score_systems  # noqa: E402
+from xmceval.api.scoring.setup import Named, Setup  # noqa: E402
 from xmceval.cli.shared import COMPILING  # noqa: E402
 from xmceval.distributed import compare, score  # noqa: E402
 from xmceval.scoring.options import Options  # noqa: E402

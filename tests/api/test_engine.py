@@ -12,17 +12,17 @@ from support.tasks import PickledTasks
 
 import xmceval
 from xmceval import DataError, UsageError
-from xmceval.api.compare import compare_systems
-from xmceval.api.engine import Engine
-from xmceval.api.score import score_systems
-from xmceval.api.setup import Named, Setup
-from xmceval.files import chunks, ranges
-from xmceval.files.shards import find_shards
-from xmceval.report.forms import render, render_comparison
-from xmceval.rows import matrices
-from xmceval.scoring import plan
+from xmceval.api.cluster.engine import Engine
+from xmceval.api.comparing.compare import compare_systems
+from xmceval.api.scoring.score import score_systems
+from xmceval.api.scoring.setup import Named, Setup
+from xmceval.files.io import byteranges, chunks
+from xmceval.files.io.shardfiles import find_shards
+from xmceval.report.forms.registry import render, render_comparison
+from xmceval.rows.matrices import matrices
+from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import Options
-from xmceval.scoring.testing import Testing
+from xmceval.scoring.partitions import plan
 
 N_ROWS, N_LABELS = 240, 30
 OPTIONS = {"k": "1,3", "metrics": "P,nDCG,PSP,macroF1,AP"}
@@ -32,10 +32,10 @@ OPTIONS = {"k": "1,3", "metrics": "P,nDCG,PSP,macroF1,AP"}
 def _small_pieces(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(chunks, "CHUNK_BYTES", 512)
-    monkeypatch.setattr(ranges, "MARK_BYTES", 700)
+    monkeypatch.setattr(byteranges, "MARK_BYTES", 700)
     monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 128)
     monkeypatch.setattr(plan, "LEAST_BYTES", 64)
-    monkeypatch.setattr(ranges, "RANGE_BYTES", 1500)
+    monkeypatch.setattr(byteranges, "RANGE_BYTES", 1500)
 
 
 def make_matrices():

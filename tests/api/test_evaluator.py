@@ -15,13 +15,13 @@ from support.measures import named, names_of
 from support.states import forge
 
 import xmceval
-from xmceval.api import inputs
+from xmceval.api.scoring import inputs
 from xmceval.errors import DataError, UsageError
 from xmceval.metrics.table import METRICS
-from xmceval.rows import matrices
-from xmceval.scoring import labelcounters
-from xmceval.scoring.labelwise import Labelwise
-from xmceval.scoring.state import own_version
+from xmceval.rows.matrices import matrices
+from xmceval.scoring.per_label import labelcounters
+from xmceval.scoring.states.state import own_version
+from xmceval.scoring.tasks.labelwise import Labelwise
 
 N_LABELS = 12
 MERGEABLE = [metric for metric in METRICS.values() if metric.mergeable]

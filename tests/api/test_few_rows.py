@@ -9,14 +9,14 @@ from judge import naive, naive_pairs
 from support.tasks import PickledTasks
 
 import xmceval
-from xmceval.api.compare import compare_systems
-from xmceval.api.engine import Engine
-from xmceval.api.setup import Named, Setup
-from xmceval.report.forms import render_comparison
-from xmceval.rows import matrices
-from xmceval.scoring import plan
+from xmceval.api.cluster.engine import Engine
+from xmceval.api.comparing.compare import compare_systems
+from xmceval.api.scoring.setup import Named, Setup
+from xmceval.report.forms.registry import render_comparison
+from xmceval.rows.matrices import matrices
+from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import Options
-from xmceval.scoring.testing import Testing
+from xmceval.scoring.partitions import plan
 
 pytestmark = pytest.mark.filterwarnings("ignore::xmceval.XmcevalWarning")
 N_LABELS = 8

@@ -14,9 +14,9 @@ from support.states import START, forge, pack, seal, unpack, unseal
 import xmceval
 from xmceval.cli import main
 from xmceval.errors import DataError, XmcevalError
-from xmceval.files.states import from_bytes
-from xmceval.scoring.statedocument import restore
-from xmceval.scoring.statefields import FIELDS
+from xmceval.files.saved.statefiles import from_bytes
+from xmceval.scoring.states.statedocument import restore
+from xmceval.scoring.states.statefields import FIELDS
 
 N_ROWS, N_LABELS = 30, 12
 TRAINING = {"counts": np.arange(N_LABELS) ** 2, "n_train": 200}

@@ -12,8 +12,8 @@ from support.strategies import score_rows, to_csr
 import xmceval
 from xmceval.cli import main
 from xmceval.errors import DataError, UsageError
-from xmceval.rows import matrices
 from xmceval.rows.fusion import RULES
+from xmceval.rows.matrices import matrices
 
 N_LABELS = 6
 

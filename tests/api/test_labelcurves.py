@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from xmceval.api import labelcurves
+from xmceval.api.curves import labelcurves
 from xmceval.errors import DataError, UsageError
 
 sk = pytest.importorskip("sklearn.metrics")

@@ -13,9 +13,9 @@ import xmceval
 from xmceval.cli import main
 from xmceval.errors import UsageError
 from xmceval.metrics.names import parse
-from xmceval.scoring import labelcounters, labelvalues
-from xmceval.scoring.labelwise import Labelwise
+from xmceval.scoring.per_label import labelcounters, labelvalues
 from xmceval.scoring.program import compile_program
+from xmceval.scoring.tasks.labelwise import Labelwise
 
 RATES = {"precision": naive_labels.precision, "recall": naive_labels.recall, "F1": naive_labels.f_measure}
 FORMS = ("csv", "jsonl", "npz")

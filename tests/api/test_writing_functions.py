@@ -9,7 +9,7 @@ from scipy.sparse import load_npz
 
 import xmceval
 from xmceval.cli import main
-from xmceval.files.writing.formats import FORMATS
+from xmceval.files.writing.writtenformats import FORMATS
 
 SCORES = "3 5\n3:0.5 1:2\n\n4:0.001\n"
 

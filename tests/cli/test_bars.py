@@ -10,11 +10,11 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from xmceval.api.pairtests import Cost
-from xmceval.cli import bars, main, shared
-from xmceval.cli.bars import Bar, describe
-from xmceval.files import chunks
-from xmceval.files.streams import open_bytes, read_all_bytes
+from xmceval.api.comparing.pairtests import Cost
+from xmceval.cli import main, progressbar, shared
+from xmceval.cli.progressbar import Bar, describe
+from xmceval.files.io import chunks
+from xmceval.files.io.streams import open_bytes, read_all_bytes
 from xmceval.rows.progress import find_watcher, phase, watched_by
 
 N_ROWS = 400
@@ -34,8 +34,8 @@ def files(tmp_path, monkeypatch):
     (tmp_path / "preds.txt.gz").write_bytes(gzip.compress(texts["preds.txt"].encode()))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(chunks, "CHUNK_BYTES", 1 << 12)
-    monkeypatch.setattr(bars, "PATIENCE", 0.0)
-    monkeypatch.setattr(bars, "PAUSE", 0.0)
+    monkeypatch.setattr(progressbar, "PATIENCE", 0.0)
+    monkeypatch.setattr(progressbar, "PAUSE", 0.0)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "120")
     return tmp_path
@@ -112,7 +112,7 @@ def test_nothing_is_shown_where_nobody_looks(files, monkeypatch, capsys):
 
 def test_a_bar_waits_for_a_second_and_vanishes(monkeypatch):
     clock = iter([0.0, 0.0, 0.0, 0.5, 1.5, 1.55, 2.0, 3.0])
-    monkeypatch.setattr(bars.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(progressbar.time, "monotonic", lambda: next(clock))
     monkeypatch.setenv("COLUMNS", "80")
     with terminal(monkeypatch) as seen, watched_by(Bar()), phase("preds.txt", 8000) as add:
         for _ in range(4):
@@ -179,7 +179,7 @@ def test_the_watcher_sees_every_stored_byte(files, tmp_path):
 
 def test_resamples_have_a_bar(monkeypatch):
     clock = iter([0.0, 0.0, 0.0, 2.0, 2.0])
-    monkeypatch.setattr(bars.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(progressbar.time, "monotonic", lambda: next(clock))
     cost = Cost("bootstrap", 3, 10_000, 500, 48_000)
     with terminal(monkeypatch) as seen, watched_by(Bar()), shared.watch(quiet=False)(cost) as add:
         add(6_400)

@@ -298,7 +298,7 @@ def test_lack_of_memory_and_of_space_end_with_1(run, monkeypatch):
         def fail(*_args, error=error, **_options):
             raise error
 
-        monkeypatch.setattr("xmceval.api.setup.Setup.of", fail)
+        monkeypatch.setattr("xmceval.api.scoring.setup.Setup.of", fail)
         assert run("score", TRUTH, MODEL_A) == (1, "", message)
 
 
@@ -306,7 +306,7 @@ def test_interruption_ends_with_130(run, monkeypatch):
     def interrupt(*_args, **_options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("xmceval.api.setup.Setup.of", interrupt)
+    monkeypatch.setattr("xmceval.api.scoring.setup.Setup.of", interrupt)
     assert run("score", TRUTH, MODEL_A) == (130, "", "\ninterrupted\n")
 
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from xmceval.api.compare import compare_systems
-from xmceval.api.pairtests import Cost
-from xmceval.api.setup import Named, Setup
+from xmceval.api.comparing.compare import compare_systems
+from xmceval.api.comparing.pairtests import Cost
+from xmceval.api.scoring.setup import Named, Setup
 from xmceval.cli import main, shared
+from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import Options
-from xmceval.scoring.testing import Testing
 
 SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
 TRUTH, MODEL_A, MODEL_B, TRAIN = (f"{name}.txt" for name in ("tst_X_Y", "model_a", "model_b", "trn_X_Y"))

@@ -9,13 +9,13 @@ import pytest
 from click.testing import CliRunner
 
 from xmceval.cli import COMMANDS, cli
-from xmceval.cli.compare import command as compare
-from xmceval.cli.score import command as score
+from xmceval.cli.commands.compare import command as compare
+from xmceval.cli.commands.score import command as score
 from xmceval.labels.catalogue import datasets, find_dataset
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
+from xmceval.scoring.comparing.testoptions import Details, Testing
 from xmceval.scoring.options import GROUPS, specs
-from xmceval.scoring.testing import Details, Testing
 
 
 def complete(*words):

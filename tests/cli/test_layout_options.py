@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from xmceval.cli import cli, options
 from xmceval.labels.catalogue import datasets, published
 from xmceval.metrics.table import METRICS
-from xmceval.report.layout import Layout
+from xmceval.report.forms.layout import Layout
 from xmceval.scoring.options import specs
 
 SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"

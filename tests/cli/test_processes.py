@@ -17,8 +17,9 @@ from support.files import A_ALONE
 from support.processes import SIGNALS, wait_for
 
 import xmceval
-from xmceval.cli import ahead, shared
-from xmceval.kernels import cache, locks
+from xmceval.cli import shared
+from xmceval.kernels.compile import cache, locks
+from xmceval.scoring import ahead
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 
@@ -36,8 +37,8 @@ HOME = Path(xmceval.__file__).parent
 # Counts labels by the smallest kernel, and prints the counts and how often it had to be compiled.
 COUNT = """
 import numpy as np
-from xmceval.kernels import entries
-from xmceval.kernels.counts import count_labels
+from xmceval.kernels.compile import entries
+from xmceval.kernels.metrics.counts import count_labels
 counts = np.zeros(3, np.uint8)
 count_labels(np.array([2, 0, 2]), counts, np.zeros(3, np.int32))
 print(*counts, len(entries.compiled), flush=True)
@@ -101,7 +102,7 @@ def test_an_edited_source_is_compiled_again(tmp_path):
     shutil.copytree(HOME, copy, ignore=shutil.ignore_patterns("__pycache__"))
     code = f"import sys; sys.path.insert(0, {str(copy.parent)!r})\n{COUNT}"
     assert [run(tmp_path / "cache", "-c", code) for _ in range(2)] == ["1 0 2 1\n", "1 0 2 0\n"]
-    source = copy / "kernels" / "counts.py"
+    source = copy / "kernels" / "metrics" / "counts.py"
     source.write_text(source.read_text().replace("counts[label] + np.uint8(1)", "counts[label] + np.uint8(2)"))
     assert run(tmp_path / "cache", "-c", code) == "2 0 4 1\n"
     assert len(saved(tmp_path)) == 1
@@ -109,7 +110,7 @@ def test_an_edited_source_is_compiled_again(tmp_path):
 
 # A kernel whose helper is in another file, and calls one in a third; both have a global of the same name.
 FAR = """
-from xmceval.kernels.decorators import helper
+from xmceval.kernels.compile.decorators import helper
 STEP = 10
 
 @helper
@@ -117,7 +118,7 @@ def far(x):
     return x + STEP
 """
 NEAR = """
-from xmceval.kernels.decorators import function
+from xmceval.kernels.compile.decorators import function
 from xmceval.kernels.far import far
 STEP = 1
 
@@ -126,14 +127,19 @@ def near(x):
     return far(x) + STEP
 """
 USED = """
-from xmceval.kernels.decorators import kernel
+from xmceval.kernels.compile.decorators import kernel
 from xmceval.kernels.near import near
 
 @kernel
 def use(x):
     return near(x)
 """
-USE = "from xmceval.kernels import entries, used; print(used.use(0), len(entries.compiled))"
+USE = """
+from xmceval.kernels import used
+from xmceval.kernels.compile import entries
+
+print(used.use(0), len(entries.compiled))
+"""
 
 
 def test_an_edited_helper_of_another_file_is_compiled_again(tmp_path):
@@ -188,7 +194,7 @@ def test_a_lock_is_held_once_and_leaves_nothing(private):
 def test_a_stale_lock_never_blocks(private):
     locks.make_private_folder()
     code = (
-        "import os, signal, tempfile; from xmceval.kernels.locks import take_lock\n"
+        "import os, signal, tempfile; from xmceval.kernels.compile.locks import take_lock\n"
         f"tempfile.tempdir = {str(private.parent)!r}\n"
         "assert take_lock('a kernel', 0); os.kill(os.getpid(), signal.SIGKILL)"
     )
@@ -257,8 +263,8 @@ def state():
 before = state()
 import xmceval, importlib, pkgutil
 import xmceval.kernels as kernels
-for module in pkgutil.iter_modules(kernels.__path__):
-    importlib.import_module(f"xmceval.kernels.{module.name}")
+for module in pkgutil.walk_packages(kernels.__path__, "xmceval.kernels."):
+    importlib.import_module(module.name)
 for name in xmceval.__all__:
     getattr(xmceval, name)
 import numpy as np

@@ -11,7 +11,7 @@ from support.markup import parse, read_table
 
 from xmceval.cli import cli, main
 from xmceval.cli.commandline import without_secrets
-from xmceval.files.digests import digest_files
+from xmceval.files.io.digests import digest_files
 
 B = "4 5\n0:0.1 3:0.8\n1:.5 2:.1\n3:1\n4:.5 3:.4\n"
 

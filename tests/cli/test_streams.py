@@ -36,8 +36,9 @@ RUN = """
 import json, os, sys
 import click, numpy, xmceval.cli
 from xmceval.kernels import start_quickly
-from xmceval.kernels.compiler import load_numba
-import matplotlib.figure, scipy.sparse, scipy.special, xmceval.api.compare, xmceval.api.page, xmceval.scoring.evaluate
+from xmceval.kernels.compile.compiler import load_numba
+import matplotlib.figure, scipy.sparse, scipy.special
+import xmceval.api.comparing.compare, xmceval.api.page, xmceval.scoring.evaluate
 start_quickly()
 load_numba()
 for line, closed, out, err in json.loads(sys.argv[1]):

@@ -15,11 +15,11 @@ from support.files import TRUTH, write
 
 import xmceval
 from xmceval.errors import DataError, UsageError
-from xmceval.files import chunks
 from xmceval.files.arrays import npz
 from xmceval.files.arrays.npy import read_strings
 from xmceval.files.arrays.strings import RefusedError, load_strings
-from xmceval.kernels import pickles as kernels
+from xmceval.files.io import chunks
+from xmceval.kernels.text import pickles as kernels
 
 MIB = 1 << 20
 

@@ -9,7 +9,7 @@ import pytest
 from support.files import LABELS, LEGACY, PREDS, SCORES, TRUTH, scored, write
 
 import xmceval
-from xmceval.files import chunks, streams
+from xmceval.files.io import chunks, streams
 
 
 @pytest.fixture(autouse=True)

@@ -15,13 +15,13 @@ import xmceval
 from xmceval.cli import main
 from xmceval.errors import DataError, UsageError
 from xmceval.files.opening import open_scores, open_truth
-from xmceval.files.writing.convert import convert
-from xmceval.files.writing.formats import FORMATS
-from xmceval.kernels import writing as write
-from xmceval.rows import matrices
+from xmceval.files.writing.conversion import convert
+from xmceval.files.writing.writtenformats import FORMATS
+from xmceval.kernels.text import writing as write
 from xmceval.rows.block import Scratch
 from xmceval.rows.checks import validated_scores
-from xmceval.rows.matrices import as_scores, as_truth
+from xmceval.rows.matrices import matrices
+from xmceval.rows.matrices.matrices import as_scores, as_truth
 from xmceval.rows.width import Width
 
 DOUBLES = st.floats(allow_nan=False) | st.floats(width=32, allow_nan=False) | st.decimals(-10, 10, places=6).map(float)

@@ -127,8 +127,8 @@ def test_many_entries_are_read_part_by_part(monkeypatch):
     truth = write("t", f"300 40\n{'3:1 7:1' + chr(10)}" + body(TRUTH).strip("\n")[:0] + "1:1\n" * 299)
     expected = scored(truth, values).estimates
     triples = [list(zip(row.indices.tolist(), row.data.tolist(), strict=True)) for row in values]
-    monkeypatch.setattr("xmceval.files.chunks.CHUNK_BYTES", 512)
-    monkeypatch.setattr("xmceval.files.arrays.parquet.ROWS_AT_ONCE", 100)
+    monkeypatch.setattr("xmceval.files.io.chunks.CHUNK_BYTES", 512)
+    monkeypatch.setattr("xmceval.files.records.parquet.ROWS_AT_ONCE", 100)
     assert scored(truth, csv(triples)).estimates == expected
     assert scored(truth, market(values, precision=17)).estimates == expected
     assert scored(truth, write("x", json.dumps(records(triples)))).estimates == expected

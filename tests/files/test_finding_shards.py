@@ -8,8 +8,8 @@ import pytest
 
 import xmceval
 from xmceval.errors import DataError
-from xmceval.files.shards import check_pairing, find_shards
-from xmceval.rows.parts import Shards
+from xmceval.files.io.shardfiles import check_pairing, find_shards
+from xmceval.rows.shards import Shards
 
 
 @pytest.fixture(autouse=True)

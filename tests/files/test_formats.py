@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from support.files import LABELS, PREDS, SCORES, TRUTH, matrix, plain, same_numbers, scored, write
 
 import xmceval
-from xmceval.files import chunks
+from xmceval.files.io import chunks
 
 NAMES = ["red shoes", "blue", "#green", "naïve", "tutu"]
 ONE_WORD = ["red_shoes", "blue", "#green", "naïve", "tutu"]

@@ -9,8 +9,8 @@ import pytest
 from support.files import PREDS, TRUTH, same_numbers, scored, write
 
 from xmceval.errors import DataError
-from xmceval.files import frames
-from xmceval.files.streams import read_all_bytes, read_first_bytes
+from xmceval.files.io import frames
+from xmceval.files.io.streams import read_all_bytes, read_first_bytes
 
 
 def zstd(content):

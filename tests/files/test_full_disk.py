@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import xmceval
 from xmceval import DataError, UsageError
 from xmceval.cli import main
-from xmceval.files.copies import write_all
+from xmceval.files.io.copies import write_all
 
 resource = pytest.importorskip("resource", reason="limits the size of files")
 

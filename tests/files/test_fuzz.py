@@ -14,10 +14,10 @@ import test_ranking_files
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from xmceval.errors import DataError, Fault
-from xmceval.files import chunks
 from xmceval.files.arrays import npz as npz_reader
-from xmceval.files.names import read_names
+from xmceval.files.io import chunks
 from xmceval.files.opening import open_scores, open_truth
+from xmceval.files.sidecars.labelnames import read_names
 from xmceval.rows.block import Scratch
 
 EXAMPLES = int(os.environ.get("XMCEVAL_FUZZ", "25"))

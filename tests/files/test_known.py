@@ -8,18 +8,18 @@ from click.testing import CliRunner
 
 from xmceval.cli import cli
 from xmceval.errors import UsageError
-from xmceval.files.columns import read_numbers
-from xmceval.files.filters import read_filter
-from xmceval.files.known.beside import BESIDE
-from xmceval.files.known.entry import SCORES, TRUTH
-from xmceval.files.known.table import KNOWN, find_known, list_tools
-from xmceval.files.logs import read_log
-from xmceval.files.names import read_names
+from xmceval.files.formats.format import SCORES, TRUTH
+from xmceval.files.formats.formattable import KNOWN, find_known, list_tools
+from xmceval.files.formats.sidecarformats import BESIDE
+from xmceval.files.logs.logs import read_log
 from xmceval.files.opening import open_scores, open_truth
-from xmceval.files.rowvalues import read_row_values
-from xmceval.files.tables import read_table
+from xmceval.files.records.papertables import read_table
+from xmceval.files.saved.rowvalues import read_row_values
+from xmceval.files.sidecars.filterfile import read_filter
+from xmceval.files.sidecars.labelnames import read_names
+from xmceval.files.sidecars.numbers import read_numbers
 from xmceval.files.text.grammars import GRAMMARS
-from xmceval.files.writing.formats import FORMATS
+from xmceval.files.writing.writtenformats import FORMATS
 from xmceval.rows.block import Scratch
 
 NAMES = {

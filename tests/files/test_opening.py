@@ -10,15 +10,15 @@ import scipy.sparse as sp
 from support.files import LABELS, LEGACY, PREDS, SCORES, TRUTH, matrix, write
 
 from xmceval.errors import DataError
-from xmceval.files.arrays import npz, pairs
+from xmceval.files.arrays import npypairs, npz
 from xmceval.files.arrays.csr import coo_to_csr, csc_to_csr
 from xmceval.files.either import open_either
-from xmceval.files.names import read_names
 from xmceval.files.opening import BINARY_KINDS, open_scores, open_truth
+from xmceval.files.sidecars.labelnames import read_names
 from xmceval.files.text.grammars import GRAMMARS
-from xmceval.rows import matrices
 from xmceval.rows.block import Scratch
-from xmceval.rows.matrices import as_scores
+from xmceval.rows.matrices import matrices
+from xmceval.rows.matrices.matrices import as_scores
 
 QRELS = "q1 0 d2 1\nq1 0 d1 0\nq2 0 d3 2\nq2 0 d1 1\n"
 RUN = "q2 Q0 d9 1 5.5 me\nq2 Q0 d3 2 4 me\nq1 Q0 d1 1 3 me\nq1 Q0 d2 2 3 me\n"
@@ -189,7 +189,7 @@ def test_pieces_of_a_matrix_become_blocks_of_any_size(kind, entries, monkeypatch
     }
     make = makers.get(kind) or (lambda: open_scores(FILES[kind]()).source)
     expected, _ = rows_of(make())
-    for module in (matrices, npz, pairs):
+    for module in (matrices, npz, npypairs):
         monkeypatch.setattr(module, "BLOCK_ENTRIES", entries)
     source = make()
     for _ in range(2):  # each pass reads anew

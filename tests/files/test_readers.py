@@ -9,9 +9,9 @@ import scipy.sparse as sp
 from support.files import LABELS, LEGACY, PREDS, SCORES, TRUTH, body, matrix, same_numbers, scored, write
 
 import xmceval
-from xmceval.files import chunks
-from xmceval.files.columns import read_numbers
+from xmceval.files.io import chunks
 from xmceval.files.opening import open_scores, open_truth
+from xmceval.files.sidecars.numbers import read_numbers
 
 
 @pytest.fixture(autouse=True)

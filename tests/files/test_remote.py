@@ -26,8 +26,8 @@ from support.webserver import Server
 import xmceval
 from xmceval.cli import cli, main
 from xmceval.errors import DataError, UsageError
-from xmceval.files.paths import to_path
-from xmceval.files.remote import ranges, threads
+from xmceval.files.io.paths import to_path
+from xmceval.files.remote import prefetch, waiting
 from xmceval.rows.progress import watched_by
 
 N_ROWS, N_LABELS = 400, 50
@@ -113,11 +113,11 @@ def server(files):
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch):
     """Let the files have many blocks, and retries no pauses."""
-    monkeypatch.setattr(ranges, "SMALLEST", 1 << 10)
-    monkeypatch.setattr(ranges, "FIRST", 1 << 12)
-    monkeypatch.setattr(ranges, "LARGEST", 1 << 14)
-    monkeypatch.setattr(ranges, "LEAST", 1 << 8)
-    monkeypatch.setattr(threads, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(prefetch, "SMALLEST", 1 << 10)
+    monkeypatch.setattr(prefetch, "FIRST", 1 << 12)
+    monkeypatch.setattr(prefetch, "LARGEST", 1 << 14)
+    monkeypatch.setattr(prefetch, "LEAST", 1 << 8)
+    monkeypatch.setattr(waiting, "FIRST_PAUSE", 0.001)
 
 
 @pytest.fixture
@@ -244,7 +244,7 @@ def test_a_body_that_grows_when_it_is_unpacked_is_read_no_further(server):
 
 
 def test_a_server_that_goes_silent_is_asked_no_more_where_it_cannot_resume(server, monkeypatch):
-    monkeypatch.setattr(threads, "PATIENCE", 0.3)
+    monkeypatch.setattr(waiting, "PATIENCE", 0.3)
     server.has_ranges, server.stall = False, 2.0
     with pytest.raises(DataError, match=r"truth.txt: the connection was lost at byte .*: no answer within 30 s"):
         score(server.url("truth.txt"), server.url("p.txt"))
@@ -324,7 +324,7 @@ def test_a_protocol_names_the_package_that_it_needs(monkeypatch):
 
 
 def test_a_server_that_does_not_answer_is_not_waited_for(server, monkeypatch):
-    monkeypatch.setattr(threads, "PATIENCE", 0.1)
+    monkeypatch.setattr(waiting, "PATIENCE", 0.1)
     server.pause = 1.0
     since = time.monotonic()
     with pytest.raises(DataError, match=r"no answer within .* seconds"):

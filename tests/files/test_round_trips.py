@@ -16,12 +16,12 @@ from scipy.sparse import csr_matrix
 import xmceval
 from xmceval.errors import UsageError
 from xmceval.files.opening import open_scores, open_truth
+from xmceval.files.sidecars.numberwriting import write_numbers
 from xmceval.files.writing import targets
-from xmceval.files.writing.convert import convert
-from xmceval.files.writing.numbers import write_numbers
+from xmceval.files.writing.conversion import convert
 from xmceval.rows.block import Scratch
 from xmceval.rows.checks import validated_scores
-from xmceval.rows.matrices import as_scores, as_truth
+from xmceval.rows.matrices.matrices import as_scores, as_truth
 from xmceval.rows.width import Width
 
 INFINITE = st.sampled_from([float("inf"), float("-inf"), 0.0, -0.0])

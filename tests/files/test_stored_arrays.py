@@ -10,12 +10,12 @@ from hypothesis import given, strategies as st
 from scipy.sparse import csr_matrix, load_npz, random as random_matrix, save_npz
 
 import xmceval
-from xmceval.api.convert import convert
+from xmceval.api.files.convert import convert
 from xmceval.errors import DataError
-from xmceval.files.arrays import archive, npz, stored
-from xmceval.files.arrays.stored import Run, combined_crc
+from xmceval.files.arrays import archive, npz, storedmembers
+from xmceval.files.arrays.storedmembers import Run, combined_crc
 from xmceval.files.opening import open_scores
-from xmceval.rows import matrices
+from xmceval.rows.matrices import matrices
 
 SHAPE = (300, 40)
 
@@ -104,12 +104,12 @@ def test_more_bytes_than_items_are_reported(pair):
 
 def test_a_file_that_became_shorter_is_reported(pair, monkeypatch):
     _, _, folder = pair
-    monkeypatch.setattr(stored.StoredFile, "read", lambda self, offset, buffer: buffer.size - 1)
+    monkeypatch.setattr(storedmembers.StoredFile, "read", lambda self, offset, buffer: buffer.size - 1)
     own = npz.Archive(folder / "p.npz")
     with own.open() as opened:
         assert own.find_stored(opened, ["indptr"]) is None
-    file, head = stored.StoredFile.__new__(stored.StoredFile), npz.Header((3,), False, np.dtype(np.int64))
-    array = stored.StoredArray(file, "x.npz (data)", "data.npy", head, 0, 128, 152, 0)
+    file, head = storedmembers.StoredFile.__new__(storedmembers.StoredFile), npz.Header((3,), False, np.dtype(np.int64))
+    array = storedmembers.StoredArray(file, "x.npz (data)", "data.npy", head, 0, 128, 152, 0)
     with pytest.raises(DataError, match=r"x\.npz \(data\): the file is truncated; its header declares shape \(3,\)"):
         array[0:3]
 

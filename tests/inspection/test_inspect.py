@@ -8,12 +8,12 @@ from scipy.sparse import csr_matrix, save_npz
 
 import xmceval
 from xmceval.cli import main
-from xmceval.files.writing.convert import convert
+from xmceval.files.writing.conversion import convert
 from xmceval.inspection.file import inspect_file
 from xmceval.inspection.pair import inspect_pair
 from xmceval.inspection.tally import tally_rows
-from xmceval.rows import matrices
-from xmceval.rows.matrices import as_scores, as_truth
+from xmceval.rows.matrices import matrices
+from xmceval.rows.matrices.matrices import as_scores, as_truth
 from xmceval.rows.width import Width
 
 TRUTH = "4 6\n0:1 2:1\n\n1:1\n2:1 5:1\n"

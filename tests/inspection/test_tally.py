@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from xmceval.inspection.tally import LONG_ROW, RowCounts, Spread, spread_of_labels, spread_of_rows, tally_rows
-from xmceval.kernels import tally as kernel
-from xmceval.rows import matrices
-from xmceval.rows.matrices import csr_source
+from xmceval.kernels.rows import tally as kernel
+from xmceval.rows.matrices import matrices
+from xmceval.rows.matrices.matrices import csr_source
 from xmceval.rows.width import Width
 
 VALUES = [0.0, 1.0, 1.0, 2.0, -1.0, 0.5, math.nan, math.inf, -math.inf]

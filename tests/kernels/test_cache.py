@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 from numba import config
 
-from xmceval.kernels import cache, entries
-from xmceval.kernels.decorators import Kernel
-from xmceval.kernels.forms import HEADER, MARK, Form
-from xmceval.kernels.settings import FILE, WITH_NUMBA
+from xmceval.kernels.compile import cache, entries
+from xmceval.kernels.compile.decorators import Kernel
+from xmceval.kernels.compile.forms import HEADER, MARK, Form
+from xmceval.kernels.compile.settings import FILE, WITH_NUMBA
 
-KERNELS = Path(cache.__file__).parent
+KERNELS = Path(cache.__file__).parents[1]
 compiling = pytest.mark.skipif(bool(config.DISABLE_JIT) or WITH_NUMBA, reason="nothing is compiled in the short way")
 
 
@@ -38,7 +38,7 @@ def copied(tmp_path, monkeypatch):
     shutil.copytree(KERNELS, folder, ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "deep" / "deeper").mkdir(parents=True)
     (folder / "deep" / "deeper" / "new.py").write_text("STEP = 1\n")
-    monkeypatch.setattr(cache, "__file__", str(folder / "cache.py"))
+    monkeypatch.setattr(cache, "__file__", str(folder / "compile" / "cache.py"))
     return folder
 
 
@@ -62,10 +62,10 @@ def test_a_digest_changes_with_every_source_below_the_folder_of_kernels(copied):
 def test_kernels_in_an_archive_have_a_digest_of_it(copied, monkeypatch, tmp_path):
     for content in (b"1", b"2"):
         with zipfile.ZipFile(tmp_path / f"{content.decode()}.zip", "w") as archive:
-            archive.writestr("kernels/cache.py", content)
+            archive.writestr("kernels/compile/cache.py", content)
     digests = set()
     for name in ("1.zip", "2.zip"):
-        monkeypatch.setattr(cache, "__file__", str(tmp_path / name / "kernels" / "cache.py"))
+        monkeypatch.setattr(cache, "__file__", str(tmp_path / name / "kernels" / "compile" / "cache.py"))
         digests.add(cache._digest_of_folder.__wrapped__())
     assert len(digests) == 2
 
@@ -219,8 +219,8 @@ def test_a_numba_without_a_file_of_its_version_has_one_all_the_same(monkeypatch,
 
 COUNT = """
 import numpy as np
-from xmceval.kernels import entries
-from xmceval.kernels.counts import count_labels
+from xmceval.kernels.compile import entries
+from xmceval.kernels.metrics.counts import count_labels
 counts = np.zeros(3, np.uint8)
 count_labels(np.array([2, 0, 2]), counts, np.zeros(3, np.int32))
 print(*counts, len(entries.compiled), flush=True)
@@ -276,7 +276,7 @@ def test_each_setting_of_numba_has_files_of_its_own(tmp_path):
 )
 def test_what_is_compiled_with_settings_that_changed_is_not_saved(tmp_path, change):
     pytest.importorskip("yaml")
-    warm = "from xmceval.kernels import entries; entries._machine()\n"
+    warm = "from xmceval.kernels.compile import entries; entries._machine()\n"
     assert run(tmp_path, f"{warm}{change}\n{COUNT}") == "1 0 2 1\n"
     assert not saved(tmp_path)
     (tmp_path / "work" / FILE).unlink(missing_ok=True)
@@ -315,9 +315,9 @@ def test_numbas_own_way_is_saved_where_nobody_else_can_read(tmp_path):
 
 
 PARTS = """
-from xmceval.kernels import entries, settings
+from xmceval.kernels.compile import entries, settings
 settings.loaded_values()
-from xmceval.kernels import pipeline
+from xmceval.kernels.compile import pipeline
 calls = []
 def compile(*_):
     calls.append(1)
@@ -326,8 +326,8 @@ pipeline.Library.compile = compile
 """
 IMPORTS = """
 import sys
-from xmceval.kernels import entries
-sys.modules["xmceval.kernels.pipeline"] = None
+from xmceval.kernels.compile import entries
+sys.modules["xmceval.kernels.compile.pipeline"] = None
 calls = ()
 """
 
@@ -345,7 +345,7 @@ def test_a_numba_that_cannot_be_asked_for_its_code_still_compiles(monkeypatch, s
     def fail(*_):
         raise AttributeError("serialize_using_object_code")
 
-    monkeypatch.setattr("xmceval.kernels.compiler.compile_form", fail)
+    monkeypatch.setattr("xmceval.kernels.compile.compiler.compile_form", fail)
     n_before = len(entries.fallen_back)
     assert Kernel(count_up)(3) == 4
     assert entries.fallen_back[n_before:] == ["test_cache.count_up"]

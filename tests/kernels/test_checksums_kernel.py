@@ -5,8 +5,8 @@ import zlib
 import numpy as np
 import pytest
 
-from xmceval.files.arrays import stored
-from xmceval.kernels.checksums import STEP, fold
+from xmceval.files.arrays import storedmembers
+from xmceval.kernels.rows.checksums import STEP, fold
 
 
 @pytest.mark.parametrize("size", [STEP, 2 * STEP, 3 * STEP, 10 * STEP, 1000 * STEP])
@@ -18,8 +18,10 @@ def test_bytes_fold_to_some_of_the_same_checksum(size, high, rng):
     assert zlib.crc32(rest, 0xFFFFFFFF) == zlib.crc32(data)
 
 
-@pytest.mark.parametrize("size", [0, 1, stored.FEW - 1, *range(stored.FEW, stored.FEW + 2 * STEP, 7), 10**6 + 1])
+@pytest.mark.parametrize(
+    "size", [0, 1, storedmembers.FEW - 1, *range(storedmembers.FEW, storedmembers.FEW + 2 * STEP, 7), 10**6 + 1]
+)
 @pytest.mark.parametrize("offset", [0, 1])
 def test_checksums_are_those_of_zlib(size, offset, rng):
     data = rng.integers(0, 256, size + offset, dtype=np.uint8)[offset:]
-    assert stored.crc32(data) == zlib.crc32(data)
+    assert storedmembers.crc32(data) == zlib.crc32(data)

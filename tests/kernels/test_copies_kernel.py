@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from xmceval.kernels.copies import NOT_NOTICED, copy_rows
-from xmceval.kernels.decorators import PLAIN
+from xmceval.kernels.compile.decorators import PLAIN
+from xmceval.kernels.rows.copies import NOT_NOTICED, copy_rows
 from xmceval.rows.block import Scratch, SortedRows
-from xmceval.rows.storage import Csr
+from xmceval.rows.matrices.storage import Csr
 
 LENGTHS = (0, 1, 2, 15, 16, 17, 18, 32, 33, 34, 100)
 TYPES = [(ends, ids, values) for ends in "il" for ids in "il" for values in "fd"]

@@ -16,11 +16,11 @@ from numba import config
 from numba.core.errors import NumbaWarning
 from numba.core.types.functions import BaseFunction
 
-from xmceval.kernels import cache, decorators, entries
-from xmceval.kernels.counts import count_labels
-from xmceval.kernels.decorators import function, helper, kernel
-from xmceval.kernels.forms import Form
-from xmceval.kernels.settings import WITH_NUMBA
+from xmceval.kernels.compile import cache, decorators, entries
+from xmceval.kernels.compile.decorators import function, helper, kernel
+from xmceval.kernels.compile.forms import Form
+from xmceval.kernels.compile.settings import WITH_NUMBA
+from xmceval.kernels.metrics.counts import count_labels
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 short_way = pytest.mark.skipif(WITH_NUMBA, reason="kernels are compiled in numba's own way")
@@ -361,7 +361,7 @@ def test_what_is_not_on_the_short_way_takes_the_long_one(monkeypatch, tmp_path):
     def fail(*_):
         raise AttributeError("something of another numba")
 
-    monkeypatch.setattr("xmceval.kernels.pipeline.Passes.run", fail)
+    monkeypatch.setattr("xmceval.kernels.compile.pipeline.Passes.run", fail)
     monkeypatch.setattr(cache, "folders", lambda: [tmp_path])
     fresh = decorators.Kernel(add_up.py_func)
     a, out = np.ones((2, 3)), np.zeros(2)
@@ -378,18 +378,18 @@ from xmceval.__main__ import main
 try:
     main()
 finally:
-    from xmceval.kernels import entries
+    from xmceval.kernels.compile import entries
     print(json.dumps([sorted(sys.modules), entries.compiled, entries.fallen_back]), file=sys.stderr)
 """
 HEAVY = {
     *("numba", "scipy", "importlib.metadata", "email", "socket", "multiprocessing"),
     *(
         "xmceval.report.comparison",
-        "xmceval.scoring.paired",
+        "xmceval.scoring.comparing.pairsums",
         "xmceval.files.remote.reading",
         "xmceval.files.arrays.npz",
     ),
-    *("xmceval.kernels.compiler", "xmceval.cli.ahead"),
+    *("xmceval.kernels.compile.compiler", "xmceval.scoring.ahead"),
 }
 
 
@@ -404,7 +404,7 @@ def test_a_score_with_compiled_kernels_loads_nothing_heavy(tmp_path):
     modules, compiled, fallen_back = eval(second.stderr.splitlines()[-1])
     assert fallen_back == eval(first.stderr.splitlines()[-1])[2] == []
     assert (sorted(HEAVY & set(modules)), compiled) == ([], [])
-    assert sum(name.startswith("xmceval.") for name in modules) < 180
+    assert sum(name.startswith("xmceval.") for name in modules) < 200
     assert compiled == []
     files = [path.name.rpartition("-")[0] for path in tmp_path.rglob("*.nbc")]
     assert len(files) == len(set(files)), "a kernel is compiled for two signatures"
@@ -432,7 +432,7 @@ for arguments in (
 ):
     with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
         main([*arguments, "-q"] if arguments[0] != "inspect" else arguments)
-from xmceval.kernels import entries
+from xmceval.kernels.compile import entries
 print(len(entries._engines), entries.fallen_back)
 """
 

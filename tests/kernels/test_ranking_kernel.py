@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from xmceval.kernels import ranking
-from xmceval.kernels.decorators import PLAIN
+from xmceval.kernels.compile.decorators import PLAIN
+from xmceval.kernels.metrics import ranking
 
 N_LABELS = 1 << 40
 LENGTHS = (0, 1, 15, 16, 17, 31, 32, 33, 64, 65, 100, 257) if PLAIN else (*range(70), 100, 128, 257, 3000)

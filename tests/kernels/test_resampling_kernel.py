@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numba import config
 
-from xmceval.kernels.resampling import POISSON, poisson_table, weigh_groups, weigh_rows
+from xmceval.kernels.metrics.resampling import POISSON, poisson_table, weigh_groups, weigh_rows
 from xmceval.statistics import resampling
 from xmceval.statistics.resampling import Resampling, bootstrap_difference, bootstrap_sums
 

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given, strategies as st
 
-from xmceval.kernels.rowhashes import hash_rows
+from xmceval.kernels.rows.rowhashes import hash_rows
 
 MODULO, GOLDEN, SECOND = 1 << 64, 0x9E3779B97F4A7C15, 0x94D049BB133111EB
 

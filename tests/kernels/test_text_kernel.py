@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from numba import config
 
-from xmceval.files.text.pairs import parse_pairs
-from xmceval.kernels import lines as kernels, pairs as pairs_kernel, text as text_kernel
+from xmceval.files.text.pairgrammar import parse_pairs
+from xmceval.kernels.text import anyline as text_kernel, lines as kernels, pairs as pairs_kernel
 from xmceval.rows.block import Rows, Scratch
 
 compiled_only = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="too much text for plain Python")

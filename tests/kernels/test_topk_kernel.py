@@ -9,7 +9,7 @@ from support import measures
 from support.measures import HEADS
 from support.strategies import Case
 
-from xmceval.kernels.topk import BEST, LANES, MANY
+from xmceval.kernels.metrics.topk import BEST, LANES, MANY
 
 N_LABELS = 3 * MANY
 LENGTHS = (0, 1, 2, LANES - 1, LANES, LANES + 1, BEST - 1, BEST, BEST + 1, 36, MANY - 1, MANY, MANY + 1, 2 * MANY)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from xmceval.kernels.decorators import PLAIN
-from xmceval.kernels.totals import (
+from xmceval.kernels.compile.decorators import PLAIN
+from xmceval.kernels.metrics.totals import (
     COUNTS,
     DIFFERING,
     FACTORS,

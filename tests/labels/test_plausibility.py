@@ -10,7 +10,7 @@ from scipy.sparse import csr_matrix
 import xmceval
 from xmceval.cli import main
 from xmceval.errors import DataError, UsageError
-from xmceval.files.tables import read_table
+from xmceval.files.records.papertables import read_table
 from xmceval.labels.catalogue import datasets, published
 from xmceval.labels.plausibility import IMPOSSIBLE, UNLIKELY, Printed, check_row
 

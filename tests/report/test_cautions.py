@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from xmceval.metrics.names import parse
-from xmceval.report.cautions import CAUTIONS, Case, find_cautions
-from xmceval.scoring.alignment import NO_ALIGNMENT, Alignment, Hits
+from xmceval.report.sheet.cautions import CAUTIONS, Case, find_cautions
 from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.finish import Counts, Figure, Slice, Summary
-from xmceval.scoring.task import Unscored
+from xmceval.scoring.misalignment.alignment import NO_ALIGNMENT, Alignment, Hits
+from xmceval.scoring.summary import Counts, Figure, Slice, Summary
+from xmceval.scoring.tasks.task import Unscored
 
 FINE = Estimate(0.5, 0.4, 0.6, 0.5, 0.5, ceiling=1.0)
 COUNTS = Counts(

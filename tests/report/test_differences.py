@@ -11,10 +11,10 @@ import pytest
 
 import xmceval
 from xmceval.errors import XmcevalWarning
-from xmceval.report.differences import list_differences
-from xmceval.report.forms import DRAWN, render_comparison
-from xmceval.report.layout import Layout
+from xmceval.report.forms.layout import Layout
+from xmceval.report.forms.registry import DRAWN, render_comparison
 from xmceval.report.page import render_page
+from xmceval.report.sheet.differences import list_differences
 
 N_ROWS = 120
 TRUTH = np.tile([1, 0, 0], (N_ROWS, 1))

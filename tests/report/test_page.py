@@ -13,12 +13,12 @@ from support.markup import parse, read_table
 import xmceval
 from xmceval.inspection.pair import PairInspection
 from xmceval.labels.standings import rank_among_published
-from xmceval.report.layout import DEFAULT, Layout
-from xmceval.report.markup import element, isolate, join, name, text
+from xmceval.report.forms.layout import DEFAULT, Layout
+from xmceval.report.forms.markup import element, isolate, join, name, text
 from xmceval.report.page import render_page
 from xmceval.report.page.evidence import Evidence
 from xmceval.report.page.headline import write_headline
-from xmceval.report.verdicts import format_p
+from xmceval.report.sheet.verdicts import format_p
 
 NASTY = ("<script>alert(1)</script>", "מודל $5_x & \"q\" 'r'", "name_" * 40, "\x1b[31m\udcff\u202e😀")
 

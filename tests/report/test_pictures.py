@@ -21,8 +21,8 @@ from xmceval.report.pictures import (
     check_measures,
     default_kind,
     draw,
-    files,
     kinds_of,
+    picturefiles,
     save,
     style,
     to_svg,
@@ -208,7 +208,7 @@ WIDE = [
 
 def margins(figure):
     """Return how much room is left around the ink, in points: on the left, on the right, above and below."""
-    ink = (mpl.image.imread(io.BytesIO(files.to_bytes(figure, "png")))[..., :3] < 0.9).any(axis=2)
+    ink = (mpl.image.imread(io.BytesIO(picturefiles.to_bytes(figure, "png")))[..., :3] < 0.9).any(axis=2)
     found = []
     for axis in (0, 1):
         places = np.flatnonzero(ink.any(axis=axis))

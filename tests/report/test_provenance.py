@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import xmceval
 from xmceval.cli import cli
-from xmceval.report.forms import render
+from xmceval.report.forms.registry import render
 from xmceval.scoring.options import Options, specs
 
 TRUTH = "4 5\n0:1 2:1\n1:1\n\n3:1 4:1\n"

@@ -10,9 +10,9 @@ import pytest
 import xmceval
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
-from xmceval.report.forms import FORMS, render
+from xmceval.report.forms.registry import FORMS, render
 from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.finish import Figure
+from xmceval.scoring.summary import Figure
 
 NAMES = ["P", "nDCG(gain=exp)", "PSP", "R@all", "macroF1@3", "LRAP", "hamming_distance", "tp"]
 

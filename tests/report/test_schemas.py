@@ -16,8 +16,8 @@ import xmceval
 from xmceval.cli import COMMANDS, cli
 from xmceval.labels.catalogue import datasets, published
 from xmceval.labels.standings import Standings, rank_among_published
-from xmceval.report.forms import render
-from xmceval.report.schemas.table import SCHEMAS, find_schema
+from xmceval.report.forms.registry import render
+from xmceval.report.schemas.schematable import SCHEMAS, find_schema
 from xmceval.scoring.options import Options, specs
 
 STATE = b'{"schema": "xmceval/state/2"}'
@@ -219,11 +219,11 @@ def test_a_document_without_a_schema_is_noticed(name):
 
 def test_every_document_that_the_program_writes_is_checked(monkeypatch):
     writers = schemas.find_writers()
-    assert {"xmceval.report.json", "xmceval.inspection.text", "xmceval.api.checktable"} < {
+    assert {"xmceval.report.forms.json", "xmceval.inspection.text", "xmceval.api.files.checktable"} < {
         each.__name__ for each in writers
     }
     assert all(each.json is schemas.Json for each in writers)
-    monkeypatch.setattr("xmceval.report.json.make_document", lambda _: {"schema": "xmceval/new/1"})
+    monkeypatch.setattr("xmceval.report.forms.json.make_document", lambda _: {"schema": "xmceval/new/1"})
     with pytest.raises(AssertionError, match="xmceval/new/1 has no schema"):
         xmceval.score(np.eye(2), np.eye(2), k=1).to_json()
 

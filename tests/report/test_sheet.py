@@ -7,11 +7,11 @@ import pytest
 
 import xmceval
 from xmceval.labels.standings import rank_among_published
-from xmceval.report.columns import align_columns, align_terms
-from xmceval.report.layout import Layout
-from xmceval.report.plain import draw
-from xmceval.report.scoresheet import build_sheet
-from xmceval.report.sheet import Cell, Listing, Row, Section, Sheet
+from xmceval.report.forms.columns import align_columns, align_terms
+from xmceval.report.forms.layout import Layout
+from xmceval.report.forms.plain import draw
+from xmceval.report.sheet.model import Cell, Listing, Row, Section, Sheet
+from xmceval.report.sheet.scoresheet import build_sheet
 
 Y_TRUE = np.array([[1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
 FEW = "caution: the intervals are from fewer than 30 instances"

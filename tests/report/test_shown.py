@@ -10,8 +10,8 @@ import pytest
 
 import xmceval
 from xmceval.errors import DataError, UsageError
-from xmceval.report.forms import FORMS, render, render_comparison
-from xmceval.report.layout import Layout
+from xmceval.report.forms.layout import Layout
+from xmceval.report.forms.registry import FORMS, render, render_comparison
 
 METHODS = {"json": "to_json", "csv": "to_csv", "md": "to_markdown", "latex": "to_latex"}
 LAYOUT = {"md": {"places": 1, "intervals": False, "transpose": True}, "latex": {"percent": False, "caption": r"A \& B"}}

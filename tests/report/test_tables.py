@@ -13,13 +13,13 @@ import pytest
 
 import xmceval
 from xmceval.errors import UsageError
-from xmceval.report.columns import clean, text_width
-from xmceval.report.forms import render, render_comparison
-from xmceval.report.latex import draw_listings
-from xmceval.report.layout import Layout
-from xmceval.report.scoresheet import build_sheet
-from xmceval.report.sheet import Listing, split_columns
-from xmceval.report.verdicts import format_p
+from xmceval.report.forms.columns import clean, text_width
+from xmceval.report.forms.latex import draw_listings
+from xmceval.report.forms.layout import Layout
+from xmceval.report.forms.registry import render, render_comparison
+from xmceval.report.sheet.model import Listing, split_columns
+from xmceval.report.sheet.scoresheet import build_sheet
+from xmceval.report.sheet.verdicts import format_p
 
 METRICS = ["P", "PSP", "coverage_error", "macroF1@1"]
 WIDE = Layout(width=1000)

@@ -5,8 +5,8 @@ import pytest
 
 import xmceval
 from xmceval.errors import XmcevalWarning
-from xmceval.report.layout import Layout
-from xmceval.report.verdicts import describe_size, summarise, write_verdicts
+from xmceval.report.forms.layout import Layout
+from xmceval.report.sheet.verdicts import describe_size, summarise, write_verdicts
 
 N_ROWS = 60
 HIT, MISS = np.tile([0.9, 0.1], (N_ROWS, 1)), np.tile([0.1, 0.9], (N_ROWS, 1))

@@ -94,7 +94,7 @@ def test_arrays_of_other_libraries_give_the_same_bits(truth, scores, kind, metri
 
 
 def test_rows_leave_a_device_block_by_block(truth, scores, monkeypatch):
-    monkeypatch.setattr("xmceval.rows.dense.DEVICE_ENTRIES", 3 * N_LABELS)
+    monkeypatch.setattr("xmceval.rows.matrices.dense.DEVICE_ENTRIES", 3 * N_LABELS)
     device = OnDevice(scores)
     assert estimates(truth, device) == estimates(truth, scores)
     assert sum(device.copied) == N_ROWS + 1  # one to find out the type

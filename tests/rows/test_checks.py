@@ -8,7 +8,7 @@ from numba import config
 
 import xmceval
 from xmceval.errors import DataError
-from xmceval.kernels import checks as kernels
+from xmceval.kernels.rows import checks as kernels
 from xmceval.rows.block import Rows, SortedRows
 from xmceval.scoring.totals import largest_label
 

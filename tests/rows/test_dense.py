@@ -8,9 +8,9 @@ import scipy.sparse as sp
 
 import xmceval
 from xmceval.errors import DataError
-from xmceval.kernels import dense as kernels
-from xmceval.rows import dense, matrices
-from xmceval.rows.storage import BFLOAT16, BFloat16Matrix, rounded
+from xmceval.kernels.rows import dense as kernels
+from xmceval.rows.matrices import dense, matrices
+from xmceval.rows.matrices.storage import BFLOAT16, BFloat16Matrix, rounded
 from xmceval.scoring import evaluate
 
 METRICS = ["P", "nDCG", "PSP", "AP", "RR", "microF1", "P(rel=2)@1", "nDCG(gain=exp)"]

@@ -13,7 +13,7 @@ from support.strategies import cases, to_csr
 import xmceval
 from xmceval.cli import main
 from xmceval.errors import DataError, UsageError
-from xmceval.files.filters import read_filter
+from xmceval.files.sidecars.filterfile import read_filter
 
 TRUTH = "3 5\n0:1 2:1\n1:1\n4:1\n"
 SCORES = "3 5\n0:0.9 1:-0.5 2:-0.7\n1:0.3 3:0.4\n4:0.1\n"

@@ -9,12 +9,12 @@ from scipy.sparse import csr_matrix, random, save_npz
 from support.judged import check_judged
 from support.strategies import to_rows
 
-from xmceval.api.score import score_systems
-from xmceval.api.setup import Named, Setup
+from xmceval.api.scoring.score import score_systems
+from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import DataError
-from xmceval.rows import matrices
 from xmceval.rows.lockstep import Lockstep
-from xmceval.rows.matrices import MatrixSource, as_scores, as_truth
+from xmceval.rows.matrices import matrices
+from xmceval.rows.matrices.matrices import MatrixSource, as_scores, as_truth
 from xmceval.scoring.options import Options
 
 

@@ -8,7 +8,7 @@ from support.strategies import to_rows
 
 import xmceval
 from xmceval.errors import DataError, UsageError
-from xmceval.rows import matrices
+from xmceval.rows.matrices import matrices
 
 N_ROWS, N_LABELS, K = 12, 9, 3
 METRICS = ["P", "nDCG", "PSP", "PSnDCG", "AP"]

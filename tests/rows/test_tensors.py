@@ -8,7 +8,7 @@ import pytest
 
 import xmceval
 from xmceval.errors import DataError
-from xmceval.rows import tensors
+from xmceval.rows.matrices import tensors
 
 torch = pytest.importorskip("torch")
 

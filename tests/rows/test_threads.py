@@ -9,7 +9,7 @@ from support.files import PREDS, TRUTH
 
 import xmceval
 from xmceval.errors import DataError, Fault
-from xmceval.files import chunks
+from xmceval.files.io import chunks
 from xmceval.rows import faults as limits, threads as engine
 from xmceval.rows.block import Scratch
 

@@ -9,20 +9,20 @@ import pytest
 from scipy.sparse import csr_matrix
 
 import xmceval
-from xmceval.api.score import score_systems
-from xmceval.api.setup import Named, Setup
-from xmceval.files.writing.convert import convert
+from xmceval.api.scoring.score import score_systems
+from xmceval.api.scoring.setup import Named, Setup
+from xmceval.files.writing.conversion import convert
 from xmceval.metrics.names import parse
-from xmceval.rows import matrices
-from xmceval.rows.matrices import as_scores, as_truth
+from xmceval.rows.matrices import matrices
+from xmceval.rows.matrices.matrices import as_scores, as_truth
 from xmceval.rows.width import Width
-from xmceval.scoring import sample
-from xmceval.scoring.alignment import Hits, measure_alignment
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.evaluate import System, evaluate
+from xmceval.scoring.misalignment import sample
+from xmceval.scoring.misalignment.alignment import Hits, measure_alignment
+from xmceval.scoring.misalignment.sample import NO_LABEL, SampledRows, hash_runs
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import compile_program
-from xmceval.scoring.sample import NO_LABEL, SampledRows, hash_runs
 from xmceval.scoring.totals import merge
 
 PROGRAM = compile_program(parse(["P@3"]))

@@ -8,10 +8,10 @@ from support.strategies import cases, few, random_case, random_weights, to_csr
 
 import xmceval
 from xmceval.rows.block import Rows
-from xmceval.scoring import labelcounters, labeltotals
 from xmceval.scoring.decided import decide
-from xmceval.scoring.labelcounters import LabelCounters
-from xmceval.scoring.labeltotals import MOST_ROWS, LabelTotals
+from xmceval.scoring.per_label import labelcounters, labeltotals
+from xmceval.scoring.per_label.labelcounters import LabelCounters
+from xmceval.scoring.per_label.labeltotals import MOST_ROWS, LabelTotals
 
 RATES = {
     "specificity(average=macro)": "specificity",

@@ -16,12 +16,12 @@ from xmceval.errors import DataError, UsageError
 from xmceval.metrics.cells import AVERAGES, OVER, ZEROS
 from xmceval.metrics.rates import RATES
 from xmceval.metrics.table import METRICS
-from xmceval.rows import matrices
 from xmceval.rows.block import Rows, Scratch
 from xmceval.rows.checks import validated_scores, validated_truth
+from xmceval.rows.matrices import matrices
 from xmceval.rows.width import UNKNOWN, Width
-from xmceval.scoring import labelcells, labelcounters, labeltotals
 from xmceval.scoring.decided import decide
+from xmceval.scoring.per_label import labelcells, labelcounters, labeltotals
 
 sk = pytest.importorskip("sklearn.metrics")
 

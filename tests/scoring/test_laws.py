@@ -18,14 +18,14 @@ import xmceval
 from xmceval.labels.propensity import from_values
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
-from xmceval.rows import matrices
-from xmceval.rows.matrices import as_scores, as_truth
+from xmceval.rows.matrices import matrices
+from xmceval.rows.matrices.matrices import as_scores, as_truth
 from xmceval.rows.width import Width
 from xmceval.scoring import totals
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.evaluate import System, evaluate
-from xmceval.scoring.finish import finish_totals
 from xmceval.scoring.program import compile_program
+from xmceval.scoring.summary import finish_totals
 
 SLACK = 1e-12
 K = 3

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import xmceval
-from xmceval.api.setup import Setup
+from xmceval.api.scoring.setup import Setup
 from xmceval.cli import options as cli_options
-from xmceval.cli.score import command
+from xmceval.cli.commands.score import command
 from xmceval.errors import UsageError
 from xmceval.scoring import options
 from xmceval.scoring.options import GROUPS, Options, specs
@@ -20,7 +20,7 @@ from xmceval.scoring.options import GROUPS, Options, specs
 HOME = Path(xmceval.__file__).parent
 NAMES = {each.name for each in fields(Options)}
 # Where the list of options may appear: Options itself, and the signature and docstring of score.
-LISTS = {"scoring/options.py", "api/score.py"}
+LISTS = {"scoring/options.py", "api/scoring/score.py"}
 MANY = 9
 
 

@@ -16,8 +16,8 @@ from support.wholerows import OPTIONS, name_of
 import xmceval
 from xmceval.errors import DataError, UsageError
 from xmceval.metrics.names import parse
-from xmceval.report.forms import render
-from xmceval.rows import matrices
+from xmceval.report.forms.registry import render
+from xmceval.rows.matrices import matrices
 
 SKLEARN = ("LRAP", "coverage_error", "ranking_loss", "AUC")
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from xmceval.scoring.sketch import CAPACITY, Sketch, find_overlaps
+from xmceval.scoring.states.sketch import CAPACITY, Sketch, find_overlaps
 
 
 def sketch_of(*parts):

@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given, strategies as st
 
 import xmceval
-from xmceval.api.finishing import finish_state
-from xmceval.api.setup import Named, Setup
+from xmceval.api.scoring.finishing import finish_state
+from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import DataError, UsageError
-from xmceval.files.states import from_bytes, to_bytes
-from xmceval.kernels.totals import LARGEST_TOP, WORD, WORDS
-from xmceval.scoring.labelcounters import LabelCounters
+from xmceval.files.saved.statefiles import from_bytes, to_bytes
+from xmceval.kernels.metrics.totals import LARGEST_TOP, WORD, WORDS
 from xmceval.scoring.limbs import MOST_STATES, first_mark, join, join_words, last_mark, mark, split
 from xmceval.scoring.options import Options
-from xmceval.scoring.state import State
-from xmceval.scoring.statedocument import as_document, restore
-from xmceval.scoring.stateparts import Part
+from xmceval.scoring.per_label.labelcounters import LabelCounters
+from xmceval.scoring.states.state import State
+from xmceval.scoring.states.statedocument import as_document, restore
+from xmceval.scoring.states.stateparts import Part
 from xmceval.scoring.sums import Sums
 from xmceval.scoring.totals import GRADES, Tally
 

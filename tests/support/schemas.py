@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import jsonschema
 
 import xmceval
-from xmceval.report.schemas.table import SCHEMAS
+from xmceval.report.schemas.schematable import SCHEMAS
 
 # Heads of files for the program itself, which their readers check.
 OWN = ("xmceval/rows/", "xmceval/labels/", "xmceval/state/")

@@ -9,20 +9,20 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from xmceval.api.evaluator import Evaluator
-from xmceval.api.finishing import finish_state
-from xmceval.api.states import check_new
+from xmceval.api.extras.savestate import check_new
+from xmceval.api.loops.evaluator import Evaluator
+from xmceval.api.scoring.finishing import finish_state
 from xmceval.errors import DataError, UsageError, argument, counted, listed, warn
-from xmceval.files.paths import to_path
-from xmceval.files.presence import check_files
-from xmceval.files.shards import natural_key
-from xmceval.files.states import read_state, to_bytes, write_state
+from xmceval.files.io.paths import to_path
+from xmceval.files.io.presence import check_files
+from xmceval.files.io.shardfiles import natural_key
+from xmceval.files.saved.statefiles import read_state, to_bytes, write_state
 from xmceval.report.result import Result
-from xmceval.scoring.joinedfilters import join_filters
-from xmceval.scoring.sketch import find_overlaps
-from xmceval.scoring.state import State
-from xmceval.scoring.statedocument import as_document, restore
-from xmceval.scoring.stateparts import Part
+from xmceval.scoring.states.joinedfilters import join_filters
+from xmceval.scoring.states.sketch import find_overlaps
+from xmceval.scoring.states.state import State
+from xmceval.scoring.states.statedocument import as_document, restore
+from xmceval.scoring.states.stateparts import Part
 
 MOST_NAMED = 5  # of missing shards
 

@@ -7,34 +7,34 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from xmceval.api.compare import compare_systems
-from xmceval.api.fuse import Fused
-from xmceval.api.pairtests import Watch
-from xmceval.api.runs import are_runs
-from xmceval.api.score import score_systems
-from xmceval.api.setup import Named, Setup
+from xmceval.api.comparing.compare import compare_systems
+from xmceval.api.comparing.pairtests import Watch
+from xmceval.api.comparing.runs import are_runs
+from xmceval.api.files.fuse import Fused
+from xmceval.api.scoring.score import score_systems
+from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import DataError
-from xmceval.files.digests import digest_files
-from xmceval.files.filters import read_filter
-from xmceval.files.names import read_names
-from xmceval.files.paths import to_path
-from xmceval.files.pipes import kept_pipes
-from xmceval.files.shards import find_shards
+from xmceval.files.io.digests import digest_files
+from xmceval.files.io.paths import to_path
+from xmceval.files.io.pipes import kept_pipes
+from xmceval.files.io.shardfiles import find_shards
+from xmceval.files.sidecars.filterfile import read_filter
+from xmceval.files.sidecars.labelnames import read_names
 from xmceval.inspection.file import FileInspection, inspect_file
 from xmceval.inspection.pair import PairInspection, inspect_pair
 from xmceval.labels.catalogue import find_dataset
 from xmceval.labels.training import count_training
 from xmceval.report.comparison import Comparison
-from xmceval.report.layout import DEFAULT, Layout
+from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.page import render_page
 from xmceval.report.page.evidence import NOTHING, Evidence, InputFile
 from xmceval.report.result import Result, with_standings
-from xmceval.rows.parts import parts_of
+from xmceval.rows.shards import parts_of
 from xmceval.rows.threads import Progress, default_threads
-from xmceval.scoring.densities import has_shares
+from xmceval.scoring.comparing.densities import has_shares
+from xmceval.scoring.comparing.testoptions import Details, Testing
+from xmceval.scoring.observing.savedrows import row_measures
 from xmceval.scoring.options import Options, specs
-from xmceval.scoring.savedrows import row_measures
-from xmceval.scoring.testing import Details, Testing
 
 # What the files of some options are, where the name of the option is not clear by itself.
 ROLES = {"train": "training labels", "counts": "training counts", "labels": "names of labels"}

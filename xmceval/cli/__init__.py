@@ -14,7 +14,7 @@ import click
 
 from xmceval.cli import completion
 from xmceval.errors import UsageError, XmcevalError, escaped, naming_flags
-from xmceval.files.addresses import redacted
+from xmceval.files.io.addresses import redacted
 
 COMMANDS = (
     *("score", "compare", "merge", "report", "auc", "inspect", "convert", "fuse", "propensity", "check-table"),
@@ -31,7 +31,7 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
         if name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"xmceval.cli.{name.replace('-', '_')}").command
+        command: click.Command = importlib.import_module(f"xmceval.cli.commands.{name.replace('-', '_')}").command
         return command
 
     def invoke(self, ctx: click.Context) -> Any:

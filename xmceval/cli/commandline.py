@@ -9,7 +9,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from xmceval.files.addresses import is_address, redacted, shown
+from xmceval.files.io.addresses import is_address, redacted, shown
 
 
 def write_command(context: click.Context, *, without: Collection[str] = ()) -> str:

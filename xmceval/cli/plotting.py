@@ -69,9 +69,9 @@ class Plots:
                 f"{counted(len(kinds), '--plot-kind')} for {counted(len(files), '--plot')}; "
                 "expected one for all, or one for each"
             )
-        from xmceval.files.paths import to_path
+        from xmceval.files.io.paths import to_path
         from xmceval.files.writing.targets import check_target
-        from xmceval.report.pictures.files import check_ending
+        from xmceval.report.pictures.picturefiles import check_ending
 
         for file in files:
             if files.count(file) > 1:
@@ -104,6 +104,6 @@ class Plots:
     def write(self, subject: Any) -> None:
         """Draw and write all pictures."""
         for file, kind in zip(self.files, self.kinds, strict=True):
-            from xmceval.report.pictures.files import save
+            from xmceval.report.pictures.picturefiles import save
 
             save(draw(kind or default_kind(subject), subject), file)

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from xmceval.cli import bars
+from xmceval.cli import progressbar
 from xmceval.errors import UsageError, counted, escaped, listed
-from xmceval.files.addresses import is_address
-from xmceval.files.paths import to_path
+from xmceval.files.io.addresses import is_address
+from xmceval.files.io.paths import to_path
 
 if TYPE_CHECKING:
-    from xmceval.api.pairtests import Cost, Watch
-    from xmceval.api.setup import Named
+    from xmceval.api.comparing.pairtests import Cost, Watch
+    from xmceval.api.scoring.setup import Named
     from xmceval.report.result import Result
 
 COMPILING = "compiling kernels that are needed for the first time on this machine: takes some seconds"
@@ -45,7 +45,7 @@ def shards_of(path: Any, shards: bool) -> Any:
     """Return the files of a directory where they are shards; anything else as it is."""
     if not shards:
         return path
-    from xmceval.files.shards import find_shards
+    from xmceval.files.io.shardfiles import find_shards
 
     return find_shards(path, directories=True)
 
@@ -63,9 +63,9 @@ def named_systems(
     UsageError
         A fusion without a name, of fewer than two files, or of an unknown rule.
     """
-    from xmceval.api.fuse import fuse
-    from xmceval.api.setup import Named
-    from xmceval.files.arrays.pairs import has_pair
+    from xmceval.api.files.fuse import fuse
+    from xmceval.api.scoring.setup import Named
+    from xmceval.files.arrays.npypairs import has_pair
     from xmceval.rows.fusion import RULES
 
     systems = [Named(shards_of(path, shards), name) for path, name in zip(preds, names, strict=True)]
@@ -96,7 +96,7 @@ def systems_of_runs(texts: Sequence[str], *, shards: bool = False) -> list[Named
     UsageError
         A system without a name, or with fewer than two runs.
     """
-    from xmceval.api.setup import Named
+    from xmceval.api.scoring.setup import Named
 
     systems = []
     for text in texts:
@@ -114,8 +114,8 @@ def engine(dask: str | None) -> Iterator[dict[str, Any]]:
     if dask is None:
         yield {}
         return
-    from xmceval.api.dasktasks import connect
-    from xmceval.api.engine import Engine
+    from xmceval.api.cluster.dasktasks import connect
+    from xmceval.api.cluster.engine import Engine
 
     with connect(dask) as tasks:
         yield {"engine": Engine(tasks)}
@@ -181,19 +181,19 @@ def start(quiet: bool, *, ahead: bool = False) -> None:
 
 @cache
 def _report_compilation(quiet: bool, ahead: bool) -> None:
-    from xmceval.kernels.cache import folder_to_write, is_compiled, on_compilation
+    from xmceval.kernels.compile.cache import folder_to_write, is_compiled, on_compilation
 
     if ahead and not is_compiled("topk.compute_rows"):
-        from xmceval.cli.ahead import fork_ahead
+        from xmceval.scoring.ahead import fork_ahead
 
         fork_ahead()
 
     def report_it() -> None:
         if not quiet:
-            bars.clear()
+            progressbar.clear()
             say(UNSAVED if folder_to_write() is None else COMPILING)
         if ahead:
-            from xmceval.cli.ahead import start_ahead
+            from xmceval.scoring.ahead import start_ahead
 
             start_ahead()
 

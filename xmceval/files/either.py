@@ -6,14 +6,14 @@ import re
 from pathlib import Path
 
 from xmceval.errors import DataError
-from xmceval.files.limits import MAX_LINE
-from xmceval.files.names import Names
+from xmceval.files.io.limits import MAX_LINE
+from xmceval.files.io.paths import to_path
+from xmceval.files.io.pipes import claim_pipe, is_started
+from xmceval.files.io.signatures import UTF8_BOM
+from xmceval.files.io.streams import read_first_bytes
 from xmceval.files.opened import Opened, Request
 from xmceval.files.opening import open_as
-from xmceval.files.paths import to_path
-from xmceval.files.pipes import claim_pipe, is_started
-from xmceval.files.signatures import UTF8_BOM
-from xmceval.files.streams import read_first_bytes
+from xmceval.files.sidecars.labelnames import Names
 
 HEAD_BYTES = 1 << 20
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from xmceval.errors import UsageError, argument
-from xmceval.files.judgments import Judgments
-from xmceval.files.limits import MAX_LINE
-from xmceval.files.names import Names
+from xmceval.files.io.limits import MAX_LINE
+from xmceval.files.ranking.judgments import Judgments
+from xmceval.files.sidecars.labelnames import Names
 from xmceval.rows.block import Source
 from xmceval.rows.repairs import drop_extra_column
 

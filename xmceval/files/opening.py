@@ -7,20 +7,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from xmceval.errors import DataError
-from xmceval.files import signatures
-from xmceval.files.arrays.pairs import is_pair, open_npy, open_pair
-from xmceval.files.judgments import Judgments
-from xmceval.files.limits import MAX_LINE
-from xmceval.files.names import Names
+from xmceval.files.arrays.npypairs import is_pair, open_npy, open_pair
+from xmceval.files.io import signatures
+from xmceval.files.io.limits import MAX_LINE
+from xmceval.files.io.paths import to_path
+from xmceval.files.io.pipes import claim_pipe, copy_pipe, is_copied
+from xmceval.files.io.streams import read_first_bytes
 from xmceval.files.opened import Opened, Request
-from xmceval.files.paths import to_path
-from xmceval.files.pipes import claim_pipe, copy_pipe, is_copied
-from xmceval.files.streams import read_first_bytes
-from xmceval.files.text.jsonarray import open_json_array
-from xmceval.files.text.matrixmarket import open_matrix_market
-from xmceval.files.text.source import open_text
-from xmceval.files.text.triples import open_triples
-from xmceval.files.trec import open_trec
+from xmceval.files.ranking.judgments import Judgments
+from xmceval.files.ranking.trec import open_trec
+from xmceval.files.records.jsonarray import open_json_array
+from xmceval.files.records.matrixmarket import open_matrix_market
+from xmceval.files.records.triples import open_triples
+from xmceval.files.sidecars.labelnames import Names
+from xmceval.files.text.textsource import open_text
 
 HEAD_BYTES = 1 << 16
 
@@ -48,7 +48,7 @@ def _open_mat(path: Path, request: Request) -> Opened:
 
 
 def _open_parquet(path: Path, request: Request) -> Opened:
-    from xmceval.files.arrays.parquet import open_parquet
+    from xmceval.files.records.parquet import open_parquet
 
     return open_parquet(path, request)
 

@@ -11,14 +11,14 @@ import numpy as np
 
 from xmceval.errors import Fault, argument, counted
 from xmceval.files.either import open_either
-from xmceval.files.limits import MAX_LINE
-from xmceval.files.names import Names
-from xmceval.files.paths import as_input, to_path
+from xmceval.files.io.limits import MAX_LINE
+from xmceval.files.io.paths import as_input, to_path
+from xmceval.files.sidecars.labelnames import Names
 from xmceval.inspection.tally import MAX_FAULTS, Spread, Tally, spread_of_labels, spread_of_rows, tally_rows
 from xmceval.rows.block import Int64, Scratch, Source
 from xmceval.rows.checks import LARGEST_GRADE, validated_truth
 from xmceval.rows.width import Width
-from xmceval.scoring.alignment import USUAL_GRADE
+from xmceval.scoring.misalignment.alignment import USUAL_GRADE
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from xmceval.errors import DataError, argument, counted
-from xmceval.files.limits import MAX_LINE
-from xmceval.files.names import Names
+from xmceval.files.io.limits import MAX_LINE
+from xmceval.files.io.paths import to_path
 from xmceval.files.opening import open_scores, open_truth
-from xmceval.files.paths import to_path
+from xmceval.files.sidecars.labelnames import Names
 from xmceval.inspection.file import FileInspection
 from xmceval.labels.training import Training
 from xmceval.metrics.names import parse
@@ -18,8 +18,8 @@ from xmceval.rows.filters import Filter
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.evaluate import System, doubt_header, evaluate
-from xmceval.scoring.finish import Summary, finish_totals
 from xmceval.scoring.program import compile_program
+from xmceval.scoring.summary import Summary, finish_totals
 
 MEASURES = ("P@1", "P@5")
 

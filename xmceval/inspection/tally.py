@@ -72,7 +72,7 @@ class Tally:
     """
 
     def __init__(self, width: Width) -> None:
-        from xmceval.kernels.tally import N_COUNTS
+        from xmceval.kernels.rows.tally import N_COUNTS
 
         self.n_entries = self.longest = 0
         self.labels = LabelCounts()
@@ -124,7 +124,7 @@ class Tally:
 
     def _count(self, rows: Rows, scratch: Scratch) -> tuple[Int64, NDArray[np.float64]]:
         """Return the counts of a block, and its least and greatest finite value."""
-        from xmceval.kernels.tally import tally_rows
+        from xmceval.kernels.rows.tally import tally_rows
 
         counts, ends = np.zeros_like(self._counts), _no_values()
         longest = int(np.diff(rows.indptr).max(initial=4))

@@ -10,7 +10,7 @@ from typing import Any
 from xmceval.errors import counted, escaped
 from xmceval.inspection.file import FileInspection
 from xmceval.inspection.pair import PairInspection
-from xmceval.inspection.state import StateInspection
+from xmceval.inspection.savedstate import StateInspection
 from xmceval.inspection.tally import Spread
 from xmceval.version import INSPECT_SCHEMA
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.kernels import counts as kernels
+from xmceval.kernels.metrics import counts as kernels
 from xmceval.labels.idcounts import IdCounts
 from xmceval.rows.block import Block, Int64, Scratch, Source
 from xmceval.rows.checks import validated_truth

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from xmceval.errors import DataError, argument
-from xmceval.files.limits import MAX_LINE
+from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.opening import open_truth
 from xmceval.labels.catalogue import find_dataset
 from xmceval.labels.counts import count_labels

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import counted
 from xmceval.metrics.measure import Measure
-from xmceval.report.layout import Layout
+from xmceval.report.forms.layout import Layout
 from xmceval.report.lookup import find_name
 from xmceval.report.result import Result, describe_size
 from xmceval.report.shown import Shown, fit_line, join_facts, load, shorten
-from xmceval.scoring.examples import Example
-from xmceval.scoring.overlap import Overlap
-from xmceval.scoring.testing import BETTER, NONE, UNTESTED, WORSE, Testing
+from xmceval.scoring.comparing.examples import Example
+from xmceval.scoring.comparing.overlap import Overlap
+from xmceval.scoring.comparing.testoptions import BETTER, NONE, UNTESTED, WORSE, Testing
 from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS
 from xmceval.statistics.paired import mean_of_runs
 
 if TYPE_CHECKING:
-    from xmceval.scoring.densities import Density
+    from xmceval.scoring.comparing.densities import Density
 
 LEVEL = 0.05
 ROUNDING = 1e-9  # of the middle of an interval, as a share of its width
@@ -282,7 +282,7 @@ class Comparison(Shown, Mapping[Key, Difference]):
         DataError
             pandas is not installed.
         """
-        return load("frame").make_comparison_frame(self, bins=bins)
+        return load("forms.frame").make_comparison_frame(self, bins=bins)
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
@@ -305,7 +305,7 @@ class Comparison(Shown, Mapping[Key, Difference]):
         return [each for each in self.differences if (each.system, each.baseline, each.bin) == (system, baseline, bin)]
 
     def _render(self, form: str, layout: Layout) -> str:
-        return str(load("forms").render_comparison(form, self, layout))
+        return str(load("forms.registry").render_comparison(form, self, layout))
 
     def _draw_page(self, title: str | None, layout: Layout) -> str:
         return str(load("page").render_page(self.results, self, title=title, layout=layout))

@@ -11,21 +11,21 @@ from xmceval.errors import counted
 from xmceval.labels.catalogue import UNKNOWN_SIZES, Dataset, Sizes
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.labels.standings import Standings, find_comparable_metrics, rank_among_published
-from xmceval.report.cautions import Case, find_cautions
-from xmceval.report.layout import Layout
+from xmceval.report.forms.layout import Layout
 from xmceval.report.lookup import find_name
+from xmceval.report.sheet.cautions import Case, find_cautions
 from xmceval.report.shown import Shown, fit_line, join_facts, load
 from xmceval.rows.filters import FilterReport
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.finish import Counts, Figure, Slice, finish_totals
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program
+from xmceval.scoring.summary import Counts, Figure, Slice, finish_totals
 from xmceval.scoring.totals import Totals
 
 if TYPE_CHECKING:
-    from xmceval.scoring.labelgain import LabelGain
-    from xmceval.scoring.reliability import Reliability
+    from xmceval.scoring.observing.reliability import Reliability
+    from xmceval.scoring.per_label.labelgain import LabelGain
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -168,7 +168,7 @@ class Result(Shown, Mapping[str, float]):
         DataError
             pandas is not installed.
         """
-        return load("frame").make_frame(self._subject, bins=bins)
+        return load("forms.frame").make_frame(self._subject, bins=bins)
 
     def _find_estimate(self, name: str) -> Estimate:
         if name in self.estimates:
@@ -176,7 +176,7 @@ class Result(Shown, Mapping[str, float]):
         return self.estimates[find_name(name, [figure.measure for figure in self.figures])]
 
     def _render(self, form: str, layout: Layout) -> str:
-        return str(load("forms").render(form, self._subject, layout))
+        return str(load("forms.registry").render(form, self._subject, layout))
 
     def _draw_page(self, title: str | None, layout: Layout) -> str:
         return str(load("page").render_page(self._subject, title=title, layout=layout))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from xmceval.errors import UsageError, counted, listed
-from xmceval.report.layout import Layout
+from xmceval.report.forms.layout import Layout
 from xmceval.report.result import Result, describe_size
 from xmceval.report.shown import Shown, fit_line, join_facts, load, shorten
 
@@ -74,10 +74,10 @@ class Results(Shown, Mapping[str, Result]):
         DataError
             pandas is not installed.
         """
-        return load("frame").make_frame(self._subject, bins=bins)
+        return load("forms.frame").make_frame(self._subject, bins=bins)
 
     def _render(self, form: str, layout: Layout) -> str:
-        return str(load("forms").render(form, self._subject, layout))
+        return str(load("forms.registry").render(form, self._subject, layout))
 
     def _draw_page(self, title: str | None, layout: Layout) -> str:
         return str(load("page").render_page(self._subject, title=title, layout=layout))

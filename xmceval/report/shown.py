@@ -9,8 +9,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from xmceval.files.writing.text import save_text
-from xmceval.report.layout import DEFAULT, WIDTH, Layout
+from xmceval.files.writing.wholetext import save_text
+from xmceval.report.forms.layout import DEFAULT, WIDTH, Layout
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

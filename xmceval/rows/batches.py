@@ -10,7 +10,7 @@ import numpy as np
 
 from xmceval.errors import Fault
 from xmceval.rows.block import Block, Rows, Scratch, Selected, Source
-from xmceval.rows.dense import SelectingBlock
+from xmceval.rows.matrices.dense import SelectingBlock
 
 
 @dataclass

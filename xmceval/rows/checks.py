@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xmceval.errors import Fault, argument
-from xmceval.kernels import checks as kernels
+from xmceval.kernels.rows import checks as kernels
 from xmceval.rows.block import Block, Int64, Rows, Scratch, SortedRows
 from xmceval.rows.width import Width
 

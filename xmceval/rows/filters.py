@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, counted
-from xmceval.kernels.filters import drop_pairs
-from xmceval.rows.arrays import as_array
+from xmceval.kernels.rows.filters import drop_pairs
 from xmceval.rows.block import Int64, Rows
+from xmceval.rows.matrices.arrays import as_array
 from xmceval.rows.width import Width
 
 

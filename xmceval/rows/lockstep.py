@@ -8,7 +8,7 @@ from typing import cast
 
 from xmceval.errors import DataError, counted
 from xmceval.rows.block import Block, Source
-from xmceval.rows.shards import ShardedSource, n_shared
+from xmceval.rows.sharded import ShardedSource, n_shared
 
 
 class Lockstep:

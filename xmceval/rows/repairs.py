@@ -116,7 +116,7 @@ def drop_extra_column(source: Source, n_labels: int) -> RepairedSource:
 
 
 def _drop_label(label: int, rows: Rows, _: Scratch) -> int:
-    from xmceval.kernels.repairs import drop_label
+    from xmceval.kernels.rows.repairs import drop_label
 
     return int(drop_label(*rows, label))
 
@@ -132,7 +132,7 @@ def merge_duplicate_labels(source: Source) -> RepairedSource:
 
 
 def _merge_duplicates(rows: Rows, scratch: Scratch) -> int:
-    from xmceval.kernels.repairs import merge_duplicates
+    from xmceval.kernels.rows.repairs import merge_duplicates
 
     longest = int(np.max(np.diff(rows.indptr), initial=4))
     table = scratch.array("merged", 4 * longest, np.int64, fill=-1)

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from xmceval.rows.block import Block, Int64, Source
-from xmceval.rows.matrices import MatrixSource
+from xmceval.rows.matrices.matrices import MatrixSource
 from xmceval.rows.repairs import RepairedSource
-from xmceval.rows.shards import ReopenedSource, ShardBlock
+from xmceval.rows.sharded import ReopenedSource, ShardBlock
 
 
 class Place(NamedTuple):

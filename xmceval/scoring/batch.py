@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import Fault, counted
-from xmceval.kernels import ranking
-from xmceval.kernels.topk import SLOTS
+from xmceval.kernels.metrics import ranking
+from xmceval.kernels.metrics.topk import SLOTS
 from xmceval.labels.bins import Bins
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch

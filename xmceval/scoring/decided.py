@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.kernels.labelwise import find_decisions
+from xmceval.kernels.metrics.labelwise import find_decisions
 from xmceval.rows.block import Int64, Rows
 
 

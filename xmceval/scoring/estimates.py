@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from xmceval.kernels.totals import WORD, WORDS
+from xmceval.kernels.metrics.totals import WORD, WORDS
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS, ONE_ROW, RowSums, ratio_interval

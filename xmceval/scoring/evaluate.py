@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 from xmceval.errors import DataError, counted
 from xmceval.rows.block import Block, Source
-from xmceval.rows.dense import selecting
 from xmceval.rows.lockstep import Lockstep
+from xmceval.rows.matrices.dense import selecting
 from xmceval.rows.progress import phase
 from xmceval.rows.threads import Progress, each_block
 from xmceval.scoring.batch import Terms
-from xmceval.scoring.observers import Observer
+from xmceval.scoring.observing.observers import Observer
 from xmceval.scoring.program import Program
 from xmceval.scoring.totals import Totals, empty
 from xmceval.scoring.worker import Run, Worker

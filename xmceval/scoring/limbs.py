@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from xmceval.errors import DataError
-from xmceval.kernels.totals import LARGEST_TOP, WORD, WORDS
+from xmceval.kernels.metrics.totals import LARGEST_TOP, WORD, WORDS
 from xmceval.rows.block import Int64
 
 MOST_STATES = 1 << 20

@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias, get_args
 
 from xmceval.errors import UsageError, argument, listed
-from xmceval.files.limits import MAX_LINE
-from xmceval.files.paths import as_input
+from xmceval.files.io.limits import MAX_LINE
+from xmceval.files.io.paths import as_input
 from xmceval.labels.binspec import read_bin_spec
 from xmceval.labels.catalogue import datasets
 from xmceval.metrics.measure import Measure

@@ -12,14 +12,14 @@ from xmceval.errors import UsageError, listed
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Int64
 from xmceval.rows.checks import LARGEST_EXPONENT, LARGEST_GRADE
-from xmceval.scoring.calibration import Calibration, Squares
-from xmceval.scoring.columns import Columns
-from xmceval.scoring.decisions import Decisions
-from xmceval.scoring.judged import Judged
-from xmceval.scoring.labelwise import Labelwise
-from xmceval.scoring.task import Task
-from xmceval.scoring.topk import TopK
-from xmceval.scoring.wholerow import WholeRow
+from xmceval.scoring.tasks.calibration import Calibration, Squares
+from xmceval.scoring.tasks.decisions import Decisions
+from xmceval.scoring.tasks.judged import Judged
+from xmceval.scoring.tasks.labelareas import Columns
+from xmceval.scoring.tasks.labelwise import Labelwise
+from xmceval.scoring.tasks.task import Task
+from xmceval.scoring.tasks.topk import TopK
+from xmceval.scoring.tasks.wholerow import WholeRow
 
 MAX_CUTOFF = 10_000
 KINDS: tuple[type[Task], ...] = (TopK, WholeRow, Decisions, Labelwise, Squares, Calibration, Judged, Columns)

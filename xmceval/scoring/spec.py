@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.errors import UsageError
-from xmceval.files.paths import to_path
-from xmceval.rows.parts import Shards
+from xmceval.files.io.paths import to_path
+from xmceval.rows.shards import Shards
 
 
 @dataclass(frozen=True)

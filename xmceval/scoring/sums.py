@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from xmceval.errors import DataError
-from xmceval.kernels.totals import KEPT, LARGEST_TOP, MASK, MOMENTS, WORD, WORDS
+from xmceval.kernels.metrics.totals import KEPT, LARGEST_TOP, MASK, MOMENTS, WORD, WORDS
 from xmceval.rows.block import Float64, Int64
 from xmceval.rows.locked import Locked
 from xmceval.scoring.limbs import join, join_words, split, split_like
-from xmceval.scoring.stored import MOST_ROWS, take
+from xmceval.scoring.states.stored import MOST_ROWS, take
 
 OUT_OF_RANGE = "a sum of squares left the range of exact sums: are the weights or grades too large?"
 

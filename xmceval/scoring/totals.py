@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xmceval.kernels.topk import EMPTY_ROWS, FIRST_CUTOFF, ROWS, count_rows
+from xmceval.kernels.metrics.topk import EMPTY_ROWS, FIRST_CUTOFF, ROWS, count_rows
 from xmceval.rows.block import Int64, Rows, SortedRows
 from xmceval.rows.checks import LARGEST_GRADE
 from xmceval.rows.locked import Locked
 from xmceval.scoring.batch import Batch, Terms
 from xmceval.scoring.limbs import first_mark, join, last_mark, mark, split, split_like
+from xmceval.scoring.misalignment.sample import Sample
 from xmceval.scoring.program import Program
-from xmceval.scoring.sample import Sample
-from xmceval.scoring.sketch import Sketch
-from xmceval.scoring.stored import MOST_LABELS, MOST_ROWS, fill_part, take
+from xmceval.scoring.states.sketch import Sketch
+from xmceval.scoring.states.stored import MOST_LABELS, MOST_ROWS, fill_part, take
 
 if TYPE_CHECKING:
-    from xmceval.scoring.rowdigests import RowDigests
+    from xmceval.scoring.states.rowdigests import RowDigests
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,10 @@ def empty(program: Program, terms: Terms) -> Totals:
     """Return totals of no rows."""
     digests = None
     if terms.digests_rows:
-        from xmceval.scoring.rowdigests import DEPTH_OF_WHOLE_ROWS, RowDigests  # at each start, they cost time to load
+        from xmceval.scoring.states.rowdigests import (  # at each start, they cost time to load
+            DEPTH_OF_WHOLE_ROWS,
+            RowDigests,
+        )
 
         digests = RowDigests(DEPTH_OF_WHOLE_ROWS if program.needs_scores else 0)
     return Totals(Tally(len(program.cutoffs), digests), tuple(task.empty(terms) for task in program.tasks))

@@ -7,7 +7,7 @@ import numpy as np
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import DEFAULT_NAMES
 from xmceval.rows.block import Rows, Scratch
-from xmceval.rows.matrices import as_truth
+from xmceval.rows.matrices.matrices import as_truth
 from xmceval.scoring.batch import NO_WEIGHTS, Batch, Ranking, Terms, rank
 from xmceval.scoring.program import compile_program
 from xmceval.scoring.totals import Filtered, empty

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from xmceval.rows.batches import SelectingBatchBlock
 from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
 from xmceval.rows.checks import check_truth, stored_zeros, validated_scores
-from xmceval.rows.dense import SelectingBlock
+from xmceval.rows.matrices.dense import SelectingBlock
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import NO_WEIGHTS, NONE_OMITTED, Batch, Ranking, Terms, check_lengths, rank, rows_where
-from xmceval.scoring.observers import BlockValues, Observer, copy_fractions, copy_ranking
+from xmceval.scoring.observing.observers import BlockValues, Observer, copy_fractions, copy_ranking
 from xmceval.scoring.program import Program
 from xmceval.scoring.totals import Filtered, Totals, largest_label
 

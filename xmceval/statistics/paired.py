@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from xmceval.kernels.totals import FEW_DIFFER, TIE
+from xmceval.kernels.metrics.totals import FEW_DIFFER, TIE
 from xmceval.statistics.intervals import CONFIDENCE, t_quantile
 
 POWER = 0.80

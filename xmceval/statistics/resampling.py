@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import as_here
-from xmceval.kernels.resampling import (
+from xmceval.kernels.metrics.resampling import (
     flip_signs,
     permute_ratios,
     permute_systems,

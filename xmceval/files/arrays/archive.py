@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError
 from xmceval.files.arrays.npy import ArrayStream
-from xmceval.files.arrays.stored import CAN_READ, StoredArray, StoredFile
-from xmceval.files.paths import RemotePath
-from xmceval.files.streams import open_bytes, open_jumping
+from xmceval.files.arrays.storedmembers import CAN_READ, StoredArray, StoredFile
+from xmceval.files.io.paths import RemotePath
+from xmceval.files.io.streams import open_bytes, open_jumping
 
 AnyArray = NDArray[Any]
 

@@ -45,7 +45,7 @@ def coo_to_csr(
     DataError
         Arrays that do not fit together, or a row out of range.
     """
-    from xmceval.kernels.repairs import count_entries, order_entries
+    from xmceval.kernels.rows.repairs import count_entries, order_entries
 
     if not rows.size == columns.size == values.size:
         raise DataError(f"{name}: its arrays of rows, columns and data have different lengths")

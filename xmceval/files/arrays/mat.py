@@ -9,11 +9,11 @@ import numpy as np
 from xmceval.errors import DataError, argument, listed
 from xmceval.files.arrays.csr import csc_to_csr
 from xmceval.files.arrays.mat5 import Columns, Variable, read_variables
-from xmceval.files.known.table import title_of
+from xmceval.files.formats.formattable import title_of
+from xmceval.files.io.streams import read_all_bytes
 from xmceval.files.opened import Opened, Request
-from xmceval.files.streams import read_all_bytes
-from xmceval.rows.matrices import MatrixSource, csr_source
-from xmceval.rows.storage import Csr, Dense
+from xmceval.rows.matrices.matrices import MatrixSource, csr_source
+from xmceval.rows.matrices.storage import Csr, Dense
 
 # Parts of the names by which a matrix is chosen from several, by role.
 _USUAL_NAMES = {"scores": ("score", "pred"), "truth": ("lbl", "label", "y", "gt", "truth")}

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError
 from xmceval.files.arrays.strings import RefusedError, load_strings
-from xmceval.files.pipes import copy_pipe
-from xmceval.files.streams import is_mappable, is_uncompressed, open_bytes
+from xmceval.files.io.pipes import copy_pipe
+from xmceval.files.io.streams import is_mappable, is_uncompressed, open_bytes
 
 AnyArray = NDArray[Any]
 

@@ -17,13 +17,13 @@ from xmceval.errors import DataError, counted, listed, names_flags
 from xmceval.files.arrays.archive import Archive
 from xmceval.files.arrays.csr import coo_to_csr, csc_to_csr
 from xmceval.files.arrays.npy import ArrayStream, Header, take_row_pieces, take_strings
-from xmceval.files.arrays.pairs import open_lists
-from xmceval.files.arrays.stored import StoredArray
-from xmceval.files.known.table import title_of
+from xmceval.files.arrays.npypairs import open_lists
+from xmceval.files.arrays.storedmembers import StoredArray
+from xmceval.files.formats.formattable import title_of
+from xmceval.files.io.streams import is_uncompressed, read_all_bytes
 from xmceval.files.opened import Opened, Request
-from xmceval.files.streams import is_uncompressed, read_all_bytes
-from xmceval.rows.matrices import BLOCK_ENTRIES, MatrixSource, indptr_error
-from xmceval.rows.storage import Csr
+from xmceval.rows.matrices.matrices import BLOCK_ENTRIES, MatrixSource, indptr_error
+from xmceval.rows.matrices.storage import Csr
 
 AnyArray = NDArray[Any]
 

@@ -85,7 +85,7 @@ class _Unpickler(pickle.Unpickler):
 
 def _check_pickle(text: bytes) -> None:
     """Refuse a pickle of some bytes that would make the unpickler ask for any amount of memory."""
-    from xmceval.kernels import pickles as kernels
+    from xmceval.kernels.text import pickles as kernels
 
     code = kernels.check_pickle(np.frombuffer(text, dtype=np.uint8))
     if code == kernels.WILD_MEMO:

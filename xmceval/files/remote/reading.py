@@ -10,12 +10,12 @@ from functools import partial
 from typing import Any
 
 from xmceval.errors import DataError
-from xmceval.files.copies import Copy, write_all
-from xmceval.files.remote import ranges
-from xmceval.files.remote.faults import explain, is_changed, is_lost
-from xmceval.files.remote.ranges import Ranges, Window
+from xmceval.files.io.copies import Copy, write_all
+from xmceval.files.remote import prefetch
+from xmceval.files.remote.prefetch import Ranges, Window
+from xmceval.files.remote.storefaults import explain, is_changed, is_lost
 from xmceval.files.remote.stores import Remote
-from xmceval.files.remote.threads import RETRIES, call, pause
+from xmceval.files.remote.waiting import RETRIES, call, pause
 from xmceval.rows.progress import find_watcher
 
 PIECE = 1 << 20  # bytes
@@ -208,7 +208,7 @@ class Stream:
                 self.remote.check_unchanged()
                 raise DataError(f"{self.remote.path}: the server sent more than the {self.size:,} bytes of the file")
         if begin == 0 and not self.remote.head:
-            self.remote.head = bytes(text[: ranges.FIRST])
+            self.remote.head = bytes(text[: prefetch.FIRST])
         return bytes(text)
 
     @property

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.errors import DataError
-from xmceval.files.addresses import Address
-from xmceval.files.remote.faults import explain, is_permanent
+from xmceval.files.io.addresses import Address
+from xmceval.files.remote.storefaults import explain, is_permanent
 from xmceval.files.remote.stores import Remote, connect
-from xmceval.files.remote.threads import RETRIES, pause, start
+from xmceval.files.remote.waiting import RETRIES, pause, start
 
 # Stores in which a file appears only when its upload has ended well. In others it is renamed then.
 _ATOMIC = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "hf", "oss", "oci", "r2", "http", "https"})

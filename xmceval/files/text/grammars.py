@@ -11,11 +11,11 @@ from typing import Protocol
 import numpy as np
 
 from xmceval.errors import Fault, argument
-from xmceval.files.chunks import PADDING, Chunk
-from xmceval.files.known.table import title_of
-from xmceval.files.names import Names, parse_label
+from xmceval.files.formats.formattable import title_of
+from xmceval.files.io.chunks import PADDING, Chunk
+from xmceval.files.io.streams import quote
 from xmceval.files.opened import Role
-from xmceval.files.streams import quote
+from xmceval.files.sidecars.labelnames import Names, parse_label
 from xmceval.rows.block import Int64, Rows, Scratch, SortedRows
 
 FASTTEXT_PREFIX = b"__label__"
@@ -48,7 +48,7 @@ class Region(Protocol):
 
 def _expected(code: int) -> str:
     """Return the expectation that failed, by the error code of a kernel."""
-    from xmceval.kernels import lines as kernel
+    from xmceval.kernels.text import lines as kernel
 
     return {
         kernel.NO_COLON: "expected idx:value",
@@ -62,7 +62,7 @@ def _expected(code: int) -> str:
 
 def _expected_scored(code: int) -> str:
     """Return the same for rows whose separators were replaced by those of idx:value."""
-    from xmceval.kernels import lines as kernel
+    from xmceval.kernels.text import lines as kernel
 
     return {
         kernel.NO_COLON: "expected tab-separated 'label score'",
@@ -105,9 +105,9 @@ class Grammar:
 
 def _parse_pairs(region: Region, scratch: Scratch, text: bytearray | None = None) -> Rows:
     """Parse ``idx:value``, from the region's chunk or from a copy of its text."""
-    from xmceval.files.text.pairs import parse_pairs
-    from xmceval.kernels import lines as kernel
-    from xmceval.kernels.pairs import PAIR_SPACE
+    from xmceval.files.text.pairgrammar import parse_pairs
+    from xmceval.kernels.text import lines as kernel
+    from xmceval.kernels.text.pairs import PAIR_SPACE
 
     buffer = region.chunk.buffer if text is None else text
     array = region.chunk.text if text is None else np.frombuffer(text, dtype=np.uint8)
@@ -142,7 +142,7 @@ def _parse_scored(region: Region, scratch: Scratch) -> Rows:
 
 def _parse_labels(region: Region, scratch: Scratch) -> Rows:
     """Parse ``label,label feature:value``, without the features."""
-    from xmceval.kernels.text import parse_label_lists
+    from xmceval.kernels.text.anyline import parse_label_lists
 
     rows, status = _room_for_labels(region, scratch), _status(scratch)
     parse_label_lists(region.chunk.text, region.start, region.stop, rows.indptr, rows.indices, status)
@@ -152,7 +152,7 @@ def _parse_labels(region: Region, scratch: Scratch) -> Rows:
 
 def _parse_ids(region: Region, scratch: Scratch) -> Rows:
     """Parse lists of label ids."""
-    from xmceval.kernels.lists import parse_ids
+    from xmceval.kernels.text.lists import parse_ids
 
     rows, status = _room_for_labels(region, scratch), _status(scratch)
     parse_ids(region.chunk.text, region.start, region.stop, *rows, status)
@@ -162,7 +162,7 @@ def _parse_ids(region: Region, scratch: Scratch) -> Rows:
 
 def _parse_names(region: Region, scratch: Scratch, *, separator: int = 0, prefix: bytes = b"") -> Rows:
     """Parse lists of label names; the kernel numbers the separators."""
-    from xmceval.kernels.lists import parse_names
+    from xmceval.kernels.text.lists import parse_names
 
     names = region.names
     if names is None:  # such a file is not opened without names
@@ -176,14 +176,14 @@ def _parse_names(region: Region, scratch: Scratch, *, separator: int = 0, prefix
 
 def _parse_tabbed_names(region: Region, scratch: Scratch) -> Rows:
     """Parse lists of label names separated by tabs."""
-    from xmceval.kernels.lists import TABS
+    from xmceval.kernels.text.lists import TABS
 
     return _parse_names(region, scratch, separator=TABS)
 
 
 def _parse_comma_names(region: Region, scratch: Scratch) -> Rows:
     """Parse lists of label names separated by commas or blanks."""
-    from xmceval.kernels.lists import COMMAS
+    from xmceval.kernels.text.lists import COMMAS
 
     return _parse_names(region, scratch, separator=COMMAS)
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import Fault
-from xmceval.files.copies import write_all
+from xmceval.files.io.copies import write_all
 from xmceval.rows.block import Block, Rows, Scratch
 
 COPY_ENTRIES = 1 << 17
@@ -57,7 +57,7 @@ class TextSink:
 
     def prepare(self, block: Block, rows: Rows, scratch: Scratch) -> Any:
         """Return the text of a block."""
-        from xmceval.kernels import writing as kernels
+        from xmceval.kernels.text import writing as kernels
 
         indptr, indices, values = rows
         n_entries = int(indptr[-1])

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from xmceval.errors import DataError, UsageError, argument, listed
-from xmceval.files.addresses import Address
-from xmceval.files.paths import RemotePath, to_path
+from xmceval.files.io.addresses import Address
+from xmceval.files.io.paths import RemotePath, to_path
 
 _unfinished: set[Path] = set()
 

@@ -8,24 +8,24 @@ from collections.abc import Iterator, Sequence
 
 from xmceval.errors import counted
 from xmceval.files.resources import read_resource
-from xmceval.report.comparesheet import build_comparison_sheet
 from xmceval.report.comparison import Comparison
-from xmceval.report.layout import DEFAULT, Layout
-from xmceval.report.markup import Child, Markup, element, join, name, raw
+from xmceval.report.forms.layout import DEFAULT, Layout
+from xmceval.report.forms.markup import Child, Markup, element, join, name, raw
 from xmceval.report.page.breakdown import show_ceilings, show_ties
-from xmceval.report.page.data import count_warnings, describe_data, describe_files, describe_provenance
+from xmceval.report.page.datasections import count_warnings, describe_data, describe_files, describe_provenance
 from xmceval.report.page.definitions import show_definitions
 from xmceval.report.page.drawings import show_pictures
 from xmceval.report.page.evidence import NOTHING, Evidence
 from xmceval.report.page.headline import write_headline
-from xmceval.report.page.pairs import show_differences, show_examples, show_overlaps
-from xmceval.report.page.parts import Section, spaced
+from xmceval.report.page.pageparts import Section, spaced
+from xmceval.report.page.pairsections import show_differences, show_examples, show_overlaps
 from xmceval.report.page.published import show_published
-from xmceval.report.page.values import show_bins, show_results
+from xmceval.report.page.valuetables import show_bins, show_results
 from xmceval.report.pictures import check_installed
 from xmceval.report.result import Result
-from xmceval.report.scoresheet import build_sheet
-from xmceval.report.sheet import Sheet
+from xmceval.report.sheet.comparesheet import build_comparison_sheet
+from xmceval.report.sheet.model import Sheet
+from xmceval.report.sheet.scoresheet import build_sheet
 from xmceval.version import VERSION
 
 MOST_NAMES = 3  # systems in a title

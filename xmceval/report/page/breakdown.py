@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xmceval.report.layout import Layout
-from xmceval.report.markup import Child, join, name
-from xmceval.report.page.parts import Section, draw_lines, draw_plain_table
+from xmceval.report.forms.layout import Layout
+from xmceval.report.forms.markup import Child, join, name
+from xmceval.report.page.pageparts import Section, draw_lines, draw_plain_table
 from xmceval.report.result import Result
-from xmceval.scoring.finish import Figure
+from xmceval.scoring.summary import Figure
 
 
 def show_ties(results: Sequence[Result], layout: Layout) -> Section | None:

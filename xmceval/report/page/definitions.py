@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xmceval.metrics.measure import Measure
-from xmceval.report.markup import Child, element, join
-from xmceval.report.page.parts import Section, draw_facts
+from xmceval.report.forms.markup import Child, element, join
+from xmceval.report.page.pageparts import Section, draw_facts
 from xmceval.report.result import Result
 
 

@@ -9,14 +9,14 @@ from types import MappingProxyType
 from xmceval.errors import UsageError, counted, listed
 from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Comparison
-from xmceval.report.layout import Layout
-from xmceval.report.markup import Markup, element, join, raw, text
-from xmceval.report.page.parts import Section
-from xmceval.report.page.ranking import Ranking
+from xmceval.report.forms.layout import Layout
+from xmceval.report.forms.markup import Markup, element, join, raw, text
+from xmceval.report.page.pageparts import Section
+from xmceval.report.page.systemranking import Ranking
 from xmceval.report.pictures import COMPARISON, KINDS, check, draw, to_svg
-from xmceval.report.pictures.values import Subject, deepest
+from xmceval.report.pictures.plottedvalues import Subject, deepest
 from xmceval.report.result import Result
-from xmceval.scoring.labelgain import LabelGain
+from xmceval.scoring.per_label.labelgain import LabelGain
 
 SPACE = re.compile(r"\s+")  # of which matplotlib writes much
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from xmceval.errors import counted, listed
 from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Comparison, Difference
-from xmceval.report.layout import Layout
-from xmceval.report.markup import Markup, element, join, name, text
-from xmceval.report.page.ranking import Ranking
+from xmceval.report.forms.layout import Layout
+from xmceval.report.forms.markup import Markup, element, join, name, text
+from xmceval.report.page.systemranking import Ranking
 from xmceval.report.result import Result
-from xmceval.report.systemtable import join_cutoffs
-from xmceval.report.verdicts import describe_few, describe_p, describe_size
-from xmceval.scoring.finish import Figure
+from xmceval.report.sheet.systemtable import join_cutoffs
+from xmceval.report.sheet.verdicts import describe_few, describe_p, describe_size
+from xmceval.scoring.summary import Figure
 
 MOST_VALUES = 4  # metrics in the sentence on one system
 MOST_SYSTEMS = 5  # that are compared with a baseline in a sentence each

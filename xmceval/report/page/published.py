@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from xmceval.labels.catalogue import Published
 from xmceval.labels.standings import Standing
-from xmceval.report.datasets import SUSPECT
-from xmceval.report.layout import Layout
-from xmceval.report.markup import Child, isolate, join, name
-from xmceval.report.page.parts import Section, draw_lines, draw_plain_table
+from xmceval.report.forms.layout import Layout
+from xmceval.report.forms.markup import Child, isolate, join, name
+from xmceval.report.listings.datasetlist import SUSPECT
+from xmceval.report.page.pageparts import Section, draw_lines, draw_plain_table
 from xmceval.report.result import Result
 
 

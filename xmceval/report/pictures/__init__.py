@@ -104,7 +104,7 @@ def check_measures(kind: str, measures: Sequence[Measure], *, has_bins: bool = F
     UsageError
         Says what the kind shows.
     """
-    from xmceval.report.pictures.values import require_any
+    from xmceval.report.pictures.plottedvalues import require_any
 
     module = _module(kind)
     if kind == "bins" and not has_bins:
@@ -195,20 +195,20 @@ def plot(subject: Subject, kind: str | None, **choices: Any) -> Figure:
 
 
 def to_svg(figure: Figure, *, theme: str = "auto", prefix: str | None = None) -> str:
-    """Return a figure as an svg element for a page; see `xmceval.report.pictures.files.to_svg`."""
-    from xmceval.report.pictures import files
+    """Return a figure as an svg element for a page; see `xmceval.report.pictures.picturefiles.to_svg`."""
+    from xmceval.report.pictures import picturefiles
 
-    return files.to_svg(figure, theme=theme, prefix=prefix)
+    return picturefiles.to_svg(figure, theme=theme, prefix=prefix)
 
 
 def save(figure: Figure, path: str | Path) -> None:
-    """Write a figure to an svg, png or pdf file; see `xmceval.report.pictures.files.save`."""
-    from xmceval.report.pictures import files
+    """Write a figure to an svg, png or pdf file; see `xmceval.report.pictures.picturefiles.save`."""
+    from xmceval.report.pictures import picturefiles
 
-    files.save(figure, path)
+    picturefiles.save(figure, path)
 
 
 def _module(kind: str) -> Any:
     if kind not in KINDS:
         raise UsageError(f"the kind of picture must be one of {listed(KINDS)}, got {kind!r}")
-    return import_module(f"xmceval.report.pictures.{kind.replace('-', '_')}")
+    return import_module(f"xmceval.report.pictures.{kind.replace('-', '_')}_plot")

@@ -7,8 +7,8 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from xmceval.files.paths import to_path
-from xmceval.report.pictures.files import METADATA, to_bytes
+from xmceval.files.io.paths import to_path
+from xmceval.report.pictures.picturefiles import METADATA, to_bytes
 from xmceval.report.pictures.style import DOTS_PER_INCH, MARGIN, PAGE, SIZES, Plan, add_legend, arrange, style
 
 LINE = 0.17  # inches, of a legend

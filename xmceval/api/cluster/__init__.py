@@ -1,0 +1,1 @@
+"""Score on a cluster."""

@@ -1,0 +1,266 @@
+"""Dask batches: collections of Dask whose rows are scored where they are, batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+import numpy as np
+
+from xmceval.api.loops.evaluation import Evaluation
+from xmceval.api.scoring.finishing import finish_state
+from xmceval.errors import DataError, UsageError, XmcevalError, counted
+from xmceval.files.saved.statefiles import from_bytes, to_bytes
+from xmceval.report.result import Result
+from xmceval.rows.matrices.arrays import as_array
+from xmceval.rows.progress import phase
+from xmceval.rows.threads import Progress
+from xmceval.scoring.options import Options
+from xmceval.scoring.states.state import State
+from xmceval.scoring.states.statedocument import as_document, restore
+
+FAN_IN = 8  # states that one task adds
+NAME = "the batches"
+
+
+class Batch(NamedTuple):
+    """Rows that come as values of Dask: (truth, scores, weights), or a list of such; and those before them, if known.
+
+    Attributes
+    ----------
+    rows : tuple of Delayed or array, or Delayed
+        A Delayed is that of a list of tuples.
+    before : int
+        The rows before them.
+    """
+
+    rows: Any
+    before: int = 0
+
+
+class Added(NamedTuple):
+    """What some batches amount to: the bytes of a state, or what is wrong with them."""
+
+    state: bytes = b""
+    error: str = ""
+    is_usage: bool = False
+    n_rows: int = 0
+
+
+def kind_of(value: Any) -> str:
+    """Return ``"array"``, ``"bag"`` or ``"delayed"`` for a collection of Dask or a list of them; else ``""``."""
+    if isinstance(value, (list, tuple)):
+        kinds = {kind_of(each) for each in value}
+        return kinds.pop() if len(kinds) == 1 else ""
+    module = str(getattr(type(value), "__module__", ""))
+    kinds_by_module = {"dask.array": "array", "dask.bag": "bag", "dask.delayed": "delayed"}
+    return next((kind for name, kind in kinds_by_module.items() if module.startswith(name)), "")
+
+
+def score_batches(
+    y_true: Any,
+    y_score: Any,
+    options: Options,
+    *,
+    client: Any = None,
+    max_weight: float | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Score collections of Dask; see `xmceval.distributed.score`."""
+    if options.filter is not None:
+        raise UsageError("filter: its pairs refer to rows by their number, which batches of Dask do not have")
+    batches = _find_batches(y_true, y_score)
+    weights, options = _take_weights(options)
+    if weights is not None:
+        max_weight = float(weights.max(initial=0.0)) if max_weight is None else max_weight
+        batches = _with_weights(batches, weights)
+    base = Evaluation.of(options, max_weight, threads=1).state
+    content = to_bytes(*as_document(base))
+    tasks, root = _make_graph(content, batches)
+    added: Added = root.compute() if client is None else _run(client, tasks, root, progress)
+    _check(added)
+    return finish_state(restore(*from_bytes(added.state), NAME))
+
+
+def _find_batches(y_true: Any, y_score: Any) -> list[Batch]:
+    kinds = kind_of(y_true), kind_of(y_score)
+    if kinds[0] == "bag":
+        return _batches_of_bag(y_true, y_score)
+    if kinds == ("delayed", "delayed"):
+        truths, scores = _as_list(y_true), _as_list(y_score)
+        if len(truths) != len(scores):
+            raise UsageError(f"y_true has {counted(len(truths), 'batch')}, y_score has {len(scores):,}")
+        return [Batch((*pair, None)) for pair in zip(truths, scores, strict=True)]
+    if kinds[0] == "array" and kinds[1] == "array":
+        return _batches_of_arrays(y_true, y_score)
+    raise UsageError(
+        "y_true and y_score must both be arrays of Dask, both bags, both lists of delayed, or files and matrices; got "
+        f"{type(y_true).__name__} and {type(y_score).__name__}"
+    )
+
+
+def _as_list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _batches_of_bag(y_true: Any, y_score: Any) -> list[Batch]:
+    """Take a bag of pairs, or of triples with weights; or two bags of as many elements."""
+    bag = y_true
+    if y_score is not None:
+        import dask.bag
+
+        if kind_of(y_score) != "bag":
+            raise UsageError(
+                f"y_true is a bag of Dask, but y_score a {type(y_score).__name__}; expected both, or pairs"
+            )
+        if y_true.npartitions != y_score.npartitions:
+            raise UsageError(
+                f"y_true has {counted(y_true.npartitions, 'partition')}, y_score has {y_score.npartitions:,}"
+            )
+        bag = dask.bag.zip(y_true, y_score)
+    return [Batch(partition) for partition in bag.to_delayed()]
+
+
+def _batches_of_arrays(y_true: Any, y_score: Any) -> list[Batch]:
+    """Take arrays in chunks of the same rows, each with all columns; the scores may be a pair of arrays."""
+    arrays = [y_true, *(y_score if isinstance(y_score, (list, tuple)) else [y_score])]
+    for array in arrays:
+        if array.ndim != 2:
+            raise UsageError(f"arrays of Dask must have two dimensions, got {array.ndim}")
+    arrays = [array.rechunk({1: -1}) if array.numblocks[1] > 1 else array for array in arrays]
+    rows = arrays[0].chunks[0]
+    are_known = not any(np.isnan(size) for array in arrays for size in array.chunks[0])
+    if are_known:
+        sizes = [int(array.shape[0]) for array in arrays]
+        if len(set(sizes)) > 1:
+            raise DataError(f"y_true has {counted(sizes[0], 'row')}, y_score has {counted(sizes[-1], 'row')}")
+        arrays = [array if array.chunks[0] == rows else array.rechunk({0: rows}) for array in arrays]
+    elif len({array.numblocks[0] for array in arrays}) > 1:
+        raise UsageError("the chunks of y_true and y_score are not of the same rows (hint: rechunk one of them)")
+    columns = [array.to_delayed().ravel().tolist() for array in arrays]
+    starts = np.cumsum([0, *rows[:-1]]).astype(int).tolist() if are_known else [0] * len(rows)
+    pairs = zip(*columns, strict=True)
+    return [
+        Batch((truth, scores[0] if len(scores) == 1 else tuple(scores), None), start)
+        for (truth, *scores), start in zip(pairs, starts, strict=True)
+    ]
+
+
+def _take_weights(options: Options) -> tuple[Any, Options]:
+    """Take the weights of all rows out of the options; batches have their own."""
+    if options.sample_weight is None:
+        return None, options
+    values = options.sample_weight
+    array = as_array(values.compute() if kind_of(values) == "array" else values, "sample_weight")
+    rest = {name: getattr(options, name) for name in Options.__dataclass_fields__}
+    return array.astype(np.float64), Options(**{**rest, "sample_weight": ()})
+
+
+def _with_weights(batches: Sequence[Batch], weights: Any) -> list[Batch]:
+    starts = [batch.before for batch in batches]
+    if (len(batches) > 1 and not any(starts)) or not all(isinstance(batch.rows, tuple) for batch in batches):
+        raise UsageError(
+            "sample_weight needs arrays of Dask with known numbers of rows (hint: bags may have triples of truth, "
+            "scores and weights, with max_weight)"
+        )
+    stops = [*starts[1:], weights.size]
+    return [
+        Batch((*batch.rows[:2], weights[start:stop]), start)
+        for batch, start, stop in zip(batches, starts, stops, strict=True)
+    ]
+
+
+def _make_graph(content: bytes, batches: Sequence[Batch]) -> tuple[list[Any], Any]:
+    """Return the tasks that tell how far the work is, and the task of all states added."""
+    import dask
+
+    token = uuid4().hex[:8]
+    base = dask.delayed(_return, pure=False)(content, dask_key_name=f"xmceval-job-{token}")
+    add = dask.delayed(add_batches, pure=False)
+    tasks = [
+        add(base, batch.rows, number, batch.before, dask_key_name=(f"xmceval-score-{token}", number))
+        for number, batch in enumerate(batches)
+    ]
+    count = dask.delayed(_count_rows, pure=False)
+    statuses = [count(task, dask_key_name=(f"xmceval-status-{token}", i)) for i, task in enumerate(tasks)]
+    level, number, join = tasks, 0, dask.delayed(join_states, pure=False)
+    while len(level) > 1:
+        groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]
+        level = []
+        for group in groups:
+            level.append(join(group, dask_key_name=(f"xmceval-merge-{token}", number)))
+            number += 1
+    if not level:
+        raise UsageError("there is no batch")
+    return statuses, level[0]
+
+
+def _return(content: bytes) -> bytes:
+    """Return bytes: as the result of a task they are moved to each worker once."""
+    return content
+
+
+def add_batches(base: bytes, rows: Any, number: int, rows_before: int) -> Added:
+    """Score a batch, or a list of them; what is wrong with one is returned, so that nobody tries again."""
+    try:
+        evaluation = Evaluation(restore(*from_bytes(base), NAME), threads=1)
+        is_one = isinstance(rows, tuple)
+        evaluation.batches_before, evaluation.rows_before = (number if is_one else 0), rows_before
+        for batch in [rows] if is_one else rows:
+            evaluation.add(*_check_batch(batch))
+        state = evaluation.state
+        return Added(to_bytes(*as_document(state)), n_rows=state.n_rows)
+    except XmcevalError as error:
+        place = "" if isinstance(rows, tuple) else f"partition {number + 1}: "
+        return Added(error=f"{place}{error}", is_usage=isinstance(error, UsageError))
+
+
+def _check_batch(batch: Any) -> tuple[Any, Any, Any]:
+    if isinstance(batch, Mapping) or not isinstance(batch, (tuple, list)) or len(batch) not in {2, 3}:
+        raise UsageError(
+            f"expected batches (y_true, y_score) or (y_true, y_score, weights), got {type(batch).__name__}"
+        )
+    y_true, y_score, weights = (*batch, None)[:3]
+    return y_true, y_score, weights
+
+
+def join_states(states: Sequence[Added]) -> Added:
+    """Add states, or return the first that is wrong."""
+    wrong = next((each for each in states if each.error), None)
+    if wrong is not None:
+        return wrong
+    try:
+        merged: State = reduce(State.merge, (restore(*from_bytes(each.state), NAME) for each in states))
+    except XmcevalError as error:
+        return Added(error=str(error), is_usage=isinstance(error, UsageError))
+    return Added(to_bytes(*as_document(merged)), n_rows=merged.n_rows)
+
+
+def _count_rows(added: Added) -> int:
+    return added.n_rows
+
+
+def _run(client: Any, tasks: Sequence[Any], root: Any, progress: Progress | None) -> Added:
+    """Compute a graph with a client."""
+    from xmceval.api.cluster.dasktasks import DaskTasks
+
+    runner = DaskTasks(client)
+    runner.check([])
+    *statuses, result = runner.compute([*tasks, root])
+    try:
+        with phase(f"{counted(len(tasks), 'batch')}") as add:
+            for n_rows in runner.results(statuses):
+                add(n_rows)
+                if progress is not None:
+                    progress(n_rows)
+        added: Added = runner.result(result)
+        return added
+    finally:
+        runner.cancel()
+
+
+def _check(added: Added) -> None:
+    if added.error:
+        raise (UsageError if added.is_usage else DataError)(*added.error.split("\n"))

@@ -1,0 +1,258 @@
+"""Engine: rows scored in parts by tasks that run anywhere, with the totals, faults and bits of one process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from xmceval.errors import DataError, UsageError, argument, counted
+from xmceval.files.io.byteranges import (
+    FileStatus,
+    check_end,
+    count_range,
+    extent_of,
+    list_files,
+    range_bytes,
+    ranges_of,
+)
+from xmceval.rows.block import Source
+from xmceval.rows.faults import COUNTED
+from xmceval.rows.fusion import FusedSource
+from xmceval.rows.progress import phase
+from xmceval.rows.repairs import RepairedSource
+from xmceval.rows.spans import Facts, SpanSource, core_of, is_in_memory, shards_of, starting_at, take_rows
+from xmceval.rows.threads import Progress
+from xmceval.scoring.evaluate import System, evaluate, with_row_length
+from xmceval.scoring.observing.observers import Observer, SummedObserver
+from xmceval.scoring.partitions.parttasks import Job, Outcome, add_outcomes, make_job, score_part, status_of_part
+from xmceval.scoring.partitions.plan import Layout, Part, check_rows, make_parts
+from xmceval.scoring.program import Program
+from xmceval.scoring.totals import Totals
+
+FAN_IN = 8  # outcomes that one task adds
+
+
+class Seen(NamedTuple):
+    """What a worker has: its address, the version of xmceval ("" for none), its folder, and the status of files."""
+
+    address: str
+    version: str
+    folder: str
+    files: Sequence[FileStatus | None]
+
+
+class Tasks(Protocol):
+    """Runs functions somewhere, and runs them again where a worker is lost."""
+
+    def check(self, paths: Sequence[Path]) -> None:
+        """Refuse workers that cannot do the work."""
+
+    @property
+    def n_threads(self) -> int:
+        """How many tasks run at the same time."""
+
+    def submit(self, name: str, number: int, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Start a task, whose arguments may be the results of others; return what stands for its result."""
+
+    def results(self, tasks: Sequence[Any]) -> Iterator[Any]:
+        """Yield results as they come, in any order."""
+
+    def result(self, task: Any) -> Any:
+        """Wait for a result."""
+
+    def cancel(self) -> None:
+        """Stop all tasks."""
+
+
+class Engine:
+    """Scores systems by tasks, as `evaluate` does in this process.
+
+    Parameters
+    ----------
+    tasks : Tasks
+    part_bytes : int, optional
+        About how many bytes of all files a task reads.
+    """
+
+    def __init__(self, tasks: Tasks, part_bytes: int | None = None) -> None:
+        self._tasks, self._part_bytes = tasks, part_bytes
+
+    def __call__(
+        self,
+        truth: Source,
+        systems: Sequence[System],
+        program: Program,
+        *,
+        observers: Sequence[Observer] = (),
+        threads: int | None = None,  # noqa: ARG002 - the workers have their own
+        progress: Progress | None = None,
+    ) -> list[Totals]:
+        """Return the totals of each system; see `evaluate`.
+
+        Raises
+        ------
+        DataError
+            Anything wrong with a row, or different numbers of rows.
+        UsageError
+            Metrics whose totals grow with the rows, observers that need rows in their order, or fused predictions.
+        """
+        program.check_mergeable("Dask")
+        summed = _check_observers(observers)
+        sources = [truth, *(system.scores for system in systems)]
+        _check_sources(sources)
+        terms = [with_row_length(truth, system) for system in systems]
+        shards = [shard for source in sources for shard in shards_of(source)]
+        self._tasks.check(list(list_files(shards)))
+        try:
+            layouts = self._count(sources)
+            self._check_sizes(layouts, terms)
+            parts = make_parts(layouts, self._tasks.n_threads, self._part_bytes)
+            if not parts:
+                return evaluate(truth, systems, program, observers=observers)
+            job = make_job(truth, sources[1:], terms, program, summed)
+            outcome = self._score(job, parts, layouts, progress)
+        finally:
+            self._tasks.cancel()
+        outcome.check()
+        return _take(outcome, sources, summed)
+
+    def _count(self, sources: Sequence[Source]) -> list[Layout]:
+        """Count the rows of all shards, in ranges of bytes."""
+        shards = [shard for source in sources for shard in shards_of(source)]
+        n_bytes = range_bytes(shards)
+        ranges = [(shard, span) for shard in shards for span in ranges_of(shard, n_bytes)]
+        tasks = [
+            self._tasks.submit("xmceval-count", i, count_range, core_of(shard), *span)
+            for i, (shard, span) in enumerate(ranges)
+        ]
+        with phase("counting rows", len(tasks), "ranges") as add:
+            for _ in self._tasks.results(tasks):
+                add(1)
+        counted_by: dict[int, list[Any]] = {}
+        for (shard, _), task in zip(ranges, tasks, strict=True):
+            counted_by.setdefault(id(shard), []).append(self._tasks.result(task))
+        extents = {id(shard): check_end(shard, extent_of(shard, counted_by.get(id(shard), []))) for shard in shards}
+        layouts = [Layout(source, [extents[id(shard)] for shard in shards_of(source)]) for source in sources]
+        return [layouts[0], *(_without_blanks(layouts[0], layout) for layout in layouts[1:])]
+
+    def _check_sizes(self, layouts: Sequence[Layout], terms: Sequence[Any]) -> None:
+        check_rows(layouts)
+        truth, weights, pairs = layouts[0], terms[0].weights, terms[0].filter
+        if weights is not None and weights.size != truth.n_rows:
+            raise DataError(
+                f"there are {counted(weights.size, 'sample weight')} for {counted(truth.n_rows, 'row')}; "
+                "expected one per row"
+            )
+        if pairs is not None:
+            pairs.check_rows(truth.n_rows, truth.source.name)
+
+    def _score(self, job: Job, parts: Sequence[Part], layouts: Sequence[Layout], progress: Progress | None) -> Outcome:
+        """Score all parts, and add their totals in a tree."""
+        shared = self._tasks.submit("xmceval-job", 0, _return, job)
+        outcomes = [
+            self._tasks.submit("xmceval-score", part.number, score_part, shared, part, _rows_in_memory(part, layouts))
+            for part in parts
+        ]
+        statuses = [self._tasks.submit("xmceval-status", i, status_of_part, i, task) for i, task in enumerate(outcomes)]
+        root, n_merges = self._merge(shared, outcomes)
+        done = dict[int, tuple[int, bool]]()
+        with phase(f"{counted(len(parts), 'part')}", layouts[0].n_rows) as add:
+            for number, n_rows, n_faults, has_error in self._tasks.results(statuses):
+                add(n_rows)
+                if progress is not None:
+                    progress(n_rows)
+                done[number] = n_faults, has_error
+                if n_needed := _find_enough(done):
+                    first = outcomes[:n_needed]
+                    root = self._tasks.submit("xmceval-merge", n_merges, add_outcomes, shared, first)
+                    break
+        outcome: Outcome = self._tasks.result(root)
+        return outcome
+
+    def _merge(self, shared: Any, outcomes: Sequence[Any]) -> tuple[Any, int]:
+        """Add outcomes in a tree; return the last task, and how many there are."""
+        level, n_tasks = list(outcomes), 0
+        while len(level) > 1:
+            groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]
+            level = []
+            for group in groups:
+                level.append(self._tasks.submit("xmceval-merge", n_tasks, add_outcomes, shared, group))
+                n_tasks += 1
+        return level[0], n_tasks
+
+
+def _return(value: Any) -> Any:
+    """Return a value: as the result of a task it is moved to each worker once, and made again if one is lost."""
+    return value
+
+
+def _find_enough(done: Mapping[int, tuple[int, bool]]) -> int:
+    """Return how many of the first parts have all that an error reports; 0 while that is not known."""
+    n_faults = number = 0
+    while number in done:
+        own, has_error = done[number]
+        n_faults, number = n_faults + own, number + 1
+        if has_error or n_faults >= COUNTED:
+            return number
+    return 0
+
+
+def _check_observers(observers: Sequence[Observer]) -> list[SummedObserver]:
+    """Refuse observers that hold rows."""
+    others = [each for each in observers if not isinstance(each, SummedObserver)]
+    if others:
+        raise UsageError(
+            "values of single rows are not available with Dask, as they stay where they are computed (hint: leave out "
+            f"{argument('save_rows')}, plots, examples, overlaps and tests that resample rows, or score in one process)"
+        )
+    return list(observers)  # type: ignore[arg-type]
+
+
+def _check_sources(sources: Sequence[Source]) -> None:
+    fused = [each for source in sources for each in shards_of(source) if isinstance(core_of(each), FusedSource)]
+    if fused:
+        raise UsageError(
+            f"{fused[0].name}: predictions that are fused on the way are not available with Dask (hint: write them to "
+            "a file with xmceval fuse)"
+        )
+
+
+def _without_blanks(truth: Layout, system: Layout) -> Layout:
+    """Leave out blank lines at the end of predictions without a header, beyond the rows of the truth."""
+    n_surplus, last = system.n_rows - truth.n_rows, len(system.extents) - 1
+    shard = shards_of(system.source)[last]
+    is_paired = len(truth.extents) == len(system.extents)
+    if is_paired:
+        n_surplus = system.extents[last].n_rows - truth.extents[last].n_rows
+    if n_surplus <= 0 or shard.n_rows is not None or is_in_memory(shard):
+        return system
+    extent = system.extents[last]
+    first = extent.n_rows - n_surplus
+    if first < 0:
+        return system
+    rest = SpanSource(starting_at(shard, extent.start_before(first)), Facts.of(shard), first, extent.n_rows)
+    filled = max((block.first_row + at for block in rest.blocks() if (at := block.blank_from())), default=first)
+    return replace(system, extents=[*system.extents[:last], extent._replace(n_rows=filled)])
+
+
+def _rows_in_memory(part: Part, layouts: Sequence[Layout]) -> list[Source | None]:
+    """Return the rows of a part by source, where they are in memory."""
+    held = list[Source | None]()
+    for place, layout in zip(part.places, layouts, strict=True):
+        shard = shards_of(layout.source)[place.shard]
+        span = part.first_row - place.before, part.stop_row - place.before
+        held.append(take_rows(shard, *span) if is_in_memory(shard) else None)
+    return held
+
+
+def _take(outcome: Outcome, sources: Sequence[Source], observers: Sequence[SummedObserver]) -> list[Totals]:
+    """Give observers and sources what was found for them, and return the totals."""
+    for observer, state in zip(observers, outcome.observed, strict=True):
+        observer.merge(state)
+    for source, removed in zip(sources, outcome.removed, strict=True):
+        for shard, number in zip(shards_of(source), removed, strict=True):
+            if isinstance(shard, RepairedSource):
+                shard.count_removed(number)
+    return list(outcome.totals)

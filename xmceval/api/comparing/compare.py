@@ -1,0 +1,287 @@
+"""Compare: which system is better, by how much, and whether that is more than chance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from xmceval.api.comparing.details import DetailWatch
+from xmceval.api.comparing.pairtests import PairTests, Watch, adjust
+from xmceval.api.comparing.runs import Lineup, check_lists
+from xmceval.api.extras.plots import PlotWatch, check_plots
+from xmceval.api.extras.savelabels import counting_labels, saving_labels
+from xmceval.api.extras.saverows import saving_rows
+from xmceval.api.scoring.setup import Named, Setup
+from xmceval.errors import UsageError, argument, listed, warn
+from xmceval.files.arrays.npypairs import resolve
+from xmceval.files.io.presence import check_files
+from xmceval.files.io.shardfiles import find_shards
+from xmceval.metrics.measure import Measure
+from xmceval.report.comparison import Comparison, Difference
+from xmceval.rows.shards import parts_of
+from xmceval.rows.threads import Progress, default_threads
+from xmceval.scoring.comparing.heldrows import HeldRows
+from xmceval.scoring.comparing.pairsums import Output, Pairs, all_pairs, collect_outputs
+from xmceval.scoring.comparing.runmeans import MeanOutput, means_of_runs, pairs_of_runs
+from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Details, Test, Testing
+from xmceval.scoring.observing.observers import Observer
+from xmceval.scoring.options import Options, specs
+
+NO_DETAILS = Details()
+
+
+def compare(
+    y_true: Any,
+    systems: Mapping[str, Any],
+    *,
+    against: str | None = None,
+    test: Test = "t",
+    adjust: Adjust = "holm",
+    adjust_over: AdjustOver = "metric",
+    resamples: int = 10_000,
+    seed: int = 0,
+    overlap: bool = False,
+    examples: int | None = None,
+    texts: Any = None,
+    save_rows: str | Path | None = None,
+    save_labels: str | Path | None = None,
+    plots: str | Iterable[str] = (),
+    progress: Progress | None = None,
+    **options: Any,
+) -> Comparison:
+    """Compare systems on the same truth, row by row.
+
+    Parameters
+    ----------
+    y_true : sparse matrix, array, path or shards [n_rows, n_labels]
+        As in `score`.
+    systems : mapping of str to matrix, path or shards
+        The scores of at least two systems by name, each as in `score`, but a list of shards as ``Shards([...])``. A
+        list of matrices or paths is one system that was trained several times: its values are means over its runs, and
+        where both systems of a pair have at least three, the run is the unit of the test (Welch's t test), else the
+        row.
+    against : str, optional
+        Compare with this system only; without it every pair is compared, the earlier system being the baseline.
+    test : {"t", "randomization", "bootstrap"}
+        The paired t test (by the delta method for ratios of sums); random signs of the rows' differences, with the
+        interval of t; or the bootstrap, with the percentile interval: each row is drawn a Poisson number of times, and
+        a resample in which a denominator is 0 is left out. Where fewer than 6 rows differ, or all differ alike, p is
+        that of all exchanges of the two systems in these rows, and there is no interval; randomization still resamples
+        from 6 such rows on.
+    adjust : {"holm", "none", "tukey"}
+        How p is adjusted for the number of pairs: Holm's method; not at all; or the randomized two-way Tukey test. The
+        difference that is `detectable` by t is that for as many tests as Holm's method adjusts.
+    adjust_over : {"metric", "all"}
+        Holm over the pairs within each metric, or over all differences.
+    resamples, seed : int
+        Of the randomization, bootstrap and tukey. What is drawn depends on the seed, the resample and the row alone,
+        and sums have a fixed order: the digits of p and of intervals are the same on every machine.
+    overlap : bool
+        Add `overlaps`: per pair and cutoff, how far the two lists agree, whose hits they are, and what both find
+        together. Equal scores are ordered by label; any grade counts as true. Of systems with several runs, the mean
+        over the pairs of runs.
+    examples : int, optional
+        Add `examples`: per pair, so many rows that the system loses most and wins most on the first metric that has
+        values of rows, at its largest cutoff; for a ratio of sums these are the rows' own ratios.
+    texts : path or sequence of str, optional
+        The text of each row, for the examples; a file has one per line.
+    save_rows : path, optional
+        Write the values of every row there: .npz, .csv or .jsonl.
+    save_labels : path, optional
+        Write counts and values of every label there, as in `score`, and in .csv and .jsonl also the differences of each
+        pair; `label_wins` then counts the labels that each system wins.
+    plots : str or iterable of str
+        Kinds of pictures to collect data for, which `comparison.plot` then draws: ``"rows"`` needs the rows of each
+        pair by their values, ``"gain"`` hits by label, ``"calibration"`` hits by score. The other kinds need nothing
+        beside the values.
+    progress : callable, optional
+        Called with a number of rows each time that many more are done.
+    **options
+        Any option of `score`.
+
+    Returns
+    -------
+    Comparison
+        A mapping: ``comparison["P@5", "b", "a"]`` is the difference of b minus a.
+
+    Raises
+    ------
+    DataError
+        Data that is wrong, or does not fit together, with its place.
+    UsageError
+        An argument that is wrong, fewer than two systems, or a name in `against` that is none of them.
+
+    Warns
+    -----
+    XmcevalWarning
+        What a reader must know before trusting the differences.
+
+    Notes
+    -----
+    Sakai, Laboratory Experiments in Information Retrieval, 2018; for ratios of sums Cochran, Sampling Techniques, 1977,
+    ch. 6. Where rows are the unit, nothing tells how much training again, with another seed, would change.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y_true = np.eye(6)
+    >>> scores = {"a": np.eye(6)[::-1], "b": np.eye(6)}
+    >>> found = compare(y_true, scores, k=1, metrics="P")
+    >>> found["P@1", "b", "a"].difference, found["P@1", "b", "a"].wins
+    (1.0, 6)
+    """
+    arguments = locals()
+    unknown = set(options) - set(specs())
+    if unknown:
+        raise TypeError(f"compare() got an unexpected option {listed(sorted(unknown))}")
+    if not isinstance(systems, Mapping):
+        raise UsageError(
+            f"systems must be a dict of scores by name, such as {{'a': ..., 'b': ...}}, got {type(systems).__name__}"
+        )
+    named = [Named(y_score, name) for name, y_score in systems.items()]
+    check_lists(y_true, named)
+    chosen, kinds = Options.of(options), check_plots(plots, has_pairs=True)
+    setup = Setup.of(y_true, chosen, named, needs_counts="gain" in kinds)
+    comparison = compare_systems(
+        *(setup, named, Testing.of(arguments), Details.of(arguments)),
+        progress=progress,
+        save_rows=save_rows,
+        save_labels=save_labels,
+        plots=kinds,
+    )
+    warn(dict.fromkeys([*comparison.warnings, *(line for each in comparison.results for line in each.warnings)]))
+    return comparison
+
+
+def compare_systems(
+    setup: Setup,
+    systems: Sequence[Named],
+    testing: Testing,
+    details: Details = NO_DETAILS,
+    *,
+    progress: Progress | None = None,
+    save_rows: str | Path | None = None,
+    save_labels: str | Path | None = None,
+    plots: Sequence[str] = (),
+    watch: Watch | None = None,
+) -> Comparison:
+    """Compare systems on an opened truth; `watch` shows the cost of resampling, and how much of it is done."""
+    check_files([details.texts])
+    lineup = Lineup.of(systems)
+    pairs, overlapping = lineup.without_parts(find_pairs(lineup.names, testing))
+    if not pairs:
+        raise UsageError(f"no pair of systems is left to compare: {'; '.join(overlapping)}")
+    setup = counting_labels(setup, save_labels, save_rows)
+    opened = setup.open_systems(lineup.runs)
+    bins = opened[0].terms.bins
+    by_runs = lineup.by_runs(pairs)
+    if by_runs and testing.adjust == "tukey":
+        names = listed(dict.fromkeys(lineup.names[each] for pair in by_runs for each in reversed(pair)))
+        raise UsageError(
+            f"{argument('adjust', 'tukey')} permutes rows, but {names} are compared by runs (hint: use holm)"
+        )
+    by_rows = [pair for pair in pairs if pair not in by_runs]
+    of_runs, of_means = pairs_of_runs(lineup.groups, by_rows), means_of_runs(lineup.groups, by_rows)
+    paired = Pairs(setup.program, opened[0].terms.n_bins, of_runs, of_means)
+    held = HeldRows() if testing.holds_rows else None
+    shown = DetailWatch.of(details, setup, lineup, pairs)
+    if "rows" in plots and lineup.has_runs:
+        raise UsageError(
+            "the picture 'rows' shows one value per row; it is not available for systems with several runs"
+        )
+    drawn = PlotWatch.of(plots, setup, opened, pairs)
+    observers: list[Observer] = [paired, *([] if held is None else [held]), *shown.observers, *drawn.observers]
+    with (
+        saving_rows(setup, opened, save_rows) as saved_rows,
+        saving_labels(setup, opened, save_labels) as saved_labels,
+    ):
+        totals = setup.evaluate(opened, [*observers, *saved_rows.observers], progress)
+        results = setup.results(opened, totals)
+        saved_rows.finish(results)
+        label_wins = saved_labels.finish(results, totals, lineup.label_pairs(pairs))
+    outputs = collect_outputs(setup.program, totals, paired, held, bins)
+    means = [MeanOutput(each, lineup.groups) for each in outputs] if lineup.has_runs else outputs
+    tests = PairTests(lineup.names, by_rows, testing, setup.options.threads or default_threads(), watch)
+    tested = adjust([*tests.differences(means), *lineup.differences(results, by_runs)], testing)
+    values = lineup.means(results)
+    measures = [figure.measure for figure in results[0].figures]
+    differences = [*in_order(tested, measures, lineup.names, values, pairs), *(each for each in tested if each.bin)]
+    return Comparison(
+        tuple(drawn.finish(results)),
+        tuple(differences),
+        testing,
+        (*overlapping, *_warn_of_files(lineup), *warn_of_untested(differences, outputs, testing)),
+        tuple(lineup.spreads(results)),
+        overlaps=shown.finish_overlaps(),
+        examples=shown.finish_examples(),
+        label_wins=label_wins,
+        densities=drawn.finish_densities(lineup.names),
+    )
+
+
+def find_pairs(names: Sequence[str], testing: Testing) -> list[tuple[int, int]]:
+    """Return the pairs (system, baseline) that are compared, by number."""
+    if len(names) < 2:
+        raise UsageError(f"a comparison needs at least two systems, got {listed(names) or 'none'}")
+    if testing.against is not None and testing.against not in names:
+        raise UsageError(f"against names {testing.against!r}, which is not one of the systems: {listed(names)}")
+    return all_pairs(len(names), None if testing.against is None else names.index(testing.against))
+
+
+def in_order(
+    tested: Sequence[Difference],
+    measures: Sequence[Measure],
+    names: Sequence[str],
+    values: Sequence[Sequence[float]],
+    pairs: Sequence[tuple[int, int]],
+) -> Iterator[Difference]:
+    """Yield the differences over all labels in the order of the metrics, those that are not tested too.
+
+    Parameters
+    ----------
+    tested : sequence of Difference
+    measures : sequence of Measure
+    names : sequence of str
+        Of the systems.
+    values : sequence of sequence of float
+        By system and metric.
+    pairs : sequence of (system, baseline)
+        By number.
+    """
+    by_key = {each.key: each for each in tested if not each.bin}
+    for system, baseline in pairs:
+        for measure, own, other in zip(measures, values[system], values[baseline], strict=True):
+            plain = Difference(measure, names[system], names[baseline], own - other)
+            yield by_key.get(plain.key, plain)
+
+
+def _warn_of_files(lineup: Lineup) -> Iterator[str]:
+    """Warn of files, or of matrices in memory, that are several systems."""
+    seen: dict[tuple[Path | int, ...], str] = {}
+    for each in (lineup.runs[group[0]] for group in lineup.groups if len(group) == 1):
+        parts = parts_of(find_shards(each.y_score))
+        keys = tuple(resolve(part) if isinstance(part, (str, Path)) else id(part) for part in parts)
+        if keys in seen:
+            one, several = ("file", "files") if isinstance(keys[0], Path) else ("matrix", "matrices")
+            same = one if len(keys) == 1 else several
+            yield f"{seen[keys]} and {each.name} are the same {same}: all of their rows tie"
+        seen[keys] = str(each.name)
+
+
+def warn_of_untested(differences: Sequence[Difference], outputs: Sequence[Output], testing: Testing) -> Iterator[str]:
+    """Warn of metrics without a test, each with the reason."""
+    of_rows = {each.measure.name for each in outputs}
+    untested: dict[str, dict[str, None]] = {}
+    for each in differences:
+        if each.p is not None or each.bin:
+            continue
+        if each.unit == "run":
+            why = "the runs of each system are all alike"
+        elif each.measure.name not in of_rows:
+            why = "they are not means over rows" if testing.test != "bootstrap" else "they are not resampled"
+        else:
+            why = "there is one row only" if each.n else "a system has nothing to divide by"
+        untested.setdefault(why, {})[each.measure.name] = None
+    for why, names in untested.items():
+        yield f"no test and no interval for {listed(names)}: {why}"

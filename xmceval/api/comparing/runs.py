@@ -1,0 +1,185 @@
+"""Runs: systems that were trained several times, such as with other seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from xmceval.api.scoring.setup import Named
+from xmceval.errors import UsageError, counted
+from xmceval.files.arrays.npypairs import resolve
+from xmceval.files.io.shardfiles import find_shards
+from xmceval.files.saved.labelwriting import LabelPair
+from xmceval.report.comparison import Difference, RunsOf, Spread
+from xmceval.report.result import Result
+from xmceval.rows.matrices.lists import is_pair
+from xmceval.rows.shards import Shards, parts_of
+from xmceval.scoring.summary import Figure
+from xmceval.statistics.paired import mean_of_runs, welch
+
+FEWEST = 3  # runs of both systems from which on the run is the unit of a test
+
+
+@dataclass(frozen=True)
+class Lineup:
+    """Systems, and the runs that each consists of.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the systems.
+    groups : tuple of tuple of int
+        The runs of each system, by number.
+    runs : tuple of Named
+        All runs, in the order of the systems.
+    """
+
+    names: tuple[str, ...]
+    groups: tuple[tuple[int, ...], ...]
+    runs: tuple[Named, ...]
+
+    @classmethod
+    def of(cls, systems: Sequence[Named]) -> Lineup:
+        """Take systems apart: one whose scores are a list of matrices or paths has several runs."""
+        groups: list[tuple[int, ...]] = []
+        runs: list[Named] = []
+        for each in systems:
+            first = len(runs)
+            if are_runs(each.y_score):
+                _check_runs(each)
+                runs.extend(Named(scores, f"{each.name} ({i})") for i, scores in enumerate(each.y_score, start=1))
+            else:
+                runs.append(each)
+            groups.append(tuple(range(first, len(runs))))
+        names = [str(each.name) for each in systems]
+        repeated = [name for i, name in enumerate(names) if name in names[:i]]
+        if repeated:
+            raise UsageError(f"several systems are named {repeated[0]!r}; expected a name of its own for each")
+        return cls(tuple(names), tuple(groups), tuple(runs))
+
+    @property
+    def has_runs(self) -> bool:
+        """Whether a system has more than one run."""
+        return len(self.runs) > len(self.names)
+
+    def sharing(self, pair: tuple[int, int]) -> list[str]:
+        """Return the runs that both systems of a pair consist of."""
+        own, other = ([self.runs[run] for run in self.groups[each]] for each in pair)
+        return [str(each.name) for each in own if any(_are_same(each.y_score, run.y_score) for run in other)]
+
+    def without_parts(self, pairs: Sequence[tuple[int, int]]) -> tuple[list[tuple[int, int]], list[str]]:
+        """Leave out pairs of a system and one of its own runs; return the others, and a warning of each overlap."""
+        kept, warnings = list[tuple[int, int]](), list[str]()
+        for pair in pairs:
+            system, baseline = (self.names[each] for each in pair)
+            shared, sizes = self.sharing(pair), [len(self.groups[each]) for each in pair]
+            if not shared or sizes == [1, 1]:
+                kept.append(pair)
+            elif min(sizes) == 1:
+                part, whole = (system, baseline) if sizes[0] == 1 else (baseline, system)
+                warnings.append(f"{whole} and {part} are not compared: {part} is one of the runs of {whole}")
+            else:
+                warnings.append(
+                    f"{system} and {baseline} share {counted(len(shared), 'run')}, which their tests do not allow for"
+                )
+                kept.append(pair)
+        return kept, warnings
+
+    def by_runs(self, pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Return the pairs in which both systems have enough runs for tests whose unit is the run."""
+        return [pair for pair in pairs if min(len(self.groups[each]) for each in pair) >= FEWEST]
+
+    def label_pairs(self, pairs: Sequence[tuple[int, int]]) -> tuple[LabelPair, ...]:
+        """Return pairs of systems by name, with the runs of each."""
+        names, groups = self.names, self.groups
+        return tuple(LabelPair(names[i], names[j], groups[i], groups[j]) for i, j in pairs)
+
+    def differences(self, results: Sequence[Result], pairs: Sequence[tuple[int, int]]) -> Iterator[Difference]:
+        """Yield the differences of pairs by Welch's t test of the values of their runs: of all labels, then of bins."""
+        found = [list(_list_figures(result)) for result in results]
+        for system, baseline in pairs:
+            for i, (bin_name, figure) in enumerate(found[0]):
+                own, other = ([found[run][i][1].estimate.value for run in self.groups[s]] for s in (system, baseline))
+                yield Difference(
+                    figure.measure,
+                    self.names[system],
+                    self.names[baseline],
+                    **vars(welch(own, other)),
+                    n=len(own) + len(other),
+                    bin=bin_name,
+                    unit="run",
+                )
+
+    def means(self, results: Sequence[Result]) -> list[list[float]]:
+        """Return the means of all metrics over the runs of each system."""
+        found = [[figure.estimate.value for figure in result.figures] for result in results]
+        return [list(map(mean_of_runs, zip(*(found[run] for run in group), strict=True))) for group in self.groups]
+
+    def spreads(self, results: Sequence[Result]) -> Iterator[RunsOf]:
+        """Yield how far the runs of each system that has several lie apart."""
+        found = [list(_list_figures(result)) for result in results]
+        for name, group in zip(self.names, self.groups, strict=True):
+            if len(group) == 1:
+                continue
+            spreads = [
+                Spread.of(figure.measure, [found[run][i][1].estimate.value for run in group], bin_name)
+                for i, (bin_name, figure) in enumerate(found[group[0]])
+            ]
+            total, in_bins = (tuple(each for each in spreads if bool(each.bin) == is_bin) for is_bin in (False, True))
+            yield RunsOf(name, tuple(results[run].name for run in group), total, in_bins)
+
+
+def _list_figures(result: Result) -> Iterator[tuple[str, Figure]]:
+    """Yield the figures of all labels, with an empty name, then those of each bin with its name."""
+    yield from (("", figure) for figure in result.figures)
+    yield from ((part.bin.name, figure) for part in result.slices for figure in part.figures)
+
+
+def check_lists(y_true: Any, systems: Sequence[Named]) -> None:
+    """Refuse a list that could be the runs of a system as well as its shards.
+
+    Raises
+    ------
+    UsageError
+        As many single files or matrices as the truth has shards.
+    """
+    n_shards = len(parts_of(find_shards(y_true)))
+    for each in systems if n_shards > 1 else ():
+        is_list = are_runs(each.y_score) and len(each.y_score) == n_shards
+        if is_list and all(len(parts_of(find_shards(run))) == 1 for run in each.y_score):
+            raise UsageError(
+                f"{each.name}: beside a truth of {n_shards} shards, a list of {n_shards} may be shards or runs "
+                "(hint: pass xmceval.Shards([...]) for shards, and for runs a list of such)"
+            )
+
+
+def _check_runs(system: Named) -> None:
+    """Refuse a run that is passed twice, which would count twice.
+
+    Raises
+    ------
+    UsageError
+    """
+    for i, run in enumerate(system.y_score):
+        if any(_are_same(run, other) for other in system.y_score[:i]):
+            what = f"the file {run}" if isinstance(run, (str, Path)) else f"run {i + 1}"
+            raise UsageError(f"{what} is passed twice as a run of {system.name}; expected each run once")
+
+
+def _are_same(first: Any, second: Any) -> bool:
+    """Return whether the scores of two systems or runs are the same file, pair of files or array."""
+    if not (isinstance(first, (str, Path)) and isinstance(second, (str, Path))):
+        return first is second
+    return resolve(first) == resolve(second)
+
+
+def are_runs(y_score: Any) -> bool:
+    """Return whether scores are a list of matrices or paths: the runs of one system."""
+    return (
+        isinstance(y_score, (list, tuple))
+        and len(y_score) > 0
+        and all(isinstance(each, (str, Path, Shards)) or len(getattr(each, "shape", ())) == 2 for each in y_score)
+        and not is_pair(y_score, "y_score")
+    )

@@ -1,0 +1,1 @@
+"""Curves of labels and of flat data."""

@@ -1,0 +1,223 @@
+"""Ranking metrics of rows, with scikit-learn's names and values; cells that are not stored have score 0."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from xmceval.api.dropins.indicators import as_array, as_csr, as_indicator, as_weight, check_shapes, is_sparse, mean
+from xmceval.api.dropins.storedcells import SortedCells, finite_scores, iterate_cells, iterate_rows, sort_cells
+from xmceval.errors import DataError, UsageError
+from xmceval.kernels.metrics import wholerow as kernels
+from xmceval.rows.block import Float64
+from xmceval.scoring.tasks.wholerow import working_space
+from xmceval.statistics.powers import log
+
+LRAP, COVERAGE, LOSS = 0, 1, 2
+
+
+def label_ranking_average_precision_score(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
+    """Compute label ranking average precision (LRAP), as scikit-learn does.
+
+    A row's value is the mean over its true labels of (true labels at this rank or above) / rank. Tied labels have their
+    worst rank; a row in which no label or every label is true counts 1.
+
+    Parameters
+    ----------
+    y_true : sparse matrix or array [n_rows, n_labels]
+        The truth as an indicator.
+    y_score : sparse matrix or array [n_rows, n_labels]
+        Scores; 0 where a sparse matrix stores none, as in a dense copy, which is never made.
+    sample_weight : array [n_rows], optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    DataError
+        A truth that is no indicator, scores that are not finite, different shapes, or weights that sum to zero.
+
+    Examples
+    --------
+    >>> label_ranking_average_precision_score([[1, 0, 0], [0, 0, 1]], [[0.75, 0.5, 1], [1, 0.2, 0.1]])
+    0.41666666666666663
+    """
+    return _mean_of_rows(LRAP, y_true, y_score, sample_weight)
+
+
+def coverage_error(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
+    """Compute the mean number of top labels that cover all true ones, as scikit-learn does; 0 for a row without any.
+
+    See `label_ranking_average_precision_score` for the arguments.
+    """
+    return _mean_of_rows(COVERAGE, y_true, y_score, sample_weight)
+
+
+def label_ranking_loss(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
+    """Compute the mean share of (true, false) label pairs that are tied or in the wrong order, as scikit-learn does.
+
+    See `label_ranking_average_precision_score` for the arguments.
+    """
+    return _mean_of_rows(LOSS, y_true, y_score, sample_weight)
+
+
+def _mean_of_rows(metric: int, y_true: Any, y_score: Any, sample_weight: Any) -> float:
+    truth = as_indicator(y_true, "y_true", one_column=metric == LRAP).ones
+    scores = finite_scores(y_score)
+    check_shapes(truth, scores, "y_score")
+    weight = as_weight(sample_weight, truth.shape[0], allow_zero=True)
+    return mean(_compute_rows(metric, truth, scores), weight)
+
+
+def _compute_rows(metric: int, truth: Any, scores: Any) -> Float64:
+    """Return each row's value, from the kernel that `score` uses."""
+    kinds = (kernels.LRAP, kernels.COVERAGE, kernels.LOSS)
+    specs = np.array([[kinds[metric], 0, 0, 0, 0]], dtype=np.int64)
+    left_out, status = np.zeros(1, dtype=np.int64), np.zeros(3, dtype=np.int64)
+    no_powers, no_discounts = np.ones(1), np.empty((0, 0))
+    longest = int(np.max(np.diff(truth.indptr), initial=1))
+    space = working_space(lambda _, size, dtype: np.empty(size, dtype=dtype), longest)
+    values = np.empty((truth.shape[0], 1, 4))
+    for start, stop, true, predicted in iterate_rows(truth, scores):
+        kernels.compute_whole_rows(
+            *(_rows(true), _rows(predicted), truth.shape[1], True, False),  # unscored labels have 0; no row is dropped
+            *(specs, no_powers, no_discounts, *space, left_out, status, values[start:stop]),
+        )
+    return values[:, 0, 0]
+
+
+def _rows(matrix: Any) -> tuple[Any, ...]:
+    """Return the arrays of a CSR matrix in the types that kernels are compiled for."""
+    types = (np.int64, np.int64, np.float64)
+    arrays = zip((matrix.indptr, matrix.indices, matrix.data), types, strict=True)
+    return tuple(array.astype(dtype) for array, dtype in arrays)
+
+
+def dcg_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    k: int | None = None,
+    log_base: float = 2,
+    sample_weight: Any = None,
+    ignore_ties: bool = False,
+) -> float:
+    """Compute the mean DCG, the sum over ranks r <= k of gain / log(r + 1), as scikit-learn does.
+
+    Parameters
+    ----------
+    y_true : sparse matrix or array [n_rows, n_labels]
+        Gains: any finite numbers; 0 where a sparse matrix stores none.
+    y_score : sparse matrix or array [n_rows, n_labels]
+        Scores; 0 where a sparse matrix stores none.
+    k : int, optional
+        The lowest rank that counts; default all.
+    log_base : float
+        Base of the logarithm, not 1.
+    sample_weight : array [n_rows], optional
+        Weights of the rows.
+    ignore_ties : bool
+        Order equal scores by label, the larger first, instead of averaging over all their orders. Scikit-learn leaves
+        that order open: where scores are tied its value may differ.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    DataError
+        Matrices that are not finite, of different shapes, or with only one column.
+    UsageError
+        A parameter that is wrong.
+
+    Examples
+    --------
+    >>> round(dcg_score([[10, 0, 0, 1, 5]], [[0.1, 0.2, 0.3, 4, 70]]), 4)
+    9.4995
+    """
+    if not isinstance(log_base, numbers.Real) or not 0 < log_base < np.inf or log_base == 1:
+        raise UsageError(f"log_base must be a number above 0, finite and not 1, got {log_base!r}")
+    gains, scores, weight = _validated_gains(y_true, y_score, k, sample_weight)
+    return mean(_compute_dcg(gains, scores, _sum_discounts(gains.shape[1], k, log_base), ignore_ties), weight)
+
+
+def ndcg_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    k: int | None = None,
+    sample_weight: Any = None,
+    ignore_ties: bool = False,
+) -> float:
+    """Compute mean nDCG, the DCG of a row divided by its best possible DCG, as scikit-learn does.
+
+    A row without gain counts 0. See `dcg_score` for the arguments; gains must not be negative.
+    """
+    gains, scores, weight = _validated_gains(y_true, y_score, k, sample_weight)
+    if gains.data.size and gains.data.min() < 0:
+        raise DataError(f"y_true: has the negative value {gains.data.min():g}; nDCG needs gains of at least 0")
+    discounts = _sum_discounts(gains.shape[1], k, 2)
+    values = _compute_dcg(gains, scores, discounts, ignore_ties)
+    ideal = _compute_dcg(gains, gains, discounts, True)
+    return mean(np.divide(values, ideal, out=np.zeros_like(values), where=ideal != 0), weight)
+
+
+def _validated_gains(y_true: Any, y_score: Any, k: int | None, sample_weight: Any) -> tuple[Any, Any, Any]:
+    """Return gains as CSR, scores and weights."""
+    if k is not None and (not isinstance(k, numbers.Integral) or isinstance(k, bool) or k < 1):
+        raise UsageError(f"k must be a whole number of at least 1, or None, got {k!r}")
+    gains = as_csr(y_true, "y_true") if is_sparse(y_true) else as_array(y_true, "y_true")
+    if gains.ndim != 2 or gains.shape[1] < 2 or gains.dtype.kind == "U":
+        raise DataError(f"y_true: expected numbers [n_rows, at least two labels], got shape {gains.shape}")
+    if not is_sparse(gains):
+        if not np.isfinite(gains).all():
+            raise DataError("y_true: has an infinity; expected finite numbers")
+        gains = sparse.csr_matrix(gains)
+    scores = finite_scores(y_score)
+    check_shapes(gains, scores, "y_score")
+    return gains, scores, as_weight(sample_weight, gains.shape[0], allow_zero=True)
+
+
+def _sum_discounts(n_labels: int, k: int | None, log_base: float) -> Float64:
+    """Return the sums of the first 0, 1, 2 ... discounts, up to rank k."""
+    ranks = np.arange(2, 2 + min(n_labels, n_labels if k is None else int(k)), dtype=np.float64)
+    return np.concatenate([[0.0], np.cumsum(log(log_base) / log(ranks))])
+
+
+def _compute_dcg(gains: Any, scores: Any, discounts: Float64, ignore_ties: bool) -> Float64:
+    """Return each row's DCG."""
+    from xmceval.kernels.metrics import dropins as kernels
+
+    n_labels = gains.shape[1]
+    values = np.empty(gains.shape[0])
+    for start, stop, block in iterate_cells(gains, scores):
+        cells = sort_cells(block, by_label=ignore_ties)
+        if not ignore_ties:
+            kernels.average_gains(cells.starts, cells.truth, cells.scores, n_labels, discounts, values[start:stop])
+            continue
+        rows = np.repeat(np.arange(stop - start), np.diff(cells.starts))
+        ranks = _rank_cells(block, cells, rows, n_labels)
+        counts = ranks < discounts.size - 1
+        discounted = cells.truth[counts] * np.diff(discounts)[ranks[counts]]
+        values[start:stop] = np.bincount(rows[counts], discounted, minlength=stop - start)
+    return values
+
+
+def _rank_cells(block: Any, cells: SortedCells, rows: Any, n_labels: int) -> Any:
+    """Return rank - 1 of sorted cells, the labels that are not stored having score 0, larger labels first."""
+    starts = cells.starts
+    rank = np.arange(rows.size) - starts[rows]
+    n_implicit = n_labels - np.diff(starts)
+    # Above a stored zero at label l are all positive scores, and all labels beyond l whose score is 0, stored or not.
+    n_nonzero = np.concatenate([[0], np.cumsum(block.data.imag != 0)])
+    n_nonzero_beyond = n_nonzero[starts[rows + 1]] - n_nonzero[cells.order + 1]
+    n_positive = np.bincount(rows[cells.scores > 0], minlength=starts.size - 1)
+    at_zero = n_positive[rows] + (n_labels - 1 - cells.labels.astype(np.int64)) - n_nonzero_beyond
+    return np.where(cells.scores == 0, at_zero, np.where(cells.scores < 0, rank + n_implicit[rows], rank))

@@ -1,0 +1,84 @@
+"""Cells of truth and scores side by side: only those that are stored, in the order that kernels need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from xmceval.api.dropins.indicators import AnyArray, as_array, as_csr, is_sparse
+from xmceval.errors import DataError
+from xmceval.rows.block import Float64, Int64
+from xmceval.rows.matrices.storage import comparable
+
+BLOCK_CELLS = 1 << 21
+
+
+class SortedCells(NamedTuple):
+    """Cells of groups (rows or labels): group g has ``starts[g] : starts[g + 1]``, highest score first.
+
+    ``labels`` are the cells' places in their group and ``order`` their places in the matrix, before sorting.
+    """
+
+    starts: Int64
+    labels: AnyArray
+    truth: Float64
+    scores: Float64
+    order: AnyArray
+
+
+def finite_scores(values: Any, name: str = "y_score") -> Any:
+    """Return finite scores as CSR or as a dense array; numbers that float64 would round become their order."""
+    matrix: Any = as_csr(values, name) if is_sparse(values) else as_array(values, name)
+    data: AnyArray = matrix.data if is_sparse(matrix) else matrix
+    if data.dtype.kind == "U":
+        raise DataError(f"{name}: expected numbers, got strings")
+    if data.dtype.kind == "f" and not np.isfinite(data).all():
+        raise DataError(f"{name}: has an infinity; expected finite numbers, as scikit-learn does")
+    scores = comparable(data)
+    if scores is data or not is_sparse(matrix):
+        return matrix if scores is data else scores
+    return sparse.csr_matrix((scores, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def iterate_rows(truth: Any, scores: Any) -> Iterator[tuple[int, int, Any, Any]]:
+    """Yield (first row, last row + 1, truth, scores) by blocks of rows, both matrices as CSR."""
+    n_rows, n_labels = scores.shape
+    n_cells = n_rows * n_labels if not is_sparse(scores) else int(scores.nnz)
+    n_cells += int(truth.nnz)
+    step = max(1, min(n_rows, BLOCK_CELLS * n_rows // max(n_cells, 1)))
+    for start in range(0, n_rows, step):
+        stop = min(start + step, n_rows)
+        yield start, stop, truth[start:stop], sparse.csr_matrix(scores[start:stop])
+
+
+def iterate_cells(truth: Any, scores: Any) -> Iterator[tuple[int, int, Any]]:
+    """Yield (first row, last row + 1, both matrices as one complex CSR: truth + i score) by blocks of rows.
+
+    The sum of two sparse matrices has the union of their cells, without those that are 0 in both.
+    """
+    for start, stop, real, imaginary in iterate_rows(truth, scores):
+        shifted = imaginary.astype(np.complex128)
+        shifted.data *= 1j
+        cells = (real.astype(np.complex128) + shifted).tocsr()
+        cells.sort_indices()
+        yield start, stop, cells
+
+
+def sort_cells(matrix: Any, *, by_label: bool = False) -> SortedCells:
+    """Sort the cells of each row of a complex CSR matrix (of each column, in CSC) by descending score.
+
+    Equal scores come in any order, or with `by_label` the larger label first.
+    """
+    groups = np.repeat(np.arange(matrix.indptr.size - 1, dtype=np.uint32), np.diff(matrix.indptr))
+    truth, scores = matrix.data.real, matrix.data.imag
+    if by_label:
+        order = scores.size - 1 - np.argsort(-scores[::-1], kind="stable")
+    else:
+        order = np.argsort(-scores)
+    for half in (groups & 0xFFFF, groups >> 16):  # 16 bits at a time: numpy then sorts by radix, in linear time
+        if half.any():
+            order = order[np.argsort(half.astype(np.uint16)[order], kind="stable")]
+    return SortedCells(matrix.indptr.astype(np.int64), matrix.indices[order], truth[order], scores[order], order)

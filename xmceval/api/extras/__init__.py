@@ -1,0 +1,1 @@
+"""What scoring can do besides: save rows, labels and states, and draw."""

@@ -1,0 +1,169 @@
+"""Saving the totals of a system while it is scored, so that `merge` adds them to those of other shards."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xmceval.api.scoring.inputs import Weights
+from xmceval.api.scoring.setup import Named, Opened, Setup
+from xmceval.errors import DataError, UsageError, argument, listed
+from xmceval.files.io.paths import to_path
+from xmceval.files.writing.targets import open_targets
+from xmceval.scoring.batch import NO_WEIGHTS
+from xmceval.scoring.evaluate import System, doubt_header
+from xmceval.scoring.limbs import MOST_STATES
+from xmceval.scoring.options import SOURCES, Options
+from xmceval.scoring.program import compile_program
+from xmceval.scoring.totals import Totals
+
+if TYPE_CHECKING:  # loaded where a file is named: each start pays for what it loads
+    from xmceval.scoring.states.state import State
+
+Shard = tuple[int, int]  # its number from 1 on, and how many there are
+
+_SHARD = re.compile(r"([0-9]+)/([0-9]+)")
+
+
+def parse_shard(value: Any) -> Shard | None:
+    """Return a shard from ``"2/3"``, or a pair of numbers.
+
+    Raises
+    ------
+    UsageError
+        Anything else, a number beyond that of all shards, or more shards than can be merged.
+    """
+    if value is None:
+        return None
+    match = _SHARD.fullmatch(value.strip()) if isinstance(value, str) else None
+    numbers = match.groups() if match else value
+    is_pair = isinstance(numbers, (tuple, list)) and len(numbers) == 2
+    try:
+        number, n_shards = (int(each) for each in numbers) if is_pair else (0, 0)
+    except (TypeError, ValueError):
+        number, n_shards = 0, 0
+    if not 1 <= number <= n_shards:
+        raise UsageError(f"shard must be its number of how many, such as 2/3, got {value!r}")
+    if n_shards > MOST_STATES:
+        raise UsageError(f"shard: expected at most {MOST_STATES:,} shards, got {value!r}")
+    return number, n_shards
+
+
+def check_saving(options: Options, systems: Sequence[Named], shard: Shard | None, path: str | Path | None) -> None:
+    """Refuse what cannot be saved, before anything is read.
+
+    Raises
+    ------
+    UsageError
+        Several systems, metrics whose totals grow with the rows or that need propensities without a source of them, or
+        a shard where nothing is saved.
+    """
+    if path is None:
+        if shard is not None:
+            raise UsageError(f"{argument('shard')} has no effect without {argument('save_state')}")
+        return
+    check_new(path)
+    if len(systems) != 1:
+        raise UsageError(f"{path}: holds the totals of one system, got {len(systems)} (hint: score each by itself)")
+    compile_program(options.measures).check_mergeable("states")
+    asking = [measure for measure in options.measures if measure.needs_propensities]
+    if all(getattr(options, name) is None for name in SOURCES) and (asking or options.by_frequency is not None):
+        names = f"{listed(asking)}: need" if asking else f"{argument('by_frequency')}: needs"
+        raise UsageError(
+            f"{names} propensities, which are never estimated from the rows of one shard "
+            f"(hint: pass {argument('train', kind='FILE')} with all training labels, or other metrics, such as P,nDCG)"
+        )
+
+
+def check_new(path: str | Path) -> None:
+    """Refuse the name of a state that exists: another job may have taken hours for it."""
+    if to_path(path).exists():
+        raise UsageError(f"{path}: already exists (hint: remove it, or choose another name)")
+
+
+class StateSaving:
+    """Totals that are being saved, or nothing."""
+
+    def __init__(self, *, is_saving: bool = True) -> None:
+        self._is_saving, self.content = is_saving, b""
+
+    def finish(self, setup: Setup, opened: Opened, totals: Totals, name: str, shard: Shard | None) -> None:
+        """Make the content of the file."""
+        if self._is_saving:
+            from xmceval.files.saved.statefiles import to_bytes
+            from xmceval.scoring.states.statedocument import as_document
+
+            state = make_state(setup, opened, totals, name, shard)
+            self.content = to_bytes(*as_document(state, whole=False))
+
+
+def digesting_rows(setup: Setup, path: str | Path | None) -> Setup:
+    """Return a setup whose totals identify their rows, if they are saved."""
+    return setup if path is None else replace(setup, terms=replace(setup.terms, digests_rows=True))
+
+
+@contextmanager
+def saving_state(setup: Setup, path: str | Path | None, *, counts_labels: bool = False) -> Iterator[StateSaving]:
+    """Write the totals of a system to a file, if one is named.
+
+    Raises
+    ------
+    UsageError
+        A file that exists, or a program that also counts every label for a file of their values.
+    DataError
+        A truth whose labels no other file shares.
+    """
+    if path is None:
+        yield StateSaving(is_saving=False)
+        return
+    if counts_labels:
+        raise UsageError(f"{path}: totals cannot be saved beside values of labels (hint: save them in two runs)")
+    if setup.truth.judgments is not None and setup.truth.judgments.has_own_labels:
+        raise DataError(
+            f"{setup.truth.source.name}: its documents are only numbered by their places in it, so no other totals can "
+            f"be added to those of it (hint: pass {argument('labels', kind='FILE')}, with one document per line)"
+        )
+    with open_targets([to_path(path)], force=False) as [file]:
+        saving = StateSaving()
+        yield saving
+        file.write(saving.content)
+
+
+def make_state(setup: Setup, opened: Opened, totals: Totals, name: str, shard: Shard | None) -> State:
+    """Return the totals of a system as a state."""
+    from xmceval.scoring.states.rowdigests import RowDigests
+    from xmceval.scoring.states.state import State
+    from xmceval.scoring.states.statedocument import recorded_options
+    from xmceval.scoring.states.stateparts import Part
+
+    terms, weights = opened.terms, opened.terms.weights
+    digests = totals.tally.digests or RowDigests()
+    part = Part(
+        name,
+        digests.n_rows,
+        setup.truth_name,
+        opened.file,
+        opened.name,
+        *digests.identity,
+        shard,
+    )
+    doubts = doubt_header(setup.truth.source, System(opened.scores.source, terms), totals)
+    # Those on weights and on the size of the data set are found again for all rows.
+    own = [line for line in setup.warnings if line not in Weights(weights).warnings]
+    warnings = (*own, *doubts, *setup.truth.source.warnings, *opened.scores.source.warnings)
+    used = NO_WEIGHTS if weights is None else weights[weights > 0] * terms.weight_unit
+    return State(
+        name,
+        recorded_options(setup.options.changed()),
+        setup.program,
+        replace(terms, weights=None if weights is None else NO_WEIGHTS),
+        totals,
+        (part,),
+        warnings,
+        (*setup.notes, *opened.scores.notes),
+        weight_range=(float(used.min(initial=float("inf"))), float(used.max(initial=0.0))),
+    )

@@ -1,0 +1,158 @@
+"""Inspect files: what they are, whether they are sound, and whether truth and predictions belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from xmceval.errors import UsageError
+from xmceval.files.io.limits import MAX_LINE
+from xmceval.files.io.paths import as_input, to_path
+from xmceval.files.io.pipes import kept_pipes
+from xmceval.files.io.presence import check_files
+from xmceval.files.sidecars.filterfile import read_filter
+from xmceval.files.sidecars.labelnames import read_names
+from xmceval.inspection.file import FileInspection, inspect_file
+from xmceval.inspection.pair import PairInspection, inspect_pair
+from xmceval.inspection.savedstate import StateInspection, inspect_state, is_state
+from xmceval.inspection.text import inspection_json, inspection_table
+from xmceval.labels.training import count_training
+from xmceval.rows.filters import Filter, as_filter
+
+KINDS = ("truth", "scores")
+
+
+@dataclass(frozen=True)
+class InspectionReport:
+    """Inspected files, and the pairs of truth and predictions in them.
+
+    Attributes
+    ----------
+    files : tuple of FileInspection
+        One for each file, in the order given.
+    pairs : tuple of PairInspection
+        The first truth with each other file; empty where no file is truth.
+    states : tuple of StateInspection
+        One for each file of saved totals.
+    """
+
+    files: tuple[FileInspection, ...]
+    pairs: tuple[PairInspection, ...] = ()
+    states: tuple[StateInspection, ...] = ()
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether ``score`` or ``merge`` would accept the files, and nothing shows that they do not belong together."""
+        are_sound = all(file.is_sound for file in self.files) and all(pair.is_sound for pair in self.pairs)
+        return are_sound and all(state.is_sound for state in self.states)
+
+    def to_json(self) -> str:
+        """Return everything as a JSON document."""
+        return inspection_json(self.files, self.pairs, self.states)
+
+    def __str__(self) -> str:
+        return inspection_table(self.files, self.pairs, self.states)
+
+
+def inspect(
+    files: str | Path | Iterable[str | Path],
+    *,
+    kind: str | None = None,
+    filter: Any = None,  # noqa: A002 - the field's word
+    train: str | Path | None = None,
+    n_labels: int | None = None,
+    labels: str | Path | None = None,
+    max_line: int = MAX_LINE,
+    threads: int | None = None,
+) -> InspectionReport:
+    """Inspect files of truth or predictions, and look for the usual mistakes.
+
+    Each file is read whole and described: its form, its size, how its entries spread over rows and labels, and why
+    `score` would refuse it. The first truth is compared with every other file: labels that are 1-based, shuffled rows,
+    a transposed matrix, predictions for the training set, a filter that was not applied.
+
+    Parameters
+    ----------
+    files : path or iterable of path
+        Files that `score` reads, or states that it saves.
+    kind : {"truth", "scores"}, optional
+        What all files are; by default their content decides.
+    filter : array of int [n_pairs, 2] or path, optional
+        Pairs of row and label that the predictions should not contain.
+    train : path, optional
+        Training labels, to compare with the truth.
+    n_labels : int, optional
+        The number of labels, where a file does not declare it; default that of `labels`.
+    labels : path, optional
+        A file with the name of label l in line l, from 0 on, for files that have names instead of numbers.
+    max_line : int
+        The longest line of a text file, in MiB; a file with a longer one is refused.
+    threads : int, optional
+        Default: one per processor.
+
+    Returns
+    -------
+    InspectionReport
+        ``report.is_sound``, ``report.files``, ``report.pairs``; ``str(report)`` is the report for people.
+
+    Raises
+    ------
+    DataError
+        A file that is missing or of unknown form. What is wrong inside a file is part of the report.
+    UsageError
+        An argument that is wrong.
+    """
+    if kind not in {None, *KINDS}:
+        raise UsageError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+    paths = list(map(as_input, [files] if isinstance(files, (str, Path)) else files))
+    filter, train, labels = map(as_input, (filter, train, labels))  # noqa: A001 - the field's word
+    check_files([*paths, filter, train, labels])
+    with kept_pipes(map(to_path, paths)):
+        saved = [str(path) for path in paths if kind is None and is_state(to_path(path))]
+        states = tuple(inspect_state(to_path(path)) for path in paths if str(path) in saved)
+        others = [path for path in paths if str(path) not in saved]
+        if not others:
+            return InspectionReport((), (), states)
+        report = _inspect(others, kind, filter, train, n_labels, labels, max_line, threads)
+        return replace(report, states=states)
+
+
+def _inspect(
+    paths: list[str | Path],
+    kind: str | None,
+    filter: Any,  # noqa: A002 - the field's word
+    train: str | Path | None,
+    n_labels: int | None,
+    labels: str | Path | None,
+    max_line: int,
+    threads: int | None,
+) -> InspectionReport:
+    """Inspect files, each of which can be read several times."""
+    names = None if labels is None else read_names(labels)
+    n_labels = len(names) if n_labels is None and names is not None else n_labels
+    inspect_one = partial(inspect_file, n_labels=n_labels, names=names, max_line=max_line, threads=threads)
+    inspections = [inspect_one(path, kind=kind) for path in paths]
+    if kind is None and len(paths) > 1 and all(file.kind == "scores" for file in inspections):
+        inspections[0] = inspect_one(paths[0], kind="truth")  # lists can be either: the first is the truth, as in score
+    truth = next((file for file in inspections if file.kind == "truth"), None)
+    compare = partial(
+        inspect_pair,
+        n_labels=n_labels,
+        names=names,
+        max_line=max_line,
+        filter=_open_filter(filter),
+        training=None if train is None else count_training(train, max_line=max_line, threads=threads),
+        threads=threads,
+    )
+    pairs = (compare(truth, file) for file in inspections if truth is not None and file is not truth)
+    return InspectionReport(tuple(inspections), tuple(pairs))
+
+
+def _open_filter(pairs: Any) -> Filter | None:
+    """Read the pairs of a filter from a file or an array."""
+    if pairs is None:
+        return None
+    return read_filter(pairs) if isinstance(pairs, (str, Path)) else as_filter(pairs)

@@ -1,0 +1,1 @@
+"""Score rows that come batch by batch."""

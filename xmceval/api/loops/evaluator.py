@@ -1,0 +1,287 @@
+"""Evaluator: the metrics of rows that come batch by batch, in a loop or on several machines.
+
+Recipes for training loops and other libraries are in `xmceval.api.recipes`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xmceval.api.loops.evaluation import NAME, Evaluation
+from xmceval.api.scoring.finishing import finish_state
+from xmceval.errors import UsageError, listed, warn
+from xmceval.files.saved.statefiles import from_bytes, read_state, to_bytes, write_state
+from xmceval.metrics.table import DEFAULT_CUTOFFS
+from xmceval.report.result import Result
+from xmceval.scoring.options import Options, specs
+from xmceval.scoring.states.sketch import find_overlaps
+from xmceval.scoring.states.state import State
+from xmceval.scoring.states.statedocument import as_document, restore
+
+OF_FILES = frozenset({"labels", "max_line", "sample_weight"})  # options that a loop over matrices does not have
+
+
+class Evaluator:
+    """Score predictions batch by batch: the same bits as one `score` over all rows, in constant memory.
+
+    Batches may have any number of rows. Threads may share an Evaluator: one batch is added at a time.
+
+    Parameters
+    ----------
+    metrics : str or iterable of str
+        Names such as ``"P"``, ``"P,nDCG@1,3"``; default P, nDCG, PSP and PSnDCG. Metrics that need all rows at once,
+        such as macroAUC, are refused.
+    k : int, str or iterable of int
+        Cutoffs of metrics that name none.
+    n_labels : int, optional
+        The number of labels; default that of the first batch. `state` needs it before the first batch.
+    train : sparse matrix, array or path [n_train, n_labels], optional
+        Training labels, from whose frequencies propensities are estimated. PSP and its family, and `by_frequency`, need
+        this, `counts` or `inverse_propensities`: nothing is estimated from batches.
+    counts, n_train : array of int or path, int, optional
+        Instead of `train`: the training rows in which each label is true, and the number of training rows.
+    inverse_propensities : array of float or path, optional
+        Instead of `train`: 1/p of each label.
+    max_weight : float, optional
+        The largest sample weight that may come, which is the scale of exact sums; every batch then has weights. The
+        bits are those of `score` where the largest weight that comes lies between the same powers of two.
+    threads : int, optional
+        For batches of more than some 130,000 entries; default one per processor.
+    **options
+        Any other option of `score`, but for those that only files or whole matrices have: labels, max_line,
+        sample_weight. The rows of a filter are counted over all batches, from 0 on, and totals with a filter cannot be
+        merged.
+
+    Raises
+    ------
+    UsageError
+        An argument that is wrong, metrics that cannot be merged, or that need propensities without a source of them.
+    TypeError
+        An unknown option.
+    DataError
+        Training labels, counts or pairs that are wrong.
+
+    Examples
+    --------
+    The same with tensors of PyTorch on any device:
+
+    >>> import numpy as np
+    >>> from xmceval import Evaluator
+    >>> evaluator = Evaluator(metrics=["P", "R"], k=1)
+    >>> loader = [
+    ...     (np.array([[1, 0, 1]]), np.array([[0.9, 0.8, 0.1]])),
+    ...     (np.array([[0, 1, 0]]), np.array([[0.2, 0.7, 0.4]])),
+    ... ]
+    >>> for y_true, y_score in loader:
+    ...     evaluator.update(y_true, y_score)
+    >>> result = evaluator.result()
+    >>> result["P@1"], result["R@1"]
+    (1.0, 0.75)
+
+    ``help("xmceval.api.recipes")`` shows loops in PyTorch, also with several processes, Lightning, Hugging Face, Keras,
+    scikit-learn and torchmetrics.
+    """
+
+    def __init__(
+        self,
+        *,
+        metrics: str | Iterable[str] | None = None,
+        k: int | str | Iterable[int | str] = DEFAULT_CUTOFFS,
+        n_labels: int | None = None,
+        train: Any = None,
+        counts: Any = None,
+        n_train: int | None = None,
+        inverse_propensities: Any = None,
+        max_weight: float | None = None,
+        threads: int | None = None,
+        **options: Any,
+    ) -> None:
+        own = {name: value for name, value in locals().items() if name != "options"}
+        unknown = set(options) - set(specs()) | set(options) & OF_FILES
+        if unknown:
+            raise TypeError(f"Evaluator() got an unexpected option {listed(sorted(unknown))}")
+        weights = None if max_weight is None else ()  # recorded as an array, as `score` does
+        every = Options.of({**own, **options, "sample_weight": weights})
+        self._take(Evaluation.of(every, max_weight, threads), threads)
+
+    @classmethod
+    def _of(cls, evaluation: Evaluation, threads: int | None) -> Evaluator:
+        evaluator = cls.__new__(cls)
+        evaluator._take(evaluation, threads)
+        return evaluator
+
+    def _take(self, evaluation: Evaluation, threads: int | None) -> None:
+        self._evaluation, self._threads, self._lock = evaluation, threads, threading.RLock()
+
+    def update(self, y_true: Any, y_score: Any, sample_weight: Any = None) -> None:
+        """Add a batch of rows; after an error nothing of it was added.
+
+        Parameters
+        ----------
+        y_true : sparse matrix, array, tensor or lists [n_rows, n_labels]
+            As in `score`, but no path. Lists are the ids of each row's labels; pass `n_labels` with them.
+        y_score : sparse matrix, array, tensor, pair or lists [n_rows, n_labels]
+            Likewise: dense logits as they are, also those that require grad or are on another device, or what
+            ``logits.topk(100)`` returns.
+        sample_weight : array of float [n_rows]
+            From 0 to `max_weight`, where that was passed; otherwise there must be none.
+
+        Raises
+        ------
+        DataError
+            Data that is wrong, with its batch and row, both counted as messages of `score` count them: batches from 1,
+            rows from 0; another number of labels than in earlier batches.
+        UsageError
+            A path, or weights without `max_weight`.
+        """
+        with self._lock:
+            self._evaluation.add(y_true, y_score, sample_weight)
+
+    def result(self) -> Result:
+        """Return the values of all rows so far, with intervals, counts and warnings as `score` has them.
+
+        More batches may follow. Where evaluators were merged, the sample of rows from which `score` warns of likely
+        mistakes, such as shuffled rows, may be another one.
+
+        Raises
+        ------
+        UsageError
+            No batch yet.
+
+        Warns
+        -----
+        XmcevalWarning
+            What a reader must know before trusting the numbers.
+        """
+        with self._lock:
+            result = finish_state(self._state)
+        warn(result.warnings)
+        return result
+
+    def compute(self) -> Result:
+        """Return `result()`, under the name that it has in torchmetrics."""
+        return self.result()
+
+    def reset(self) -> None:
+        """Forget all rows; the configuration and the number of labels are kept."""
+        with self._lock:
+            self._evaluation.clear()
+
+    def merge(self, other: Evaluator) -> Evaluator:
+        """Add the rows of another Evaluator of the same configuration, and return this one.
+
+        Raises
+        ------
+        DataError
+            Other metrics, options, propensities, weights or numbers of labels, or a filter; a copy of this one, from a
+            file or a pickle, which has rows of it.
+        UsageError
+            The Evaluator itself.
+
+        Warns
+        -----
+        XmcevalWarning
+            Both seem to have rows in common; see `xmceval.merge`.
+        """
+        if not isinstance(other, Evaluator) or other is self:
+            what = "itself" if other is self else f"a {type(other).__name__}"
+            raise UsageError(f"an Evaluator is merged with another one, not with {what}")
+        first, second = sorted((self, other), key=id)  # so that two threads cannot wait for each other
+        with first._lock, second._lock:
+            own, theirs = self._state, other._state
+            if theirs.name == NAME:
+                theirs = replace(theirs, name="the other one")
+            merged = own.merge(theirs)
+            overlaps = find_overlaps([each.totals.tally.sketch for each in (own, theirs)])
+            self._evaluation.take(merged)
+        names = own.name, theirs.name
+        warn(each.describe(names[each.smaller], names[each.larger]) for each in overlaps)
+        return self
+
+    def state(self) -> NDArray[np.int64]:
+        """Return all totals as one array, whose sum over Evaluators is the state of all their rows.
+
+        The array has the same size on all ranks, so it is what ``torch.distributed.all_reduce`` and MPI add; sums over
+        up to 2^20 ranks are exact and cannot overflow. Not in it are the sample of rows from which warnings of likely
+        mistakes come (such as shuffled rows), the most extreme rows, without which no interval has the caution
+        ``one_row``, and of grades above 31 all but their power of two, which only the warning on grades shows. Nor is
+        anything that shows rows that are added twice: that copies of an Evaluator are refused, and that rows in common
+        are warned of, holds for files, pickles and `merge` only.
+
+        Returns
+        -------
+        int64 array [size]
+
+        Raises
+        ------
+        UsageError
+            An unknown number of labels, or a filter.
+        """
+        with self._lock:
+            return self._state.vector()
+
+    def from_state(self, state: Any) -> Evaluator:
+        """Return a new Evaluator of this configuration with the rows of a state, or of a sum of states.
+
+        Raises
+        ------
+        DataError
+            An array that is no sum of states of this configuration.
+        """
+        with self._lock:
+            return self._of(Evaluation(self._state.with_vector(state), self._threads), self._threads)
+
+    def save(self, path: str | Path) -> None:
+        """Write configuration and totals to a file, in the form of ``xmceval score --save-state``.
+
+        As with ``torch.save``, a file of that name is replaced, so a loop may save after each epoch. It is replaced at
+        once when the new one is complete: where the process is killed before, the old file is left as it was.
+
+        Raises
+        ------
+        DataError
+            A path that cannot be written.
+        UsageError
+            A path in a folder that does not exist, or that is not a file.
+        """
+        write_state(path, self._as_bytes(), force=True)
+
+    @classmethod
+    def load(cls, path: str | Path, *, threads: int | None = None) -> Evaluator:
+        """Return the Evaluator that was saved to a file.
+
+        Raises
+        ------
+        DataError
+            A file that is no state.
+        """
+        return cls._of(Evaluation(restore(*read_state(path), str(path)), threads), threads)
+
+    def _as_bytes(self) -> bytes:
+        with self._lock:
+            return to_bytes(*as_document(self._state))
+
+    @property
+    def _state(self) -> State:
+        with self._lock:
+            return self._evaluation.state
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore_evaluator, (self._as_bytes(), self._threads)
+
+    def __repr__(self) -> str:
+        state = self._state
+        return f"<Evaluator of {', '.join(map(str, state.program.measures))}: {state.n_rows:,} rows>"
+
+
+def restore_evaluator(content: bytes, threads: int | None) -> Evaluator:
+    """Rebuild a pickled Evaluator."""
+    state = restore(*from_bytes(content), "this Evaluator")
+    return Evaluator._of(Evaluation(state, threads), threads)

@@ -1,0 +1,96 @@
+"""Finishing: the result that a state amounts to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from xmceval.api.scoring.inputs import check_any_weight, doubt_small_weights
+from xmceval.errors import UsageError
+from xmceval.labels.catalogue import Sizes, find_dataset, hint_at_dataset
+from xmceval.report.result import Result, make_result
+from xmceval.rows.repairs import describe_duplicates
+from xmceval.scoring.batch import Terms
+from xmceval.scoring.options import Options
+from xmceval.scoring.totals import Totals
+
+if TYPE_CHECKING:  # a start of `score` does not need it
+    from xmceval.scoring.states.state import State
+
+
+def finish_state(state: State) -> Result:
+    """Finish the totals of a state: what `score` returns for the same rows.
+
+    Raises
+    ------
+    UsageError
+        A state of no rows at all.
+    DataError
+        Only weights of 0, or a filter that has rows or labels beyond those that were scored.
+    """
+    if not state.parts:
+        raise UsageError("there is no result yet: no rows were scored (hint: call update first)")
+    terms, options, totals = state.terms, state.options, state.totals
+    truth = _names(part.truth for part in state.parts)
+    if terms.filter is not None:
+        terms.filter.check_rows(state.n_rows, truth)
+        terms.filter.check_labels(terms.width)
+    sizes, notes = find_sizes(terms, totals), state.notes
+    width = terms.width.or_seen(totals.tally.largest_label)
+    if not terms.width.is_known:
+        notes = (*notes, f"no input declares the number of labels: {width.declared_by} {width.n_labels:,}")
+    return make_result(
+        _names(part.system for part in state.parts),
+        state.program,
+        totals,
+        replace(terms, width=width),
+        options,
+        truth=truth,
+        scores=_names(part.scores for part in state.parts),
+        warnings=(
+            *state.warnings,
+            *_weight_warnings(state),
+            *check_dataset(options, sizes, is_filtered=terms.filter is not None),
+            *_removal_warnings(state),
+        ),
+        notes=(*notes, *state.program.remarks(totals.parts, width.n_labels)),
+        sizes=sizes,
+    )
+
+
+def find_sizes(terms: Terms, totals: Totals) -> Sizes:
+    """Return the sizes of the data, as far as they are known for certain."""
+    propensities = terms.propensities
+    return Sizes(
+        train=propensities.n if propensities.from_training else None,
+        test=totals.tally.n_instances(drop_empty=terms.drop_empty),
+        labels=terms.width.or_none,
+    )
+
+
+def check_dataset(options: Options, sizes: Sizes, *, is_filtered: bool) -> Iterator[str]:
+    """Report where the data do not fit the data set that was named, or which they fit where none was."""
+    if options.dataset is None:
+        yield from hint_at_dataset(sizes)
+    else:
+        yield from find_dataset(options.dataset).mismatches(sizes, is_filtered=is_filtered)
+
+
+def _weight_warnings(state: State) -> tuple[str, ...]:
+    if state.terms.weights is None:
+        return ()
+    check_any_weight("sample_weight", state.weight_range[1], state.n_rows)
+    return doubt_small_weights(*state.weight_range)
+
+
+def _removal_warnings(state: State) -> Iterator[str]:
+    for name, n_removed in zip(("y_true", "y_score"), state.removed, strict=True):
+        if n_removed:
+            yield f"{name}: {describe_duplicates(n_removed)}"
+
+
+def _names(names: Iterable[str]) -> str:
+    """Return the first of several names, and how many others there are."""
+    distinct = list(dict.fromkeys(names))
+    return distinct[0] if len(distinct) == 1 else f"{distinct[0]} and {len(distinct) - 1:,} more"

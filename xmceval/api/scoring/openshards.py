@@ -1,0 +1,148 @@
+"""Inputs as they are opened: one file or matrix, or several shards as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from xmceval.api.files.fuse import Fused
+from xmceval.errors import DataError, counted
+from xmceval.files.io.paths import to_path
+from xmceval.files.io.pipes import find_pipe
+from xmceval.files.io.presence import check_files
+from xmceval.files.io.shardfiles import check_pairing, find_shards
+from xmceval.files.opened import Opened
+from xmceval.files.ranking.judgments import Judgments
+from xmceval.rows.block import Source
+from xmceval.rows.matrices.storage import rounded
+from xmceval.rows.sharded import ReopenedSource, ShardedSource
+from xmceval.rows.shards import Shards, parts_of
+
+MOST_FORMATS = 3  # of shards, in a note
+
+
+@dataclass(frozen=True)
+class Input:
+    """A source, and how its file was read.
+
+    Attributes
+    ----------
+    source : Source
+    description : str
+        How it was read, in words; nothing for most arrays.
+    name : str
+        The name that the note on it begins with; nothing for several systems, whose notes name each.
+    judgments : Judgments or None
+        The queries and documents of a truth, to which predictions are joined.
+    parts : tuple of Input
+        The shards, where there are several.
+    may_be_ids : bool
+        Whether it is of lists of equal length, which were read as a matrix and may be ids of labels.
+    """
+
+    source: Source
+    description: str = ""
+    name: str = ""
+    judgments: Judgments | None = None
+    parts: tuple[Input, ...] = ()
+    may_be_ids: bool = False
+
+    @property
+    def note(self) -> str:
+        """How it was read, after its name."""
+        return f"{self.name}: {self.description}" if self.name and self.description else self.description
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The note, if there is one."""
+        return (self.note,) if self.note else ()
+
+
+def check_inputs(y_true: Any, y_scores: Iterable[Any], files: Iterable[Any]) -> None:
+    """Check that all files exist, and that shards of truth and of predictions belong together."""
+    truth, *scores = map(find_shards, (y_true, *y_scores))
+    others = map(find_shards, files)
+    may_have_shards = {to_path(each) for each in (truth, *scores) if isinstance(each, (str, Path))}
+    check_files((part for each in (truth, *scores, *others) for part in parts_of(each)), may_have_shards)
+    for each in scores:
+        check_pairing(truth, each)
+
+
+def open_shards(shards: Shards, open_part: Callable[[Any, int], Input], *, are_scores: bool) -> Input:
+    """Open shards as one input; `open_part` opens one of them, given its number.
+
+    Raises
+    ------
+    DataError
+        Judgments of the ranking field, or different numbers of labels.
+    """
+    parts = tuple(open_part(part, number) for number, part in enumerate(shards.parts))
+    for part in parts:
+        refuse_judgments(part.judgments, shards)
+    source = ShardedSource([part.source for part in parts], shards.name, are_scores=are_scores)
+    may_be_ids = any(part.may_be_ids for part in parts)
+    return Input(source, _describe(parts), shards.name, parts=parts, may_be_ids=may_be_ids)
+
+
+def open_lean(path: str | Path, open_file: Callable[[], Opened], *, is_shard: bool) -> Opened:
+    """Open a file; a shard whose rows are held in memory is opened again when they are needed, and freed then."""
+    opened = open_file()
+    if not is_shard or not opened.is_held or find_pipe(to_path(path)) is not None:
+        return opened
+    return replace(opened, source=ReopenedSource(opened.source, lambda: open_file().source))
+
+
+def refuse_judgments(judgments: Judgments | None, shards: Shards) -> None:
+    """Refuse shards in the ranking field's formats, whose rows are those of queries in all files."""
+    if judgments is not None:
+        raise DataError(
+            f"{shards.name}: qrels, LETOR lines and what is scored against them cannot be shards, as their rows are "
+            "joined by query (hint: join the files into one first)"
+        )
+
+
+def fused_shards(fused: Fused) -> Shards | Fused:
+    """Return the shards of a fusion: its systems fused shard by shard, where all have the same number of them."""
+    systems = [find_shards(system) for system in fused.systems]
+    numbers = {len(parts_of(system)) for system in systems}
+    if len(numbers) > 1 or numbers == {1}:
+        return fused
+    columns = zip(*map(parts_of, systems), strict=True)
+    return Shards([replace(fused, systems=tuple(parts)) for parts in columns], fused.name)
+
+
+def check_threshold(threshold: float | None, scores: Input) -> None:
+    """Refuse a threshold that is another number in the type of one shard's scores than in that of another.
+
+    Raises
+    ------
+    DataError
+        Two such shards.
+    """
+    if threshold is None or not scores.parts:
+        return
+    first, *others = (part.source for part in scores.parts)
+    for other in others:
+        if rounded(threshold, first.dtype) != rounded(threshold, other.dtype):
+            kinds = [each.dtype or "text" for each in (first, other)]
+            raise DataError(
+                f"{first.name} has scores of type {kinds[0]}, {other.name} of type {kinds[1]}: the threshold "
+                f"{threshold:g} is not the same number in both (hint: convert the shards to one type)"
+            )
+
+
+def _describe(parts: tuple[Input, ...]) -> str:
+    """Return the formats of shards in words, each with its first file; nothing for arrays."""
+    files: dict[str, list[str]] = {}
+    for part in parts:
+        if part.description:
+            files.setdefault(part.description, []).append(to_path(part.source.name).name)
+    if not files:
+        return ""
+    formats = [
+        f"{names[0]}{f' and {len(names) - 1:,} more' * (len(names) > 1)}: {form}" for form, names in files.items()
+    ]
+    more = [f"{counted(len(formats) - MOST_FORMATS, 'other format')}"] if len(formats) > MOST_FORMATS else []
+    return f"{counted(len(parts), 'shard')}; {'; '.join([*formats[:MOST_FORMATS], *more])}"

@@ -1,0 +1,225 @@
+"""Score: predictions against the truth, in matrices or files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from xmceval.api.extras.plots import PlotWatch, check_plots
+from xmceval.api.extras.savelabels import counting_labels, saving_labels
+from xmceval.api.extras.saverows import saving_rows
+from xmceval.api.extras.savestate import Shard, check_saving, digesting_rows, parse_shard, saving_state
+from xmceval.api.scoring.setup import Named, Setup
+from xmceval.errors import UsageError, warn
+from xmceval.files.io.limits import MAX_LINE
+from xmceval.files.io.shardfiles import find_shards
+from xmceval.metrics.table import DEFAULT_CUTOFFS
+from xmceval.report.result import Result
+from xmceval.rows.threads import Progress
+from xmceval.scoring.options import BinSpec, Duplicates, EmptyRows, Options, Ties, Unscored
+
+
+def score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    k: int | str | Iterable[int | str] = DEFAULT_CUTOFFS,
+    metrics: str | Iterable[str] | None = None,
+    train: Any = None,
+    counts: Any = None,
+    n_train: int | None = None,
+    inverse_propensities: Any = None,
+    dataset: str | None = None,
+    a: float | None = None,
+    b: float | None = None,
+    n_labels: int | None = None,
+    labels: Any = None,
+    duplicates: Duplicates = "error",
+    max_line: int = MAX_LINE,
+    empty_rows: EmptyRows = "zero",
+    unscored: Unscored = "bottom",
+    ties: Ties = "label",
+    by_frequency: BinSpec | None = None,
+    ceiling: bool = False,
+    threshold: float | None = None,
+    sample_weight: Any = None,
+    filter: Any = None,  # noqa: A002 - the field's word
+    filter_truth: bool = False,
+    threads: int | None = None,
+    save_rows: str | Path | None = None,
+    save_labels: str | Path | None = None,
+    save_state: str | Path | None = None,
+    shard: str | tuple[int, int] | None = None,
+    max_weight: float | None = None,
+    plots: str | Iterable[str] = (),
+    progress: Progress | None = None,
+) -> Result:
+    """Score predictions against the truth.
+
+    Parameters
+    ----------
+    y_true : sparse matrix, array, lists, path or list of matrices [n_rows, n_labels]
+        Non-zero entries are the true labels; whole values above 1 are grades. Any scipy.sparse format, a dense
+        indicator, or a file of truth in any form that the command reads. Or the ids of each row's labels: a list of
+        lists, sets, arrays or tensors of integers, with different lengths or another one than `n_labels`.
+
+        A list of paths or matrices, or a pattern such as ``"truth-*.npz"``, which is read in natural order, are shards:
+        their rows continue from one to the next.
+    y_score : sparse matrix, array, pair of arrays, lists, path or list of matrices [n_rows, n_labels]
+        The stored entries of a sparse matrix are the predictions; in a dense array -inf means not predicted;
+        ``(labels, scores)``, or ``(values, indices)`` as topk returns them, are two arrays [n_rows, any width] of which
+        the one with integers has the labels, padded with label -1. Or labels alone, ranked with the best first: lists
+        of integers as in `y_true`, or an array that is not as wide as there are labels. Or a file of predictions.
+
+        All arrays may be PyTorch tensors, dense or sparse, on any device, also of bfloat16, or arrays of JAX, CuPy and
+        others that export DLPack. Of dense scores in memory nothing is copied for metrics at a cutoff; of tensors on
+        another device only the best labels are.
+
+        Beside shards of the truth, as many shards, each with as many rows as its partner; or one matrix or file.
+    k : int, str or iterable of int
+        Cutoffs of metrics that name none; as text such as ``"1,3,5"`` or ``"1-5"``.
+    metrics : str or iterable of str
+        Names such as ``"PSP"``, ``"P,nDCG(discount=ln)@1,3"``; default P, nDCG, PSP and PSnDCG. See ``METRICS``.
+    train : like y_true, optional
+        Training labels, from whose frequencies propensities are estimated.
+    counts, n_train : array of int or path, int, optional
+        Instead of `train`: the training rows in which each label is true, and the number of training rows.
+    inverse_propensities : array of float or path, optional
+        Instead of `train`: 1/p of each label.
+    dataset : str, optional
+        The name of a public data set: sets A and B, and warns where the sizes are not those of the catalogue.
+    a, b : float, optional
+        Constants of the propensity model; default 0.55 and 1.5.
+    n_labels : int, optional
+        The number of labels, where `y_true` does not declare it.
+    labels : path, optional
+        A file with the name of label l in line l, from 0 on, for files that have names instead of ids.
+    duplicates : {"error", "max"}
+        A label that appears twice in a row is an error, or its largest value counts, with a warning.
+    max_line : int
+        The longest line of a text file, in MiB; a file with a longer one is refused.
+    empty_rows : {"zero", "drop"}
+        Whether rows without truth count as 0 or are left out.
+    unscored : {"bottom", "zero"}
+        For metrics of whole rows: labels without a score rank below all that have one (also below -inf), as one group
+        of ties; or they have score 0, as in a dense copy of a sparse matrix.
+    ties : {"label", "expected", "best", "worst"}
+        For metrics at a cutoff, how labels with equal scores count: in their order by label, by the exact mean over
+        all their orders, or in the best or worst of them.
+    by_frequency : int, str or sequence, optional
+        Bins of labels by training frequency: a number of bins of equal mass, names such as ``"head,torso,tail"`` from
+        the most frequent on, or ascending training counts at which bins begin; in a list these may be a single one.
+        ``result.slices`` then has for each bin its share of every metric at a cutoff, which add up to the metric, and
+        the label-wise metrics within the bin.
+    ceiling : bool
+        Also compute the best value that any ranking could reach on this truth, for metrics at a cutoff.
+    threshold : float, optional
+        For metrics of decisions: stored labels whose score is at least this are decisions; without it, all stored
+        labels are. It is rounded to the type of the scores: 0.7 as float32 is at least 0.7. The default metrics are
+        then those of decisions.
+    sample_weight : array of float or path, optional
+        One weight per row, at least 0: a row of weight 0 is skipped, one of weight 2 counts twice. Intervals treat
+        weights as fixed, not as numbers of repetitions.
+    filter : array of int [n_pairs, 2] or path, optional
+        Pairs of row and label that are removed from the predictions before they are ranked, such as the reciprocal
+        pairs of the LF-Amazon sets; for metrics of whole rows they are labels without a score.
+    filter_truth : bool
+        Remove those pairs from the truth too.
+    threads : int, optional
+        Default: one per processor. The values are the same bits for any number.
+    save_rows : path, optional
+        Write the values of every row there: .npz, .csv or .jsonl; `compare_rows` compares such files.
+    save_labels : path, optional
+        Write counts and values of every label there: .npz, .csv or .jsonl. They are the rows in which it is true, and
+        at each cutoff that a metric has those that predict it and that hit it, with precision, recall and F1; for
+        metrics of decisions tp, fp and fn.
+    save_state : path, optional
+        Write the totals there, which `merge` adds to those of other shards.
+    shard : str or pair of int, optional
+        With `save_state`: which shard this is, such as ``"2/3"`` or ``(2, 3)``; then `merge` finds missing ones.
+    max_weight : float, optional
+        The largest sample weight of all shards, which is the scale of exact sums: totals with weights can only be added
+        if they have the same. Default: that of `sample_weight`.
+    plots : str or iterable of str
+        Kinds of pictures to collect data for, which `result.plot` then draws: ``"gain"`` needs hits by label,
+        ``"calibration"`` hits by score. The other kinds need nothing beside the values.
+    progress : callable, optional
+        Called with a number of rows each time that many more are done.
+
+    Returns
+    -------
+    Result
+        A mapping: ``result["P@5"]`` is a fraction; ``result.interval("P@5")`` its 95 % interval.
+
+    Raises
+    ------
+    DataError
+        Data that is wrong, or does not fit together, with its place.
+    UsageError
+        An argument that is wrong.
+
+    Warns
+    -----
+    XmcevalWarning
+        What a reader must know before trusting the numbers; also in ``result.warnings``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y_true = np.array([[1, 0, 1], [0, 1, 0]])
+    >>> y_score = np.array([[0.9, 0.8, 0.1], [0.2, 0.7, 0.4]])
+    >>> result = score(y_true, y_score, k=1, metrics=["P", "R"])
+    >>> result["P@1"], result["R@1"]
+    (1.0, 0.75)
+    """
+    if isinstance(y_score, Mapping) and not hasattr(y_score, "tocsr"):  # a sparse matrix in dok form is a dict too
+        raise UsageError(
+            "y_score must be the scores of one system, got a dict (hint: score_all takes several systems by name; "
+            "a pair of labels and scores is a tuple)"
+        )
+    systems = [Named(find_shards(y_score, are_scores=True))]
+    options, place = Options.of(locals()), parse_shard(shard)
+    kinds = check_plots(plots, has_pairs=False)
+    check_saving(options, systems, place, save_state)
+    setup = Setup.of(y_true, options, systems, needs_counts="gain" in kinds, max_weight=max_weight)
+    [result] = score_systems(
+        *(setup, systems),
+        progress=progress,
+        save_rows=save_rows,
+        save_labels=save_labels,
+        save_state=save_state,
+        shard=place,
+        plots=kinds,
+    )
+    warn(result.warnings)
+    return result
+
+
+def score_systems(
+    setup: Setup,
+    systems: Sequence[Named],
+    *,
+    progress: Progress | None = None,
+    save_rows: str | Path | None = None,
+    save_labels: str | Path | None = None,
+    save_state: str | Path | None = None,
+    shard: Shard | None = None,
+    plots: Sequence[str] = (),
+) -> list[Result]:
+    """Score systems on an opened truth, which is read once."""
+    setup = digesting_rows(counting_labels(setup, save_labels, save_rows), save_state)
+    opened = setup.open_systems(systems)
+    shown = PlotWatch.of(plots, setup, opened)
+    with (
+        saving_rows(setup, opened, save_rows) as saved_rows,
+        saving_labels(setup, opened, save_labels) as saved_labels,
+        saving_state(setup, save_state, counts_labels=save_labels is not None) as saved_state,
+    ):
+        observers = [*saved_rows.observers, *shown.observers]
+        totals = setup.evaluate(opened, observers, progress)
+        results = setup.results(opened, totals)
+        saved_rows.finish(results)
+        saved_labels.finish(results, totals)
+        saved_state.finish(setup, opened[0], totals[0], str(save_state), shard)
+    return shown.finish(results)

@@ -1,0 +1,83 @@
+"""Score several systems on the same truth, which is read once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from xmceval.api.extras.plots import check_plots
+from xmceval.api.scoring.score import score_systems
+from xmceval.api.scoring.setup import Named, Setup
+from xmceval.errors import UsageError, listed, warn
+from xmceval.files.io.shardfiles import find_shards
+from xmceval.report.results import Results
+from xmceval.rows.threads import Progress
+from xmceval.scoring.options import Options, specs
+
+
+def score_all(
+    y_true: Any,
+    systems: Mapping[str, Any],
+    *,
+    save_rows: str | Path | None = None,
+    save_labels: str | Path | None = None,
+    plots: str | Iterable[str] = (),
+    progress: Progress | None = None,
+    **options: Any,
+) -> Results:
+    """Score several systems on the same truth, without testing their differences; `compare` tests them.
+
+    Parameters
+    ----------
+    y_true : sparse matrix, array or path [n_rows, n_labels]
+        As in `score`.
+    systems : mapping of str to matrix or path
+        The scores of each system by name, each as in `score`.
+    save_rows, save_labels : path, optional
+        Write the values of every row there, or those of every label, as in `score`.
+    plots : str or iterable of str
+        Kinds of pictures to collect data for, ``"gain"`` and ``"calibration"``, which ``results.plot`` then draws.
+    progress : callable, optional
+        Called with a number of rows each time that many more are done.
+    **options
+        Any option of `score`.
+
+    Returns
+    -------
+    Results
+        A mapping: ``results["b"]["P@5"]`` is a fraction; ``str(results)`` is one table of all systems.
+
+    Raises
+    ------
+    DataError
+        Data that is wrong, or does not fit together, with its place.
+    UsageError
+        An argument that is wrong, or no system.
+
+    Warns
+    -----
+    XmcevalWarning
+        What a reader must know before trusting the numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> results = score_all(np.eye(6), {"old": np.eye(6)[::-1], "new": np.eye(6)}, k=1, metrics="P")
+    >>> results["old"]["P@1"], results["new"]["P@1"]
+    (0.0, 1.0)
+    """
+    unknown = set(options) - set(specs())
+    if unknown:
+        raise TypeError(f"score_all() got an unexpected option {listed(sorted(unknown))}")
+    if not isinstance(systems, Mapping) or not systems:
+        got = "an empty one" if isinstance(systems, Mapping) else type(systems).__name__
+        raise UsageError(f"systems must be a dict of scores by name, such as {{'a': ..., 'b': ...}}, got {got}")
+    named = [Named(find_shards(y_score, are_scores=True), name) for name, y_score in systems.items()]
+    kinds = check_plots(plots, has_pairs=False)
+    setup = Setup.of(y_true, Options.of(options), named, needs_counts="gain" in kinds)
+    results = Results(
+        score_systems(setup, named, progress=progress, save_rows=save_rows, save_labels=save_labels, plots=kinds)
+    )
+    warn(dict.fromkeys(line for each in results.values() for line in each.warnings))
+    return results

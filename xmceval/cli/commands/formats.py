@@ -1,0 +1,55 @@
+"""``xmceval formats``: which files are read, how they look, and which tools write them."""
+
+from __future__ import annotations
+
+import click
+
+from xmceval.cli import completion, options
+
+
+def _names() -> list[str]:
+    from xmceval.files.formats.formattable import KNOWN, list_tools
+
+    return [*KNOWN, *list_tools()]
+
+
+@click.command("formats", short_help="List the formats of files, or show some of them.")
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=completion.of_names(_names))
+@click.option(
+    "-o",
+    "form",
+    type=click.Choice(["table", "md", "json"]),
+    default="table",
+    show_default=True,
+    help="Form of the output.",
+)
+def command(names: tuple[str, ...], form: str) -> None:
+    """List all formats of files that are read, or show NAME in detail: a format, or a tool that writes files.
+
+    The details are examples, the tools that write such files, how a format is recognized, and what is checked.
+
+    \b
+    Examples:
+      xmceval formats npz
+      xmceval formats AttentionXML
+    """
+    from xmceval.files.formats.formattable import KNOWN, find_known
+    from xmceval.report.listings import formatlist as listing
+
+    found = [find_known(name) for name in names]
+    chosen = {name: known for _, formats in found for name, known in formats.items()} or KNOWN
+    width = options.terminal_width()
+    if form == "json":
+        text = listing.formats_json(chosen)
+    elif form == "md":
+        text = listing.formats_markdown(chosen)
+    elif found:
+        text = "\n".join(
+            listing.format_text(name, formats[name], width)
+            if name in formats
+            else listing.tool_text(name, formats, width)
+            for name, formats in found
+        )
+    else:
+        text = listing.formats_table(chosen, width)
+    click.echo(text, nl=False)

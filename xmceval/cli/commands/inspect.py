@@ -1,0 +1,54 @@
+"""``xmceval inspect``: what files are, and whether they are sound."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from xmceval.cli import options, progressbar, shared
+
+
+@click.command("inspect", short_help="Describe files and check whether they are sound.")
+@click.argument("files", nargs=-1, required=True, type=options.FILE)
+@click.option("--as", "kind", type=click.Choice(["truth", "scores"]), help="Kind of FILES.  [default: by content]")
+@click.option(
+    "--filter", metavar="FILE", type=options.FILE, help="Pairs 'row label' that the predictions should not contain."
+)
+@click.option("--train", metavar="FILE", type=options.FILE, help="Training labels, to compare with the truth.")
+@click.option(
+    "--n-labels", type=click.IntRange(min=1), metavar="N", help="Number of labels, where a file does not declare it."
+)
+@click.option(
+    "--labels",
+    metavar="FILE",
+    type=options.FILE,
+    help="Names of labels, one per line, for files with names instead of numbers.",
+)
+@options.form
+@options.max_line
+@options.threads
+def command(files: tuple[str, ...], form: str, **settings: Any) -> None:
+    """Describe FILES and check whether score would accept them.
+
+    The report gives for each file its form, its size, how its entries spread over rows and labels, and its errors. The
+    first truth is also compared with each other file, to find the usual mistakes: 1-based labels, shuffled rows, a
+    transposed matrix, predictions for the training set, a filter that was not applied.
+
+    Of a state, which --save-state wrote, it shows what was scored.
+
+    The report begins with what is wrong. The exit code is 1 if score would refuse any of FILES, or if two of them
+    clearly do not belong together.
+
+    \b
+    Example:
+      xmceval inspect tst_X_Y.txt score_mat.txt --train trn_X_Y.txt
+    """
+    from xmceval.api.files.inspect import inspect
+
+    shared.start(quiet=False)
+    with progressbar.shown(quiet=False):
+        report = inspect(files, **settings)
+    click.echo(report.to_json() if form == "json" else str(report), nl=False)
+    if not report.is_sound:
+        raise click.exceptions.Exit(1)

@@ -1,0 +1,68 @@
+"""``xmceval merge``: one table from the totals that separate jobs saved."""
+
+from __future__ import annotations
+
+import click
+
+from xmceval.cli import options, shared
+from xmceval.errors import UsageError
+from xmceval.report.forms.registry import render
+
+
+@click.command("merge", cls=options.GroupedCommand, short_help="Merge the totals that separate jobs saved.")
+@click.argument("states", nargs=-1, required=True, type=options.FILE)
+@options.report_form
+@options.option("--name", group="Output", metavar="NAME", help="Name of the system.  [default: those it had]")
+@options.layout
+@options.published
+@options.option(
+    "--save-state",
+    type=options.FILE,
+    group="Output",
+    metavar="FILE",
+    help="Write the merged totals, to merge them with others later; shards may then be missing.",
+)
+@options.strict
+@options.quiet
+@options.verbose
+def command(
+    states: tuple[str, ...],
+    form: str,
+    name: str | None,
+    published: bool,
+    save_state: str | None,
+    strict: bool,
+    quiet: bool,
+    verbose: bool,
+    **arguments: object,
+) -> None:
+    """Merge STATES, which `xmceval score --save-state` wrote, one for each shard of truth and predictions.
+
+    The values are the same bits as those of one run over all rows, whatever the order of STATES. They must be of the
+    same metrics, options, propensities and version of xmceval. Two states of the same rows are refused, and with
+    --shard also a missing one; states that seem to share at least 1 % of their rows are warned of. A quoted pattern
+    stands for the files that match.
+
+    \b
+    Example:
+      xmceval score t1.npz p1.npz -m P --save-state 1.state --shard 1/2
+      xmceval score t2.npz p2.npz -m P --save-state 2.state --shard 2/2
+      xmceval merge 1.state 2.state -o json
+    """
+    if published and form == "csv":
+        raise UsageError("published values are not part of the CSV (hint: pass -o table or -o json)")
+    layout = options.take_layout(arguments, form)
+    from xmceval.api.merge import merge_states
+    from xmceval.files.io.shardfiles import find_shards
+    from xmceval.labels.standings import require_dataset
+    from xmceval.report.result import with_standings
+    from xmceval.rows.shards import parts_of
+
+    paths = [part for each in states for part in parts_of(find_shards(each))]
+    result = merge_states(paths, name=name, save_state=save_state)
+    if published:
+        result = with_standings(result, require_dataset(result.options.get("dataset")))
+    if strict:
+        shared.refuse_warnings([result])
+    shared.report([result], quiet=quiet, verbose=verbose)
+    click.echo(render(form, [result], layout), nl=False)

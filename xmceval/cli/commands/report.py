@@ -1,0 +1,166 @@
+"""``xmceval report``: results, or a comparison, as one HTML page that needs nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from xmceval.cli import options, progressbar, shared
+from xmceval.cli.commandline import was_passed, write_command
+from xmceval.cli.commands.compare import is_row_file
+from xmceval.errors import UsageError, listed
+from xmceval.files.io.addresses import is_address
+from xmceval.files.io.paths import to_path
+from xmceval.report.forms.layout import Layout
+from xmceval.scoring.comparing.testoptions import Details, Testing
+from xmceval.scoring.options import Options, specs
+
+ENDINGS = (".html", ".htm")
+STDOUT = "-"
+NOT_IN_COMMAND = frozenset({"open_it", "quiet", "verbose"})  # they do not change the page
+
+
+@click.command("report", cls=options.GroupedCommand, short_help="Write a page of results, or of a comparison.")
+@click.argument("truth", type=options.FILE)
+@click.argument("preds", nargs=-1, type=options.FILE)
+@options.option(
+    "--html",
+    required=True,
+    type=options.FILE,
+    metavar="FILE",
+    help="The page, which is replaced if it exists; - is standard output.",
+)
+@options.option(
+    "--title", metavar="TEXT", group="Output", help="Title of the page.  [default: the names of the systems]"
+)
+@options.option("--open", "open_it", is_flag=True, group="Output", help="Open the page in the browser.")
+@options.option(
+    "--inspect/--no-inspect",
+    default=True,
+    group="Output",
+    help="Read the files once more, for what may be wrong with them, histograms and checksums.",
+)
+@lambda function: options.derived(function, Testing)
+@lambda function: options.derived(function, Details)
+@options.scoring
+@options.fused
+@options.runs
+@options.names
+@options.derived_option("places", Layout)
+@options.derived_option("percent", Layout)
+@options.derived_option("intervals", Layout)
+@options.shards
+@options.strict
+@options.quiet
+@options.verbose
+def command(
+    truth: str,
+    preds: tuple[str, ...],
+    html: str,
+    title: str | None,
+    open_it: bool,
+    inspect: bool,
+    names: tuple[str, ...],
+    fused: tuple[str, ...],
+    runs: tuple[str, ...],
+    shards: bool,
+    strict: bool,
+    quiet: bool,
+    verbose: bool,
+    **arguments: Any,
+) -> None:
+    """Score PREDS against TRUTH, compare them where there are several, and write all of it to one HTML page.
+
+    The page needs no network, and no scripts to be read; with them its tables can be sorted and filtered. It shows what
+    the result comes to, tables, pictures, values by label frequency, ranks within published results (--dataset), ties,
+    ceilings, overlaps, examples, what was found in the files, the definition of each metric, and how to make it again.
+    The same files and options give the same page.
+
+    Pictures need matplotlib: pip install 'xmceval[plot]'.
+
+    \b
+    Example:
+      xmceval report tst_X_Y.txt a.txt b.txt --train trn_X_Y.txt --html page.html
+    """
+    context = click.get_current_context()
+    _check_files(truth, preds, html, open_it)
+    has_several = len(preds) + len(fused) > 1 or runs
+    if not has_several and (passed := was_passed(context, {*specs(Testing), *specs(Details)})):
+        raise UsageError(f"{listed(passed)}: only for a comparison, and there is one system (hint: pass more PREDS)")
+    if not (preds or fused or runs):
+        raise UsageError("there is nothing to report: pass at least one file of predictions after TRUTH")
+    systems = shared.system_names(preds, names)
+    from xmceval.report.pictures import check_installed
+
+    check_installed()
+    shared.start(quiet, ahead=True)
+    from xmceval.api.page import Work, make_page
+
+    named = [
+        *shared.named_systems(preds, systems, fused, shards=shards),
+        *shared.systems_of_runs(runs, shards=shards),
+    ]
+    arguments["train"] = shared.shards_of(arguments["train"], shards)
+    work = Work(
+        shared.shards_of(truth, shards), named, Options.of(arguments), Testing.of(arguments), Details.of(arguments)
+    )
+    with _open_page(html) as write:
+        with progressbar.shown(quiet):
+            page = make_page(
+                work,
+                title=title,
+                command=write_command(context, without=NOT_IN_COMMAND),
+                layout=Layout.of(arguments),
+                inspect=inspect,
+                watch=shared.watch(quiet),
+            )
+        warnings = () if page.comparison is None else page.comparison.warnings
+        if strict:
+            shared.refuse_warnings(page.results, warnings)
+        shared.report(page.results, quiet=quiet, verbose=verbose, warnings=warnings)
+        write(page.text)
+    if open_it and click.launch(Path(html).absolute().as_uri()):
+        shared.say(f"note: {html}: no browser was found that opens it")
+
+
+def _check_files(truth: str, preds: tuple[str, ...], html: str, open_it: bool) -> None:
+    """Refuse names that a page cannot have, and files that have no lists of labels.
+
+    Raises
+    ------
+    UsageError
+        Another ending than .html, so that no input is overwritten by mistake; standard output with --open; values of
+        rows.
+    """
+    if html != STDOUT and to_path(html).suffix.lower() not in ENDINGS:
+        raise UsageError(
+            f"--html {html}: expected a name that ends with {' or '.join(ENDINGS)}, or - for standard output"
+        )
+    if (html == STDOUT or is_address(html)) and open_it:
+        raise UsageError("--open needs a file of this machine (hint: pass --html report.html)")
+    row_files = [each for each in (truth, *preds) if is_row_file(each)]
+    if row_files:
+        raise UsageError(
+            f"{listed(row_files)}: a report needs predictions, not values of rows "
+            "(hint: xmceval compare takes them, and so does compare_rows(...).to_html() in Python)"
+        )
+
+
+@contextmanager
+def _open_page(html: str) -> Iterator[Callable[[str], None]]:
+    """Open the page before anything is scored, so that a file that cannot be written is refused at once."""
+    if html == STDOUT:
+        yield lambda text: click.echo(text, nl=False)
+        return
+    from xmceval.files.writing.targets import open_targets
+
+    with open_targets([to_path(html)], force=True) as [file]:
+
+        def write(text: str) -> None:
+            file.write(text.encode())
+
+        yield write

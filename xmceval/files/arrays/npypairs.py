@@ -1,0 +1,368 @@
+"""npy files: dense matrices, and pairs of files with labels, or their names, and scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xmceval.errors import DataError, Fault, argument
+from xmceval.files.arrays.npy import ArrayFile, Header, NpyFile, read_header, read_row_pieces
+from xmceval.files.formats.formattable import title_of
+from xmceval.files.io.paths import RemotePath, sibling, to_path
+from xmceval.files.io.signatures import LABELS_ENDING, SCORES_ENDING
+from xmceval.files.opened import Opened, Request
+from xmceval.files.sidecars.labelnames import Names, unknown_name
+from xmceval.rows.block import Int64, Rows, Scratch
+from xmceval.rows.matrices.lists import are_ranked_lists
+from xmceval.rows.matrices.matrices import BLOCK_ENTRIES, MatrixSource
+from xmceval.rows.matrices.storage import Dense, Matrix, PaddedLists
+
+AnyArray = NDArray[Any]
+
+_COMPRESSED_ENDINGS = (".gz", ".xz", ".bz2", ".zst")
+
+_PADDING = frozenset({"", "-1"})
+
+
+def open_npy(path: Path, request: Request) -> Opened:
+    """Open an npy matrix: scores or truth [n_rows, n_labels], or as predictions ranked labels or their names.
+
+    Integers are ranked labels where they can be and the matrix is not as wide as there are labels.
+
+    Raises
+    ------
+    DataError
+        Another shape or dtype.
+    """
+    header = read_header(path)
+    if not request.are_scores or len(header.shape) != 2 or header.dtype.kind not in "iuUO":
+        return open_dense(path, request)
+    if header.dtype.kind in "UO":
+        return open_lists(NpyFile(path), None, request, "npy-ranked")
+    n_labels, width = request.n_labels, header.shape[1]
+    piece = next(read_row_pieces(path, BLOCK_ENTRIES), np.empty((0, 0)))
+    largest = int(piece.max(initial=-1))
+    are_lists = piece.size > 0 and are_ranked_lists(piece) and (n_labels is None or largest < n_labels)
+    if are_lists and (largest >= width if n_labels is None else n_labels != width):
+        return open_lists(NpyFile(path), None, request, "npy-ranked")
+    opened = open_dense(path, request)
+    if are_lists and width > 2 and int(piece.min()) >= 0 and largest < width:
+        opened.source.warnings.append(
+            f"{path}: every row is a permutation of 0..{width - 1}; it was read as scores of {width:,} labels "
+            "(hint: save it as NAME-labels.npy if these are ranked labels)"
+        )
+    return opened
+
+
+def open_dense(path: Path, request: Request) -> Opened:
+    """Open an npy matrix [n_rows, n_labels]: scores, in which -inf is not predicted, or an indicator of truth.
+
+    Raises
+    ------
+    DataError
+        Another shape or dtype.
+    """
+    shape, _, dtype = _check_matrix(NpyFile(path), "biuf")
+    pieces = _DensePieces(path, request.are_scores)
+    source = MatrixSource(str(path), shape[0], shape[1], pieces, dtype=dtype, is_dense=request.are_scores)
+    fact = f"{title_of('npy')} {dtype} matrix [{shape[0]:,} rows, {shape[1]:,} labels]"
+    return Opened(source, "npy", (fact,), request.role)
+
+
+def is_pair(path: Path) -> bool:
+    """Return whether a path names a pair of npy files: either of them, or their stem."""
+    return _stem(path)[1] or (not path.is_file() and has_pair(path))
+
+
+def has_pair(path: Path) -> bool:
+    """Return whether a file of the pair that a path names exists."""
+    return any(file.is_file() for file in _find_pair(path))
+
+
+def resolve(path: str | Path) -> Path:
+    """Return a path without links; of all names of a pair the same one."""
+    path = to_path(path)
+    return (_find_pair(path)[0] if is_pair(path) else path).resolve()
+
+
+def pair_of(path: Path) -> str:
+    """Return the common part of the names of a pair that a path is one of, or the path itself."""
+    stem, is_part = _stem(path)
+    return stem if is_part else str(path)
+
+
+def find_files(path: Path) -> list[Path]:
+    """Return the files that a path names: itself, or those of a pair that exist."""
+    return [file for file in _find_pair(path) if file.is_file()] if is_pair(path) else [path]
+
+
+def describe_missing(path: Path) -> str:
+    """Describe a file that is missing; where its name is that of a pair, with the names of both."""
+    if not _stem(path)[1]:
+        is_cut = path.parts[:1] and path.parts[0].endswith(":") and not isinstance(path, RemotePath)
+        hint = " (hint: pass an address such as s3://bucket/name as a string, not as a Path)" if is_cut else ""
+        return f"{path}: no such file{hint}"
+    labels, scores = _find_pair(path)
+    return f"{path}: no such file; a pair is {labels.name} and {scores.name}"
+
+
+def open_pair(path: Path, request: Request) -> Opened:
+    """Open ``NAME-labels.npy`` and ``NAME-scores.npy``, named by either file or by NAME.
+
+    Labels alone are in the order of their rank; scores alone are a dense matrix.
+
+    Raises
+    ------
+    DataError
+        Missing files, different shapes, labels that are neither integers nor strings.
+    """
+    labels, scores = _find_pair(path)
+    if not labels.exists() and not scores.exists():
+        raise DataError(describe_missing(path))
+    if not labels.exists():
+        opened = open_dense(scores, request)
+        [fact] = opened.facts
+        return replace(opened, facts=(f"{fact} (there is no {labels.name})",))
+    return open_lists(
+        NpyFile(labels),
+        NpyFile(scores) if scores.exists() else None,
+        request,
+        "npy-pair" if scores.exists() else "npy-ranked",
+        missing=scores.name,
+    )
+
+
+def open_lists(
+    labels: ArrayFile,
+    scores: ArrayFile | None,
+    request: Request,
+    form: str,
+    *,
+    missing: str = "array of scores",
+    is_held: bool = False,
+) -> Opened:
+    """Open a matrix of labels or their names [n_rows, any width], and one of their scores.
+
+    Parameters
+    ----------
+    labels : ArrayFile
+    scores : ArrayFile or None
+        None for labels that are in the order of their rank.
+    request : Request
+    form : str
+        The name of the format.
+    missing : str
+        The scores that there could be, for the warning that there are none.
+    is_held : bool
+        Whether the arrays are held in memory.
+
+    Raises
+    ------
+    DataError
+        Different shapes, or labels that are neither integers nor strings.
+    """
+    header = _check_matrix(labels, "iuUO")
+    dtype = None
+    if scores is not None:
+        shape, _, dtype = _check_matrix(scores, "biuf")
+        if shape != header.shape:
+            raise DataError(
+                f"{labels.name} has shape {header.shape}, but {scores.name} has shape {shape}; expected the same"
+            )
+    are_names = header.dtype.kind in "UO"
+    if are_names and request.names is None:
+        option = argument("labels", kind="FILE")
+        raise DataError(f"{labels.name}: has label names, not ids (hint: pass {option}, with one name per line)")
+    pieces = _PairPieces(labels, scores, header, request.names if are_names else None)
+    source = MatrixSource(labels.name, header.shape[0], None, pieces, is_exact=False, dtype=dtype)
+    content = "label names" if are_names else "labels"
+    if form == "npy-ranked":
+        facts = [f"{title_of(form)} {content}"]
+    else:
+        facts = [title_of(form), f"ranked {content}" if scores is None else f"{content} and scores"]
+    if scores is None:
+        source.warnings.append(
+            f"{labels.name}: there is no {missing}: labels are ranked by their column, the first is the best"
+        )
+    if header.dtype.hasobject:
+        facts.append("names held in memory")
+    return Opened(source, form, tuple(facts), request.role, is_held=is_held)
+
+
+def _check_matrix(array: ArrayFile, kinds: str) -> Header:
+    """Return the header of a matrix of one of some kinds of dtype."""
+    header = array.header()
+    if len(header.shape) != 2 or header.dtype.kind not in kinds:
+        content = "numbers" if kinds == "biuf" else "integers or strings"
+        raise DataError(f"{array.name}: expected a matrix of {content}, got shape {header.shape} of {header.dtype}")
+    return header
+
+
+def _stem(path: Path) -> tuple[str, bool]:
+    """Return the common part of the names of a pair, and whether the path is one of the two."""
+    plain = str(path)
+    for ending in _COMPRESSED_ENDINGS:
+        plain = plain.removesuffix(ending)
+    if plain.endswith((LABELS_ENDING, SCORES_ENDING)):
+        return plain[: -len(LABELS_ENDING)], True
+    return str(path), False
+
+
+def _endings(path: Path) -> tuple[str, ...]:
+    """Return the endings under which the files of a pair are searched: remote ones are compressed as `path` is."""
+    if isinstance(path, RemotePath):
+        return tuple(dict.fromkeys((path.suffix if path.suffix in _COMPRESSED_ENDINGS else "", "")))
+    return ("", *_COMPRESSED_ENDINGS)
+
+
+def _find_pair(path: Path) -> tuple[Path, Path]:
+    """Return the two files of a pair, each as it exists: plain, or compressed under a name that says so."""
+    stem, _ = _stem(path)
+    files = []
+    for ending in (LABELS_ENDING, SCORES_ENDING):
+        candidates = [sibling(path, stem + ending + more) for more in _endings(path)]
+        files.append(next((file for file in candidates if file.exists()), candidates[0]))
+    return files[0], files[1]
+
+
+@dataclass(frozen=True)
+class _DensePieces:
+    """The rows of a dense npy file."""
+
+    path: Path
+    are_scores: bool
+    first_row: int = 0
+
+    @property
+    def can_start(self) -> bool:
+        """Whether reading can begin at any row."""
+        return NpyFile(self.path).can_start
+
+    def starting_at(self, row: int) -> _DensePieces:
+        """Return the rows from one on."""
+        return replace(self, first_row=row)
+
+    def __iter__(self) -> Iterator[Dense]:
+        """Yield pieces of about BLOCK_ENTRIES entries."""
+        for piece in read_row_pieces(self.path, BLOCK_ENTRIES, self.first_row):
+            yield Dense(piece, self.are_scores)
+
+
+@dataclass(frozen=True)
+class _PairPieces:
+    """The rows of a pair of arrays."""
+
+    labels: ArrayFile
+    scores: ArrayFile | None
+    header: Header
+    names: Names | None
+    first_row: int = 0
+
+    @property
+    def can_start(self) -> bool:
+        """Whether reading can begin at any row."""
+        return not self.header.dtype.hasobject and all(
+            each.can_start for each in (self.labels, self.scores) if each is not None
+        )
+
+    def starting_at(self, row: int) -> _PairPieces:
+        """Return the rows from one on."""
+        return replace(self, first_row=row)
+
+    def __iter__(self) -> Iterator[Matrix]:
+        """Yield rows of both files in step, in pieces of about BLOCK_ENTRIES entries."""
+        pieces = None if self.scores is None else self.scores.row_pieces(BLOCK_ENTRIES, self.first_row)
+        take_scores = None if pieces is None else _make_taker(pieces)
+        row = self.first_row
+        for labels in self._read_labels():
+            n_rows = labels.shape[0]
+            scores = _falling_scores(labels) if take_scores is None else take_scores(n_rows)
+            if self.names is None:
+                yield PaddedLists(labels, scores)
+            else:
+                yield _NamedLists(labels, scores, self.names, self.labels.name, row)
+            row += n_rows
+
+    def _read_labels(self) -> Iterator[AnyArray]:
+        if not self.header.dtype.hasobject:
+            return self.labels.row_pieces(BLOCK_ENTRIES, self.first_row)
+        strings = self.labels.strings()
+        n = max(BLOCK_ENTRIES // max(strings.shape[1], 1), 1)
+        return (strings[i : i + n] for i in range(0, strings.shape[0], n))
+
+
+def _make_taker(pieces: Iterator[AnyArray]) -> Callable[[int], AnyArray]:
+    """Return a function that takes the next n rows from pieces of any size."""
+    held: list[AnyArray] = []
+
+    def take(n: int) -> AnyArray:
+        while sum(piece.shape[0] for piece in held) < n:
+            held.append(next(pieces))
+        rows = held[0] if len(held) == 1 else np.concatenate(held)
+        held[:] = [rows[n:]]
+        return rows[:n]
+
+    return take
+
+
+def _falling_scores(labels: AnyArray) -> AnyArray:
+    """Return scores that fall from left to right."""
+    return np.broadcast_to(np.arange(labels.shape[1], 0, -1), labels.shape)
+
+
+@dataclass(frozen=True)
+class _NamedLists:
+    """Label names and their scores as two arrays; an empty name and "-1" are padding."""
+
+    words: AnyArray
+    scores: AnyArray
+    names: Names
+    source: str
+    first_row: int
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return int(self.words.shape[0])
+
+    def stop_after(self, start: int, n_entries: int) -> int:
+        """Return the row that ends a run of about `n_entries` entries from `start` on."""
+        return start + n_entries // max(int(self.words.shape[1]), 1)
+
+    def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
+        """Copy rows into the scratch arrays, with labels for names."""
+        words = self.words[start:stop]
+        labels, has_unknown = self._look_up_objects(words) if words.dtype.hasobject else self._look_up(words)
+        if has_unknown:
+            self._check_padding(words, labels, start)
+        lists = PaddedLists(labels.reshape(words.shape), self.scores[start:stop])
+        return lists.copy_rows(0, stop - start, scratch)
+
+    def _look_up_objects(self, words: AnyArray) -> tuple[Int64, bool]:
+        """Return the label of each Python string, -1 for unknown ones, and whether some are unknown."""
+        label_of = self.names.labels
+        labels = np.array([label_of.get(word, -1) for word in words.ravel().tolist()], dtype=np.int64)
+        return labels, bool((labels < 0).any())
+
+    def _look_up(self, words: AnyArray) -> tuple[Int64, bool]:
+        """Return the same for strings of a unicode dtype; an empty one is not unknown."""
+        from xmceval.kernels.text.lists import find_unicode
+
+        width = words.dtype.itemsize // 4
+        letters = np.ascontiguousarray(words).astype(f"<U{width}", copy=False).view(np.uint32).reshape(-1, width)
+        labels = np.empty(letters.shape[0], dtype=np.int64)
+        space = np.empty(4 * width + 1, dtype=np.uint8)
+        return labels, int(find_unicode(np.array(letters), *self.names.arrays, space, labels)) >= 0
+
+    def _check_padding(self, words: AnyArray, labels: Int64, start: int) -> None:
+        """Raise a fault for the first word that is neither a name nor padding."""
+        for at in np.flatnonzero(labels < 0).tolist():
+            word = str(words.flat[at])
+            if word not in _PADDING:
+                row = self.first_row + start + at // words.shape[1]
+                raise Fault(row, f"{self.source} row {row}: {unknown_name(word[:40], self.names)}")

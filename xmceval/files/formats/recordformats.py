@@ -1,0 +1,114 @@
+"""Formats that list entries, of tables and of the ranking field."""
+
+from __future__ import annotations
+
+from xmceval.files.formats.format import ENTRIES, SCORES, TRUTH, Known, Sample, python
+
+HELD: dict[str, Known] = {
+    "json-array": Known(
+        "JSON array",
+        (TRUTH, SCORES),
+        "one JSON array over the whole file, of rows as in JSON lines or of row, label and score",
+        (
+            Sample("tst.json", '[{"target_ind": [3, 17]},\n {"target_ind": [5]}]\n', "truth"),
+            Sample("records.json", '[{"row": 0, "label": 17, "score": 0.9},\n {"row": 1, "label": 3, "score": 0.3}]\n'),
+        ),
+        {"pandas": "to_json(orient='records')"},
+        "by [ at the start, where the first line is not a whole row",
+        ENTRIES,
+    ),
+    "matrixmarket": Known(
+        "MatrixMarket",
+        (TRUTH, SCORES),
+        "a sparse or dense matrix, instances x labels; its numbers begin with 1",
+        (Sample("scores.mtx", "%%MatrixMarket matrix coordinate real general\n3 5 3\n1 1 0.91\n1 5 0.3\n3 3 0.5\n"),),
+        {"scipy": "scipy.io.mmwrite"},
+        "by %%MatrixMarket at the start",
+        "that there are as many entries as declared, and that they are inside the matrix",
+    ),
+    "triples": Known(
+        "lines of row, label and score",
+        (TRUTH, SCORES),
+        "CSV or TSV of one entry per line; truth may lack the score",
+        (
+            Sample("predictions.csv", "row,label,score\n0,17,0.91\n0,3,0.3\n1,5,0.5\n", "columns by their names"),
+            Sample("predictions.tsv", "0\t17\t0.91\n0\t3\t0.3\n1\t5\t0.5\n", "in this order, without a header"),
+        ),
+        {"pandas": "to_csv(index=False)"},
+        "by a header that names row and label, or by three columns of which the last has fractions",
+        ENTRIES,
+    ),
+    "parquet": Known(
+        "Parquet",
+        (TRUTH, SCORES),
+        "the columns row, label and score; needs the extra xmceval[parquet]",
+        (
+            python(
+                "predictions.parquet",
+                "import pyarrow, pyarrow.parquet",
+                "table = pyarrow.table({'row': [0, 0, 1], 'label': [17, 3, 5], 'score': [0.91, 0.3, 0.5]})",
+                "pyarrow.parquet.write_table(table, 'predictions.parquet')",
+            ),
+        ),
+        {"pandas": "to_parquet", "Spark": "write.parquet, one file of it"},
+        "by the bytes PAR1 at the start; columns by their names",
+        f"{ENTRIES}; that no value is missing",
+    ),
+}
+
+RANKING: dict[str, Known] = {
+    "qrels": Known(
+        "TREC qrels",
+        (TRUTH,),
+        "query, 0, document and grade; rows are queries, labels documents",
+        (Sample("test.qrels", "q1 0 doc7 2\nq1 0 doc9 0\nq2 0 doc7 1\n"),),
+        {"TREC": "qrels", "ir_datasets": "exported qrels"},
+        "by four columns, of which the second is 0 and the last a whole number",
+        "that every line has four columns; grades below 0 count as not relevant, with a warning",
+    ),
+    "beir": Known(
+        "BEIR qrels",
+        (TRUTH,),
+        "query, document and grade between tabs, below a header; rows are queries, labels documents",
+        (Sample("test.tsv", "query-id\tcorpus-id\tscore\nq1\tdoc7\t1\nq2\tdoc9\t1\n"),),
+        {"BEIR": "qrels/test.tsv"},
+        "by the header query-id, corpus-id and score",
+        "that every line has three columns",
+    ),
+    "run": Known(
+        "TREC run",
+        (SCORES,),
+        "query, Q0, document, rank, score and tag, beside qrels as truth; the score decides, not the rank",
+        (Sample("bm25.run", "q1 Q0 doc7 1 3.5 bm25\nq1 Q0 doc9 2 1.25 bm25\nq2 Q0 doc7 1 2 bm25\n", beside="qrels"),),
+        {"TREC": "runs", "Anserini": "runs", "Pyserini": "runs", "PyTerrier": "runs", "ranx": "runs"},
+        "by six columns, of which the second is Q0 or 0 and the fifth a number",
+        "that scores are numbers; queries without judgments, and judged ones without a line, are reported",
+    ),
+    "letor": Known(
+        "LETOR lines",
+        (TRUTH, SCORES),
+        "grade, qid and features per document; rows are queries, labels the places of documents within them",
+        (Sample("test.letor", "2 qid:1 1:0.5 2:0.1\n0 qid:1 1:0.2 2:0.7\n1 qid:2 1:0.9 2:0.3\n"),),
+        {"LETOR": "its data files", "MSLR-WEB": "its data files", "Yahoo LTRC": "its data files"},
+        "by qid: at the start of the second word",
+        "that the lines of a query are consecutive; predictions: that they have the same queries and documents",
+    ),
+    "score-column": Known(
+        "one score per line, in the order of the LETOR lines",
+        (SCORES,),
+        "one score per document, beside LETOR lines as truth",
+        (Sample("scores.txt", "0.7\n0.2\n1.5\n", beside="letor"),),
+        {"LightGBM": "saved predictions", "XGBoost": "saved predictions", "SVMrank": "its predictions"},
+        "by truth in LETOR lines",
+        "that there are as many scores as documents",
+    ),
+    "ranklib": Known(
+        "lines of query, document and score, joined to the LETOR lines",
+        (SCORES,),
+        "query, place of the document within it from 0 on, and score, beside LETOR lines as truth",
+        (Sample("scores.txt", "1 0 0.7\n1 1 0.2\n2 0 1.5\n", beside="letor"),),
+        {"RankLib": "what -score writes"},
+        "by truth in LETOR lines, and three columns",
+        "that every document has one score",
+    ),
+}

@@ -1,0 +1,66 @@
+"""Formats of files that are passed beside truth and predictions, or to a command of their own."""
+
+from __future__ import annotations
+
+from xmceval.files.formats.format import Known, Sample
+
+BESIDE: dict[str, Known] = {
+    "filter": Known(
+        "",
+        ("--filter",),
+        "text of 'row label' pairs that are removed from the predictions",
+        (Sample("filter_labels_test.txt", "0 54982\n0 90562\n3 111142\n"),),
+        {"XMLRepository": "filter_labels_test.txt of the LF sets", "DeepXML": "tst_filter_labels.txt"},
+        "",
+        "that both are whole numbers within the rows and labels of the truth; floats such as 3.0 are read too",
+    ),
+    "label-names": Known(
+        "",
+        ("--labels",),
+        "text of one label name per line, label 0 first; or an npy array of strings",
+        (Sample("lbl.txt", "red\nblue\ngreen\n"),),
+        {
+            "XMLRepository": "lbl.txt of the raw texts",
+            "AttentionXML": "the classes_ of labels_binarizer, written one per line",
+            "PECOS": "output-items.txt",
+        },
+        "",
+        "that no line is empty and no name appears twice",
+    ),
+    "numbers": Known(
+        "",
+        ("--counts", "--inverse-propensities", "--weights"),
+        "text of one number per line, or an npy array of one dimension",
+        (Sample("inv_prop.txt", "1.25\n3.5\n2.75\n"),),
+        {"XMLRepository": "inv_prop.txt", "napkinXC": "its inverse propensities", "DiSMEC++": "its label weights"},
+        "",
+        "that there is one number per label, or per row; 1/p is at least 1",
+    ),
+    "log": Known(
+        "",
+        ("auc",),
+        "CSV of group,label,score, with or without a header",
+        (Sample("clicks.csv", "user,clicked,score\n7,1,0.91\n7,0,0.3\n8,1,0.5\n"),),
+        {},
+        "by a first line whose label and score are words, which is the header",
+        "that labels are 0 and 1 and scores are numbers",
+    ),
+    "row-values": Known(
+        "",
+        ("compare --rows",),
+        "values of metrics by row, as --save-rows and tools of the ranking field write them",
+        (Sample("eval.txt", "map q1 0.5\nmap q2 0.25\nmap all 0.375\n"),),
+        {"TREC": "what trec_eval -q prints", "ir_measures": "what -q prints"},
+        "by three columns in any order that a header names, or measure, query and value",
+        "that every row has one value of each measure",
+    ),
+    "results-table": Known(
+        "",
+        ("check-table",),
+        "a table of results: TSV, CSV, Markdown or LaTeX",
+        (Sample("results.tsv", "method\tP@1\tP@3\tP@5\nours\t45.1\t29.8\t21.4\n"),),
+        {},
+        "by a header with names such as P@1, nDCG@3, PSP@5",
+        "that values do not contradict their definitions",
+    ),
+}

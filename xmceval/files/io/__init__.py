@@ -1,0 +1,1 @@
+"""Bytes: where files are, and how they are read."""

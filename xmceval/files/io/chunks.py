@@ -1,0 +1,138 @@
+"""Chunks: the bytes of a text file in runs of whole lines, in buffers that are used again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xmceval.errors import DataError, argument
+from xmceval.files.io.limits import MAX_LINE
+from xmceval.files.io.pipes import is_started
+from xmceval.files.io.streams import open_bytes, read_into
+
+CHUNK_BYTES = 2 << 20  # less makes more steps of Python, more leaves the near caches
+
+PADDING = 64  # bytes beyond the end of a chunk that kernels may read
+
+
+MIB = 1 << 20
+
+NEWLINE = 0x0A
+
+
+@dataclass
+class Chunk:
+    """Bytes of whole lines: ``text[start:stop]`` ends with a newline. Its buffer goes back to a pool with it."""
+
+    buffer: bytearray
+    start: int
+    stop: int
+    pool: list[bytearray]
+    text: NDArray[np.uint8] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.text = np.frombuffer(self.buffer, dtype=np.uint8)
+
+    def __del__(self) -> None:
+        self.pool.append(self.buffer)
+
+
+@dataclass
+class LineChunks:
+    """A file as chunks of whole lines of about CHUNK_BYTES; a longer line makes a longer chunk.
+
+    Attributes
+    ----------
+    path : Path
+    max_line : int or None
+        The longest line, in MiB, where the user may choose it; default MAX_LINE.
+    chunk_bytes : int
+    lacks_newline : bool
+        Set at the end of a file that ends within a line.
+    offset : int
+        Where the first line begins; above 0 only for files that are not compressed.
+
+    Raises
+    ------
+    DataError
+        A longer line, with its place.
+    """
+
+    path: Path
+    max_line: int | None = None
+    chunk_bytes: int = field(default_factory=lambda: CHUNK_BYTES)
+    lacks_newline: bool = False
+    offset: int = 0
+
+    def __iter__(self) -> Iterator[Chunk]:
+        pool: list[bytearray] = []
+        rest, n_before = b"", self.offset  # the beginning of a line whose end is not yet read; the bytes before it
+        with open_bytes(self.path) as stream:
+            if self.offset:
+                stream.seek(self.offset)
+            while True:
+                buffer = pool.pop() if pool else bytearray(self.chunk_bytes + PADDING)
+                is_usual = len(rest) < self.chunk_bytes
+                if not is_usual:
+                    buffer = bytearray(self._larger(len(rest)) + PADDING)
+                buffer[: len(rest)] = rest
+                filled, at_end = len(rest), False
+                end = 0
+                while end == 0 and not at_end:
+                    if filled >= len(buffer) - PADDING:
+                        if filled > self._max_bytes:
+                            raise self._length_error(n_before)
+                        is_usual = False
+                        buffer = buffer + bytes(self._larger(filled) - filled)
+                    view = memoryview(buffer)[filled : len(buffer) - PADDING]
+                    n_read = read_into(stream, view, self.path)
+                    at_end = n_read < len(view)
+                    view.release()
+                    end = buffer.rfind(b"\n", filled, filled + n_read) + 1
+                    filled += n_read
+                if at_end and filled > end:
+                    self.lacks_newline = bool(buffer[end:filled].strip())
+                    buffer[filled] = NEWLINE
+                    end = filled + 1
+                rest = bytes(buffer[end:filled])
+                n_before += end
+                if end:
+                    yield Chunk(buffer, 0, end, pool if is_usual else [])
+                if at_end:
+                    return
+
+    @property
+    def _max_bytes(self) -> int:
+        return (self.max_line or MAX_LINE) * MIB
+
+    def _larger(self, n_bytes: int) -> int:
+        """Return a larger size for a buffer that is full, which holds at most one byte more than the longest line."""
+        return max(min(2 * n_bytes, self._max_bytes + 1), n_bytes + 1)
+
+    def _length_error(self, n_before: int) -> DataError:
+        hint = "" if self.max_line is None else f" (hint: pass {argument('max_line', kind='MIB')})"
+        if is_started(self.path):
+            place = f"{self.path}: the line at byte {n_before:,}"
+        else:
+            place = f"{self.path}:{count_lines(self.path, n_before) + 1}: this line"
+        return DataError(f"{place} is longer than {self.max_line or MAX_LINE:,} MiB{hint}")
+
+
+def count_lines(path: Path, n_bytes: int | None = None) -> int:
+    """Count the lines of a file, or of its first bytes, however long they are; the last may lack its newline."""
+    count, n_left, last = 0, n_bytes, NEWLINE
+    buffer = bytearray(CHUNK_BYTES)
+    with open_bytes(path) as stream:
+        while n_left is None or n_left > 0:
+            n_read = read_into(stream, memoryview(buffer), path)
+            stop = n_read if n_left is None else min(n_read, n_left)
+            count += buffer.count(b"\n", 0, stop)
+            last = buffer[stop - 1] if stop else last
+            n_left = None if n_left is None else n_left - stop
+            if n_read < len(buffer):
+                break
+    return count + (last != NEWLINE)

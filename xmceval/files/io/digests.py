@@ -1,0 +1,75 @@
+"""Digests: the sizes and SHA-256 of input files, for whoever wants to know that they are the same."""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from xmceval.errors import as_here
+from xmceval.files.arrays.npypairs import find_files
+from xmceval.files.io.paths import to_path
+from xmceval.files.io.pipes import find_pipe
+
+PIECE = 1 << 20
+N_SAMPLES, SAMPLE = 16, 1 << 12  # of a file, spread over it, and the bytes of each
+
+
+@dataclass(frozen=True)
+class Digest:
+    """A file as it is on the disk, compressed or not: its path, its bytes, and their SHA-256 in hexadecimal digits."""
+
+    path: str
+    n_bytes: int
+    sha256: str
+
+
+def digest_files(paths: Iterable[Path], threads: int) -> list[list[Digest]]:
+    """Read files once more and return the digests of each path: two where it names a pair of npy files.
+
+    A pipe must have been copied to a temporary file.
+    """
+    files = [find_files(path) for path in paths]
+    unique = list(dict.fromkeys(file for of_path in files for file in of_path))
+    with ThreadPoolExecutor(threads) as pool:
+        digests = dict(zip(unique, pool.map(as_here(_digest), unique), strict=True))
+    return [[digests[file] for file in of_path] for of_path in files]
+
+
+def sample_files(names: Iterable[str]) -> list[int | None]:
+    """Return a checksum of some bytes of each file, all over it, which few reads find; None where there is none."""
+    return [_sample(to_path(name)) for name in names]
+
+
+def _sample(path: Path) -> int | None:
+    checksum = 0
+    try:
+        with path.open("rb", buffering=0) as stream:
+            last = max(path.stat().st_size - SAMPLE, 0)
+            for start in dict.fromkeys(last * i // (N_SAMPLES - 1) for i in range(N_SAMPLES)):
+                stream.seek(start)
+                checksum = zlib.crc32(stream.read(SAMPLE), checksum)
+    except OSError:
+        return None
+    return checksum
+
+
+def _digest(path: Path) -> Digest:
+    digest, n_bytes = hashlib.sha256(), 0
+    for piece in _pieces(path):
+        digest.update(piece)
+        n_bytes += len(piece)
+    return Digest(str(path), n_bytes, digest.hexdigest())
+
+
+def _pieces(path: Path) -> Iterator[memoryview]:
+    pipe = find_pipe(path)
+    buffer = memoryview(bytearray(PIECE))
+    opened: Any = path.open("rb", buffering=0) if pipe is None else pipe.open()
+    with opened as stream:
+        while n_read := stream.readinto(buffer):
+            yield buffer[:n_read]

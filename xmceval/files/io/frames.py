@@ -1,0 +1,130 @@
+"""Frames: bzip2, xz and zstandard files, of one member or many, as streams; a damaged member is never dropped."""
+
+from __future__ import annotations
+
+import bz2
+import io
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from xmceval.errors import missing_package
+from xmceval.files.io.limits import LARGEST_DICTIONARY, LARGEST_WINDOW
+
+READ_BYTES = 1 << 15  # compressed bytes at a time
+
+OUTPUT_BYTES = 1 << 17  # decompressed bytes at a time, where the decompressor can be limited
+
+ZSTD_READ_BYTES = 1 << 11  # that of zstandard cannot be limited: four bytes may expand to 128 KiB
+
+
+class DamagedError(Exception):
+    """Bytes that are not what the decompressor expects."""
+
+
+class FrameStream(io.RawIOBase):
+    """A compressed file, member by member; padding with zero bytes between members is skipped.
+
+    The readers of the standard library stop in silence at the first bytes that are not a member, and zstandard's own
+    reader does not detect a truncated file.
+
+    Parameters
+    ----------
+    file : path or binary stream
+        It is closed with this stream.
+    new_decoder : callable
+        Returns a decompressor for one member.
+    errors : tuple of exception
+        What it raises over damaged bytes.
+    read_bytes : int
+        The compressed bytes to read at a time.
+    """
+
+    def __init__(
+        self,
+        file: Path | BinaryIO,
+        new_decoder: Callable[[], Any],
+        errors: tuple[type[Exception], ...],
+        read_bytes: int = READ_BYTES,
+    ) -> None:
+        self._file = file.open("rb", buffering=0) if isinstance(file, Path) else file
+        self._new_decoder, self._errors, self._read_bytes = new_decoder, errors, read_bytes
+        self._decoder = new_decoder()
+        self._is_inside = self._at_end = False
+        self._surplus, self._ready = b"", memoryview(b"")
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, view: Any) -> int:
+        """Decompress into a buffer."""
+        while not self._ready and not self._at_end:
+            self._refill()
+        size = min(len(view), len(self._ready))
+        view[:size] = self._ready[:size]
+        self._ready = self._ready[size:]
+        return size
+
+    def _refill(self) -> None:
+        """Decompress some more bytes."""
+        compressed, self._surplus = self._surplus, b""
+        if not compressed and getattr(self._decoder, "needs_input", True):
+            compressed = self._file.read(self._read_bytes)
+            if not compressed:
+                if self._is_inside:
+                    raise EOFError("it ends within a member")
+                self._at_end = True
+                return
+        if not self._is_inside:
+            compressed = compressed.lstrip(b"\0")
+            if not compressed:
+                return
+        try:
+            self._ready = memoryview(self._decode(compressed))
+        except self._errors as error:
+            raise DamagedError(str(error)) from None
+        self._is_inside = not self._decoder.eof
+        if self._decoder.eof:
+            self._surplus, self._decoder = self._decoder.unused_data, self._new_decoder()
+
+    def _decode(self, compressed: bytes) -> bytes:
+        is_limited = hasattr(self._decoder, "needs_input")
+        decoded: bytes = self._decoder.decompress(compressed, *([OUTPUT_BYTES] if is_limited else []))
+        return decoded
+
+    def close(self) -> None:
+        """Close the file as well."""
+        self._file.close()
+        super().close()
+
+
+def open_bzip2(file: Path | BinaryIO) -> FrameStream:
+    """Open a bzip2 file."""
+    return FrameStream(file, bz2.BZ2Decompressor, (OSError, ValueError))
+
+
+def open_xz(file: Path | BinaryIO) -> FrameStream:
+    """Open an xz file."""
+
+    def new_decoder() -> lzma.LZMADecompressor:
+        return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=LARGEST_DICTIONARY)
+
+    return FrameStream(file, new_decoder, (lzma.LZMAError,))
+
+
+def open_zstd(file: Path | BinaryIO) -> FrameStream:
+    """Open a zstandard file.
+
+    Raises
+    ------
+    DataError
+        The package zstandard is not installed.
+    """
+    try:
+        import zstandard
+    except ImportError:
+        raise missing_package("is compressed with zstandard; reading it", "zstandard", "zstd") from None
+    new_decoder = zstandard.ZstdDecompressor(max_window_size=LARGEST_WINDOW).decompressobj
+    return FrameStream(file, new_decoder, (zstandard.ZstdError,), ZSTD_READ_BYTES)

@@ -1,0 +1,149 @@
+"""Paths: what names an input or output: a local path, or the address of a remote file, such as ``s3://bucket/name``.
+
+Credentials that an address holds, a query string or ``user:password@``, are in none of the names of a remote path:
+its ``str()`` and ``name`` are safe to print.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xmceval.files.io.addresses import LOCAL, Address, is_address, lower_protocol, shown, split_query
+from xmceval.rows.shards import Shards
+
+if TYPE_CHECKING:
+    from xmceval.files.remote.stores import Remote
+
+_Local = type(Path())
+
+
+class RemotePath(_Local):  # type: ignore[misc, valid-type]
+    """The address of a remote file, which fsspec opens.
+
+    It is a Path, so that what takes paths takes it, but nothing of the operating system can open it.
+
+    Parameters
+    ----------
+    address : str
+        With the credentials in it, if there are any.
+    fingerprint : tuple, optional
+        What identified the content when the file was first seen, in this process or another.
+    """
+
+    address: str
+    fingerprint: tuple[tuple[str, str], ...] | None
+    _remote: Remote | None
+
+    def __new__(cls, address: str, fingerprint: tuple[tuple[str, str], ...] | None = None) -> RemotePath:
+        """Make a path of which the operating system has only the name that is shown."""
+        self: RemotePath = super().__new__(cls, shown(address))
+        self.address, self.fingerprint, self._remote = address, fingerprint, None
+        return self
+
+    def __init__(self, address: str, fingerprint: tuple[tuple[str, str], ...] | None = None) -> None:  # noqa: ARG002
+        if sys.version_info >= (3, 12):
+            super().__init__(shown(address))
+
+    def __str__(self) -> str:
+        return shown(self.address)
+
+    def __repr__(self) -> str:
+        return f"RemotePath({shown(self.address)!r})"
+
+    def __fspath__(self) -> str:
+        raise TypeError(f"{self} is a remote file, which the operating system cannot open")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RemotePath) and other.address == self.address
+
+    def __hash__(self) -> int:
+        return hash(self.address)
+
+    def __reduce__(self) -> Any:
+        fingerprint = self.fingerprint if self._remote is None else self._remote.fingerprint
+        return RemotePath, (self.address, fingerprint)
+
+    @property
+    def remote(self) -> Remote:
+        """The file on its store, as it is from now on.
+
+        Raises
+        ------
+        DataError
+            No fsspec, or an unknown protocol.
+        """
+        if self._remote is None:
+            from xmceval.files.remote.stores import connect
+
+            self._remote = connect(Address(self.address), self.fingerprint)
+        return self._remote
+
+    def with_name(self, name: str) -> RemotePath:
+        """Return the address of another file of the same folder; what follows ``?`` remains."""
+        plain, query = split_query(self.address)
+        return RemotePath(f"{plain[: len(plain) - len(self.name)]}{name}{query}")
+
+    def __truediv__(self, name: Any) -> RemotePath:
+        plain, query = split_query(self.address)
+        return RemotePath(f"{plain.rstrip('/')}/{name}{query}")
+
+    def resolve(self, strict: bool = False) -> RemotePath:  # noqa: ARG002
+        """Return this path: remote files have no links."""
+        return self
+
+    def exists(self, *, follow_symlinks: bool = True) -> bool:  # noqa: ARG002
+        """Return whether there is such a file or folder.
+
+        Raises
+        ------
+        DataError
+            The store does not answer, or not without credentials.
+        """
+        return self.remote.exists()
+
+    def is_dir(self, *, follow_symlinks: bool = True) -> bool:  # noqa: ARG002
+        """Return whether it is a folder."""
+        return self.exists() and self.remote.is_folder
+
+    def is_file(self, *, follow_symlinks: bool = True) -> bool:  # noqa: ARG002
+        """Return whether it is a file."""
+        return self.exists() and not self.remote.is_folder
+
+    def open(self, *_: Any, **__: Any) -> Any:
+        """Open the file for reading, in bytes."""
+        from xmceval.files.remote.reading import RemoteFile
+
+        return RemoteFile(self.remote)
+
+    def samefile(self, other_path: Any) -> bool:
+        """Return whether another path is the same address."""
+        return self == to_path(other_path)
+
+
+def to_path(name: str | os.PathLike[str]) -> Path:
+    """Return the path that a name means, local or remote."""
+    if isinstance(name, str) and is_address(name):
+        return RemotePath(lower_protocol(name))
+    if isinstance(name, RemotePath):
+        return name
+    return Path(LOCAL.sub("", name, count=1) if isinstance(name, str) and LOCAL.match(name) else name)
+
+
+def as_input(value: Any) -> Any:
+    """Return a value that may be an input: the path of an address, or of each in a list; the rest as it is."""
+    if isinstance(value, str):
+        return to_path(value) if is_address(value) or LOCAL.match(value) else value
+    if isinstance(value, Shards):
+        parts = as_input(value.parts)
+        return value if parts is value.parts else value.with_parts(parts)
+    if isinstance(value, (list, tuple)) and any(isinstance(each, str) and is_address(each) for each in value):
+        return type(value)([as_input(each) for each in value])
+    return value
+
+
+def sibling(path: Path, text: str) -> Path:
+    """Return the path of a file in the folder of another: `text` is its whole path, as `str` shows it."""
+    return path.with_name(text.rpartition("/")[2]) if isinstance(path, RemotePath) else Path(text)

@@ -1,0 +1,263 @@
+"""Pipes: standard input and named pipes. They come once, so their first bytes, or all of them, are kept for readers."""
+
+from __future__ import annotations
+
+import io
+import os
+import select
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from xmceval.errors import DataError, UsageError
+from xmceval.files.io.copies import Copy, write_all
+from xmceval.files.io.paths import RemotePath
+from xmceval.rows.progress import phase
+
+STDIN = Path("-")
+
+COPY_BYTES = 1 << 20
+
+
+class Pipe(io.RawIOBase):
+    """Bytes that come once; those that were peeked at are kept for the reader.
+
+    Parameters
+    ----------
+    name : str
+        Its name in messages.
+    origin : path or stream
+        A named pipe, or the standard input of this process.
+    """
+
+    def __init__(self, name: str, origin: Any) -> None:
+        self.name, self.origin = name, origin
+        self.is_claimed = self.is_kept = False
+        self._raw: Any = None
+        self._head, self._at_end, self._is_started = bytearray(), False, False
+        self._copy: Copy | None = None
+
+    @property
+    def is_stdin(self) -> bool:
+        """Whether it is standard input."""
+        return not isinstance(self.origin, Path)
+
+    @property
+    def is_copied(self) -> bool:
+        """Whether it is copied to a temporary file, and can be read any number of times."""
+        return self._copy is not None
+
+    @property
+    def is_started(self) -> bool:
+        """Whether a reader has taken bytes from it, which no other reader gets."""
+        return self._is_started and not self.is_copied
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether all of it has been read."""
+        return self._at_end and (self.is_copied or not self._head)
+
+    def peek(self, size: int) -> bytes:
+        """Return the first bytes and keep them.
+
+        Raises
+        ------
+        DataError
+            There are none.
+        """
+        if self._copy is not None:
+            return self.open().read(size)
+        while len(self._head) < size and not self._at_end:
+            piece = bytearray(size - len(self._head))
+            self._head += piece[: self._read_raw(piece)]
+        if not self._head and not self._is_started:
+            raise DataError(f"{self.name}: {'standard input' if self.is_stdin else 'the pipe'} is empty")
+        return bytes(self._head[:size])
+
+    def copy(self) -> None:
+        """Copy all of it to a temporary file.
+
+        Raises
+        ------
+        DataError
+            It was started, or there is no room for the file.
+        """
+        if self._copy is not None:
+            return
+        self.open()
+        try:
+            copy = Copy()
+            with phase(self.name, unit="bytes") as add:
+                while text := self.read(COPY_BYTES):
+                    write_all(copy.file, text)
+                    add(len(text))
+        except OSError as error:
+            raise DataError(
+                f"{self.name}: cannot be copied to a temporary file: {error.strerror or error} (hint: set TMPDIR)"
+            ) from None
+        self._copy = copy
+        self.close()
+
+    def open(self) -> BinaryIO:
+        """Start reading: any number of times from a copy, else once."""
+        if self._copy is not None:
+            return cast(BinaryIO, io.BufferedReader(_CopyReader(self._copy), COPY_BYTES))
+        if self._is_started:
+            raise DataError(f"{self.name}: a pipe can be read only once (hint: save it to a file first)")
+        self._is_started = True
+        return cast(BinaryIO, self)
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, view: Any) -> int:
+        """Read the bytes that were kept, then those that follow."""
+        if not self._head:
+            return self._read_raw(view)
+        size = min(len(view), len(self._head))
+        view[:size] = self._head[:size]
+        del self._head[:size]
+        return size
+
+    def close(self) -> None:
+        """Close a named pipe; standard input stays open."""
+        if self._raw is not None and not self.is_stdin:
+            self._raw.close()
+        super().close()
+
+    def _read_raw(self, view: Any) -> int:
+        """Read into a buffer; return 0 at the end."""
+        if self._raw is None:
+            self._raw = getattr(self.origin, "buffer", self.origin) if self.is_stdin else self.origin.open("rb", 0)
+        n_read = self._raw.readinto(view)
+        while n_read is None:  # it is in non-blocking mode
+            select.select([self._raw], [], [])
+            n_read = self._raw.readinto(view)
+        self._at_end |= not n_read and len(view) > 0
+        return int(n_read)
+
+
+class _CopyReader(io.RawIOBase):
+    """The copy of a pipe, from its beginning."""
+
+    def __init__(self, copy: Copy) -> None:
+        self._copy, self._offset = copy, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, view: Any) -> int:
+        n_read = self._copy.read_at(self._offset, view)
+        self._offset += n_read
+        return n_read
+
+
+_pipes: dict[object, Pipe] = {}  # by device and inode, or "-"
+
+
+def find_pipe(path: Path) -> Pipe | None:
+    """Return the pipe that a path names, or None where it names something else.
+
+    Raises
+    ------
+    DataError
+        Standard input that is closed.
+    """
+    if isinstance(path, RemotePath):
+        return None
+    if path == STDIN:
+        return _find_stdin("-")
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return None
+    if not stat.S_ISFIFO(status.st_mode):
+        return None
+    with suppress(AttributeError, OSError, ValueError):  # a standard input without a descriptor
+        if os.path.samestat(status, os.fstat(sys.stdin.fileno())):
+            return _find_stdin(str(path))
+    return _pipes.setdefault((status.st_dev, status.st_ino), Pipe(str(path), path))
+
+
+def _find_stdin(name: str) -> Pipe:
+    if sys.stdin is None or getattr(sys.stdin, "closed", False):
+        raise DataError(f"{name}: standard input is closed")
+    if "-" not in _pipes or _pipes["-"].origin is not sys.stdin:
+        _pipes["-"] = Pipe(name, sys.stdin)
+    return _pipes["-"]
+
+
+def claim_pipe(path: Path) -> None:
+    """Reserve a pipe for one input; anything else may be several inputs.
+
+    Raises
+    ------
+    UsageError
+        It is another input already.
+    """
+    pipe = find_pipe(path)
+    if pipe is None or pipe.is_kept:
+        return
+    if pipe.is_claimed and not pipe.is_stdin and pipe.is_finished:  # a named pipe may be written to again
+        key = next(key for key, each in _pipes.items() if each is pipe)
+        pipe = Pipe(str(path), path)
+        with suppress(DataError):
+            pipe.peek(1)
+            _pipes[key] = pipe
+        pipe = _pipes[key]
+    if pipe.is_claimed:
+        what = "standard input, -," if pipe.is_stdin else f"{path}: a pipe"
+        raise UsageError(f"{what} can be only one of the files")
+    pipe.is_claimed = True
+
+
+def copy_pipe(path: Path) -> None:
+    """Copy a pipe to a temporary file, so that it can be read any number of times; do nothing for a file.
+
+    A remote file whose store gives it only from the beginning is copied too, so that it comes once.
+    """
+    if isinstance(path, RemotePath) and not path.remote.has_ranges:
+        from xmceval.files.remote.reading import make_copy
+
+        make_copy(path.remote)
+    pipe = find_pipe(path)
+    if pipe is not None:
+        pipe.copy()
+
+
+def is_copied(path: Path) -> bool:
+    """Return whether a path is a pipe, or a remote file, that was copied to a temporary file."""
+    if isinstance(path, RemotePath):
+        return path.remote.copy is not None
+    pipe = find_pipe(path)
+    return pipe is not None and pipe.is_copied
+
+
+def is_started(path: Path) -> bool:
+    """Return whether a path is a pipe of which a reader has taken bytes, so that no other can read it."""
+    pipe = find_pipe(path)
+    return pipe is not None and pipe.is_started
+
+
+@contextmanager
+def kept_pipes(paths: Iterable[Path]) -> Iterator[None]:
+    """Copy the pipes of some paths to temporary files, so that each can be opened as an input any number of times."""
+    pipes = list[Pipe]()
+    try:
+        for path in paths:
+            claim_pipe(path)
+            pipe = find_pipe(path)
+            if pipe is not None:
+                pipe.copy()
+                pipe.is_kept = True
+                pipes.append(pipe)
+        yield
+    finally:
+        for pipe in pipes:
+            pipe.is_kept = False
+        for key in [key for key, pipe in _pipes.items() if pipe in pipes and not pipe.is_stdin]:
+            del _pipes[key]

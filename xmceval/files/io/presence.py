@@ -1,0 +1,60 @@
+"""Presence: whether the files of a command can be read, checked before the first of them is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Container, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from xmceval.errors import DataError, UsageError, names_flags
+from xmceval.files.arrays.npypairs import describe_missing, has_pair
+from xmceval.files.io.paths import RemotePath, to_path
+from xmceval.files.io.pipes import STDIN
+
+
+def check_files(inputs: Iterable[Any], may_have_shards: Container[Path] = ()) -> None:
+    """Check that the paths in `inputs` are files that can be read; anything else is skipped.
+
+    Parameters
+    ----------
+    inputs : iterable
+    may_have_shards : container of Path
+        Those of which a directory could be the shards, for the message.
+
+    Raises
+    ------
+    DataError
+        Paths that are missing, directories or not readable: all of them, one per line.
+    UsageError
+        Standard input, ``-``, more than once.
+    """
+    paths = [to_path(each) for each in inputs if isinstance(each, (str, Path))]
+    if paths.count(STDIN) > 1:
+        raise UsageError("standard input, -, can be only one of the files")
+    option = "--shards, or " if names_flags() else ""
+    hint = f" (hint: pass {option}a pattern such as 'shards/*', to take its files as shards)"
+    hints = {path: hint if path in may_have_shards else "" for path in paths}
+    faults = dict.fromkeys(fault for path, hint in hints.items() for fault in _find_faults(path, hint))
+    if faults:
+        raise DataError(*faults)
+
+
+def _find_faults(path: Path, hint: str) -> Iterator[str]:
+    """Yield what is wrong with a path."""
+    if path == STDIN:
+        return
+    try:
+        is_missing = not (path.exists() or has_pair(path))
+    except DataError as error:  # of a store that does not answer
+        yield from str(error).split("\n")
+        return
+    except (OSError, ValueError) as error:  # such as a NUL in the path
+        yield f"{path}: {getattr(error, 'strerror', None) or error}"
+        return
+    if is_missing:
+        yield describe_missing(path)
+    elif path.is_dir() and not has_pair(path):
+        yield f"{path}: is a directory; expected a file{hint}"
+    elif not isinstance(path, RemotePath) and path.exists() and not os.access(path, os.R_OK):
+        yield f"{path}: Permission denied"

@@ -1,0 +1,185 @@
+"""Finding shards: patterns, lists of files and directories, in natural order, and which shards belong together."""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from xmceval.errors import DataError, counted
+from xmceval.files.arrays.npypairs import has_pair, pair_of
+from xmceval.files.io.paths import RemotePath, as_input, to_path
+from xmceval.files.io.streams import read_all_bytes
+from xmceval.rows.matrices.lists import is_pair
+from xmceval.rows.shards import Shards, parts_of
+
+COMPRESSED = (".gz", ".xz", ".bz2", ".zst")
+
+_NUMBER = re.compile(r"([0-9]+)")
+
+
+def find_shards(value: Any, *, directories: bool = False, are_scores: bool = False) -> Any:
+    """Return the shards that a pattern, ``@LIST`` or a list names; anything else as it is.
+
+    The path of an existing file is that file, whatever its name looks like.
+
+    Parameters
+    ----------
+    value : path, list or anything else
+        A pattern such as ``"preds-*.npz"`` stands for the files that match, in natural order: 2 before 10. ``@LIST`` is
+        a file with one path per line, and a list has paths or matrices: their order is kept.
+    directories : bool
+        A directory stands for the files in it.
+    are_scores : bool
+        Labels and their scores in a list are a pair, and not two shards.
+
+    Raises
+    ------
+    DataError
+        A pattern that no file matches, a directory without files, or an empty list.
+    """
+    if isinstance(value, list):
+        are_shards = value and all(map(is_matrix, value)) and not (are_scores and is_pair(value, "y_score"))
+        return as_input(Shards(value)) if are_shards else as_input(value)
+    if not isinstance(value, (str, Path)):
+        return as_input(value)
+    path = to_path(value)
+    text = str(path) if isinstance(path, RemotePath) else str(value)
+    if directories and path.is_dir():
+        pattern = path / "*" if isinstance(path, RemotePath) else f"{glob.escape(text)}/*"
+        return _match(pattern, text, f"{text}: is a directory without files")
+    if _exists(path) or has_pair(path):
+        return as_input(value)
+    if text.startswith("@") and len(text) > 1:
+        return _read_list(text)
+    if not glob.has_magic(text):
+        return as_input(value)
+    pattern = path if isinstance(path, RemotePath) else text
+    return _match(pattern, path.name, f"{pattern}: no file matches this pattern")
+
+
+def is_matrix(value: Any) -> bool:
+    """Return whether a value is a path or a matrix, and not a row of numbers, names or labels."""
+    if isinstance(value, (str, Path)) or hasattr(value, "tocsr"):
+        return True
+    is_pair = isinstance(value, tuple) and len(value) == 2
+    return all(getattr(each, "ndim", 0) == 2 for each in value) if is_pair else getattr(value, "ndim", 0) == 2
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # such as a NUL in the path; opening it reports that
+        return True
+
+
+def _match(pattern: str | RemotePath, name: str, problem: str) -> Shards:
+    """Return the files that match a pattern; the two files of a pair are one shard."""
+    if isinstance(pattern, RemotePath):
+        found = list(map(to_path, pattern.remote.match()))
+    else:
+        found = [each for each in map(Path, glob.glob(pattern, recursive=True)) if not each.is_dir()]
+    files = sorted(found, key=natural_key)
+    if not files:
+        raise DataError(problem)
+    by_pair = {pair_of(each): each for each in reversed(files)}
+    return Shards(list(reversed(by_pair.values())), name, is_listed=False)
+
+
+def _read_list(text: str) -> Shards:
+    path = to_path(text[1:])
+    lines = read_all_bytes(path).decode(errors="surrogateescape").splitlines()
+    parts = [to_path(line.strip()) for line in lines if line.strip()]
+    if not parts:
+        raise DataError(f"{path}: has no lines; expected one path of a shard per line")
+    return Shards(parts, path.name)
+
+
+def natural_key(path: Path) -> tuple[object, ...]:
+    """Return a key that orders numbers in names by their value: 2 before 10."""
+    words = _NUMBER.split(str(path))
+    return (*((word, int(number)) for word, number in zip(words[::2], [*words[1::2], "-1"], strict=True)), str(path))
+
+
+def check_pairing(truth: Any, scores: Any) -> None:
+    """Refuse shards of truth and of predictions that do not belong together, as far as numbers and names show it.
+
+    Names must have the same numbers, or numbers that differ by a constant as where one counts from 1; without numbers
+    their other parts must be the same. One file for all shards of the other is fine.
+
+    Raises
+    ------
+    DataError
+        Different numbers of shards, or names of others.
+    """
+    if len(parts_of(truth)) == 1 or len(parts_of(scores)) == 1:
+        return
+    if len(truth) != len(scores):
+        missing = _find_missing(truth, scores)
+        raise DataError(
+            f"{truth.name}: {counted(len(truth), 'shard')}, {scores.name}: {counted(len(scores), 'shard')}"
+            f"{missing}; expected a shard of predictions for each of the truth, or one file"
+        )
+    pairs = [(first, second) for first, second in zip(truth.parts, scores.parts, strict=True)]
+    if not all(isinstance(each, (str, Path)) for pair in pairs for each in pair):
+        return
+    own, other = find_keys(truth.parts), find_keys(scores.parts)
+    is_same_order = own == other or _differ_by_constant(own, other)
+    if is_same_order or (truth.is_listed and scores.is_listed and sorted(map(str, own)) != sorted(map(str, other))):
+        return
+    wrong = next((i for i, (first, second) in enumerate(zip(own, other, strict=True)) if first != second), 0)
+    raise DataError(
+        f"{pairs[wrong][0]} would be scored with {pairs[wrong][1]}, shard {wrong + 1} of each: are they of the same "
+        "rows? (hint: list the shards in the order of their rows, one path per line, and pass @LIST)"
+    )
+
+
+def _find_missing(truth: Shards, scores: Shards) -> str:
+    """Return the first shard without a partner, for a message, where names tell."""
+    if not all(isinstance(each, (str, Path)) for each in (*truth.parts, *scores.parts)):
+        return ""
+    own, other = find_keys(truth.parts), find_keys(scores.parts)
+    for keys, parts, others, name in ((own, truth.parts, other, scores.name), (other, scores.parts, own, truth.name)):
+        alone = [part for key, part in zip(keys, parts, strict=True) if key not in others]
+        if alone and len(alone) < len(parts):
+            return f" ({alone[0]} has no partner in {name})"
+    return ""
+
+
+def find_keys(parts: Sequence[Any]) -> list[tuple[int, ...]] | list[str]:
+    """Return what distinguishes the names of shards: their numbers, as far as they differ, or other parts of them."""
+    names = [_plain_name(to_path(each)) for each in parts]
+    numbers = [tuple(int(word) for word in _NUMBER.split(name)[1::2]) for name in names]
+    if len(set(map(len, numbers))) == 1:
+        varying = [i for i, column in enumerate(zip(*numbers, strict=True)) if len(set(column)) > 1]
+        keys = [tuple(own[i] for i in varying) for own in numbers]
+        if len(set(keys)) == len(parts):
+            return keys
+    stems = [str(to_path(name).parent / to_path(name).name.partition(".")[0]) for name in names]
+    start = _n_common(stems)
+    stop = _n_common([stem[start:][::-1] for stem in stems])
+    return [stem[start : len(stem) - stop] for stem in stems]
+
+
+def _plain_name(path: Path) -> str:
+    """Return a path without the ending that says how the file is compressed."""
+    name = str(path)
+    for ending in COMPRESSED:
+        name = name.removesuffix(ending)
+    return name
+
+
+def _n_common(words: Sequence[str]) -> int:
+    """Return how many letters at the start all words have in common."""
+    first, last = min(words), max(words)
+    differing = (i for i, (one, other) in enumerate(zip(first, last, strict=False)) if one != other)
+    return next(differing, min(len(first), len(last)))
+
+
+def _differ_by_constant(own: Sequence[Any], other: Sequence[Any]) -> bool:
+    """Return whether numbers differ by the same for all shards."""
+    if not all(isinstance(each, tuple) and len(each) == len(own[0]) for each in (*own, *other)):
+        return False
+    return len({tuple(a - b for a, b in zip(one, two, strict=True)) for one, two in zip(own, other, strict=True)}) == 1

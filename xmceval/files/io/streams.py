@@ -1,0 +1,210 @@
+"""Streams: the bytes of files and pipes, decompressed where their first bytes ask for it."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import stat
+import weakref
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, BinaryIO, cast
+
+from xmceval.errors import DataError
+from xmceval.files.io.frames import DamagedError, open_bzip2, open_xz, open_zstd
+from xmceval.files.io.paths import RemotePath
+from xmceval.files.io.pipes import find_pipe
+from xmceval.files.io.signatures import BZIP2, GZIP, XZ, ZSTD, ZSTD_SKIPPABLE
+from xmceval.rows.progress import Watcher, find_watcher
+
+# Readers of a path or an open file, by the first bytes.
+DECOMPRESSORS: Mapping[bytes, Callable[[Any], Any]] = MappingProxyType(
+    {
+        GZIP: gzip.open,
+        BZIP2: open_bzip2,
+        XZ: open_xz,
+        **dict.fromkeys((ZSTD, *ZSTD_SKIPPABLE), open_zstd),
+    }
+)
+
+_WATCHED_BYTES = 1 << 20  # at a time, of a file that is read whole
+
+_LONGEST_SIGNATURE = max(map(len, DECOMPRESSORS))
+
+
+def open_bytes(path: Path) -> BinaryIO:
+    """Open a file or a pipe, such as standard input, for reading; it is decompressed by its first bytes.
+
+    Raises
+    ------
+    DataError
+        A missing or unreadable file, a directory, a device, an empty file, or a pipe that was read already.
+    """
+    pipe = find_pipe(path)
+    if pipe is not None:
+        head = pipe.peek(_LONGEST_SIGNATURE)
+        return _decompress(pipe.open(), head, path)
+    stream = _open_watched(path)
+    head = stream.read(_LONGEST_SIGNATURE)
+    stream.seek(0)
+    if not head.startswith(tuple(DECOMPRESSORS)):
+        return stream
+    if find_watcher() is None and not isinstance(path, RemotePath):
+        stream.close()
+        return _decompress(path, head, path)
+    decompressed = _decompress(stream, head, path)
+    weakref.finalize(decompressed, stream.close)  # some decompressors leave the file open that they are passed
+    return decompressed
+
+
+def open_jumping(path: Path) -> Any:
+    """Return what opens an uncompressed file for readers that jump in it: the path, or a remote file that is opened."""
+    return _open_watched(path) if isinstance(path, RemotePath) else path
+
+
+def is_mappable(path: Path) -> bool:
+    """Return whether a path is a file that can be mapped into memory."""
+    return not isinstance(path, RemotePath) and is_uncompressed(path)
+
+
+def is_empty(path: Path) -> bool:
+    """Return whether a path is a file without a byte."""
+    if isinstance(path, RemotePath):
+        return path.is_file() and path.remote.size == 0
+    return path.is_file() and path.stat().st_size == 0
+
+
+def is_uncompressed(path: Path) -> bool:
+    """Return whether a path is a file that is not compressed."""
+    if find_pipe(path) is not None:
+        return False
+    with _open_stored(path) as stream:
+        head = stream.read(_LONGEST_SIGNATURE)
+    return not head.startswith(tuple(DECOMPRESSORS))
+
+
+def read_first_bytes(path: Path, size: int) -> bytes:
+    """Read the first bytes of a file, decompressed; those of a pipe are kept for its reader."""
+    buffer = bytearray(size)
+    pipe = find_pipe(path)
+    if pipe is None:
+        with open_bytes(path) as stream:
+            return bytes(buffer[: read_into(stream, memoryview(buffer), path)])
+    compressed = pipe.peek(size)
+    stream = _decompress(io.BytesIO(compressed), compressed, path)
+    filled = 0
+    with _locate_damage(path):
+        try:
+            while n_read := stream.readinto(memoryview(buffer)[filled:]):  # type: ignore[attr-defined]
+                filled += n_read
+        except EOFError:  # these are the first compressed bytes only
+            pass
+    return bytes(buffer[:filled])
+
+
+def read_all_bytes(path: Path) -> bytes:
+    """Read a whole file, decompressed: for small files, or for those that are held in memory anyway."""
+    with open_bytes(path) as stream, _locate_damage(path):
+        return stream.read()
+
+
+def read_into(stream: BinaryIO, view: memoryview, path: Path) -> int:
+    """Read until the view is full or the stream ends; return the number of bytes."""
+    filled = 0
+    with _locate_damage(path):
+        while filled < len(view):
+            n_read = stream.readinto(view[filled:])  # type: ignore[attr-defined]
+            if not n_read:
+                break
+            filled += n_read
+    return filled
+
+
+def quote(text: bytes) -> str:
+    """Quote the beginning of some bytes of a file for a message."""
+    plain = text.strip()
+    quoted = ascii(plain[:40].decode("latin-1"))
+    return quoted if len(plain) <= 40 else f"{quoted}..."
+
+
+class _WatchedFile(io.FileIO):
+    """A file whose watcher sees the bytes that are read."""
+
+    watcher: Watcher
+
+    def readinto(self, view: Any) -> int | None:
+        """Read into a buffer."""
+        n_read = super().readinto(view)
+        self.watcher.read(n_read or 0)
+        return n_read
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Read so many bytes at most, or all."""
+        if size is None or size < 0:
+            return self.readall()
+        text = super().read(size)
+        self.watcher.read(len(text or b""))
+        return text or b""
+
+    def readall(self) -> bytes:
+        """Read the rest, piece by piece."""
+        return b"".join(iter(lambda: self.read(_WATCHED_BYTES), b""))
+
+
+def _open_watched(path: Path) -> BinaryIO:
+    """Open a file as it is stored, and show it to the watcher, if there is one."""
+    stream, watcher = _open_stored(path), find_watcher()
+    if watcher is None or isinstance(path, RemotePath):  # remote files show themselves
+        return stream
+    stream.close()
+    watched = _WatchedFile(path, "rb")
+    watched.watcher = watcher
+    watcher.open(str(path), os.fstat(watched.fileno()).st_size)
+    return cast(BinaryIO, watched)
+
+
+def _open_stored(path: Path) -> BinaryIO:
+    """Open a file as it is stored."""
+    if isinstance(path, RemotePath):
+        return cast(BinaryIO, path.open())
+    try:
+        status = path.stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise DataError(f"{path}: is a directory; expected a file")
+        if not stat.S_ISREG(status.st_mode):
+            raise DataError(f"{path}: is a device or a socket; expected a file or a pipe")
+        if status.st_size == 0:
+            raise DataError(f"{path}: the file is empty")
+        return cast(BinaryIO, path.open("rb", buffering=0))
+    except DataError:
+        raise
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file") from None
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _decompress(file: Any, head: bytes, path: Path) -> BinaryIO:
+    """Return a stream of the decompressed bytes of a path or an open file that begins with `head`."""
+    for signature, decompress in DECOMPRESSORS.items():
+        if head.startswith(signature):
+            try:
+                return cast(BinaryIO, decompress(file))
+            except DataError as error:
+                raise DataError(f"{path}: {error}") from None
+    return cast(BinaryIO, file)
+
+
+@contextmanager
+def _locate_damage(path: Path) -> Iterator[None]:
+    """Turn what reading a damaged file raises into an error with its place."""
+    try:
+        yield
+    except (EOFError, zlib.error, gzip.BadGzipFile, DamagedError) as error:
+        raise DataError(f"{path}: the compressed file is damaged or truncated ({error})") from None
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror or error}") from None

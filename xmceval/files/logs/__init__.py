@@ -1,0 +1,1 @@
+"""Flat logs of group, label and score."""

@@ -1,0 +1,1 @@
+"""Files of the ranking field: TREC and LETOR."""

@@ -1,0 +1,112 @@
+"""Entries: files that list a row, a label and a value one by one; they are held in memory to be sorted by row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xmceval.errors import DataError, counted, listed
+from xmceval.files.arrays.csr import coo_to_csr
+from xmceval.files.opened import Opened, Request
+from xmceval.rows.block import Int64
+from xmceval.rows.matrices.matrices import MatrixSource
+from xmceval.rows.matrices.storage import Csr
+
+AnyArray = NDArray[Any]
+
+# The names of the columns, in small letters.
+ROW_NAMES = ("row", "row_id", "instance", "instance_id")
+LABEL_NAMES = ("label", "label_id", "column", "col")
+VALUE_NAMES = ("score", "value", "probability", "prob", "grade", "relevance")
+
+EXPECTED = "row, label and score"
+
+
+class Roles(NamedTuple):
+    """The places of the row, the label and the value among columns; truth may have no values."""
+
+    row: int
+    label: int
+    value: int | None
+
+
+def find_roles(names: Sequence[str], request: Request) -> Roles | None:
+    """Find the columns by their names; return None where one of them is missing or has several candidates."""
+    lowered = [name.strip().strip('"').lower() for name in names]
+    places = [[i for i, name in enumerate(lowered) if name in role] for role in (ROW_NAMES, LABEL_NAMES, VALUE_NAMES)]
+    rows, labels, values = places
+    if len(rows) != 1 or len(labels) != 1 or len(values) > 1 or (not values and request.are_scores):
+        return None
+    return Roles(rows[0], labels[0], values[0] if values else None)
+
+
+def explain_columns(request: Request) -> str:
+    """Return the names that columns may have, for a message."""
+    value = "" if request.are_scores else ", which truth may lack"
+    return f"one of {listed(ROW_NAMES)}; one of {listed(LABEL_NAMES)}; one of {listed(VALUE_NAMES)}{value}"
+
+
+@dataclass
+class Entries:
+    """Rows, labels and values, collected part by part."""
+
+    rows: list[AnyArray] = field(default_factory=list)
+    labels: list[AnyArray] = field(default_factory=list)
+    values: list[AnyArray] = field(default_factory=list)
+
+    def add(self, rows: AnyArray, labels: AnyArray, values: AnyArray | None = None) -> None:
+        """Add entries; without values they count 1."""
+        self.rows.append(rows.astype(np.int64, copy=False))
+        self.labels.append(labels.astype(np.int64, copy=False))
+        self.values.append(np.ones(rows.size) if values is None else values)
+
+    def open(
+        self, path: Path, request: Request, form: str, facts: Sequence[str], shape: tuple[int, int] | None = None
+    ) -> Opened:
+        """Return the entries as an opened file.
+
+        Parameters
+        ----------
+        path : Path
+        request : Request
+        form : str
+            The name of the format.
+        facts : sequence of str
+            What people are told of it.
+        shape : (int, int), optional
+            The numbers of rows and labels that the file declares; without it the largest row is the last one, unless
+            there are more in the truth.
+
+        Raises
+        ------
+        DataError
+            No entries, or a row beyond the last.
+        """
+        if not self.rows and shape is None:
+            raise DataError(f"{path}: has no entries; expected {EXPECTED}")
+        empty: Int64 = np.empty(0, dtype=np.int64)
+        rows, labels = (np.concatenate([empty, *parts]) for parts in (self.rows, self.labels))
+        values = np.concatenate(self.values) if self.values else np.empty(0)
+        largest = int(rows.max(initial=-1))
+        n_rows = shape[0] if shape is not None else largest + 1
+        if shape is None and request.are_scores and request.n_rows is not None:
+            n_rows = request.n_rows
+            if largest >= n_rows:
+                raise DataError(
+                    f"{path}: has an entry in row {largest}, but the truth has {counted(n_rows, 'row')} "
+                    "(rows are 0-based)"
+                )
+        csr = Csr(*coo_to_csr(str(path), rows, labels, values, n_rows), request.are_scores)
+        n_labels = None if shape is None else shape[1]
+        source = MatrixSource(str(path), n_rows, n_labels, [csr], is_exact=n_labels is not None)
+        return Opened(source, form, tuple(facts), request.role, is_held=True)
+
+
+def are_whole(numbers: AnyArray) -> bool:
+    """Return whether all numbers can be rows or labels: whole, at least 0, and exact in float64."""
+    return bool(np.all((numbers >= 0) & (numbers < 2**53))) and bool(np.all(numbers == np.floor(numbers)))

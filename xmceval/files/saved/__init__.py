@@ -1,0 +1,1 @@
+"""What xmceval writes and reads back: values of rows and labels, and states."""

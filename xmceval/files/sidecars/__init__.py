@@ -1,0 +1,1 @@
+"""Files beside truth and predictions: names of labels, filters, numbers."""

@@ -1,0 +1,287 @@
+"""Layouts of text files: the grammar of the rows and the sizes in a header, inferred from the content."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from xmceval.errors import DataError, argument, counted
+from xmceval.files.io.chunks import count_lines
+from xmceval.files.io.lines import without_comment
+from xmceval.files.io.pipes import copy_pipe
+from xmceval.files.io.signatures import UTF8_BOM
+from xmceval.files.io.streams import quote, read_first_bytes
+from xmceval.files.sidecars.labelnames import LARGEST_ID, Names
+from xmceval.files.text.grammars import FASTTEXT_PREFIX, GRAMMARS, Grammar
+
+HEAD_BYTES = 1 << 20
+
+WORDS_COMPARED = 1 << 16  # words that are looked up in the label names, to distinguish names from ids
+
+_FEATURE = re.compile(rb"\d+:")
+
+_ID_LIST = re.compile(rb"\d+(?:[ \t]*,[ \t]*\d+|[ \t]+\d+)*\Z")
+
+_LABEL_AND_SCORE = rb"\d+[ \t]+[-+]?(?:[\d.]+(?:[eE][-+]?\d+)?|(?i:inf|infinity|nan))"
+
+_SCORED = re.compile(rb"%b(?:[ \t]*\t[ \t]*%b)*\Z" % (_LABEL_AND_SCORE, _LABEL_AND_SCORE))
+
+# Whole numbers in pairs between tabs, with a blank inside each: labels with scores, not labels.
+_TABBED_PAIRS = re.compile(rb"\d+ +\d+(?: *\t\d+ +\d+)+\Z")
+
+_FASTTEXT_LABEL = re.compile(rb"(?:\A|[ \t])__label__")
+
+_FASTTEXT_LIST = re.compile(rb"__label__\S*(?:[ \t]+__label__\S*)*\Z")
+
+_IDS_AND_TEXT = re.compile(rb"\d+(?:,\d+)*\t")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The layout of a text file.
+
+    Attributes
+    ----------
+    kind : str
+        A key of GRAMMARS.
+    start : int
+        The offset of the first row.
+    header_lines : int
+        The lines before it.
+    n_rows, n_labels : int or None
+        The numbers that a header declares.
+    header : str
+        The header, or an empty string.
+    names : Names or None
+        The label names, if rows have names instead of ids.
+    warning : str
+        A warning if the rows could be read in another way, or an empty string.
+    """
+
+    kind: str
+    start: int = 0
+    header_lines: int = 0
+    n_rows: int | None = None
+    n_labels: int | None = None
+    header: str = ""
+    names: Names | None = None
+    warning: str = ""
+
+    @property
+    def grammar(self) -> Grammar:
+        """The grammar of the rows."""
+        return GRAMMARS[self.kind]
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What people are told of the layout."""
+        header = f"header {self.header!r}" if self.header else "no header"
+        names = () if self.names is None else (f"label names from {self.names.source}",)
+        return "text", self.grammar.name, header, *names
+
+    @property
+    def description(self) -> str:
+        """The layout in words."""
+        return ", ".join(self.facts)
+
+
+def detect_layout(path: Path, names: Names | None = None) -> Layout:
+    """Infer the layout of a text file from its first megabyte.
+
+    Raises
+    ------
+    DataError
+        Text of no known layout.
+    """
+    head = read_first_bytes(path, HEAD_BYTES)
+    start = len(UTF8_BOM) if head.startswith(UTF8_BOM) else 0
+    lines = head[start:].split(b"\n")
+    _check_text(path, lines[0], is_blank=len(head) < HEAD_BYTES and not head[start:].strip())
+    if len(head) == HEAD_BYTES and len(lines) > 1:
+        lines.pop()
+    kind = _find_marked_kind(lines)
+    if kind:
+        return Layout(kind, start, names=names)
+    for number, line in enumerate(lines):
+        after = start + len(line) + 1
+        layout = _detect_below_header(path, lines, number, after, names)
+        if layout is not None:
+            return layout
+        is_comment = line.lstrip().startswith(b"#")
+        if not is_comment or (names is not None and names.has_all(line.split())):
+            break
+        start = after
+    rows = lines[number:]
+    return _finish(path, Layout(_find_kind(rows) or "pairs", start, number), rows, names)
+
+
+def _check_text(path: Path, first_line: bytes, *, is_blank: bool) -> None:
+    """Refuse what is not text with newlines."""
+    if b"\0" in first_line:
+        raise DataError(f"{path}: is binary data of an unknown kind, or UTF-16; expected UTF-8 text, npz or npy")
+    if b"\r" in first_line.rstrip():
+        raise DataError(f"{path}: its lines end with carriage returns only; expected newlines")
+    if is_blank:
+        raise DataError(f"{path}: has only blank lines; expected rows of idx:value")
+
+
+def _find_marked_kind(lines: Sequence[bytes]) -> str:
+    """Return the kind of rows that carry a mark, or an empty string."""
+    rows = [row for line in lines[:1000] if (row := line.strip())]
+    if not rows:
+        return ""
+    if rows[0].startswith((b"{", b"[")):
+        return "json"
+    if any(FASTTEXT_PREFIX in row and _FASTTEXT_LABEL.search(row) for row in rows):
+        return "fasttext-lists" if all(map(_FASTTEXT_LIST.match, rows)) else "fasttext"
+    return ""
+
+
+def _detect_below_header(path: Path, lines: list[bytes], number: int, after: int, names: Names | None) -> Layout | None:
+    """Return the layout of the rows below a line if it is a header, which may be a comment."""
+    line = lines[number].strip()
+    text = line.lstrip(b"# \t")
+    mark = line[: len(line) - len(text)]
+    text = without_comment(text).rstrip()  # a comment may follow the header
+    numbers = _whole_numbers(text)
+    if len(numbers) != 2 and (len(numbers) != 3 or line.startswith(b"#") or b"," in text):
+        return None
+    layout = _parse_header(path, number, numbers, mark + text, after)
+    rows = lines[number + 1 :]
+    kind = _find_kind(rows)
+    if kind == "ids" and b"," in text and not mark:  # a row of a list: headers have blanks
+        return None
+    if kind in {"", "pairs", "labels"}:
+        if layout.kind == "pairs" or _has_labels(path, layout, rows):
+            return _finish(path, layout, rows, names)
+    elif _fits_header(layout, kind, rows) and _has_declared_rows(path, layout):
+        return _finish(path, replace(layout, kind=kind), rows, names)
+    return None
+
+
+def _whole_numbers(text: bytes) -> list[bytes]:
+    """Return the whole numbers of a line that has nothing else."""
+    words = text.replace(b",", b" ").split()
+    return words if all(word.isdigit() for word in words) and not text.startswith(b",") else []
+
+
+def _parse_header(path: Path, number: int, numbers: list[bytes], header: bytes, after: int) -> Layout:
+    """Parse a header: two numbers before rows of pairs, three before rows of labels with features."""
+    if max(map(len, numbers)) > 19 or max(map(int, numbers)) > LARGEST_ID:
+        raise DataError(f"{path}:{number + 1}: a number of the header {quote(header)} is above 2^63 - 2")
+    kind = "pairs" if len(numbers) == 2 else "labels"
+    return Layout(kind, after, number + 1, int(numbers[0]), int(numbers[-1]), header.decode())
+
+
+def _has_labels(path: Path, layout: Layout, rows: list[bytes]) -> bool:
+    """Return whether a header of three numbers is not a row of three labels; refuse it before rows of pairs."""
+    if any(b":" in row for row in rows):
+        if any(words and b":" not in words[0] for row in rows if (words := without_comment(row).split(None, 1))):
+            return True
+        raise DataError(
+            f"{path}:{layout.header_lines}: the header {layout.header!r} declares points, features and labels, but "
+            "no row begins with labels; expected the header 'rows cols' before rows of idx:value"
+        )
+    return _has_declared_rows(path, layout)
+
+
+def _fits_header(layout: Layout, kind: str, rows: list[bytes]) -> bool:
+    """Return whether the labels of the first rows are below the number that a header would declare."""
+    words = (word for row in rows for word in without_comment(row).replace(b",", b" ").split())
+    return kind != "ids" or all(
+        len(word) < 20 and int(word) < (layout.n_labels or 0) for word in words if word.isdigit()
+    )
+
+
+def _has_declared_rows(path: Path, layout: Layout) -> bool:
+    """Return whether as many lines follow as the header would declare rows."""
+    copy_pipe(path)
+    return count_lines(path) - layout.header_lines == layout.n_rows
+
+
+def _find_kind(lines: Sequence[bytes]) -> str:
+    """Return the kind of the first row that shows it, or an empty string if there is no row."""
+    kind = ""
+    for line in lines:
+        row = without_comment(line).strip()
+        words = row.split(None, 1)
+        if words and b":" in words[0] and _FEATURE.match(words[0]):
+            return "pairs"
+        if len(words) == 2 and words[0].replace(b",", b"").isdigit() and _FEATURE.match(words[1]):
+            return "labels"
+        if not kind and words:
+            if _TABBED_PAIRS.match(row):
+                return "scored"
+            if _ID_LIST.match(row):
+                kind = "ids"
+            elif _SCORED.match(row):
+                return "scored"
+            else:
+                kind = "labels" if _IDS_AND_TEXT.match(row) else "names"
+        elif kind == "ids" and words and _SCORED.match(row) and (_TABBED_PAIRS.match(row) or not _ID_LIST.match(row)):
+            return "scored"
+    return kind
+
+
+def _finish(path: Path, layout: Layout, lines: list[bytes], names: Names | None) -> Layout:
+    """Decide whether words are ids or names of labels, and check the first row."""
+    if layout.kind == "names" and names is None:
+        layout = replace(layout, kind="pairs")
+    if layout.kind in {"pairs", "labels"}:
+        _check_first_row(path, layout, lines)
+        return replace(layout, warning=_doubt_first_row(path, layout, lines))
+    if layout.kind == "scored" or names is None:
+        return layout
+    rows = [line for line in lines if line.strip()]
+    words = [word for row in rows for word in row.split()][:WORDS_COMPARED]
+    if layout.kind == "names":
+        fields = [field.strip() for row in rows for field in row.split(b"\t")][:WORDS_COMPARED]
+        are_fields = not names.has_all(words) and (names.has_all(fields) or any(b"\t" in row for row in rows))
+        return replace(layout, kind="tabbed-names" if are_fields else "names", names=names)
+    return _as_names(path, layout, rows, names)
+
+
+def _as_names(path: Path, layout: Layout, rows: list[bytes], names: Names) -> Layout:
+    """Decide whether digits are ids or names of labels: names if one of them is, so that an unknown one is reported."""
+    lists = [without_comment(row) for row in rows]
+    words = [word for row in lists for word in row.replace(b",", b" ").split()][:WORDS_COMPARED]
+    labels = {word: names.labels[name] for word in set(words) if (name := word.decode()) in names.labels}
+    if not labels:
+        return layout
+    is_same = all(label == int(word) for word, label in labels.items() if len(word) < 19)
+    warning = "" if is_same else f"{path}: its words were read as names in {names.source}, not as label ids"
+    kind = "comma-names" if any(b"," in row for row in lists) else "names"
+    return replace(layout, kind=kind, names=names, warning=warning)
+
+
+def _doubt_first_row(path: Path, layout: Layout, lines: list[bytes]) -> str:
+    """Return a warning where only the first row has a label before features, as if the header's newline were lost."""
+    if layout.kind != "labels" or layout.header:
+        return ""
+    numbered = enumerate(map(without_comment, lines), layout.header_lines + 1)
+    (number, first), *others = ((number, row) for number, row in numbered if row.strip())
+    is_id, have_labels = first.split(None, 1)[0].isdigit(), any(not _FEATURE.match(row) for _, row in others)
+    if not is_id or have_labels or not others:  # a row that really has no labels begins with a blank
+        return ""
+    return (
+        f"{path}:{number}: only this one of the first {counted(len(others) + 1, 'row')} begins with a label, "
+        f"{quote(first)}; is the newline after the header missing?"
+    )
+
+
+def _check_first_row(path: Path, layout: Layout, lines: list[bytes]) -> None:
+    """Refuse text whose first row cannot be of its layout."""
+    rows = ((number, row) for number, line in enumerate(lines, 1) if (row := without_comment(line).strip()))
+    number, row = next(rows, (0, b""))
+    if not row or layout.kind != "pairs":
+        return
+    place = f"{path}:{layout.header_lines + number}"
+    if not layout.header and _whole_numbers(row):
+        raise DataError(f"{place}: expected a header 'rows cols', or a row of idx:value, found {quote(row)}")
+    if not any(b":" in line for line in lines):
+        raise DataError(
+            f"{place}: expected rows of idx:value such as '12:0.5 90:0.25', found {quote(row)} "
+            f"(hint: pass {argument('labels', kind='FILE')} if these are label names)"
+        )

@@ -1,0 +1,119 @@
+"""Inspection of a state: what totals a file holds, and whether they can be merged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from xmceval.errors import DataError, counted, listed
+from xmceval.files.io.streams import read_first_bytes
+from xmceval.files.saved.statefiles import FAMILY, read_state
+from xmceval.scoring.options import specs
+from xmceval.scoring.states.statedocument import describe_propensities, restore
+from xmceval.scoring.states.stateparts import Part
+
+MOST_PARTS = 10  # shown one per line
+
+
+@dataclass(frozen=True)
+class StateInspection:
+    """Description of a state.
+
+    Attributes
+    ----------
+    path : str
+    version : str
+        Of the xmceval that saved it.
+    n_rows : int
+    n_labels : int or None
+        None where no input declared the number.
+    metrics : tuple of str
+    options : dict
+        Those that are not the default, beside the metrics.
+    propensities : dict or None
+        Source and constants.
+    parts : tuple of Part
+        The rows that were added, by where they come from.
+    fault : str
+        Why ``merge`` would refuse it; empty where it would not.
+    """
+
+    path: str
+    version: str = ""
+    n_rows: int = 0
+    n_labels: int | None = None
+    metrics: tuple[str, ...] = ()
+    options: dict[str, Any] | None = None
+    propensities: dict[str, Any] | None = None
+    parts: tuple[Part, ...] = ()
+    fault: str = ""
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether ``merge`` would accept it."""
+        return not self.fault
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything, as the JSON report has it."""
+        return {**asdict(self), "is_sound": self.is_sound}
+
+    def judge(self) -> Iterator[str]:
+        """Yield whether it is sound, and why not."""
+        verdict = "sound, merge accepts it" if self.is_sound else "not sound, merge refuses it"
+        yield f"{self.path}: {verdict}"
+        if self.fault:
+            yield f"  error: {self.fault}"
+
+    def describe(self) -> Iterator[str]:
+        """Yield what it holds, line by line."""
+        yield self.path
+        if self.fault:
+            yield "  state of xmceval; it cannot be read"
+            return
+        labels = "number of labels unknown" if self.n_labels is None else counted(self.n_labels, "label")
+        yield f"  state of xmceval {self.version} · {counted(self.n_rows, 'row')} · {labels}"
+        yield f"  metrics: {listed(self.metrics)}"
+        shown = {name for name, spec in specs().items() if spec.shown == "options"}
+        rest = {name: value for name, value in (self.options or {}).items() if name in shown}
+        if rest:
+            yield "  options: " + " · ".join(
+                name if value is True else f"{name}={value}" for name, value in rest.items()
+            )
+        if self.propensities is not None:
+            model = (
+                f"{name.upper()}={self.propensities[name]:,}" for name in "abn" if self.propensities[name] is not None
+            )
+            yield f"  propensities: {' '.join([*model, 'from', str(self.propensities['source'])])}"
+        for part in self.parts[:MOST_PARTS]:
+            shard = "" if part.shard is None else f"shard {part.shard[0]} of {part.shard[1]}: "
+            yield f"  {shard}{part.scores} on {part.truth}, {counted(part.n_rows, 'row')}"
+        if len(self.parts) > MOST_PARTS:
+            yield f"  and {len(self.parts) - MOST_PARTS:,} more"
+
+
+def is_state(path: Path) -> bool:
+    """Return whether a file is a state, sound or not."""
+    try:
+        return read_first_bytes(path, 64).startswith(f'{{"schema": "{FAMILY}'.encode())
+    except DataError:  # a pair of npy files by their stem, or an error that opening reports
+        return False
+
+
+def inspect_state(path: Path) -> StateInspection:
+    """Describe a state."""
+    try:
+        state = restore(*read_state(path), str(path))
+    except DataError as error:
+        return StateInspection(str(path), fault=str(error))
+    return StateInspection(
+        str(path),
+        state.version,
+        state.n_rows,
+        state.terms.width.or_none,
+        tuple(str(measure) for measure in state.program.measures),
+        dict(state.options.changed()),
+        describe_propensities(state.terms.propensities),
+        state.parts,
+    )

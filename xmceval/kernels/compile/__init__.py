@@ -1,0 +1,1 @@
+"""Compile kernels, keep them, and call them without numba."""

@@ -1,0 +1,1 @@
+"""Kernels that rank labels and compute the values of metrics."""

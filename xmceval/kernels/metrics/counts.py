@@ -1,0 +1,26 @@
+"""Counting kernels: how often each label occurs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xmceval.kernels.compile.decorators import kernel
+
+
+@kernel
+def count_labels(indices, counts, wraps):
+    """Count the labels below the size of `counts`, in bytes that stay in the near caches; return the largest label.
+
+    `wraps` gets how often each of them has begun again at 0.
+    """
+    largest = np.int64(-1)
+    size = counts.size
+    for entry in range(indices.size):
+        label = indices[entry]
+        largest = label if label > largest else largest
+        if label < size:
+            count = np.uint8(counts[label] + np.uint8(1))
+            counts[label] = count
+            if count == 0:
+                wraps[label] += 1
+    return largest

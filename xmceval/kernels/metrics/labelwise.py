@@ -1,0 +1,99 @@
+"""Label-wise kernels: how often each label is true, predicted or decided on, and both."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xmceval.kernels.compile.decorators import helper, kernel
+from xmceval.kernels.rows.order import ascend, position
+
+# Slots of a label's `counters`: the rows in which it is true; then for each span of ranks, or for the decisions, the
+# rows that predict it there, and those of them in which it is true.
+TRUE, FIRST_SPAN = 0, 1
+
+# Slots of a row's `found`: hits, decisions.
+HITS, DECISIONS = 0, 1
+
+
+@helper
+def _count_true(indices, first, last, unit, counters):
+    """Count a row for each of its true labels."""
+    for entry in range(first, last):
+        if indices[entry] < counters.shape[0]:
+            counters[indices[entry], TRUE] += unit
+
+
+@kernel
+def count_ranked(truth_indptr, truth_indices, ranked, n_ranked, cutoffs, units, drop_empty, counters):
+    """Count each label's rows: true, and within each span of ranks (the last cut to this one) predicted and hit.
+
+    One label's counters lie side by side: a row touches one line of the cache for each of its labels. `units` is what
+    each row counts, or empty where all count 1; labels beyond `counters` are left out.
+    """
+    size = counters.shape[0]
+    for row in range(truth_indptr.size - 1):  # j: rank - 1
+        first, last = truth_indptr[row], truth_indptr[row + 1]
+        if first == last and drop_empty:
+            continue
+        unit = units[row] if units.size > 0 else np.int64(1)
+        _count_true(truth_indices, first, last, unit, counters)
+        span = 0
+        for j in range(n_ranked[row]):
+            if j == cutoffs[span]:
+                span += 1
+                if span == cutoffs.size:
+                    break
+            label = ranked[row, j]
+            if label < size:
+                counters[label, FIRST_SPAN + 2 * span] += unit
+                if position(truth_indices, first, last, label) >= 0:
+                    counters[label, FIRST_SPAN + 2 * span + 1] += unit
+
+
+@kernel
+def find_decisions(
+    truth_indptr, truth_indices, pred_indptr, pred_indices, scores, threshold, drop_empty, found, decided
+):
+    """Write decisions, the stored labels whose score reaches the threshold: twice the label, and 1 more for a hit.
+
+    `found` is how many hits and decisions each row has; rows that are left out have none.
+    """
+    n = np.int64(0)
+    for row in range(truth_indptr.size - 1):
+        first, last = truth_indptr[row], truth_indptr[row + 1]
+        found[row, HITS], found[row, DECISIONS] = 0, 0
+        if first == last and drop_empty:
+            continue
+        start, stop = pred_indptr[row], pred_indptr[row + 1]
+        is_merged, at, before, hits = ascend(pred_indices, start, stop), first, n, np.int64(0)
+        for entry in range(start, stop):
+            label = pred_indices[entry]
+            if is_merged:
+                while at < last and truth_indices[at] < label:
+                    at += 1
+                is_hit = at < last and truth_indices[at] == label
+            else:
+                is_hit = position(truth_indices, first, last, label) >= 0
+            is_decided = scores[entry] >= threshold
+            decided[n] = 2 * label + is_hit
+            n += is_decided
+            hits += is_hit & is_decided
+        found[row, HITS], found[row, DECISIONS] = hits, n - before
+
+
+@kernel
+def count_decisions(truth_indptr, truth_indices, found, decided, units, drop_empty, counters):
+    """Count each label's rows: true, decided on, and hit. See `count_ranked` and `find_decisions`."""
+    size, decision = counters.shape[0], np.int64(0)
+    for row in range(truth_indptr.size - 1):
+        first, last = truth_indptr[row], truth_indptr[row + 1]
+        if first == last and drop_empty:
+            continue
+        unit = units[row] if units.size > 0 else np.int64(1)
+        _count_true(truth_indices, first, last, unit, counters)
+        for _ in range(found[row, DECISIONS]):
+            label = decided[decision] >> 1
+            if label < size:
+                counters[label, FIRST_SPAN] += unit
+                counters[label, FIRST_SPAN + 1] += unit * (decided[decision] & 1)
+            decision += 1

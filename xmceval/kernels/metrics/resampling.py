@@ -1,0 +1,213 @@
+"""Resampling kernels: random signs, weighted rows and permuted systems, from a counter-based generator.
+
+Random word i of resample r is a function of (seed, r, i) alone, so that threads, blocks and platforms cannot change a
+digit: SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), each resample being a stream of its own. What is drawn from a word
+is decided by comparing integers, and sums have a fixed order.
+"""
+
+from __future__ import annotations
+
+from math import isqrt
+
+import numpy as np
+
+from xmceval.kernels.compile.decorators import helper, kernel
+from xmceval.kernels.rows.order import GOLDEN, mix
+
+ONE, BITS = np.uint64(1), 64
+HALF = np.uint64(32)
+LOW = np.uint64(0xFFFFFFFF)
+POPCOUNT_1, POPCOUNT_2 = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
+POPCOUNT_4, POPCOUNT_8 = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
+
+DRAWN = 53  # bits of a word that a Poisson number is drawn from
+UNDRAWN = np.uint64(BITS - DRAWN)
+CELLS = 8  # bits of it that say where in the table of mean 1 to begin
+CELL = np.int64(DRAWN - CELLS)
+
+
+def poisson_table(mean: int) -> tuple[int, np.ndarray]:
+    """Return (least, bounds): a number below bounds[i] and not below bounds[i - 1], out of 2^53, draws least + i.
+
+    The probabilities follow from one another by products and quotients, and so are the same on every machine; what is
+    left out at either end is below 2^-53.
+    """
+    reach = 10 * isqrt(mean) + 40
+    least = max(mean - reach, 0)
+    below = np.multiply.accumulate(np.arange(mean, least, -1.0) / mean)
+    above = np.multiply.accumulate(mean / np.arange(mean + 1.0, mean + reach + 1.0))
+    sums = np.add.accumulate(np.concatenate([below[::-1], [1.0], above]))
+    bounds = (sums / sums[-1] * 2.0**DRAWN).astype(np.int64)
+    return least, bounds[: np.searchsorted(bounds, 1 << DRAWN) + 1]
+
+
+POISSON = poisson_table(1)[1]
+FIRST_IN_CELL = np.searchsorted(POISSON, np.arange(1 << CELLS) << CELL, side="right")
+
+
+@helper
+def _stream(seed, resample):
+    """Return the first counter of a resample."""
+    return mix(np.uint64(seed) * GOLDEN + mix(np.uint64(resample) + GOLDEN))
+
+
+@helper
+def _word(stream, row):
+    """Return the random word of a row."""
+    return mix(stream + (np.uint64(row) + ONE) * GOLDEN)
+
+
+@helper
+def _poisson(word):
+    """Return a Poisson number of mean 1: how often a row is drawn."""
+    number = np.int64(word >> UNDRAWN)
+    drawn = FIRST_IN_CELL[number >> CELL]
+    while number >= POISSON[drawn]:
+        drawn += 1
+    return drawn
+
+
+@helper
+def _popcount(word):
+    word = word - ((word >> ONE) & POPCOUNT_1)
+    word = (word & POPCOUNT_2) + ((word >> np.uint64(2)) & POPCOUNT_2)
+    word = (word + (word >> np.uint64(4))) & POPCOUNT_4
+    return np.int64((word * POPCOUNT_8) >> np.uint64(56))
+
+
+@helper
+def _below(word, n):
+    """Return a number in 0..n-1 from a random word: the upper half of their 96-bit product (Lemire, TOMACS 2019)."""
+    high, low = word >> HALF, word & LOW
+    return np.int64((high * n + ((low * n) >> HALF)) >> HALF)
+
+
+@kernel
+def flip_signs(sizes, counts, seed, first, sums):
+    """Write for each resample the sum of differences with random signs.
+
+    `sizes` are the distinct absolute differences, `counts` how many rows have each.
+    """
+    for b in range(sums.size):
+        word = _stream(seed, first + b)
+        total = 0.0
+        for g in range(sizes.size):
+            positive, left = np.int64(0), counts[g]
+            while left > 0:
+                word += GOLDEN
+                bits = mix(word)
+                if left < BITS:
+                    bits &= (ONE << np.uint64(left)) - ONE
+                positive += _popcount(bits)
+                left -= BITS
+            total += sizes[g] * (2 * positive - counts[g])
+        sums[b] = total
+
+
+@kernel
+def swap_systems(rows, seed, first, sums):
+    """Write for each resample the sums of (num_a, den_a, num_b, den_b), the two systems swapped in random rows."""
+    for b in range(sums.shape[0]):
+        word, bits, left = _stream(seed, first + b), np.uint64(0), 0
+        for c in range(4):
+            sums[b, c] = 0.0
+        for row in range(rows.shape[0]):
+            if left == 0:
+                word += GOLDEN
+                bits, left = mix(word), BITS
+            swap = 2 if bits & ONE else 0
+            bits >>= ONE
+            left -= 1
+            for c in range(4):
+                sums[b, c] += rows[row, (c + swap) & 3]
+
+
+@kernel
+def weigh_rows(rows, seed, first, sums):
+    """Write for each resample the weighted column sums of rows, each drawn a Poisson number of times, of mean 1."""
+    n_rows, n_columns = rows.shape
+    for b in range(sums.shape[0]):
+        stream = _stream(seed, first + b)
+        for c in range(n_columns):
+            sums[b, c] = 0.0
+        for row in range(n_rows):
+            weight = float(_poisson(_word(stream, row)))
+            for c in range(n_columns):
+                sums[b, c] += weight * rows[row, c]
+
+
+@kernel
+def weigh_groups(groups, tables, seed, first, sums):
+    """Write for each resample the weighted column sums of groups of equal rows, of which each is drawn as above.
+
+    So a group is drawn a Poisson number of times, whose mean is its size. `tables` are least, starts, stops, bounds:
+    for each group the least number that is drawn, and where in `bounds` its table is; see `poisson_table`.
+    """
+    least, starts, stops, bounds = tables
+    n_groups, n_columns = groups.shape
+    for b in range(sums.shape[0]):
+        stream = _stream(seed, first + b)
+        for c in range(n_columns):
+            sums[b, c] = 0.0
+        for g in range(n_groups):
+            number = np.int64(_word(stream, g) >> UNDRAWN)
+            at, length = starts[g], stops[g] - starts[g]
+            while length > 1:  # without a branch that depends on what is compared
+                half = length >> 1
+                at += half if bounds[at + half - 1] <= number else 0
+                length -= half
+            weight = float(least[g] + at - starts[g])
+            for c in range(n_columns):
+                sums[b, c] += weight * groups[g, c]
+
+
+@kernel
+def permute_systems(rows, seed, first, order, totals, ranges):
+    """Write for each resample the range of the systems' sums, the systems permuted at random within each row.
+
+    `order` and `totals` are working space, one element per system.
+    """
+    n_systems = rows.shape[1]
+    for b in range(ranges.size):
+        word = _stream(seed, first + b)
+        for s in range(n_systems):
+            totals[s] = 0.0
+        for row in range(rows.shape[0]):
+            for s in range(n_systems):
+                order[s] = s
+            for s in range(n_systems - 1, 0, -1):
+                word += GOLDEN
+                other = _below(mix(word), np.uint64(s + 1))
+                order[s], order[other] = order[other], order[s]
+            for s in range(n_systems):
+                totals[s] += rows[row, order[s]]
+        ranges[b] = totals.max() - totals.min()
+
+
+@kernel
+def permute_ratios(rows, base, seed, first, order, totals, ranges):
+    """Write for each resample the range of the systems' ratios of sums, the systems permuted at random within each row.
+
+    `rows` are numerators and denominators [n_rows, n_systems, 2], `base` their sums over rows in which all systems are
+    alike; `order` and `totals` [n_systems, 2] are working space. A ratio of nothing is 0.
+    """
+    n_systems = rows.shape[1]
+    for b in range(ranges.size):
+        word = _stream(seed, first + b)
+        for s in range(n_systems):
+            totals[s, 0], totals[s, 1] = base[0], base[1]
+        for row in range(rows.shape[0]):
+            for s in range(n_systems):
+                order[s] = s
+            for s in range(n_systems - 1, 0, -1):
+                word += GOLDEN
+                other = _below(mix(word), np.uint64(s + 1))
+                order[s], order[other] = order[other], order[s]
+            for s in range(n_systems):
+                totals[s, 0] += rows[row, order[s], 0]
+                totals[s, 1] += rows[row, order[s], 1]
+        least, most = np.inf, -np.inf
+        for s in range(n_systems):
+            ratio = totals[s, 0] / totals[s, 1] if totals[s, 1] != 0 else 0.0
+            least, most = min(least, ratio), max(most, ratio)
+        ranges[b] = most - least

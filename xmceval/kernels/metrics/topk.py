@@ -1,0 +1,256 @@
+"""Top-k kernels: counts of ranked rows, and the values of metrics at cutoffs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xmceval.kernels.compile.decorators import function, helper, instruction, kernel
+from xmceval.kernels.rows.order import power_of_2, sort
+
+HIT, PROPENSITY, GRADE, EXP_GRADE = 0, 1, 2, 3
+
+SUM, ANY, FIRST, PRECISION = 0, 1, 2, 3
+
+N_GAINS = 4
+
+BEST = 16  # codes: so many are kept in order while they are read; more are sorted
+
+LANES = 8  # ranked labels that are looked for at once
+
+MANY = 256  # true labels: among more of them, ranked labels are looked for by halving
+
+# Slots of `counts`: these, then for each cutoff the rows with fewer predictions and the rows with a tie across it.
+ROWS, EMPTY_ROWS, TRUE_LABELS, PREDICTIONS, INSIDE_TIES, FIRST_CUTOFF = 0, 1, 2, 3, 4, 5
+
+SLOTS = 5  # of a row's values for an output: numerator, denominator, best - num, worst - num, ceiling
+
+ACTUAL, IDEAL = 0, 1
+
+# For speed and compile time, no helper is called with a slice (each counts references, at the price of a dozen
+# additions), nor with a literal number (each compiles the helper again).
+
+
+@instruction
+def _find(ranked, start, count, indices, first, n, places):
+    """Write for each of `count` ranked labels its place among `n` ascending labels, or -1; at most LANES at a time."""
+    for j in range(count):
+        same = np.flatnonzero(indices[first : first + n] == ranked.ravel()[start + j])
+        places[j] = same[0] if same.size else -1
+
+
+@instruction
+def _sort_least(keys, n):
+    """Bring the least BEST of `n` keys from 0 to 2^31 - 1 to the front, in order."""
+    keys[:BEST] = np.sort(np.append(keys[:n], [2**31 - 1] * BEST))[:BEST]
+
+
+@instruction
+def _prefetch(array, at):
+    """Bring an element near before it is needed: compiled code only."""
+
+
+@helper
+def _search(ranked, row, count, indices, first, n, places):
+    """Write for each ranked label its place among many ascending labels, or -1."""
+    for j in range(count):
+        place, length = np.int64(0), n
+        while length > 1:
+            half = length >> 1
+            place += half if indices[first + place + half] <= ranked[row, j] else 0
+            length -= half
+        places[j] = place if indices[first + place] == ranked[row, j] else -1
+
+
+@helper
+def _code(label, ids, codes):
+    """Index of a label's inverse propensity in the table of their values; `ids` is empty where labels index codes."""
+    if ids.size > 0:
+        start, length = np.int64(0), ids.size
+        while length > 1:
+            half = length >> 1
+            start += half if ids[start + half] <= label else 0
+            length -= half
+        label = start if ids[start] == label else -1
+    return np.int64(codes[label]) if 0 <= label < codes.size else np.int64(0)
+
+
+@function
+def _sort(keys, n):
+    """Sort the first `n` keys: for two calls, compiled once."""
+    sort(keys, n)
+
+
+@function
+def _run(curves, discounts, gains, side, count, running):
+    """Write the running sum of each curve along the first `count` ranks; ideals of hits are there already."""
+    for c in range(curves.shape[0]):
+        g, d, fold = curves[c, 0], curves[c, 1], curves[c, 2]
+        if side == IDEAL and g == HIT:
+            continue
+        total = 0.0
+        hits = 0
+        for j in range(count):
+            gain = gains[side, g, j]
+            hits += gain > 0.0
+            if fold == SUM:
+                total += gain * discounts[d, j]
+            elif gain > 0.0:
+                if fold == PRECISION:
+                    total += hits / (j + 1)
+                elif hits == 1:
+                    total = 1.0 if fold == ANY else 1.0 / (j + 1)
+            running[side, c, j + 1] = total
+
+
+@kernel
+def count_rows(truth_indptr, pred_indptr, ranking, cutoffs, drop_empty, counts):
+    """Count rows, labels and predictions, and by cutoff the rows with fewer predictions and with a tie across it."""
+    _, ranked_scores, n_ranked = ranking
+    for row in range(truth_indptr.size - 1):
+        n, n_best = truth_indptr[row + 1] - truth_indptr[row], n_ranked[row]
+        if n == 0:
+            counts[EMPTY_ROWS] += 1
+            if drop_empty:
+                continue
+        counts[ROWS] += 1
+        counts[TRUE_LABELS] += n
+        counts[PREDICTIONS] += pred_indptr[row + 1] - pred_indptr[row]
+        ties = 0
+        for j in range(1, n_best):
+            ties += ranked_scores[row, j] == ranked_scores[row, j - 1]
+        across = 0
+        for i in range(cutoffs.size):
+            k = cutoffs[i]
+            counts[FIRST_CUTOFF + 2 * i] += n_best < k
+            if k < n_best and ranked_scores[row, k] == ranked_scores[row, k - 1]:
+                counts[FIRST_CUTOFF + 2 * i + 1] += 1
+                across += 1
+        counts[INSIDE_TIES] += ties > 0 and across == 0
+
+
+@kernel
+def compute_rows(truth, ranking, propensities, recipe, drop_empty, has_ties, expects, bins, space, values, shares):
+    """Write the values of every output for each row, and the shares of bins of labels in them.
+
+    Parameters
+    ----------
+    truth : indptr, indices, grades
+        Labels ascend within a row.
+    ranking : ranked labels [n_rows, depth + 1], their scores, and their number [n_rows]
+        One label deeper than the deepest cutoff, so that ties across that cutoff show.
+    propensities : ids, codes, inverse
+        `codes` ascend as the inverse propensities that they index descend; `ids` is empty where labels index `codes`.
+    recipe : curves, discounts, outputs, divisors, levels
+        As in scoring/topk.py.
+    drop_empty : bool
+    has_ties : bool
+        Whether `values` has for rows with ties what kernels/ties.py writes there.
+    expects : bool
+        Whether that includes the mean over all orders of tied labels, which counts then.
+    bins : int64
+        The bin of a label by its code.
+    space : used, gains, running, keys, places, rank_bins
+        Working space: as many keys as the longest row of truth has labels, at least BEST; LANES - 1 more places than
+        ranks; and `running[IDEAL]` has the sums of curves whose gain is HIT.
+    values : float64 [n_rows, n_outputs, SLOTS]
+        Numerator, denominator, how far ties could move the numerator up and down, and the ideal ranking's numerator.
+    shares : float64 [n_rows, n_outputs * n_bins, SLOTS]
+        The same for the part of the numerator that labels of each bin contribute, bin by bin for each output; or no
+        rows.
+    """
+    truth_indptr, truth_indices, grades = truth
+    ranked, ranked_scores, n_ranked = ranking
+    ids, codes, inverse = propensities
+    curves, discounts, outputs, divisors, levels = recipe
+    used, gains, running, keys, places, rank_bins = space
+    depth, width = discounts.shape[1], ranked.shape[1]
+    n_bins = shares.shape[1] // outputs.shape[0] if shares.shape[0] > 0 else 0
+    is_weighted, is_graded = used[PROPENSITY] > 0, used[GRADE] + used[EXP_GRADE] > 0
+    for row in range(truth_indptr.size - 1):  # g: kind of gain, c: curve, o: output, j: rank - 1
+        first, last = truth_indptr[row], truth_indptr[row + 1]
+        n, n_best = last - first, n_ranked[row]
+        ties = 0
+        if has_ties:
+            for j in range(1, n_best):
+                ties += ranked_scores[row, j] == ranked_scores[row, j - 1]
+        count = n_best if n_best < depth else depth
+        least = n if n < depth else depth
+        if is_weighted:
+            if ids.size > 0:
+                for i in range(n):
+                    keys[i] = _code(truth_indices[first + i], ids, codes)
+            else:
+                if row + 2 < truth_indptr.size:
+                    for i in range(last, truth_indptr[row + 2]):
+                        _prefetch(codes, truth_indices[i])
+                for i in range(n):
+                    label = np.uint64(truth_indices[first + i])
+                    keys[i] = np.int64(codes[label]) if label < np.uint64(codes.size) else np.int64(0)
+        if n > MANY:
+            _search(ranked, row, count, truth_indices, first, n, places)
+        else:
+            _find(ranked, row * width, count, truth_indices, first, n, places)
+        for j in range(count):
+            at = places[j] if places[j] >= 0 else 0
+            is_hit = places[j] >= 0
+            gains[ACTUAL, HIT, j] = 1.0 if is_hit else 0.0
+            if is_weighted:
+                gain = inverse[keys[at]] if n > 0 else 0.0
+                gains[ACTUAL, PROPENSITY, j] = gain if is_hit else 0.0
+            if is_graded:
+                grade = grades[first + at] if is_hit else 0.0
+                gains[ACTUAL, GRADE, j], gains[ACTUAL, EXP_GRADE, j] = grade, power_of_2(grade) - 1.0
+            if n_bins > 0:
+                rank_bins[j] = bins[_code(ranked[row, j], ids, codes)]
+        if is_weighted:
+            if least > BEST:
+                _sort(keys, n)
+            else:
+                _sort_least(keys, n)
+            for j in range(least):
+                gains[IDEAL, PROPENSITY, j] = inverse[keys[j]]
+        if is_graded:
+            others = 0
+            for i in range(n):
+                keys[i] = -np.int64(grades[first + i])
+                others += keys[i] != -1
+            if others > 0:
+                _sort(keys, n)
+            for j in range(least):
+                grade = -float(keys[j])
+                gains[IDEAL, GRADE, j], gains[IDEAL, EXP_GRADE, j] = grade, power_of_2(grade) - 1.0
+        for side in range(2):
+            _run(curves, discounts, gains, side, least if side == IDEAL else count, running)
+
+        for o in range(outputs.shape[0]):
+            c, k, is_ratio, is_complement = outputs[o, 0], outputs[o, 1], outputs[o, 2], outputs[o, 3]
+            level = outputs[o, 4]
+            deepest, shallow = k if k < count else count, k if k < n else n
+            got, ideal = running[ACTUAL, c, deepest], running[IDEAL, c, shallow]
+            divisor = ideal if level < 0 else divisors[o, 0] * n + (divisors[o, 1] + levels[level, shallow])
+            if n == 0 or divisor <= 0.0:
+                divisor = np.inf
+            best = worst = 0.0
+            if ties > 0:
+                got = values[row, o, 0] if expects else got
+                best, worst = (values[row, o, 2] - got) / divisor, (values[row, o, 3] - got) / divisor
+            value, most = got / divisor, ideal / divisor
+            ceiling = most
+            if is_complement > 0:
+                value, best, worst, ceiling = 1.0 - value, -best, -worst, 1.0 - most
+            if is_ratio == 0:
+                most = 1.0
+            if n == 0 and drop_empty:
+                value = most = ceiling = 0.0
+            values[row, o, 0], values[row, o, 1] = value, most
+            values[row, o, 2], values[row, o, 3], values[row, o, 4] = best, worst, ceiling
+            if n_bins > 0:
+                for b in range(o * n_bins, (o + 1) * n_bins):
+                    for i in range(shares.shape[2]):
+                        shares[row, b, i] = most if i == 1 else 0.0
+                before = 0.0
+                for i in range(deepest):
+                    step = running[ACTUAL, c, i + 1] - before
+                    before = running[ACTUAL, c, i + 1]
+                    if step > 0.0:
+                        shares[row, o * n_bins + rank_bins[i], 0] += step / divisor

@@ -1,0 +1,1 @@
+"""Kernels that check, copy, filter and order the entries of rows."""

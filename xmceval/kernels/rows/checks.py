@@ -1,0 +1,143 @@
+"""Check kernels: what makes a row of truth or scores valid, and what of it counts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xmceval.kernels.compile.decorators import helper, kernel
+
+FINE, OUT_OF_RANGE, DUPLICATE, NOT_A_NUMBER, NEGATIVE, FRACTION, TOO_LARGE = 0, 1, 2, 3, 4, 5, 6
+
+# Slots of `found`: the code of the first fault, its row, label and entry; then the explicit zeros left out.
+CODE, ROW, LABEL, ENTRY, ZEROS = 0, 1, 2, 3, 4
+
+
+@helper
+def _ascending(indices, start, stop):
+    """Whether labels ascend strictly."""
+    wrong = 0
+    for entry in range(start + 1, stop):
+        wrong += indices[entry] <= indices[entry - 1]
+    return wrong == 0
+
+
+@helper
+def _duplicate(indices, start, stop, table):
+    """Entry whose label appears earlier in the row, or -1. `table` is a hash table for the row, all -1 and left so."""
+    size = 16
+    while size < 2 * (stop - start):
+        size *= 2
+    found = -1
+    for entry in range(start, stop):
+        label = indices[entry]
+        slot = ((((label ^ (label >> 31)) & 0x7FFFFFFF) * 0x9E3779B1) >> 20) & (size - 1)
+        while table[slot] >= 0 and indices[table[slot]] != indices[entry]:
+            slot = (slot + 1) & (size - 1)
+        if table[slot] >= 0:
+            found = entry
+            break
+        table[slot] = entry
+    for slot in range(size):
+        table[slot] = -1
+    return found
+
+
+@helper
+def _sort(indices, grades, start, stop):
+    """Sort a row by its labels (Shell's sort: such rows are rare and short)."""
+    gap = 1
+    while gap < (stop - start) // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for entry in range(start + gap, stop):
+            label, grade = indices[entry], grades[entry]
+            place = entry
+            while place >= start + gap and indices[place - gap] > label:
+                indices[place], grades[place] = indices[place - gap], grades[place - gap]
+                place -= gap
+            indices[place], grades[place] = label, grade
+        gap //= 3
+
+
+@kernel
+def check_scores(indptr, indices, scores, n_labels, table, found):
+    """Check a block of scores: labels within 0..n_labels-1, each once in its row, no NaN.
+
+    `table` is working space: at least 16 elements and four times the longest row, all -1, and left so.
+    """
+    for row in range(indptr.size - 1):
+        start, stop = indptr[row], indptr[row + 1]
+        if start == stop:
+            continue
+        # Almost all rows ascend: then the first and the last label show whether all are in range.
+        wrong = np.int64(scores[start] != scores[start])
+        for entry in range(start + 1, stop):
+            wrong += (indices[entry] <= indices[entry - 1]) | (scores[entry] != scores[entry])
+        if wrong == 0 and indices[start] >= 0 and indices[stop - 1] < n_labels:
+            continue
+        wrong = np.int64(0)
+        for entry in range(start, stop):
+            wrong += (indices[entry] < 0) | (indices[entry] >= n_labels) | (scores[entry] != scores[entry])
+        code, entry = FINE, start
+        if wrong > 0:
+            while 0 <= indices[entry] < n_labels and scores[entry] == scores[entry]:
+                entry += 1
+            code = NOT_A_NUMBER if 0 <= indices[entry] < n_labels else OUT_OF_RANGE
+        elif not _ascending(indices, start, stop):
+            entry = _duplicate(indices, start, stop, table)
+            code = DUPLICATE if entry >= 0 else FINE
+        if code != FINE:
+            found[CODE], found[ROW], found[LABEL], found[ENTRY] = code, row, indices[entry], entry
+            return
+
+
+@kernel
+def validate_truth(indptr, indices, grades, n_labels, largest, found):
+    """Check a block of truth and bring it into order, in place: explicit zeros out, labels ascending."""
+    kept = np.int64(0)
+    start = indptr[0]
+    for row in range(indptr.size - 1):
+        stop = indptr[row + 1]
+        first = kept
+        # Almost all rows ascend and have no grades: then nothing moves unless zeros before them were left out.
+        if start == kept and start < stop:
+            others = np.int64(grades[start] != 1.0)
+            for entry in range(start + 1, stop):
+                others += (indices[entry] <= indices[entry - 1]) | (grades[entry] != 1.0)
+            if others == 0 and indices[start] >= 0 and indices[stop - 1] < n_labels:
+                start = kept = stop
+                indptr[row + 1] = kept
+                continue
+        code, label, place = FINE, np.int64(0), start
+        for entry in range(start, stop):
+            grade = grades[entry]
+            label, place = indices[entry], kept
+            if label < 0 or label >= n_labels:
+                code = OUT_OF_RANGE
+            elif grade != 1.0:
+                if grade != grade:
+                    code = NOT_A_NUMBER
+                elif grade < 0:
+                    code = NEGATIVE
+                elif grade != np.floor(grade):
+                    code = FRACTION
+                elif grade > largest:
+                    code = TOO_LARGE
+            if code != FINE:
+                grades[place] = grade
+                break
+            indices[kept] = label
+            grades[kept] = grade
+            kept += grade != 0.0
+            found[ZEROS] += grade == 0.0
+        if code == FINE and not _ascending(indices, first, kept):
+            _sort(indices, grades, first, kept)
+            for entry in range(first + 1, kept):
+                if indices[entry] == indices[entry - 1]:
+                    code, label, place = DUPLICATE, indices[entry], entry
+        if code != FINE:
+            found[CODE], found[ROW], found[LABEL], found[ENTRY] = code, row, label, place
+            return
+        start = stop
+        indptr[row + 1] = kept
+    indptr[0] = 0

@@ -1,0 +1,307 @@
+"""Dense kernels: the best labels of rows that have a score for every label, in one pass over their memory."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xmceval.kernels.compile.decorators import function, kernel
+
+BLOCK = 256  # scores that are compared with the bound at once, in vector registers
+PART = 32  # scores of a block that holds a better one, likewise
+RUN = 16  # consecutive scores of a sample
+SAMPLED = 16  # rows with more labels than so many samples get a first bound from one: rising scores are no worse
+CHUNK = 4096  # half-precision scores whose keys are made at once, in the processor's cache
+
+# Slots of `state`: candidates, labels that tie with the bound and were dropped, labels without a score, and the label
+# of the first NaN, or -1.
+COUNT, TIED, MISSING, WRONG = 0, 1, 2, 3
+
+ROW, LABEL = 0, 1  # slots of `found`: where the first NaN is
+
+
+@function
+def _select(work, count, depth):
+    """Return the value that is at `depth`, from 1 on, among `count` values in descending order; `work` is reordered."""
+    low, high, target = 0, count - 1, depth - 1
+    seed = 1
+    while low < high:  # a pivot that looks random (Park and Miller, CACM 1988): no order of scores is slow
+        seed = seed * 48271 % (2**31 - 1)
+        pivot = work[low + seed % (high - low + 1)]
+        i, j = low, high
+        while i <= j:
+            while work[i] > pivot:
+                i += 1
+            while work[j] < pivot:
+                j -= 1
+            if i <= j:
+                work[i], work[j] = work[j], work[i]
+                i += 1
+                j -= 1
+        if target <= j:
+            high = j
+        elif target >= i:
+            low = i
+        else:
+            break
+    return work[target]
+
+
+@function
+def _first_bound(sample, depth, lowest):
+    """Return a value below at least `depth` scores of a sample, or the lowest one; `sample` is reordered."""
+    last = _select(sample, sample.size, depth)
+    bound = lowest
+    for i in range(sample.size):
+        if bound < sample[i] < last:
+            bound = sample[i]
+    return bound
+
+
+@function
+def _drop_worst(depth, scores, labels, work, bounds, state):
+    """Keep the `depth` best candidates, of equal ones those with the lower labels, and raise the bound to the last."""
+    count = state[COUNT]
+    for i in range(count):
+        work[i] = scores[i]
+    bound = _select(work, count, depth)
+    above = 0
+    for i in range(count):
+        above += scores[i] > bound
+    n_equal = depth - above
+    if bound > bounds[0]:
+        state[TIED] = 0
+    kept = 0
+    for i in range(count):
+        score = scores[i]
+        if score > bound or (score == bound and n_equal > 0):
+            n_equal -= score == bound
+            scores[kept], labels[kept] = score, labels[i]
+            kept += 1
+        else:
+            state[TIED] += score == bound
+    state[COUNT] = kept
+    bounds[0] = bound
+
+
+@function
+def _scan(values, start, stop, first_label, highest, depth, scores, labels, work, bounds, state):
+    """Add the labels of values[start:stop] to the candidates; the first of them is `first_label`.
+
+    Whole blocks in which all scores are below the bound are skipped: those are nearly all. A NaN never compares as
+    below it, so it is found on the way.
+    """
+    lowest, bound = bounds[1], bounds[0]
+    at, n_tied, n_missing = start, 0, 0
+    while at < stop:
+        end = at + BLOCK
+        if end <= stop:
+            first, is_odd = np.uint64(at), np.int32(0)
+            for i in range(np.uint64(BLOCK)):
+                value = values[first + i]
+                is_odd = np.int32(is_odd | np.int32(not ((value < bound) & (value > lowest))))
+            if is_odd == 0:
+                at = end
+                continue
+        end = end if end < stop else stop
+        while at < end:
+            last = at + PART
+            if last <= end:
+                first = np.uint64(at)
+                is_odd, above, equal, missing = np.int32(0), np.int32(0), np.int32(0), np.int32(0)
+                for i in range(np.uint64(PART)):
+                    value = values[first + i]
+                    is_odd = np.int32(is_odd | np.int32(not ((value < bound) & (value > lowest))))
+                    above = np.int32(above | np.int32(not (value <= bound)))
+                    equal = np.int32(equal + np.int32(value == bound))
+                    missing = np.int32(missing + np.int32(value == lowest))
+                if is_odd == 0:
+                    at = last
+                    continue
+                if above == 0:
+                    n_missing += missing
+                    n_tied += equal
+                    at = last
+                    continue
+            last = last if last < end else end
+            for i in range(at, last):
+                value = values[i]
+                if lowest < value < bound:
+                    continue
+                if not (value <= highest):
+                    state[WRONG] = first_label + i - start
+                    return
+                n_missing += value == lowest
+                if value > bound:
+                    scores[state[COUNT]], labels[state[COUNT]] = value, first_label + i - start
+                    state[COUNT] += 1
+                    if state[COUNT] == scores.size:
+                        state[TIED] += n_tied
+                        _drop_worst(depth, scores, labels, work, bounds, state)
+                        bound, n_tied = bounds[0], 0
+                elif value == bound:
+                    n_tied += 1
+            at = last
+    state[TIED] += n_tied
+    state[MISSING] += n_missing
+
+
+@function
+def _is_better(scores, labels, i, j):
+    """Whether candidate i ranks above candidate j."""
+    return scores[i] > scores[j] or (scores[i] == scores[j] and labels[i] < labels[j])
+
+
+@function
+def _sort(scores, labels, count):
+    """Sort candidates, best first (heap sort, with the worst at the root)."""
+    start, end = count // 2, count
+    while end > 1:
+        if start > 0:
+            start -= 1
+        else:
+            end -= 1
+            scores[0], scores[end] = scores[end], scores[0]
+            labels[0], labels[end] = labels[end], labels[0]
+        parent = start
+        while True:
+            child = 2 * parent + 1
+            if child >= end:
+                break
+            if child + 1 < end and _is_better(scores, labels, child, child + 1):
+                child += 1
+            if not _is_better(scores, labels, parent, child):
+                break
+            scores[parent], scores[child] = scores[child], scores[parent]
+            labels[parent], labels[child] = labels[child], labels[parent]
+            parent = child
+
+
+@function
+def _finish_row(depth, scores, labels, work, bounds, state):
+    """Leave the best candidates, best first; return whether the last ones may tie with dropped labels."""
+    is_full = state[COUNT] >= depth
+    if is_full:
+        _drop_worst(depth, scores, labels, work, bounds, state)
+    _sort(scores, labels, state[COUNT])
+    return is_full and scores[depth - 1] == scores[depth - 2]
+
+
+@kernel
+def select_best(values, step, n_labels, depth, truth, limits, space, rows, lengths, omitted, found):
+    """Write the best labels of each row, best first, and the true labels that tie with the last of them.
+
+    Parameters
+    ----------
+    values : float32 or float64
+        The memory of the matrix; a row starts `step` elements after the one before.
+    step, n_labels : int
+    depth : int
+        How many labels are wanted, at least 2.
+    truth : indptr, indices
+        The true labels, ascending within a row.
+    limits : the type of `values` [2]
+        The value that stands for no score, and the largest that is a number.
+    space : scores, labels, work, bounds, sample
+        Working space: the first three of one size above `depth`, better twice as large; bounds has 2 elements; sample
+        has more than `depth`.
+    rows : indptr, indices, scores
+        Written: the best labels. Where the last two of them tie, further true labels with that score follow.
+    lengths : int64 [n_rows]
+        Written: how many labels have a score.
+    omitted : int64 [n_rows]
+        Written: where the last two tie, the labels with that score that are not true and do not follow.
+    found : int64 [2]
+        Written where a score is NaN: its row and label.
+    """
+    truth_indptr, truth_indices = truth
+    scores, labels, work, bounds, sample = space
+    indptr, indices, best = rows
+    state = np.zeros(4, dtype=np.int64)
+    indptr[0] = 0
+    gap = (n_labels - RUN) // ((sample.size - 1) // RUN)  # the last run ends where the row does
+    for row in range(truth_indptr.size - 1):
+        state[COUNT], state[TIED], state[MISSING], state[WRONG] = 0, 0, 0, -1
+        bounds[0], bounds[1] = limits[0], limits[0]
+        start = row * step
+        if n_labels > SAMPLED * sample.size:
+            for i in range(sample.size):
+                value = values[start + i // RUN * gap + i % RUN]
+                sample[i] = value if value <= limits[1] else limits[0]
+            bounds[0] = _first_bound(sample, depth, limits[0])
+        _scan(values, start, start + n_labels, np.int64(0), limits[1], depth, scores, labels, work, bounds, state)
+        if state[WRONG] >= 0:
+            found[ROW], found[LABEL] = row, state[WRONG]
+            return
+        has_ties = _finish_row(depth, scores, labels, work, bounds, state)
+        at = indptr[row]
+        for j in range(state[COUNT]):
+            indices[at], best[at] = labels[j], scores[j]
+            at += 1
+        lengths[row], omitted[row] = n_labels - state[MISSING], 0
+        if has_ties and state[TIED] > 0:
+            n_true = 0
+            for i in range(truth_indptr[row], truth_indptr[row + 1]):
+                label = truth_indices[i]
+                if labels[state[COUNT] - 1] < label < n_labels and values[start + label] == bounds[0]:
+                    indices[at], best[at] = label, bounds[0]
+                    at += 1
+                    n_true += 1
+            omitted[row] = state[TIED] - n_true
+        indptr[row + 1] = at
+
+
+@function
+def _key(bits, highest):
+    """Order the bits of a half-precision number as an integer: both zeros are 0, and NaN is above the infinity."""
+    magnitude = np.int16(bits & 0x7FFF)
+    return magnitude if bits >= 0 or magnitude > highest else np.int16(-magnitude)
+
+
+@kernel
+def select_best_halves(values, step, n_labels, depth, truth, limits, space, chunk, rows, lengths, omitted, found):
+    """Do the same for the bits of float16 or bfloat16 as int16; the scores written are their keys (see `_key`).
+
+    `chunk` is working space of CHUNK int16.
+    """
+    truth_indptr, truth_indices = truth
+    scores, labels, work, bounds, sample = space
+    indptr, indices, best = rows
+    state = np.zeros(4, dtype=np.int64)
+    highest = limits[1]
+    indptr[0] = 0
+    gap = (n_labels - RUN) // ((sample.size - 1) // RUN)  # the last run ends where the row does
+    for row in range(truth_indptr.size - 1):
+        state[COUNT], state[TIED], state[MISSING], state[WRONG] = 0, 0, 0, -1
+        bounds[0], bounds[1] = limits[0], limits[0]
+        start = row * step
+        if n_labels > SAMPLED * sample.size:
+            for i in range(sample.size):
+                key = _key(values[start + i // RUN * gap + i % RUN], highest)
+                sample[i] = key if key <= highest else limits[0]
+            bounds[0] = _first_bound(sample, depth, limits[0])
+        for first in range(0, n_labels, CHUNK):
+            size = CHUNK if first + CHUNK < n_labels else n_labels - first
+            here = np.uint64(start + first)
+            for i in range(np.uint64(size)):
+                chunk[i] = _key(values[here + i], highest)
+            _scan(chunk, np.int64(0), size, first, highest, depth, scores, labels, work, bounds, state)
+            if state[WRONG] >= 0:
+                found[ROW], found[LABEL] = row, state[WRONG]
+                return
+        has_ties = _finish_row(depth, scores, labels, work, bounds, state)
+        at = indptr[row]
+        for j in range(state[COUNT]):
+            indices[at], best[at] = labels[j], scores[j]
+            at += 1
+        lengths[row], omitted[row] = n_labels - state[MISSING], 0
+        if has_ties and state[TIED] > 0:
+            n_true = 0
+            for i in range(truth_indptr[row], truth_indptr[row + 1]):
+                label = truth_indices[i]
+                is_dropped = labels[state[COUNT] - 1] < label < n_labels
+                if is_dropped and _key(values[start + label], highest) == bounds[0]:
+                    indices[at], best[at] = label, bounds[0]
+                    at += 1
+                    n_true += 1
+            omitted[row] = state[TIED] - n_true
+        indptr[row + 1] = at

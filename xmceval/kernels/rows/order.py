@@ -1,0 +1,66 @@
+"""Helpers of several kernel files: whether labels ascend, where one of them is, a sort, powers of 2, and hashes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xmceval.kernels.compile.decorators import helper
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+
+@helper
+def ascend(labels, start, stop):
+    """Whether labels ascend."""
+    descents = 0
+    for entry in range(np.uint64(start), np.uint64(stop - 1 if stop > start else start)):
+        descents += labels[entry] > labels[np.uint64(entry) + np.uint64(1)]
+    return descents == 0
+
+
+@helper
+def power_of_2(grade):
+    """Return 2 to the power of a whole number from 0 to 62, of 62 where it is larger."""
+    return float(np.uint64(1) << np.uint64(min(grade, 62.0)))
+
+
+@helper
+def position(indices, start, stop, label):
+    """Index of a label in ascending labels, or -1."""
+    length = stop - start
+    if length <= 0:
+        return -1
+    while length > 1:  # without a branch that depends on what is compared
+        half = length >> 1
+        start += half if indices[start + half] <= label else 0
+        length -= half
+    return start if indices[start] == label else -1
+
+
+@helper
+def sort(numbers, n):
+    """Sort the first `n` numbers: heap sort, n log n in any order."""
+    for begin in range(n // 2 - 1, -n, -1):
+        end = n if begin >= 0 else n + begin
+        if begin < 0:
+            numbers[0], numbers[end] = numbers[end], numbers[0]
+        root = begin if begin > 0 else 0
+        number = numbers[root]
+        child = 2 * root + 1
+        while child < end:
+            child += child + 1 < end and numbers[child + 1] > numbers[child]
+            if numbers[child] <= number:
+                break
+            numbers[root] = numbers[child]
+            root = child
+            child = 2 * root + 1
+        numbers[root] = number
+
+
+@helper
+def mix(word):
+    """Return a hash of a word, or a random word from a counter: SplitMix64 (Steele, Lea, Flood, OOPSLA 2014)."""
+    word = (word ^ (word >> np.uint64(30))) * FIRST
+    word = (word ^ (word >> np.uint64(27))) * SECOND
+    return word ^ (word >> np.uint64(31))

@@ -1,0 +1,82 @@
+"""Kernels that order entries by row, merge duplicate labels of a row, and drop a label."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xmceval.kernels.compile.decorators import kernel
+
+
+@kernel
+def count_entries(rows, indptr):
+    """Fill indptr, all 0 before, from the rows of entries; return the first entry with a row out of range, or -1."""
+    n_rows = indptr.size - 1
+    for entry in range(rows.size):
+        row = rows[entry]
+        if row < 0 or row >= n_rows:
+            return entry
+        indptr[row + 1] += 1
+    for row in range(n_rows):
+        indptr[row + 1] += indptr[row]
+    return -1
+
+
+@kernel
+def order_entries(rows, following, order):
+    """Write the indices of entries in the order of their rows; `following`, a copy of indptr, is overwritten."""
+    for entry in range(rows.size):
+        row = rows[entry]
+        order[following[row]] = entry
+        following[row] += 1
+
+
+@kernel
+def merge_duplicates(indptr, indices, values, table):
+    """Keep the largest value of a label that appears several times in a row, in place; return the number dropped.
+
+    A NaN is kept. `table` is working space of at least 16 elements and four times the longest row; it is all -1 before
+    and after.
+    """
+    kept = np.int64(0)
+    start = indptr[0]
+    for row in range(indptr.size - 1):
+        stop = indptr[row + 1]
+        size = 16
+        while size < 2 * (stop - start):
+            size *= 2
+        for entry in range(start, stop):
+            label, value = indices[entry], values[entry]
+            slot = ((((label ^ (label >> 31)) & 0x7FFFFFFF) * 0x9E3779B1) >> 20) & (size - 1)
+            while table[slot] >= 0 and indices[table[slot]] != label:
+                slot = (slot + 1) & (size - 1)
+            place = table[slot]
+            if place >= 0:
+                if value > values[place] or value != value:
+                    values[place] = value
+            else:
+                table[slot] = kept
+                indices[kept], values[kept] = label, value
+                kept += 1
+        for slot in range(size):
+            table[slot] = -1
+        start = stop
+        indptr[row + 1] = kept
+    indptr[0] = 0
+    return start - kept
+
+
+@kernel
+def drop_label(indptr, indices, values, unwanted):
+    """Drop all entries of one label, in place; return their number."""
+    kept = np.int64(0)
+    start = indptr[0]
+    for row in range(indptr.size - 1):
+        stop = indptr[row + 1]
+        for entry in range(start, stop):
+            if indices[entry] != unwanted:
+                indices[kept], values[kept] = indices[entry], values[entry]
+                kept += 1
+        start = stop
+        indptr[row + 1] = kept
+    indptr[0] = 0
+    return start - kept

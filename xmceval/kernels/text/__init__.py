@@ -1,0 +1,1 @@
+"""Kernels that parse and format text."""

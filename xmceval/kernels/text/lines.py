@@ -1,0 +1,154 @@
+"""Line kernels: the kinds of bytes in text, and where its lines and rows are."""
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from xmceval.kernels.compile.decorators import helper, instruction, kernel
+
+Bytes = np.ndarray[Any, np.dtype[np.uint8]]
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+# Codes in status[1] after an error; status[2:5] are the begin of the token, its row in the region, and its end.
+# status[0] is the number of values that are left to the caller.
+NO_COLON = 1  # an id without a colon
+BAD_ID = 2  # an id that is not made of ASCII digits
+ID_TOO_LARGE = 3  # an id or label above 2**63 - 1
+NO_VALUE = 4  # nothing follows the colon
+BAD_NUMBER = 5  # what follows the colon is not a number
+BAD_LABEL = 6  # a label list other than ids separated by single commas
+HARD_FULL = 7  # `hard` is too short; the text can be parsed again with a longer one
+
+# Further slots of `status` for pairs.
+LARGEST = 5  # the largest label, -1 without any, if it was noticed that labels ascend in each row and no value is NaN
+ONLY_ONES = 6  # then: whether all values are 1
+ROWS, PAIRS = 7, 8  # numbers of what was parsed so far
+STATUS_SIZE = 9
+NOT_NOTICED = -2  # instead of the largest label
+
+HASH, NEWLINE, DIGIT_0 = b"#\n0"
+# Kinds of bytes: from LINE_END on they end a token; where a token may begin, COMMENT and LINE_END end the row.
+DIGIT, EXPONENT, COMMENT, LINE_END, SPACE = 1, 2, 3, 4, 5
+KINDS = np.zeros(256, np.uint8)
+KINDS[[*b"eE"]] = EXPONENT
+KINDS[DIGIT_0 : DIGIT_0 + 10] = DIGIT
+KINDS[[*b" \t\r"]] = SPACE
+KINDS[NEWLINE] = LINE_END
+KINDS[HASH] = COMMENT
+
+# With an int literal numba turns uint64 into int64, and signed indices pay for Python's negative ones.
+U0, U1, U10, U64 = (np.uint64(i) for i in (0, 1, 10, 64))
+ALL_BITS = np.uint64(2**64 - 1)
+TOO_LARGE = np.uint64(2**63)
+
+
+@instruction
+def equal_mask(text, at, byte):
+    """Return which of 64 bytes are equal to one."""
+    return np.uint64(sum(int(b == byte) << i for i, b in enumerate(text[int(at) : int(at) + 64])))
+
+
+@instruction
+def count_ones(word):
+    """Return the number of bits that are set."""
+    return np.uint64(int(word).bit_count())
+
+
+@instruction
+def lowest_one(word):
+    """Return how many zeros are below the lowest bit that is set."""
+    return np.uint64((int(word) & -int(word)).bit_length() - 1)
+
+
+@helper
+def line_end(text, at):
+    """Return the offset after the newline that ends the line."""
+    mask = equal_mask(text, at, NEWLINE)
+    while mask == U0:
+        at += U64
+        mask = equal_mask(text, at, NEWLINE)
+    return at + lowest_one(mask) + U1
+
+
+@helper
+def is_comment(text, at):
+    """Return whether the first byte that is not blank is a hash."""
+    while KINDS[text[at]] == SPACE:
+        at += U1
+    return text[at] == HASH
+
+
+@kernel
+def count_rows(text: Bytes, start: int, stop: int) -> tuple[int, int]:
+    """Count the lines of [start, stop) that are not comment lines, and all of them."""
+    at = np.uint64(start)
+    end = np.uint64(stop)
+    lines = U0
+    hashes = U0
+    while at + U64 <= end:
+        lines += count_ones(equal_mask(text, at, NEWLINE))
+        hashes |= equal_mask(text, at, HASH)
+        at += U64
+    if at < end:
+        inside = ALL_BITS >> (U64 - (end - at))
+        lines += count_ones(equal_mask(text, at, NEWLINE) & inside)
+        hashes |= equal_mask(text, at, HASH) & inside
+    rows = lines
+    if hashes != U0:
+        rows = U0
+        at = np.uint64(start)
+        while at < end:
+            if not is_comment(text, at):
+                rows += U1
+            at = line_end(text, at)
+    return int(rows), int(lines)
+
+
+@kernel
+def skip_rows(text: Bytes, start: int, stop: int, n: int) -> int:
+    """Return the offset after the n-th row, or `stop` if there are fewer; comment lines are skipped."""
+    at = np.uint64(start)
+    end = np.uint64(stop)
+    left = np.uint64(n)
+    if n == 0:
+        return start
+    while at < end:
+        if equal_mask(text, at, HASH) != U0:
+            break
+        mask = equal_mask(text, at, NEWLINE)
+        rows = count_ones(mask)
+        if rows >= left:
+            while left > U1:
+                mask &= mask - U1
+                left -= U1
+            at += lowest_one(mask) + U1
+            return int(at) if at < end else stop
+        left -= rows
+        at += U64
+    if at >= end:
+        return stop
+    at = np.uint64(start)
+    left = np.uint64(n)
+    while at < end and left > U0:
+        if not is_comment(text, at):
+            left -= U1
+        at = line_end(text, at)
+    return int(at)
+
+
+@helper
+def parse_id(text, at):
+    """Parse digits; return the number, at most TOO_LARGE, and the offset after them."""
+    number = U0
+    while KINDS[text[at]] == DIGIT:
+        digit = np.uint64(text[at] - DIGIT_0)
+        if number <= (TOO_LARGE - U1 - digit) // U10:
+            number = number * U10 + digit
+        else:
+            number = TOO_LARGE
+        at += U1
+    return number, at

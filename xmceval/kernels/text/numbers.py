@@ -1,0 +1,179 @@
+"""Number helpers: decimal numbers in text, rounded as float() rounds them."""
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from xmceval.kernels.compile.decorators import PLAIN, helper, instruction
+from xmceval.kernels.text.lines import BAD_NUMBER, DIGIT, DIGIT_0, KINDS
+
+UNDECIDED = -1
+
+PLUS, MINUS, POINT = b"+-."
+LOWER, LOWER_A, LOWER_E, LOWER_Z = b" aez"  # a letter | LOWER is lower case
+
+# With an int literal numba turns uint64 into int64, and signed indices pay for Python's negative ones.
+U0, U1, U3, U5, U8, U9, U10, U16, U19, U31, U32, U63 = (
+    np.uint64(i) for i in (0, 1, 3, 5, 8, 9, 10, 16, 19, 31, 32, 63)
+)
+ALL_BITS = np.uint64(2**64 - 1)
+EXACT_MAX = np.uint64(2**53)
+HIDDEN_BIT = np.uint64(2**52)
+EXPONENT_MAX = 2**40  # beyond any that matters, and safe to multiply by ten
+
+LEAST_POWER, MOST_POWER = -342, 308
+
+
+def _powers_of_five() -> np.ndarray[Any, np.dtype[np.uint64]]:
+    # The leading 128 bits of 5**q, as (high, low); small negative powers are rounded up, so that exact ties show.
+    words = []
+    for q in range(LEAST_POWER, MOST_POWER + 1):
+        power = 5 ** abs(q)
+        bits = power.bit_length()
+        if q < 0:
+            power = (1 << (bits + 127)) // power + (q >= -27)
+        else:
+            power = power << (128 - bits) if bits < 128 else power >> (bits - 128)
+        words.append((power >> 64, power & (2**64 - 1)))
+    return np.array(words, np.uint64)
+
+
+POWERS_OF_FIVE = _powers_of_five()
+
+_high_product, _leading_zeros, _as_float = map(instruction, ("high_product", "leading_zeros", "as_float"))
+
+
+@helper
+def eight_digits(word):
+    """Return the number of eight ASCII digits, the first one in the lowest byte; zero bytes are digits 0."""
+    word &= np.uint64(0x0F0F0F0F0F0F0F0F)
+    word = (word * np.uint64(10 << 8 | 1) >> U8) & np.uint64(0x00FF00FF00FF00FF)
+    word = (word * np.uint64(100 << 16 | 1) >> U16) & np.uint64(0x0000FFFF0000FFFF)
+    return word * np.uint64(10000 << 32 | 1) >> U32
+
+
+@helper
+def to_float(mantissa, power):
+    """Return mantissa * 10**power as float() rounds it, or nan if undecided."""
+    if mantissa == U0 or power < LEAST_POWER:
+        return 0.0
+    if power > MOST_POWER:
+        return np.inf
+    # The method of Eisel and Lemire: 128 bits of the power decide, with very rare exceptions.
+    zeros = _leading_zeros(mantissa)
+    scaled = mantissa << zeros
+    index = np.uint64(power - LEAST_POWER)
+    high = _high_product(scaled, POWERS_OF_FIVE[index, U0])
+    low = scaled * POWERS_OF_FIVE[index, U0]
+    if high & np.uint64(0x1FF) == np.uint64(0x1FF):
+        carry = _high_product(scaled, POWERS_OF_FIVE[index, U1])
+        low += carry
+        if low < carry:
+            high += U1
+    if low == ALL_BITS and not -27 <= power <= 55:
+        return np.nan
+    top = high >> U63
+    fraction = high >> (top + U9)  # 54 bits, one of them to round by
+    exponent = ((217706 * power) >> 16) + 1086 + np.int64(top) - np.int64(zeros)
+    if exponent <= 0:
+        if exponent <= -63:
+            return 0.0
+        fraction >>= np.uint64(1 - exponent)
+        return _as_float((fraction + (fraction & U1)) >> U1)
+    if low <= U1 and -4 <= power <= 23 and fraction & U3 == U1 and fraction << (top + U9) == high:
+        fraction -= U1  # exactly half way: to even
+    fraction = (fraction + (fraction & U1)) >> U1
+    if fraction == EXACT_MAX:
+        fraction = HIDDEN_BIT
+        exponent += 1
+    if exponent >= 2047:
+        return np.inf
+    return _as_float((fraction - HIDDEN_BIT) | np.uint64(exponent) << np.uint64(52))
+
+
+if PLAIN:
+
+    def to_float(mantissa, power):
+        """Return it as float() does."""
+        return float(f"{mantissa}e{power}")
+
+
+def _name(letters):
+    return np.uint64(sum((byte & 31) << 5 * i for i, byte in enumerate(reversed(letters))))
+
+
+INF, INFINITY, NAN = _name(b"inf"), _name(b"infinity"), _name(b"nan")
+
+
+@helper
+def parse_number(text, at, end):
+    """Parse a number as float() does; return it and 0, UNDECIDED or BAD_NUMBER."""
+    negative = text[at] == MINUS
+    if negative or text[at] == PLUS:
+        at += U1
+    value = 0.0
+    letter = text[at] | LOWER
+    if letter >= LOWER_A and letter <= LOWER_Z:
+        name = U0
+        while at < end and name < np.uint64(1 << 40):
+            letter = text[at] | LOWER
+            if letter < LOWER_A or letter > LOWER_Z:
+                return value, BAD_NUMBER
+            name = name << U5 | (np.uint64(letter) & U31)
+            at += U1
+        if name == NAN:
+            value = np.nan
+        elif name == INF or name == INFINITY:
+            value = np.inf
+        else:
+            return value, BAD_NUMBER
+        return (-value if negative else value), 0
+    mantissa = U0
+    power = 0
+    digits = U0  # significant ones; the mantissa holds up to 19
+    is_cut = False
+    has_digits = False
+    point = False
+    while at < end:
+        byte = text[at]
+        if KINDS[byte] == DIGIT:
+            has_digits = True
+            if digits < U19:
+                mantissa = mantissa * U10 + np.uint64(byte - DIGIT_0)
+                if mantissa != U0:
+                    digits += U1
+                power -= point
+            else:
+                is_cut |= byte != DIGIT_0
+                power += not point
+        elif byte == POINT and not point:
+            point = True
+        else:
+            break
+        at += U1
+    if not has_digits:
+        return value, BAD_NUMBER
+    if at < end:
+        if text[at] | LOWER != LOWER_E:
+            return value, BAD_NUMBER
+        at += U1
+        below = text[at] == MINUS
+        if below or text[at] == PLUS:
+            at += U1
+        if at == end:
+            return value, BAD_NUMBER
+        exponent = 0
+        while at < end:
+            if KINDS[text[at]] != DIGIT:
+                return value, BAD_NUMBER
+            if exponent < EXPONENT_MAX:
+                exponent = exponent * 10 + int(text[at] - DIGIT_0)
+            at += U1
+        power += -exponent if below else exponent
+    value = to_float(mantissa, power)
+    if np.isnan(value) or (is_cut and value != to_float(mantissa + U1, power)):
+        return value, UNDECIDED
+    return (-value if negative else value), 0

@@ -1,0 +1,1 @@
+"""Kernels written as instructions, each with its plain twin named beside it."""

@@ -1,0 +1,1 @@
+"""Forms: each draws a sheet, or writes results for programs."""

@@ -1,0 +1,77 @@
+"""HTML: a sheet as a fragment that a notebook shows, in its own fonts and colours, light or dark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xmceval.report.forms.layout import Layout
+from xmceval.report.forms.markup import Child, Markup, element, join, name, text
+from xmceval.report.sheet.model import BEST, SECOND, Cell, Listing, Section, Sheet
+
+LEFT, RIGHT = "text-align: left", "text-align: right; white-space: nowrap"
+FAINT = "opacity: 0.7; font-size: 0.9em"
+EMPTY = Cell("")
+
+
+def draw(sheet: Sheet) -> str:
+    """Draw a sheet as HTML: tables with captions and heads, and lines of text."""
+    parts = [
+        _draw_lines(sheet.verdicts),
+        *(_draw_section(each, sheet) for each in sheet.sections),
+        _draw_lines((*sheet.above, *sheet.notes, *sheet.below)),
+        *(_draw_listing(each) for each in sheet.listings),
+    ]
+    return element("div", parts, class_="xmceval", style="overflow-x: auto")
+
+
+def draw_listings(listings: Sequence[Listing], layout: Layout) -> str:  # noqa: ARG001 - forms share one signature
+    """Draw lists, one below the other."""
+    return element("div", map(_draw_listing, listings), class_="xmceval", style="overflow-x: auto")
+
+
+def _draw_section(section: Section, sheet: Sheet) -> Markup:
+    """Draw the table of all labels, or of a bin, with the columns in which it has values."""
+    columns = [each for each in sheet.columns if any(each in row.cells for row in section.rows)]
+    heads = (element("th", each, scope="col") for each in columns)
+    head = element("tr", element("td"), heads, style=RIGHT)
+    rows = [
+        element(
+            "tr",
+            element("th", name(row.head), scope="row", style=LEFT),
+            (element("td", _draw_cell(row.cells.get(each, EMPTY))) for each in columns),
+            style=RIGHT,
+        )
+        for row in section.rows
+    ]
+    return _draw_table(section.title, head, rows)
+
+
+def _draw_cell(cell: Cell) -> Markup:
+    """Draw a value with its emphasis, its interval and its letters."""
+    tag = {BEST: "b", SECOND: "u"}.get(cell.emphasis)
+    value = element(tag, cell.value) if tag else text(cell.value)
+    interval = element("span", f" {cell.interval}", style=FAINT) if cell.interval else None
+    return join([value, interval, element("sup", cell.marks) if cell.marks else None])
+
+
+def _draw_listing(listing: Listing) -> Markup:
+    heads, rows = (listing.rows[:1], listing.rows[1:]) if listing.has_head else ((), listing.rows)
+    drawn = [_draw_row("td", row, listing.numeric) for row in rows]
+    top = [_draw_row("th", row, listing.numeric) for row in heads]
+    return join([_draw_table(listing.title, top, drawn), _draw_lines(listing.lines)])
+
+
+def _draw_row(tag: str, row: Sequence[str], numeric: frozenset[int]) -> Markup:
+    items = (
+        element(tag if each else "td", name(each), style=None if i in numeric else LEFT) for i, each in enumerate(row)
+    )
+    return element("tr", items, style=RIGHT)
+
+
+def _draw_table(title: str, head: Child, rows: Sequence[Markup]) -> Markup:
+    caption = element("caption", title, style=f"{LEFT}; caption-side: top") if title else None
+    return element("table", caption, element("thead", head) if head else None, element("tbody", rows))
+
+
+def _draw_lines(lines: Sequence[str]) -> list[Markup]:
+    return [element("div", line) for line in lines]

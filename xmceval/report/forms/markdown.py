@@ -1,0 +1,88 @@
+"""Markdown: tables as GitHub renders them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+
+from xmceval.report.forms.columns import clean, pad, text_width
+from xmceval.report.forms.layout import Layout
+from xmceval.report.sheet.model import BEST, SECOND, Cell, Listing, Section, Sheet
+
+STYLES = {BEST: "**{}**", SECOND: "<ins>{}</ins>"}  # Markdown has no underlining; GitHub keeps <ins>
+EMPTY = Cell("")
+WIDEST = 40  # columns of the source that are aligned
+
+# What Markdown would read as a sign; an underscore within a word, or < before a number, is none.
+SPECIAL = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])|<(?=[A-Za-z/!?])|&(?=[#A-Za-z])")
+STARTING = re.compile(r"[-+#>](?=\s|#|$)|(?<=\d)[.)](?=\s|$)")  # what begins a list, a heading or a quotation
+MENTION = re.compile(r"(?<![\w@])(@\w+)")  # GitHub would notify a user of this name
+
+
+def draw(sheet: Sheet) -> str:
+    """Draw a sheet as Markdown."""
+    parts = [*map(escape_line, sheet.above)]
+    for section in sheet.sections:
+        if section.title:
+            parts.append(escape_line(section.title))
+        parts.append("\n".join(_draw_section(section, sheet)))
+    parts.extend(_draw_list((*sheet.notes, *sheet.below)))
+    for listing in sheet.listings:
+        parts.extend(_draw_listing(listing))
+    parts.extend(_draw_list(sheet.verdicts))
+    return "\n\n".join(parts) + "\n"
+
+
+def draw_listings(listings: Sequence[Listing], layout: Layout) -> str:  # noqa: ARG001 - forms share one signature
+    """Draw lists, one below the other."""
+    return "\n\n".join(part for listing in listings for part in _draw_listing(listing)) + "\n"
+
+
+def escape(text: str) -> str:
+    """Write a text so that Markdown shows it as it is, within a line."""
+    pieces = MENTION.split(clean(text))
+    return "".join(f"`{piece}`" if i % 2 else SPECIAL.sub(r"\\\g<0>", piece) for i, piece in enumerate(pieces))
+
+
+def escape_line(text: str) -> str:
+    """Write a text so that Markdown shows it as it is, at the beginning of a line."""
+    line = escape(text)
+    first, blank, rest = line.partition(" ")
+    return STARTING.sub(r"\\\g<0>", first + blank) + rest if blank else line
+
+
+def _draw_section(section: Section, sheet: Sheet) -> Iterator[str]:
+    """Draw the table of a section, with the columns in which it has values."""
+    columns = [name for name in sheet.columns if any(name in row.cells for row in section.rows)]
+    rows = [(escape(row.head), *(_draw_cell(row.cells.get(name, EMPTY)) for name in columns)) for row in section.rows]
+    yield from _draw_table(("", *map(escape, columns)), rows, range(1, len(columns) + 1))
+
+
+def _draw_cell(cell: Cell) -> str:
+    value = STYLES.get(cell.emphasis, "{}").format(cell.value)
+    interval = f" {cell.interval}" if cell.interval else ""
+    return f"{value}{interval}" + (f" <sup>{cell.marks}</sup>" if cell.marks else "")
+
+
+def _draw_table(head: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int]) -> Iterator[str]:
+    widths = [max(3, *(min(text_width(row[i]), WIDEST) for row in (head, *rows))) for i in range(len(head))]
+    rule = ["-" * (width - 1) + (":" if i in right else "-") for i, width in enumerate(widths)]
+    for row in (head, rule, *rows):
+        cells = (pad(cell, width, right=i in right) for i, (cell, width) in enumerate(zip(row, widths, strict=True)))
+        yield f"| {' | '.join(cells)} |"
+
+
+def _draw_listing(listing: Listing) -> Iterator[str]:
+    """Draw a list as a table below its title; Markdown has no table without a head, so that it may be empty."""
+    if listing.title:
+        yield escape_line(listing.title)
+    rows = [tuple(escape(cell.strip()) for cell in row) for row in listing.rows]
+    if rows:
+        head, *rows = rows if listing.has_head else [("",) * len(rows[0]), *rows]
+        yield "\n".join(_draw_table(head, rows, listing.numeric))
+    yield from map(escape_line, listing.lines)
+
+
+def _draw_list(lines: Sequence[str]) -> Iterator[str]:
+    if lines:
+        yield "\n".join(f"- {escape_line(line)}" for line in lines)

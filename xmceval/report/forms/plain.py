@@ -1,0 +1,138 @@
+"""Plain text: the table for people, wrapped into blocks of columns at the width of the terminal."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from xmceval.report.forms.columns import NARROWEST, align_columns, clean, pad, text_width
+from xmceval.report.forms.layout import Layout
+from xmceval.report.sheet.model import BEST, SECOND, Cell, Listing, Row, Sheet, split_columns
+
+STYLES = {BEST: "\x1b[1m", SECOND: "\x1b[4m"}
+UNSTYLED = "\x1b[0m"
+GAP = 2  # blanks between columns
+INDENT = 2  # of lists
+EMPTY = Cell("")
+NO_BREAK = "\u00a0"
+TOGETHER = re.compile(r" (?=[=<±] )|(?<= [=<±]) ")  # blanks at which no line breaks, as in p < 0.05
+
+
+def draw(sheet: Sheet) -> str:
+    """Draw a sheet as plain text."""
+    layout = sheet.layout
+    lines = [*_wrap(sheet.above, layout), *_draw_table(sheet), *_wrap((*sheet.notes, *sheet.below), layout)]
+    for listing in sheet.listings:
+        lines.extend(["", *_draw_listing(listing, layout)])
+    lines.extend(["", *_wrap(sheet.verdicts, layout)] if sheet.verdicts else [])
+    return "\n".join(lines) + "\n"
+
+
+def draw_listings(listings: Sequence[Listing], layout: Layout) -> str:
+    """Draw lists, one below the other."""
+    return "\n".join("\n".join(_draw_listing(each, layout)) + "\n" for each in listings)
+
+
+@dataclass(frozen=True)
+class Column:
+    """The widths of a column: of its values, with room for 100, of its intervals, and of its marks."""
+
+    head: str
+    value: int
+    interval: int
+    marks: int
+
+    @classmethod
+    def of(cls, sheet: Sheet, name: str) -> Column:
+        """Measure the cells of a column."""
+        rows = (row for section in sheet.sections for row in section.rows)
+        cells = [row.cells[name] for row in rows if name in row.cells]
+        head, hundred = clean(name), sheet.layout.share(1.0)
+        value = max(len(hundred), *(len(cell.value) for cell in cells))
+        interval, marks = (max(len(part) for part in parts) for parts in zip(*map(_draw_parts, cells), strict=True))
+        is_wider = text_width(head) > value + interval + marks
+        return cls(head, text_width(head) - interval - marks if is_wider else value, interval, marks)
+
+    @property
+    def width(self) -> int:
+        """The columns of text that it takes, with the gap before it."""
+        return GAP + self.value + self.interval + self.marks
+
+    def draw_head(self) -> str:
+        """Draw its head: above the values, or where it is longer over the intervals too."""
+        text = pad(self.head, self.value, right=True) if text_width(self.head) <= self.value else self.head
+        return " " * GAP + pad(text, self.width - GAP)
+
+    def draw_cell(self, cell: Cell, *, is_styled: bool) -> str:
+        """Draw one of its cells; only the value is bold or underlined."""
+        interval, marks = _draw_parts(cell)
+        style = STYLES.get(cell.emphasis, "") if is_styled else ""
+        value = f"{style}{cell.value}{UNSTYLED}" if style else cell.value
+        blanks = " " * (GAP + self.value - len(cell.value))
+        return blanks + value + interval.ljust(self.interval) + marks.ljust(self.marks)
+
+
+def _draw_parts(cell: Cell) -> tuple[str, str]:
+    return f" {cell.interval}" if cell.interval else "", f" {cell.marks}" if cell.marks else ""
+
+
+def _draw_table(sheet: Sheet) -> Iterator[str]:
+    """Draw the table, in blocks of columns that are as wide as the terminal at most."""
+    indent = max(text_width(clean(row.head)) for section in sheet.sections for row in section.rows)
+    columns = {name: Column.of(sheet, name) for name in sheet.columns}
+    widths = [columns[name].width for name in sheet.columns]
+    blocks = list(split_columns(sheet.columns, widths, sheet.layout.width - indent, sheet.groups))
+    for i, names in enumerate(blocks):
+        yield from [""] if i else []
+        yield from _draw_block(sheet, {name: columns[name] for name in names}, indent, is_first=i == 0)
+    yield from [""] if len(blocks) > 1 else []
+
+
+def _draw_block(sheet: Sheet, columns: Mapping[str, Column], indent: int, *, is_first: bool) -> Iterator[str]:
+    yield (" " * indent + "".join(column.draw_head() for column in columns.values())).rstrip()
+    for section in sheet.sections:
+        rows = [row for row in section.rows if not row.cells.keys().isdisjoint(columns)]
+        if section.title and rows:
+            yield from _wrap([section.title], sheet.layout) if is_first else [clean(section.name)]
+        yield from (_draw_row(row, columns, indent, is_styled=sheet.layout.is_styled) for row in rows)
+
+
+def _draw_row(row: Row, columns: Mapping[str, Column], indent: int, *, is_styled: bool) -> str:
+    cells = (column.draw_cell(row.cells.get(name, EMPTY), is_styled=is_styled) for name, column in columns.items())
+    return (pad(clean(row.head), indent) + "".join(cells)).rstrip()
+
+
+def _draw_listing(listing: Listing, layout: Layout) -> list[str]:
+    lines = (*_align_listing(listing, layout.width - INDENT), *_wrap(listing.lines, layout, INDENT))
+    title = _wrap([listing.title], layout) if listing.title else []
+    return [*title, *(" " * INDENT + line for line in lines)]
+
+
+def _align_listing(listing: Listing, width: int) -> Iterator[str]:
+    """Align the rows of a list; one with a head that is too wide is wrapped into blocks of columns."""
+    rows = [tuple(map(clean, row)) for row in listing.rows]
+    if not rows or not listing.has_head:
+        yield from align_columns(rows, right=listing.numeric)
+        return
+    widths = [GAP + max(text_width(row[i]) for row in rows) for i in range(len(rows[0]))]
+    blocks = split_columns(list(range(1, len(widths))), widths[1:], width - widths[0] + GAP)
+    for block in blocks:
+        numeric = {i for i, column in enumerate((0, *block)) if column in listing.numeric}
+        own = [tuple(row[i] for i in (0, *block)) for row in rows]
+        yield from align_columns([row for row in own if any(each.strip() for each in row[1:])], right=numeric)
+
+
+def _wrap(lines: Sequence[str], layout: Layout, indent: int = 0) -> Iterator[str]:
+    """Wrap lines at the width of a terminal; what continues one is indented."""
+    if not layout.is_terminal:
+        yield from map(clean, lines)
+        return
+    width = max(layout.width - indent, NARROWEST)
+    for line in lines:
+        joined = TOGETHER.sub(NO_BREAK, clean(line))
+        wrapped = textwrap.wrap(
+            joined, width, subsequent_indent=" " * INDENT, break_on_hyphens=False, break_long_words=False
+        )
+        yield from (each.replace(NO_BREAK, " ") for each in wrapped)

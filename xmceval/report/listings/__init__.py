@@ -1,0 +1,1 @@
+"""The lists of metrics, data sets and formats."""

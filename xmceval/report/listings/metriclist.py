@@ -1,0 +1,282 @@
+"""The table of metrics as text: the list, one metric in detail, JSON, and the README's table of definitions."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from xmceval.metrics.entry import FAMILIES, Metric
+from xmceval.metrics.measure import AVERAGE_TEXT, Measure
+from xmceval.metrics.names import ALIASES, parse
+from xmceval.metrics.table import METRICS
+from xmceval.report.forms.columns import WIDTH, align_columns, align_terms, wrap_text
+from xmceval.report.forms.csvlines import write_lines
+from xmceval.report.sheet.model import Listing
+from xmceval.version import METRICS_SCHEMA
+
+HEAD = ("METRIC", "RANGE", "DEFINITION [OPTIONS]")
+
+# What the metrics of each family are computed from.
+INPUTS: Mapping[str, str] = MappingProxyType(
+    {
+        "top-k": "the k best labels of a row",
+        "row": "all labels of a row, its whole list, or its first k ranks",
+        "label": "counts by label within the cutoff",
+        "confusion": "decisions: labels with a score of at least --threshold",
+        "calibration": "the scores of the k best labels of a row, which must be probabilities",
+        "judged": "the k best labels of a row, and the stored zeros of the truth",
+        "column": "all cells of a label, which are held in memory",
+    }
+)
+
+LIST_TIES = "higher score first, then the lower label id"
+
+TOP_K_TIES = f"{LIST_TIES}; the report shows how far ties could move a value"
+
+DECISION_TIES = "no effect: only the threshold decides"
+
+UNORDERED_TIES = "as in the definition: they are not ordered"
+
+UNSCORED_TIES = f"{UNORDERED_TIES}; labels without a score tie with each other, below all others or at 0 (--unscored)"
+
+# The symbols of formulas, in the order in which they are explained.
+SYMBOLS: Mapping[str, str] = MappingProxyType(
+    {
+        "k": "the cutoff",
+        "n": "the number of true labels of the row",
+        "w": "1 / propensity of the label",
+        "d": "the discount of the rank",
+        "D": "the sum of d over the first ranks: D(j) over the first j",
+        "ideal": "the best possible ranking of the row's true labels",
+        "g": "the grade of the label, 1 in binary truth, or with gain=exp 2^grade - 1",
+        "tp": "the number of cells (row, label) predicted and true",
+        "fp": "the number of cells predicted and not true",
+        "fn": "the number of cells true and not predicted",
+        "tn": "the number of cells neither predicted nor true",
+    }
+)
+
+
+def metrics_table(width: int = WIDTH) -> str:
+    """Write all metrics as a table by family; definitions are wrapped at a width."""
+    heads = align_columns([HEAD[:2], *((display_name(each), _format_range(each)) for each in METRICS.values())])
+    indent = max(map(len, heads)) + 2
+    lines = [heads[0].ljust(indent) + HEAD[2]]
+    starts = dict(zip(METRICS, heads[1:], strict=True))
+    for family in FAMILIES:
+        lines += ["", *wrap_text(f"{family}: from {INPUTS[family]}", width)]
+        for metric in (each for each in METRICS.values() if each.family == family):
+            options = " ".join([*metric.options, *metric.numbers])
+            definition = f"{metric.title}: {metric.formula}" + (f" [{options}]" if options else "")
+            first, *rest = wrap_text(definition, width - indent)
+            lines.append(starts[metric.name].ljust(indent) + first)
+            lines.extend(" " * indent + line for line in rest)
+    terms = [*_explain_symbols(METRICS.values()), ("more", "xmceval metrics NAME")]
+    return "\n".join([*lines, "", *align_terms(terms, width)]) + "\n"
+
+
+def metric_text(metric: Metric, asked: Sequence[Measure] = (), width: int = WIDTH) -> str:
+    """Write one metric in detail, with the definitions of the measures that were asked for, wrapped at a width."""
+    facts = (f"  {line}" for line in align_terms(list(_facts(metric, asked)), width - 2))
+    return "\n".join([*wrap_text(f"{display_name(metric)}: {metric.title}", width), *facts]) + "\n"
+
+
+def metrics_json(metrics: Sequence[Metric]) -> str:
+    """Write metrics as JSON."""
+    document = {"schema": METRICS_SCHEMA, "metrics": [_make_document(metric) for metric in metrics]}
+    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def list_metrics(metrics: Iterable[Metric]) -> Listing:
+    """List metrics, one per line."""
+    rows = (
+        (display_name(each), each.title, _format_range(each), each.formula, "; ".join(_option_words(each)))
+        for each in metrics
+    )
+    return Listing("", (("metric", "what it is", "range", "definition", "options"), *rows), frozenset(), has_head=True)
+
+
+def list_facts(metric: Metric, asked: Sequence[Measure] = ()) -> Listing:
+    """List what there is to know on a metric, and the definitions of the measures that were asked for."""
+    facts = ((term, text.strip()) for term, text in _facts(metric, asked))
+    return Listing(f"{display_name(metric)}: {metric.title}", tuple(facts), frozenset())
+
+
+def metrics_csv(metrics: Iterable[Metric]) -> str:
+    """Write metrics as CSV, one per line, with the fields of the JSON."""
+    documents = [_make_document(metric) for metric in metrics]
+    return write_lines(list(documents[0]), documents)
+
+
+def find_metrics(names: Iterable[str]) -> list[tuple[Metric, list[Measure]]]:
+    """Find metrics by name, each with the measures that were named with options or a cutoff.
+
+    Raises
+    ------
+    UsageError
+        An unknown name; the message suggests one.
+    """
+    measures: dict[str, list[Measure]] = {}
+    for name in names:
+        is_listed = name.strip().lower().endswith("@k")
+        word = f"{name.strip()[:-1]}1" if is_listed else name
+        for measure, other in zip(parse(word, [1]), parse(word, [2]), strict=True):
+            own = measures.setdefault(measure.metric.name, [])
+            has_cutoff = measure.k is not None and measure.k == other.k and not is_listed
+            if measure.chosen or has_cutoff:
+                own.append(measure)
+    return [(METRICS[name], own) for name, own in measures.items()]
+
+
+def sort_by_family(metrics: Iterable[Metric] = METRICS.values()) -> list[Metric]:
+    """Sort metrics by family, otherwise in the order of the table."""
+    return sorted(metrics, key=lambda metric: FAMILIES.index(metric.family))
+
+
+def display_name(metric: Metric) -> str:
+    """Return the name of a metric, with @k where it takes a cutoff."""
+    return metric.name if metric.cutoff == "none" or "@" in metric.name else f"{metric.name}@k"
+
+
+def list_aliases(metric: Metric) -> list[str]:
+    """Return other tools' names of a metric; those that mean some of its options with what they mean."""
+    return [
+        alias if name == metric.name else f"{alias} = {name}"
+        for alias, name in ALIASES.items()
+        if parse(name, [1])[0].metric.name == metric.name
+    ]
+
+
+def describe_empty_rows(metric: Metric) -> str:
+    """Describe the effect of a row without a true label."""
+    if metric.left_out:
+        return f"left out, like all rows where {metric.left_out}; the number of such rows is reported"
+    norm = next(iter(metric.norms.values()))
+    if metric.family == "judged":
+        effect = "its judged labels count like those of any other"
+    elif metric.family in {"label", "confusion", "calibration", "column"} or norm.over == "micro":
+        effect = "its predictions are false positives"
+    elif norm.over == "ratio":
+        effect = "adds 0 to both sums"
+    else:
+        effect = f"counts as {metric.empty_value}"
+    return f"{effect} (--empty-rows drop leaves it out)"
+
+
+def describe_ties(metric: Metric) -> str:
+    """Describe the effect of equal scores."""
+    if metric.family == "confusion":
+        return DECISION_TIES
+    if metric.needs_labels or metric.family == "column":
+        return UNSCORED_TIES
+    if metric.left_out:
+        return UNORDERED_TIES
+    return TOP_K_TIES if metric.family == "top-k" else LIST_TIES
+
+
+def _facts(metric: Metric, asked: Sequence[Measure]) -> Iterator[tuple[str, str]]:
+    """Yield the facts on a metric, each with its term."""
+    yield "definition", metric.formula
+    for measure in asked:
+        yield str(measure), measure.definition
+    for symbol, meaning in _explain_symbols([metric]):
+        yield "where", f"{symbol} is {meaning}"
+    yield "over rows", _describe_averages(metric)
+    yield "from", _describe_input(metric)
+    yield "range", f"{_format_range(metric)}, {'higher' if metric.higher_is_better else 'lower'} is better"
+    for line in _describe_options(metric):
+        yield "options", line
+    yield "no true label", describe_empty_rows(metric)
+    yield "ties", describe_ties(metric)
+    if metric.cost:
+        yield "cost", metric.cost
+    if metric.note:
+        yield "note", metric.note
+    aliases = list_aliases(metric)
+    if aliases:
+        yield "also called", f"{', '.join(aliases)} (in any case, with any _ or -)"
+    yield "source", metric.source
+
+
+def _explain_symbols(metrics: Iterable[Metric]) -> list[tuple[str, str]]:
+    """Explain the symbols that occur in the formulas of metrics."""
+    formulas = " ".join(norm.formula for metric in metrics for norm in metric.norms.values())
+    words = set(re.findall(r"[A-Za-z]+", formulas))
+    return [(symbol, meaning) for symbol, meaning in SYMBOLS.items() if symbol in words]
+
+
+def _describe_input(metric: Metric) -> str:
+    """Describe what a metric is computed from."""
+    if metric.family != "row":
+        data = INPUTS[metric.family]
+    elif metric.cutoff != "none":
+        data = "the first k ranks of a row"
+    else:
+        data = "all labels of a row" if metric.needs_labels else "the whole list of a row"
+    return f"{data}, and the number of labels" if metric.needs_labels else data
+
+
+def _describe_averages(metric: Metric) -> str:
+    """Describe how rows are combined, by norm where norms differ."""
+    averages = {
+        name: "as chosen by average=" if norm.over == "cells" else AVERAGE_TEXT[norm.over].format(labels="labels")
+        for name, norm in metric.norms.items()
+    }
+    if len(set(averages.values())) == 1:
+        return next(iter(averages.values()))
+    return "; ".join(f"{name}: {average}" for name, average in averages.items())
+
+
+def _format_range(metric: Metric) -> str:
+    low, high = metric.bounds
+    return f"{low:g}.." + (f"{high:g}" if math.isfinite(high) else "")
+
+
+def _option_words(metric: Metric) -> Iterator[str]:
+    for name, choices in metric.options.items():
+        yield f"{name}={'|'.join(choices)}"
+    for name, number in metric.numbers.items():
+        yield f"{name}={number.default:g}"
+
+
+def _describe_options(metric: Metric) -> Iterator[str]:
+    """Describe the options, one per line; the choices of norm with their formulas."""
+    for name, choices in metric.options.items():
+        yield f"{name}={'|'.join(choices)}, {choices[0]} by default"
+        if name == "norm":
+            yield from (f"  {choice}: {norm.formula}" for choice, norm in metric.norms.items())
+    for name, number in metric.numbers.items():
+        meaning = "; labels of this grade or above are true" if name == "rel" else ""
+        yield f"{name}={number.default:g} by default, {number.kind}{meaning}"
+
+
+def _make_document(metric: Metric) -> dict[str, Any]:
+    options: dict[str, Any] = {name: {"choices": list(choices)} for name, choices in metric.options.items()}
+    for name, number in metric.numbers.items():
+        bounds = {"low": number.low, "high": number.high, "open": number.is_open}
+        options[name] = {"default": number.default, "whole": number.is_whole, **bounds}
+    return {
+        "name": metric.name,
+        "title": metric.title,
+        "family": metric.family,
+        "cut": metric.cutoff,
+        "definition": metric.formula,
+        "norms": {name: {"formula": norm.formula, "over": norm.over} for name, norm in metric.norms.items()},
+        "options": options,
+        "range": [end if math.isfinite(end) else None for end in metric.bounds],
+        "higher_is_better": metric.higher_is_better,
+        "unit": metric.unit,
+        "needs_propensities": metric.needs_propensities,
+        "needs_labels": metric.needs_labels,
+        "mergeable": metric.mergeable,
+        "cost": metric.cost,
+        "no_true_label": describe_empty_rows(metric),
+        "ties": describe_ties(metric),
+        "note": metric.note,
+        "aliases": list_aliases(metric),
+        "source": metric.source,
+    }

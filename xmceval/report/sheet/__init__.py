@@ -1,0 +1,1 @@
+"""Sheets: what a report shows, as text in its places."""

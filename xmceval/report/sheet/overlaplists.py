@@ -1,0 +1,102 @@
+"""Lists of labels in a comparison: how far those of two systems overlap, and examples of rows."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from itertools import groupby
+from typing import Any
+
+from xmceval.report.forms.layout import Layout
+from xmceval.report.sheet.model import Listing
+from xmceval.scoring.comparing.examples import LOSS, Example
+from xmceval.scoring.comparing.overlap import PERSISTENCE, Overlap
+
+MINUS, HIT = "\N{MINUS SIGN}", "*"
+MOST_LABELS = 20  # of a list, that a table shows
+LONGEST_TEXT = 100  # that a table shows
+
+
+def list_overlap(overlap: Overlap, layout: Layout) -> Listing:
+    """List how far the lists of a pair overlap, one line per cutoff."""
+    hits = ("hits of both", f"only {overlap.system}", f"only {overlap.baseline}")
+    head = ("", "Jaccard", *hits, "union P", "union R", "oracle P")
+    rows = ((f"@{k}", *(layout.share(value) for value in asdict(each).values())) for k, each in overlap.cutoffs.items())
+    value = layout.share(overlap.rank_biased)
+    line = f"rank-biased overlap of the best {overlap.depth} (p={PERSISTENCE}, extrapolated): {value}"
+    unit = " · percent" if layout.percent else ""
+    title = f"{overlap.system} {MINUS} {overlap.baseline} · overlap of the k best labels{unit}"
+    return Listing(title, (head, *rows), frozenset(range(1, len(head))), (line,), has_head=True)
+
+
+def list_examples(examples: Sequence[Example], layout: Layout) -> Iterator[Listing]:
+    """List the examples of each pair: losses, then wins."""
+    for (system, baseline, kind), group in groupby(examples, lambda each: (each.system, each.baseline, each.kind)):
+        own = list(group)
+        does = "loses" if kind == LOSS else "wins"
+        title = (
+            f"{system} {MINUS} {baseline} · rows that {system} {does} most on {own[0].measure.name}, counted from 0 · "
+            f"{HIT} marks hits"
+        )
+        yield Listing(title, tuple(row for each in own for row in _example_rows(each, layout)), frozenset())
+
+
+def _example_rows(example: Example, layout: Layout) -> Iterator[tuple[str, str, str]]:
+    """Write an example as lines of a table: its values, its text, its true labels and both lists."""
+    value, other = (layout.format(example.measure, each) for each in (example.value, example.baseline_value))
+    yield f"row {example.row}", example.measure.name, f"{value} against {other}"
+    if example.text is not None:
+        yield "", "text", textwrap.shorten(example.text, LONGEST_TEXT, placeholder=" ...")
+    yield "", "true", _join([_called(example, label) for label in example.true])
+    for name, labels in ((example.system, example.ranked), (example.baseline, example.baseline_ranked)):
+        yield "", name, _join([f"{HIT * (label in example.true)}{_called(example, label)}" for label in labels])
+
+
+def _join(labels: Sequence[str]) -> str:
+    return ", ".join(cut_off(labels)) or "none"
+
+
+def cut_off(labels: Sequence[str]) -> list[str]:
+    """Return the labels of a list that a table shows, and how many more there are."""
+    n_more = len(labels) - MOST_LABELS
+    return [*labels[:MOST_LABELS], *([f"and {n_more} more"] if n_more > 0 else [])]
+
+
+def _called(example: Example, label: int) -> str:
+    return example.names.get(label, str(label))
+
+
+def make_overlap(overlap: Overlap) -> dict[str, Any]:
+    """Make the JSON of the overlap of a pair."""
+    return {
+        "system": overlap.system,
+        "baseline": overlap.baseline,
+        "cutoffs": [{"k": k, **asdict(each)} for k, each in overlap.cutoffs.items()],
+        "rank_biased": {"value": overlap.rank_biased, "p": PERSISTENCE, "depth": overlap.depth},
+    }
+
+
+def make_example(example: Example) -> dict[str, Any]:
+    """Make the JSON of an example."""
+    return {
+        "system": example.system,
+        "baseline": example.baseline,
+        "kind": example.kind,
+        "metric": example.measure.name,
+        "row": example.row,
+        "value": example.value,
+        "baseline_value": example.baseline_value,
+        "text": example.text,
+        "true": [_make_label(example, label) for label in example.true],
+        "ranked": [_make_ranked(example, label) for label in example.ranked],
+        "baseline_ranked": [_make_ranked(example, label) for label in example.baseline_ranked],
+    }
+
+
+def _make_label(example: Example, label: int) -> dict[str, Any]:
+    return {"label": label, "name": example.names.get(label)}
+
+
+def _make_ranked(example: Example, label: int) -> dict[str, Any]:
+    return {**_make_label(example, label), "hit": label in example.true}

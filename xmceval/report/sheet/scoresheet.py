@@ -1,0 +1,265 @@
+"""The sheet of results: one or more systems that were scored on the same truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from xmceval.errors import counted, listed
+from xmceval.labels.catalogue import Published
+from xmceval.labels.standings import Standings
+from xmceval.report.forms.layout import DEFAULT, Layout
+from xmceval.report.listings.datasetlist import SUSPECT
+from xmceval.report.result import Result
+from xmceval.report.sheet.model import Cell, Listing, Row, Section, Sheet, transpose
+from xmceval.report.sheet.systemtable import (
+    CEILING,
+    Line,
+    Signs,
+    describe_cautions,
+    explain_table,
+    format_interval,
+    make_columns,
+    make_section,
+)
+from xmceval.scoring.options import specs
+from xmceval.scoring.summary import Figure, Slice
+
+NO_SIGNS = Signs()
+ELSEWHERE = ("table", "propensities")  # where options are shown; propensities that no metric uses change no number
+
+# The published metrics that a sheet shows, where there are values of any of them.
+PUBLISHED_SHOWN = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@3", "PSP@5")
+
+
+def build_sheet(results: Sequence[Result], layout: Layout = DEFAULT) -> Sheet:
+    """Build the sheet of one or more systems that were scored on the same truth."""
+    if len(results) == 1:
+        sheet = _build_single(results[0], layout)
+    else:
+        sheet = build_systems_sheet(results, [Line.of(result) for result in results], layout)
+    return transpose(sheet) if layout.transpose else sheet
+
+
+def _build_single(result: Result, layout: Layout) -> Sheet:
+    """Build the sheet of one system: one line per metric, one column per cutoff."""
+    bins = (Section(_describe_bin(result, part), _rows(part.figures, layout), part.bin.name) for part in result.slices)
+    sections = (Section("", _rows(result.figures, layout)), *bins)
+    return Sheet(
+        above=tuple(_describe_input([result])),
+        columns=tuple(dict.fromkeys(column for section in sections for row in section.rows for column in row.cells)),
+        sections=sections,
+        below=(
+            *_describe_intervals([Line.of(result)], layout),
+            *_describe_scoring([result]),
+            *_describe_system(result, layout),
+        ),
+        listings=tuple(_list_all_standings([result], layout)),
+        layout=layout,
+    )
+
+
+def build_systems_sheet(
+    results: Sequence[Result], lines: Sequence[Line], layout: Layout, signs: Signs = NO_SIGNS
+) -> Sheet:
+    """Build the sheet of several systems: one line per system, one column per metric and cutoff.
+
+    Parameters
+    ----------
+    results : sequence of Result
+    lines : sequence of Line
+        The lines of the table: the results, and means over runs.
+    layout : Layout
+    signs : Signs
+        Which differences were found to be significant.
+    """
+    measures, groups = make_columns(lines)
+    bins = {part.bin.name: _describe_bin(result, part) for result in results for part in result.slices}
+    return Sheet(
+        above=tuple(_describe_input(results)),
+        columns=tuple(measures),
+        sections=(
+            make_section(lines, layout, signs),
+            *(make_section(lines, layout, signs, bin_name=name, title=title) for name, title in bins.items()),
+        ),
+        below=(
+            *_describe_intervals(lines, layout),
+            *_describe_scoring(results),
+            *(f"{each.name}: {line}" for each in results for line in _describe_system(each, layout)),
+        ),
+        listings=tuple(_list_all_standings(results, layout)),
+        layout=layout,
+        notes=tuple(explain_table(measures, signs)),
+        groups=groups,
+    )
+
+
+def _describe_input(results: Sequence[Result]) -> Iterator[str]:
+    """Describe the size of the truth and of the predictions, by system where it differs."""
+    counts = results[0].counts
+    predictions = {each.name: _mean_per_instance(each, each.counts.n_predictions, "prediction") for each in results}
+    is_known = all(each.counts.are_known for each in results)
+    is_common = len(set(predictions.values())) == 1 or not is_known
+    truth = _mean_per_instance(results[0], counts.n_true, "true label")
+    size = f"{counted(counts.n_instances, 'instance')} · {counted(counts.n_labels, 'label')}"
+    yield f"{size} · {f'{truth} and {predictions[results[0].name]}' if is_common else truth} per instance"
+    if not is_common:
+        systems = ((text, [name for name, own in predictions.items() if own == text]) for text in predictions.values())
+        yield f"per instance: {'; '.join(dict.fromkeys(f'{text} of {listed(names)}' for text, names in systems))}"
+
+
+def _describe_intervals(lines: Sequence[Line], layout: Layout) -> Iterator[str]:
+    """Say which intervals may be off, where they are shown."""
+    yield from describe_cautions(lines) if layout.intervals else ()
+
+
+def _describe_scoring(results: Sequence[Result]) -> Iterator[str]:
+    """Explain values of bins, and describe propensities and options, which systems mostly share."""
+    yield from _explain_bins(results)
+    lines = (
+        line for describe in (_describe_propensities, _describe_options) for each in results for line in describe(each)
+    )
+    yield from dict.fromkeys(lines)
+
+
+def _rows(figures: Iterable[Figure], layout: Layout) -> tuple[Row, ...]:
+    """Build one row per metric, and one per ceiling below it."""
+    rows: dict[str, dict[str, Cell]] = {}
+    ceilings: dict[str, str] = {}
+    for figure in figures:
+        head, column, estimate = figure.measure.head, _column(figure), figure.estimate
+        value = layout.format(figure.measure, estimate.value)
+        rows.setdefault(head, {})[column] = Cell(value, format_interval(figure, layout))
+        if estimate.ceiling is not None:
+            ceilings[f"{head} {CEILING}"] = head
+            rows.setdefault(f"{head} {CEILING}", {})[column] = Cell(layout.format(figure.measure, estimate.ceiling))
+    return tuple(Row(head, cells, ceilings.get(head)) for head, cells in rows.items())
+
+
+def _column(figure: Figure) -> str:
+    return f"@{figure.measure.cutoff}" if figure.measure.cutoff else ""
+
+
+def _mean_per_instance(result: Result, number: int, noun: str) -> str:
+    mean = f"{number / max(result.counts.n_instances, 1):.3g}"
+    return f"{mean} {noun}" if mean == "1" else f"{mean} {noun}s"
+
+
+def _describe_bin(result: Result, part: Slice) -> str:
+    propensities = result.propensities
+    return part.bin.describe(propensities.source if propensities is not None and propensities.from_truth else "")
+
+
+def _explain_bins(results: Sequence[Result]) -> Iterator[str]:
+    """Explain which values of bins add up to the values above them, and which do not."""
+    kinds: dict[str, list[str]] = {"share": [], "average": []}
+    for figure in (figure for result in results for part in result.slices for figure in part.figures):
+        if figure.measure.head not in kinds[figure.kind_in_bin]:
+            kinds[figure.kind_in_bin].append(figure.measure.head)
+    texts = []
+    if kinds["share"]:
+        texts.append(f"shares that add up to the total: {listed(kinds['share'])}")
+    if kinds["average"]:
+        texts.append(f"averages within the bin: {listed(kinds['average'])}")
+    if texts:
+        yield f"values of bins: {'; '.join(texts)}"
+
+
+def _describe_propensities(result: Result) -> Iterator[str]:
+    propensities = result.propensities
+    if propensities is None:
+        return
+    source = propensities.source
+    if propensities.n is None:
+        yield f"inverse propensities from {source}"
+        return
+    warning = " itself: not comparable with published values" if propensities.from_truth else ""
+    yield f"propensities: A={propensities.a:g} B={propensities.b:g}, N={propensities.n:,} from {source}{warning}"
+
+
+def _describe_options(result: Result) -> Iterator[str]:
+    """Describe the options that were not the default and are shown nowhere else."""
+    texts = [
+        _describe_option(name, result.options[name])
+        for name, spec in specs().items()
+        if name in result.options and spec.shown not in ELSEWHERE
+    ]
+    if texts:
+        yield f"options: {' · '.join(texts)}"
+
+
+def _describe_option(name: str, value: Any) -> str:
+    if value is True:
+        return name
+    return f"{name}={','.join(map(str, value)) if isinstance(value, list) else value}"
+
+
+def _describe_system(result: Result, layout: Layout) -> Iterator[str]:
+    """Describe the ties of a system, and what a filter removed."""
+    ties = [*_count_ties(result)]
+    moves = ", ".join(_largest_moves(result, layout))
+    if moves:
+        ties.append(moves if ties else f"ties: {moves}")
+    if ties:
+        yield " · ".join(ties)
+    if result.filtered is not None:
+        yield str(result.filtered)
+
+
+def _count_ties(result: Result) -> Iterator[str]:
+    """Count the instances with ties that matter."""
+    counts = result.counts
+    across = [(k, rows) for k, rows in counts.tied_rows.items() if rows]
+    if across:
+        (k, rows), *others = across
+        numbers = [f"{counted(rows, 'instance')} @{k}", *(f"{rows:,} @{k}" for k, rows in others)]
+        yield f"ties across a cutoff: {', '.join(numbers)}"
+    if counts.inside_ties:
+        yield f"ties inside the cutoffs only: {counts.inside_ties:,}"
+
+
+def _largest_moves(result: Result, layout: Layout) -> list[str]:
+    """Find for each cutoff the metric that ties could move furthest, with its bounds where they differ as printed."""
+    moves = {_column(figure): (0.0, "") for figure in result.figures}
+    for figure in result.figures:
+        bounds = figure.estimate.tie_low, figure.estimate.tie_high
+        if bounds[0] is None or bounds[1] is None:
+            continue
+        low, high = (layout.format(figure.measure, bound) for bound in bounds if bound is not None)
+        column, move = _column(figure), bounds[1] - bounds[0]
+        if low != high and move > moves[column][0]:
+            moves[column] = move, f"{figure.name} {low}..{high}"
+    return [text for _, text in moves.values() if text]
+
+
+def _list_all_standings(results: Sequence[Result], layout: Layout) -> Iterator[Listing]:
+    for result in results:
+        if result.published is not None:
+            yield _list_standings(result.published, "" if len(results) == 1 else result.name, layout)
+
+
+def _list_standings(standings: Standings, system: str, layout: Layout) -> Listing:
+    """List ranks within published results, with the next higher and lower row."""
+    about, name = f"{system}: " if system else "", standings.dataset
+    if standings.not_ranked:
+        return Listing(f"{about}not compared with published results for {name}: {standings.not_ranked}", ())
+    if not standings.places:
+        return Listing(f"{about}no published results for {name} to compare these values with", ())
+    places = [place for place in standings.places if place.metric in PUBLISHED_SHOWN] or standings.places
+    return Listing(
+        f"{about}compared with published results for {name} ({SUSPECT} marks rows with suspect values)",
+        tuple(
+            (
+                place.metric,
+                layout.share(place.value),
+                f"{place.rank - 1} of {place.n_published} {'is' if place.rank == 2 else 'are'} higher",
+                _describe_neighbour("below", place.above, place.metric, layout),
+                _describe_neighbour("above", place.below, place.metric, layout),
+            )
+            for place in places
+        ),
+    )
+
+
+def _describe_neighbour(word: str, row: Published | None, metric: str, layout: Layout) -> str:
+    return f"{word} {row.method}{SUSPECT if row.suspect else ''} {layout.share(row.values[metric])}" if row else ""

@@ -1,0 +1,210 @@
+"""Verdicts: what a comparison comes to, in one plain sentence per pair and metric."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+
+from xmceval.errors import counted, listed
+from xmceval.kernels.metrics.totals import FEW_DIFFER
+from xmceval.report.comparison import LEVEL, Comparison, Difference
+from xmceval.report.forms.layout import DEFAULT, Layout
+from xmceval.scoring.comparing.testoptions import BETTER, NONE, UNTESTED, WORSE
+
+LEAST_P = 0.0001
+ADJUSTED = {"holm": "p (Holm)", "tukey": "p (Tukey)"}
+MOST_PAIRS = 3  # that have sentences of their own
+
+
+def describe_level(comparison: Comparison) -> str:
+    """Describe what makes a difference significant."""
+    return f"{ADJUSTED.get(comparison.testing.adjust, 'p')} < {LEVEL:g}"
+
+
+def has_many_pairs(comparison: Comparison) -> bool:
+    """Return whether there are so many pairs that a table has one list per metric instead of one per pair."""
+    return len(comparison.pairs) > MOST_PAIRS
+
+
+def summarise(comparison: Comparison) -> list[str]:
+    """Write one sentence per metric: what the best system is better than, or how all compare with the baseline."""
+    by_measure: dict[str, list[Difference]] = {}
+    for each in comparison.differences:
+        if not each.bin:
+            by_measure.setdefault(each.measure.name, []).append(each)
+    tested = {name: own for name, own in by_measure.items() if any(each.p is not None for each in own)}
+    against = comparison.testing.against
+    sentences = [
+        f"{name}: {_summarise_best(own) if against is None else _summarise_baseline(own, against)}"
+        for name, own in tested.items()
+    ]
+    untested = [name for name in by_measure if name not in tested]
+    return sentences + ([_describe_untested(untested)] if untested else [])
+
+
+def _summarise_best(differences: Sequence[Difference]) -> str:
+    """Write which systems the best one is better than; the best are those that no other has a better value than."""
+    by_pair = {frozenset((each.system, each.baseline)): each for each in differences}
+    names = list(dict.fromkeys(name for each in differences for name in (each.baseline, each.system)))
+    behind = {_loser(each) for each in differences if each.difference != 0}
+    best = [name for name in names if name not in behind] or names[:1]
+    rest = [name for name in names if name not in best]
+    if not rest:
+        return "all systems have the same value"
+    own = {name: [by_pair[pair] for each in best if (pair := frozenset((name, each))) in by_pair] for name in rest}
+    beaten = [name for name in rest if own[name] and all(each.is_detected for each in own[name])]
+    others = [name for name in rest if own[name] and name not in beaten]
+    apart = [name for name in rest if not own[name]]
+    lead = _lead(best, all(frozenset(pair) in by_pair for pair in itertools.combinations(best, 2)))
+    untested = f"; {listed(apart)} {'was' if len(apart) == 1 else 'were'} not compared with it" if apart else ""
+    if not others and beaten:
+        return f"{lead} better than all others{untested}"
+    after = f"{_note_few({name: own[name][0] for name in others})}{untested}"
+    if not beaten:
+        return f"{lead} best, but no difference from any other was detected{after}"
+    return f"{lead} better than {listed(beaten)}; no difference from {listed(others)} was detected{after}"
+
+
+def _lead(best: Sequence[str], are_compared: bool) -> str:
+    """Begin a sentence on the best systems: pairs that were left out need not have the same value."""
+    if len(best) == 1:
+        return f"{best[0]} is"
+    if are_compared:
+        return f"{' and '.join(best)} have the same value, and are"
+    return f"{' and '.join(best)}, which are not {'all ' if len(best) > 2 else ''}compared with each other, are"
+
+
+def _summarise_baseline(differences: Sequence[Difference], baseline: str) -> str:
+    """Write which systems are better or worse than the baseline."""
+    words = {
+        BETTER: f"better than {baseline}: ",
+        WORSE: f"worse than {baseline}: ",
+        NONE: "no difference was detected: ",
+        UNTESTED: "not tested: ",
+    }
+    by_mark = {mark: [each.system for each in differences if each.mark == mark] for mark in words}
+    note = _note_few({each.system: each for each in differences if each.mark == NONE})
+    return "; ".join(
+        f"{words[mark]}{listed(names)}{note if mark == NONE else ''}" for mark, names in by_mark.items() if names
+    )
+
+
+def _note_few(differences: Mapping[str, Difference]) -> str:
+    """Write how few rows differ, by name of the other system, after a sentence on what was not detected."""
+    few = {name: words for name, each in differences.items() if (words := describe_few(each))}
+    if len(few) > MOST_PAIRS:
+        return f" (only few rows differ from {len(few)} of them)"
+    return f" ({'; '.join(f'{name}: {words}' for name, words in few.items())})" if few else ""
+
+
+def describe_few(difference: Difference) -> str:
+    """Write how few rows differ, or that all of them do alike, where p is exact for that reason."""
+    m = difference.n_differing
+    if m is None:
+        return ""
+    if m > FEW_DIFFER:
+        return f"all {m:,} rows that differ do so alike"
+    return "no rows differ" if m == 0 else f"only {counted(m, 'row')} differ{'s' if m == 1 else ''}"
+
+
+def _loser(difference: Difference) -> str:
+    """Return the name of the system with the worse value."""
+    return difference.baseline if difference.is_better else difference.system
+
+
+def _opponent(difference: Difference, name: str) -> str:
+    return difference.baseline if difference.system == name else difference.system
+
+
+def find_beaten(comparison: Comparison) -> dict[tuple[str, str, str], list[str]]:
+    """Return the systems that each is significantly better than, by (bin, metric, system)."""
+    beaten: dict[tuple[str, str, str], list[str]] = {}
+    for each in comparison.differences:
+        if each.is_detected:
+            loser = _loser(each)
+            beaten.setdefault((each.bin, each.measure.name, _opponent(each, loser)), []).append(loser)
+    return beaten
+
+
+def write_verdicts(comparison: Comparison, layout: Layout = DEFAULT) -> list[str]:
+    """Write one sentence per pair of systems and metric, and one on what was not tested."""
+    sentences: list[str] = []
+    untested: dict[tuple[str, str], tuple[str, ...]] = {}
+    for pair in comparison.pairs:
+        by_head: dict[str, list[Difference]] = {}
+        for each in comparison.of_pair(*pair):
+            by_head.setdefault(each.measure.head, []).append(each)
+        sentences.extend(_sentence(own, layout) for own in by_head.values() if any(each.p is not None for each in own))
+        untested[pair] = tuple(each.measure.name for own in by_head.values() for each in own if each.p is None)
+    if len(set(untested.values())) == 1:
+        untested = {("", ""): next(iter(untested.values()))}
+    return sentences + [_describe_untested(names, pair) for pair, names in untested.items() if names]
+
+
+def _sentence(differences: Sequence[Difference], layout: Layout) -> str:
+    """Write what the differences of one metric at all of its cutoffs come to."""
+    system, baseline = differences[0].system, differences[0].baseline
+    clauses: list[str] = []
+    for is_better in (True, False):
+        detected = [each for each in differences if each.is_detected and each.is_better == is_better]
+        if detected:
+            how = "better" if is_better else "worse"
+            found = ", ".join(_describe(each, layout) for each in detected)
+            clauses.append(f"{how} on {found}" if clauses else f"{system} is {how} than {baseline} on {found}")
+    undetected = [each for each in differences if not each.is_detected and each.p is not None]
+    if undetected:
+        about = "" if clauses else f" between {system} and {baseline}"
+        clauses.append(f"no difference{about} was detected on {_name_with_few(undetected)}")
+    return "; ".join(clauses)
+
+
+def _name_with_few(differences: Sequence[Difference]) -> str:
+    """Name metrics, first those tested as always, then those in which few rows differ, with how few."""
+    by_few: dict[str, list[str]] = {}
+    for each in sorted(differences, key=lambda each: each.n_differing is not None):
+        by_few.setdefault(describe_few(each), []).append(each.measure.name)
+    parts = (f"{', '.join(names)}{f', where {few}' if few else ''}" for few, names in by_few.items())
+    return ", and on ".join(parts)
+
+
+def _describe_untested(names: Sequence[str], pair: tuple[str, str] = ("", "")) -> str:
+    """Write what was not tested, of one pair or, without a name, of all."""
+    about = f" between {' and '.join(pair)}" if all(pair) else ""
+    return f"{listed(names)} {'was' if len(names) == 1 else 'were'} not tested{about}"
+
+
+def _describe(difference: Difference, layout: Layout) -> str:
+    few = describe_few(difference)
+    why = f"{describe_p(difference)}{f'; {few}' if few else ''}"
+    return f"{difference.measure.name} by {describe_size(difference, layout)} ({why})"
+
+
+def describe_size(difference: Difference, layout: Layout, blank: str = " ") -> str:
+    """Write how large a difference is, with its interval: ``2.05 ± 3.00 points``, or ``2.05 (0.10..4.12) points``."""
+    measure, low, high = difference.measure, difference.low, difference.high
+    size = layout.format(measure, abs(difference.difference))
+    if low is not None and high is not None:
+        ends = (low, high) if difference.difference > 0 else (-high, -low)
+        first, last = (layout.format(measure, end) for end in ends)
+        margin = layout.format(measure, (high - low) / 2)
+        size += f"{blank}±{blank}{margin}" if difference.is_symmetric else f" ({first}..{last})"
+    return size + (" points" if measure.metric.unit == "share" and layout.percent else "")
+
+
+def describe_p(difference: Difference) -> str:
+    """Write the p that decides."""
+    p = difference.p if difference.p_adjusted is None else difference.p_adjusted
+    return f"p {format_p(p, relation=True)}"
+
+
+def format_p(p: float | None, *, relation: bool = False) -> str:
+    """Write a p value with three digits, more where it is small."""
+    if p is None:
+        return ""
+    sign = "= " if relation else ""
+    if p < LEAST_P:
+        return f"< {LEAST_P:g}" if relation else f"<{LEAST_P:g}"
+    if p < LEVEL <= float(f"{p:.3f}"):  # 0.050 would not look significant
+        return f"{sign}{math.floor(p * 10_000) / 10_000:.4f}"
+    return sign + (f"{p:.3f}" if p >= 10 * LEAST_P else f"{p:.4f}")

@@ -1,0 +1,1 @@
+"""Matrices in memory as rows: numpy, scipy, DLPack, PyTorch, lists."""

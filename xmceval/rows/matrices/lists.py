@@ -1,0 +1,147 @@
+"""Lists of labels in memory: the ids of each row, and pairs of arrays with labels and scores in either order."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from xmceval.errors import DataError
+from xmceval.rows.block import Float64, Int64
+from xmceval.rows.matrices.arrays import as_array
+from xmceval.rows.matrices.storage import AnyArray
+
+_ROW_TYPES = (list, tuple, set, frozenset, range)
+
+
+class LabelLists(NamedTuple):
+    """The labels of each row in CSR, with scores that fall along each row."""
+
+    indptr: Int64
+    labels: Int64
+    scores: Float64
+
+
+class Pair(NamedTuple):
+    """Labels and their scores [n_rows, any width], and how messages call each."""
+
+    labels: Any
+    scores: Any
+    labels_name: str
+    scores_name: str
+
+
+def find_pair(values: Any, name: str) -> Pair | None:
+    """Find out which of two arrays has the labels and which their scores, if the values are such a pair.
+
+    The tuple that ``torch.topk`` returns names its parts; of others the one with integers has the labels. Where both
+    have integers, arrays of numpy are labels and scores in this order.
+
+    Raises
+    ------
+    DataError
+        Two tensors of integers.
+    """
+    if not isinstance(values, (tuple, list)) or len(values) != 2:
+        return None
+    if hasattr(values, "values") and hasattr(values, "indices"):
+        return Pair(values.indices, values.values, f"{name}.indices", f"{name}.values")
+    first, second = (_is_integer(each) for each in values)
+    are_plain = all(isinstance(each, (np.ndarray, list, tuple)) for each in values)
+    if isinstance(values, list) and not _have_same_shape(*values):
+        return None
+    if isinstance(values, list) and (not (first or second) or (first and second and are_plain)):
+        return None
+    names = f"{name}[0]", f"{name}[1]"
+    if second and not first:
+        return Pair(values[1], values[0], names[1], names[0])
+    if first and second and not are_plain:
+        raise DataError(
+            f"{name}: both arrays of the pair have integers, so which one has the labels is not known "
+            "(hint: pass (labels, scores) with scores as floats, or what topk returned as it is)"
+        )
+    return Pair(values[0], values[1], *names)
+
+
+def is_pair(values: Any, name: str) -> bool:
+    """Return whether values are labels and their scores, and not two matrices of scores."""
+    are_arrays = isinstance(values, (tuple, list)) and all(len(getattr(each, "shape", ())) == 2 for each in values)
+    return are_arrays and find_pair(values, name) is not None and any(_is_integer(each) for each in values)
+
+
+def find_lists(rows: Any, name: str, n_labels: int | None) -> LabelLists | None:
+    """Take lists of labels, one per row, if the rows are such lists: sets, arrays or tensors too.
+
+    Rows of integers are the ids of labels where they have different lengths, or another one than `n_labels`; else they
+    are a dense matrix. -1 is padding. No rows at all, and rows that are all empty, are lists too.
+
+    Raises
+    ------
+    DataError
+        Rows of different lengths that are not integers.
+    """
+    if not isinstance(rows, (list, tuple)) or not all(_is_row(row) for row in rows):
+        return None
+    lengths = [len(row) for row in rows]
+    are_sets = any(isinstance(row, (set, frozenset)) for row in rows)
+    if any(lengths) and not are_sets and len(set(lengths)) == 1 and n_labels in {None, lengths[0]}:
+        return None
+    labels = _concatenate(rows, name)
+    if labels is not None and labels.dtype.kind in "iu":
+        return _join(labels, np.array(lengths, dtype=np.int64))
+    if labels is None or len(set(lengths)) == 1:
+        return None
+    raise DataError(
+        f"{name}: expected a matrix, or lists of labels, whose ids are integers; got rows of different lengths, "
+        f"{lengths[0]} and {next(length for length in lengths if length != lengths[0])}, of {labels.dtype}"
+    )
+
+
+def are_ranked_lists(labels: AnyArray, n_labels: int | None = None) -> bool:
+    """Return whether rows of integers can be lists of different labels, with -1 for padding."""
+    ordered = np.sort(labels, axis=1)
+    is_same = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
+    largest = int(ordered.max(initial=-1))
+    is_within = int(ordered.min(initial=0)) >= -1 and largest >= 0 and (n_labels is None or largest < n_labels)
+    return is_within and not is_same.any()
+
+
+def _concatenate(rows: Any, name: str) -> AnyArray | None:
+    """Return the labels of all rows, or None where a row is no list of single values."""
+    try:
+        if all(isinstance(row, _ROW_TYPES) for row in rows):
+            arrays = [np.array(list(chain.from_iterable(rows)))]
+        else:
+            arrays = [as_array(row, f"{name}[{i}]") for i, row in enumerate(rows)]
+    except ValueError:  # rows of lists
+        return None
+    filled = [array.astype(np.int64) if array.dtype.kind in "iu" else array for array in arrays if array.size]
+    if any(array.ndim != 1 for array in filled):
+        return None
+    return np.concatenate(filled) if filled else np.empty(0, dtype=np.int64)
+
+
+def _join(labels: AnyArray, lengths: Int64) -> LabelLists:
+    """Make CSR of the labels of all rows, without padding."""
+    rows, is_padding = np.repeat(np.arange(lengths.size), lengths), labels == -1
+    lengths = lengths - np.bincount(rows[is_padding], minlength=lengths.size)
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    kept = labels[~is_padding]
+    return LabelLists(indptr, kept, (np.repeat(indptr[1:], lengths) - np.arange(kept.size)).astype(np.float64))
+
+
+def _is_row(row: Any) -> bool:
+    """Return whether a value can be the labels of one row."""
+    return isinstance(row, _ROW_TYPES) or len(getattr(row, "shape", ())) == 1
+
+
+def _is_integer(values: Any) -> bool:
+    """Return whether an array of any library has integers."""
+    dtype = values.dtype if hasattr(values, "dtype") else np.asarray(values).dtype
+    return dtype.kind in "iu" if isinstance(dtype, np.dtype) else "int" in str(dtype)
+
+
+def _have_same_shape(first: Any, second: Any) -> bool:
+    shapes = [tuple(getattr(each, "shape", ())) for each in (first, second)]
+    return shapes[0] == shapes[1] and len(shapes[0]) == 2

@@ -1,0 +1,248 @@
+"""Matrices as blocks of rows: scipy, numpy and DLPack inputs, which are never written to, and array files in pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+import numpy as np
+
+from xmceval.errors import DataError, counted
+from xmceval.rows.block import Block, Rows, Scratch
+from xmceval.rows.matrices import tensors
+from xmceval.rows.matrices.arrays import as_values, check_dtype
+from xmceval.rows.matrices.lists import LabelLists, Pair, are_ranked_lists, find_lists, find_pair
+from xmceval.rows.matrices.storage import AnyArray, Csr, Dense, Matrix, PaddedLists, slice_rows
+
+BLOCK_ENTRIES = 1 << 17  # entries per block, few enough for a block to stay in the processor's cache
+AS_MATRIX = "lists of equal length are read as a dense matrix"
+RANKED = "labels without scores, ranked by their order, best first"
+
+BLOCK_ROWS = 1 << 15  # rows per block, so that rows with few entries do not make a long one
+
+
+@dataclass
+class MatrixBlock:
+    """Some rows of one piece of a matrix, from row `start` of the piece on."""
+
+    name: str
+    piece: Matrix
+    start: int
+    first_row: int
+    n_rows: int
+
+    def take(self, n_rows: int) -> MatrixBlock:
+        """Split off and return the first rows."""
+        head = MatrixBlock(self.name, self.piece, self.start, self.first_row, n_rows)
+        self.start, self.first_row, self.n_rows = self.start + n_rows, self.first_row + n_rows, self.n_rows - n_rows
+        return head
+
+    def rows(self, scratch: Scratch) -> Rows:
+        """Copy the rows into the scratch arrays, as int64 and float64."""
+        return self.piece.copy_rows(self.start, self.start + self.n_rows, scratch)
+
+    def place(self, row: int) -> str:
+        """Return the place of a row of this block, for a message."""
+        return f"{self.name} row {self.first_row + row}"
+
+    def blank_from(self) -> int:
+        """Return the number of rows: a matrix has no blank lines."""
+        return self.n_rows
+
+
+@dataclass(frozen=True)
+class MatrixSource:
+    """A matrix as a source of blocks.
+
+    Attributes
+    ----------
+    name : str
+        The name of the matrix in messages.
+    n_rows : int
+        The number of rows.
+    n_labels : int or None
+        The number of labels, where the matrix has one.
+    pieces : iterable of Matrix
+        The rows in order, as one matrix in memory or as pieces that are read anew for each pass.
+    is_exact : bool
+        Whether `n_labels` can only be the number of labels.
+    warnings : list of str
+        Warnings from reading.
+    dtype : numpy dtype, optional
+        The type in which the values are stored.
+    is_dense : bool
+        Whether the pieces are dense scores.
+    note : str
+        How the matrix was read, where it could have been something else.
+    may_be_ids : bool
+        Whether it is of lists of equal length, which may have been ids of labels.
+    first_row : int
+        The number of the first row of `pieces`, where those before it are left out.
+    """
+
+    name: str
+    n_rows: int
+    n_labels: int | None
+    pieces: Iterable[Matrix]
+    is_exact: bool = True
+    warnings: list[str] = field(default_factory=list)
+    dtype: np.dtype[Any] | None = None
+    is_dense: bool = False
+    note: str = ""
+    may_be_ids: bool = False
+    first_row: int = 0
+
+    @property
+    def can_start(self) -> bool:
+        """Whether reading can begin at any row."""
+        return isinstance(self.pieces, list) or bool(getattr(self.pieces, "can_start", False))
+
+    def starting_at(self, row: int) -> MatrixSource:
+        """Return the same source, read from a row on."""
+        pieces: Any = self.pieces
+        pieces = slice_rows(pieces, row, self.n_rows) if isinstance(pieces, list) else pieces.starting_at(row)
+        return replace(self, pieces=pieces, first_row=row)
+
+    def sliced(self, start: int, stop: int) -> MatrixSource:
+        """Return some rows of a matrix in memory, under their own numbers."""
+        return replace(self, pieces=slice_rows(cast("list[Matrix]", self.pieces), start, stop), first_row=start)
+
+    def blocks(self) -> Generator[Block, None, None]:
+        """Yield blocks of about BLOCK_ENTRIES entries, and of at most BLOCK_ROWS rows."""
+        first_row = self.first_row
+        for piece in self.pieces:
+            start, n_rows = 0, piece.n_rows
+            while start < n_rows:
+                stop = min(max(piece.stop_after(start, BLOCK_ENTRIES), start + 1), start + BLOCK_ROWS, n_rows)
+                yield MatrixBlock(self.name, piece, start, first_row + start, stop - start)
+                start = stop
+            first_row += n_rows
+
+
+def as_truth(y_true: Any, name: str = "y_true", n_labels: int | None = None) -> MatrixSource:
+    """Wrap a truth matrix.
+
+    Any scipy.sparse matrix or array, a sparse tensor of PyTorch, or a dense indicator [n_rows, n_labels] of any library
+    that exports DLPack; or the ids of each row's labels, as a list of lists, sets, arrays or tensors, or as a nested
+    tensor.
+
+    Raises
+    ------
+    DataError
+        Not a matrix of numbers.
+    """
+    y_true = tensors.unnested(y_true)
+    if _is_sparse(y_true) or tensors.is_sparse(y_true):
+        return _wrap_sparse(y_true, name, are_scores=False)
+    lists = find_lists(y_true, name, n_labels)
+    if lists is not None:
+        return _wrap_lists(lists, name, are_scores=False)
+    values = as_values(y_true, name)
+    source = MatrixSource(name, values.shape[0], values.shape[1], [Dense(values, are_scores=False)])
+    return replace(source, note=AS_MATRIX, may_be_ids=True) if isinstance(y_true, (list, tuple)) else source
+
+
+def as_scores(y_score: Any, name: str = "y_score", n_labels: int | None = None) -> MatrixSource:
+    """Wrap a score matrix.
+
+    Any scipy.sparse matrix or array, or a sparse tensor of PyTorch (stored entries are the predictions, zeros too); a
+    dense array [n_rows, n_labels] of any library that exports DLPack, in which -inf means not predicted; a pair of
+    arrays with labels and scores, both [n_rows, any width], in which label -1 is padding; or ranked labels, best first:
+    a list of lists, arrays or tensors, or integers [n_rows, any width but `n_labels`].
+
+    Raises
+    ------
+    DataError
+        Not a matrix of numbers, or a pair of different shapes.
+    """
+    y_score = tensors.unnested(y_score)
+    if _is_sparse(y_score) or tensors.is_sparse(y_score):
+        return _wrap_sparse(y_score, name, are_scores=True)
+    pair = find_pair(y_score, name)
+    if pair is not None:
+        return _wrap_padded_lists(pair)
+    lists = find_lists(y_score, name, n_labels)
+    if lists is not None:
+        return _wrap_lists(lists, name, are_scores=True)
+    values = as_values(y_score, name)
+    if values.dtype.kind in "iu" and n_labels not in {None, values.shape[1]}:
+        labels = values[:]
+        if are_ranked_lists(labels, n_labels):
+            ranks = np.broadcast_to(np.arange(labels.shape[1], 0, -1), labels.shape)
+            return MatrixSource(name, labels.shape[0], None, [PaddedLists(labels, ranks)], is_exact=False, note=RANKED)
+    pieces = [Dense(values, are_scores=True)]
+    return MatrixSource(name, values.shape[0], values.shape[1], pieces, dtype=values.dtype, is_dense=True)
+
+
+def _wrap_lists(lists: LabelLists, name: str, *, are_scores: bool) -> MatrixSource:
+    values = lists.scores if are_scores else np.ones(lists.labels.size)
+    pieces = [Csr(lists.indptr, lists.labels, values, are_scores)]
+    note = RANKED if are_scores else "lists of labels"
+    return MatrixSource(name, lists.indptr.size - 1, None, pieces, is_exact=False, note=note)
+
+
+def csr_source(
+    indptr: AnyArray, indices: AnyArray, values: AnyArray, shape: tuple[int, int], name: str, *, are_scores: bool
+) -> MatrixSource:
+    """Wrap the three arrays of a CSR matrix.
+
+    Raises
+    ------
+    DataError
+        Values that are not numbers, or arrays that do not fit together.
+    """
+    check_dtype(values.dtype, name)
+    ends = indptr.size == shape[0] + 1 and indptr[0] == 0 and indptr[-1] <= min(indices.size, values.size)
+    if not ends or (indptr[1:] < indptr[:-1]).any():
+        raise indptr_error(name, shape[0], indices.size)
+    pieces = [Csr(indptr, indices, values, are_scores)]
+    return MatrixSource(name, int(shape[0]), int(shape[1]), pieces, dtype=values.dtype)
+
+
+def indptr_error(name: str, n_rows: int, n_stored: int) -> DataError:
+    """Return the error for an indptr that does not fit the rows and stored entries."""
+    return DataError(
+        f"{name}: its indptr does not describe {counted(n_rows, 'row')} with {counted(n_stored, 'stored entry')}"
+    )
+
+
+def _wrap_padded_lists(pair: Pair) -> MatrixSource:
+    ids, values = as_values(pair.labels, pair.labels_name), as_values(pair.scores, pair.scores_name)
+    if ids.dtype.kind not in "iu":
+        raise DataError(f"{pair.labels_name}: labels must be integers, got dtype {ids.dtype}")
+    if ids.shape != values.shape:
+        raise DataError(
+            f"{pair.labels_name} has shape {ids.shape}, but {pair.scores_name} has shape {values.shape}; "
+            "expected the same shape"
+        )
+    pieces = [PaddedLists(ids[:], values)]
+    return MatrixSource(pair.labels_name, ids.shape[0], None, pieces, is_exact=False, dtype=values.dtype)
+
+
+def _is_sparse(matrix: Any) -> bool:
+    return hasattr(matrix, "tocsr") and hasattr(matrix, "nnz")
+
+
+def _wrap_sparse(matrix: Any, name: str, are_scores: bool) -> MatrixSource:
+    if tensors.is_tensor(matrix):
+        matrix, dtype = tensors.as_scipy(matrix, name)
+        return replace(_wrap_sparse(matrix, name, are_scores), dtype=dtype)
+    if type(matrix).__module__.startswith("cupyx"):
+        matrix = matrix.get()
+    if matrix.ndim != 2:
+        raise DataError(f"{name}: expected a matrix [n_rows, n_labels], got {counted(matrix.ndim, 'dimension')}")
+    check_dtype(matrix.dtype, name)
+    stored = matrix.tocoo(copy=False) if matrix.format == "bsr" else matrix
+    csr = stored.tocsr()  # scipy returns the matrix itself where it is CSR already; nothing here writes to it
+    arrays = csr.indptr, csr.indices, csr.data
+    if stored.format == "coo" and csr.nnz < stored.nnz:  # scipy added duplicates up
+        arrays = _keep_duplicates(stored)
+    return csr_source(*arrays, csr.shape, name, are_scores=are_scores)
+
+
+def _keep_duplicates(coo: Any) -> tuple[AnyArray, AnyArray, AnyArray]:
+    """Return the arrays of CSR with every entry of COO."""
+    order = np.argsort(coo.row, kind="stable")
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(coo.row, minlength=coo.shape[0]))])
+    return indptr, coo.col[order], coo.data[order]

@@ -1,0 +1,272 @@
+"""Storage of matrices: CSR, dense, or padded lists of labels; each copies its rows out as CSR."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xmceval.kernels.rows.copies import NOT_NOTICED, copy_rows
+from xmceval.rows.block import Rows, Scratch, SortedRows
+
+AnyArray = NDArray[Any]
+
+# The types of CSR matrices that are copied fast: each one takes a kernel of its own.
+INTEGERS, FLOATS = (frozenset(map(np.dtype, names)) for names in (("int32", "int64"), ("float32", "float64")))
+
+BFLOAT16 = np.dtype([("bfloat16", np.uint16)])  # numpy has no such numbers; only their type is needed
+
+
+class Values(Protocol):
+    """A matrix of numbers whose rows become an array of numpy when they are sliced."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows and columns."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type in which the numbers are stored."""
+
+    def __getitem__(self, rows: slice) -> AnyArray:
+        """Return some rows."""
+
+
+@dataclass(frozen=True)
+class BFloat16Matrix:
+    """A matrix of bfloat16 numbers, the upper halves of float32 ones, whose rows become float32 when they are sliced.
+
+    Attributes
+    ----------
+    bits : uint16 array [n_rows, n_columns]
+    """
+
+    bits: AnyArray
+    dtype = BFLOAT16
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows and columns."""
+        return self.bits.shape
+
+    def __getitem__(self, rows: slice) -> AnyArray:
+        """Return some rows."""
+        return self.widen(self.bits[rows])
+
+    @staticmethod
+    def widen(bits: AnyArray) -> AnyArray:
+        """Return numbers as float32."""
+        return (bits.astype(np.uint32) << 16).view(np.float32)
+
+
+class Items(Protocol):
+    """An array whose items become one of numpy when they are sliced."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type in which the items are stored."""
+
+    def __getitem__(self, items: slice) -> AnyArray:
+        """Return some items."""
+
+
+class Matrix(Protocol):
+    """Some rows of a matrix, in any storage, that can be copied out as CSR."""
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+
+    def stop_after(self, start: int, n_entries: int) -> int:
+        """Return the row that ends a run of about `n_entries` entries from `start` on."""
+
+    def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
+        """Copy rows into the scratch arrays, as int64 and float64."""
+
+
+@dataclass(frozen=True)
+class Csr:
+    """The three arrays of a CSR matrix, or of some of its rows."""
+
+    indptr: AnyArray
+    indices: Items
+    values: Items
+    are_scores: bool
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.indptr.size - 1
+
+    def stop_after(self, start: int, n_entries: int) -> int:
+        """Return the row that ends a run of about `n_entries` entries from `start` on."""
+        last = min(int(self.indptr[start]) + n_entries, int(self.indptr[-1]))
+        return int(np.searchsorted(self.indptr, self.indptr.dtype.type(last), side="right")) - 1
+
+    def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
+        """Copy rows into the scratch arrays, as int64 and float64."""
+        first, last = int(self.indptr[start]), int(self.indptr[stop])
+        rows = scratch.rows(stop - start, last - first)
+        indices, values = self.indices[first:last], self.values[first:last]
+        if _are_usual(self.indptr, indices, values, last - first):
+            largest, has_only_ones = copy_rows(self.indptr, start, indices, values, tuple(rows))
+            return rows if largest == NOT_NOTICED else SortedRows.of(rows, largest, has_only_ones=bool(has_only_ones))
+        np.subtract(self.indptr[start : stop + 1], first, out=rows.indptr, casting="unsafe")
+        rows.indices[:] = indices
+        rows.values[:] = comparable(values) if self.are_scores else values
+        return rows
+
+
+@dataclass(frozen=True)
+class Dense:
+    """A dense matrix [n_rows, n_labels]: in scores, -inf is not predicted; in truth, 0 is not true."""
+
+    values: Values
+    are_scores: bool
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return int(self.values.shape[0])
+
+    def stop_after(self, start: int, n_entries: int) -> int:
+        """Return the row that ends a run of about `n_entries` entries from `start` on."""
+        return start + n_entries // max(int(self.values.shape[1]), 1)
+
+    def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
+        """Copy rows into the scratch arrays, as int64 and float64."""
+        values = self.values[start:stop]
+        if self.are_scores:
+            is_stored, values = values != -np.inf, comparable(values)
+            if is_stored.all():
+                rows = _full_rows(values.shape, scratch)
+                rows.indices.reshape(values.shape)[:] = np.arange(values.shape[1])
+                rows.values.reshape(values.shape)[:] = values
+                return rows
+        else:
+            is_stored = values != 0
+        rows, places = _stored_rows(scratch, is_stored)
+        np.subtract(
+            places, np.repeat(np.arange(stop - start) * values.shape[1], np.diff(rows.indptr)), out=rows.indices
+        )
+        rows.values[:] = values.ravel()[places]
+        return rows
+
+
+@dataclass(frozen=True)
+class PaddedLists:
+    """Labels and their scores as two arrays [n_rows, any width]; label -1 is padding."""
+
+    labels: AnyArray
+    scores: Values
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return int(self.labels.shape[0])
+
+    def stop_after(self, start: int, n_entries: int) -> int:
+        """Return the row that ends a run of about `n_entries` entries from `start` on."""
+        return start + n_entries // max(int(self.labels.shape[1]), 1)
+
+    def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
+        """Copy rows into the scratch arrays, as int64 and float64."""
+        labels, scores = self.labels[start:stop], comparable(self.scores[start:stop])
+        is_stored = labels != -1
+        if is_stored.all():
+            rows = _full_rows(labels.shape, scratch)
+            rows.indices[:], rows.values[:] = labels.ravel(), scores.ravel()
+            return rows
+        rows, places = _stored_rows(scratch, is_stored)
+        rows.indices[:], rows.values[:] = labels.ravel()[places], scores.ravel()[places]
+        return rows
+
+
+def _are_usual(indptr: AnyArray, indices: AnyArray, values: AnyArray, n_entries: int) -> bool:
+    """Return whether arrays of CSR are such as the kernel copies."""
+    has_types = indptr.dtype in INTEGERS and indices.dtype in INTEGERS and values.dtype in FLOATS
+    is_dense = indptr.flags.c_contiguous and indices.flags.c_contiguous and values.flags.c_contiguous
+    return has_types and is_dense and indices.size == values.size == n_entries
+
+
+def _full_rows(shape: tuple[int, ...], scratch: Scratch) -> Rows:
+    """Return arrays for rows of equal length in CSR."""
+    rows = scratch.rows(shape[0], shape[0] * shape[1])
+    np.multiply(np.arange(shape[0] + 1), shape[1], out=rows.indptr)
+    return rows
+
+
+def _stored_rows(scratch: Scratch, is_stored: AnyArray) -> tuple[Rows, AnyArray]:
+    """Return arrays for the stored cells of dense rows in CSR, and the places of the cells in the raveled rows."""
+    places = np.flatnonzero(is_stored)  # many times as fast as two-dimensional indexing
+    rows = scratch.rows(is_stored.shape[0], places.size)
+    rows.indptr[:] = np.searchsorted(places, np.arange(is_stored.shape[0] + 1) * is_stored.shape[1])
+    return rows, places
+
+
+def comparable(values: AnyArray) -> AnyArray:
+    """Return values that float64 holds without loss of order.
+
+    Wide integers and long doubles that float64 would round are replaced by their order within the block; 0 stays 0.
+    """
+    if not is_wide(values) or (values.dtype.kind == "f" and np.isnan(values).any()):
+        return values
+    distinct, order = np.unique(np.append(values.ravel(), values.dtype.type(0)), return_inverse=True)
+    zero = int(np.searchsorted(distinct, values.dtype.type(0)))
+    return (order[:-1] - zero).reshape(values.shape)
+
+
+def rounded(number: float, dtype: np.dtype[Any] | None) -> float:
+    """Round a number to the type that values are stored in, where float64 has more digits: 0.7 is then their 0.7."""
+    if dtype == BFLOAT16:
+        return _rounded_to_bfloat16(number)
+    if dtype is None or dtype.kind != "f" or dtype.itemsize >= 8:
+        return number
+    with np.errstate(over="ignore"):
+        return float(np.asarray(number).astype(dtype))
+
+
+def _rounded_to_bfloat16(number: float) -> float:
+    """Round to 8 significant bits, halfway cases to the even one."""
+    with np.errstate(over="ignore"):
+        bits = int(np.float32(number).view(np.uint32))
+    bits = bits if np.isnan(number) else bits + 0x7FFF + (bits >> 16 & 1)
+    return float(BFloat16Matrix.widen(np.array([bits >> 16], dtype=np.uint16))[0])
+
+
+def is_wide(values: AnyArray) -> bool:
+    """Return whether float64 would round some of the values."""
+    if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and values.size:
+        return bool(np.max(values) > 2**53) or bool(np.min(values) < -(2**53))
+    return values.dtype.kind == "f" and values.dtype.itemsize > 8
+
+
+def slice_rows(pieces: Iterable[Matrix], start: int, stop: int) -> list[Matrix]:
+    """Return some rows of a matrix in memory, as pieces that share its memory."""
+    sliced, row = list[Matrix](), 0
+    for piece in pieces:
+        first, last = max(start - row, 0), min(stop - row, piece.n_rows)
+        if first < last:
+            sliced.append(_slice(piece, first, last))
+        row += piece.n_rows
+    return sliced
+
+
+def count_bytes(pieces: Iterable[Matrix]) -> int:
+    """Return how many bytes a matrix in memory has."""
+    arrays = (array for piece in pieces for array in vars(piece).values() if hasattr(array, "shape"))
+    return sum(int(np.prod(array.shape)) * array.dtype.itemsize for array in arrays)
+
+
+def _slice(piece: Matrix, start: int, stop: int) -> Matrix:
+    if isinstance(piece, Csr):
+        first, last = int(piece.indptr[start]), int(piece.indptr[stop])
+        indptr = piece.indptr[start : stop + 1] - piece.indptr[start]
+        return Csr(indptr, piece.indices[first:last], piece.values[first:last], piece.are_scores)
+    if isinstance(piece, PaddedLists):
+        return PaddedLists(piece.labels[start:stop], cast(Any, piece.scores)[start:stop])
+    dense = cast(Dense, piece)
+    return Dense(dense.values[start:stop], dense.are_scores)

@@ -1,0 +1,1 @@
+"""What comparing systems needs of their rows."""

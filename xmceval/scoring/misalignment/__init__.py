@@ -1,0 +1,1 @@
+"""Whether predictions are for the rows and labels of the truth."""

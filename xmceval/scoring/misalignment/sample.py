@@ -1,0 +1,211 @@
+"""Sample: some thousand rows of truth and predictions, the same ones for any blocks, threads and shards.
+
+It holds the runs of rows whose numbers have the least hashes. That needs no number of rows beforehand, and two samples
+merge into the sample of both.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xmceval.rows.block import Float64, Int64
+from xmceval.rows.locked import Locked
+from xmceval.scoring.batch import Batch, Ranking
+from xmceval.scoring.states.stored import MOST_LABELS, MOST_ROWS, take
+
+Hashes = NDArray[np.uint64]
+
+CAPACITY = 2048  # rows
+RUN_BITS = 7  # rows come in runs of 128 consecutive ones: most blocks have none, and cost next to nothing
+TABLE = 1024  # runs
+LONGEST = 512  # true labels of a row; longer rows are left out, which bounds the size of a sample
+
+DEPTH = 5  # labels of a ranking
+NO_LABEL = -9  # neither a label nor next to one
+
+EVERY_HASH = np.uint64(2**64 - 1)
+
+
+class SampledRows(NamedTuple):
+    """Rows with a true label and a prediction.
+
+    Attributes
+    ----------
+    hashes : uint64 array [n_rows]
+        Of the runs of the rows.
+    numbers : int64 array [n_rows]
+        The numbers of the rows.
+    ranked : int64 array [n_rows, DEPTH]
+        The labels with the highest scores, best first; NO_LABEL where there are fewer.
+    scores : float64 array [n_rows, 2]
+        The scores of the first and the last label that is ranked.
+    lengths : int64 array [n_rows]
+        The number of true labels.
+    labels : int64 array
+        The true labels, row by row.
+    """
+
+    hashes: Hashes
+    numbers: Int64
+    ranked: Int64
+    scores: Float64
+    lengths: Int64
+    labels: Int64
+
+    def select(self, rows: NDArray[np.intp]) -> SampledRows:
+        """Return some of the rows, in a new order."""
+        starts, lengths = np.cumsum(self.lengths) - self.lengths, self.lengths[rows]
+        return SampledRows(
+            self.hashes[rows],
+            self.numbers[rows],
+            self.ranked[rows],
+            self.scores[rows],
+            lengths,
+            self.labels[entries_of(starts[rows], lengths)],
+        )
+
+
+class Sample(Locked):
+    """At most CAPACITY rows of a system; threads may add at the same time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._parts: list[SampledRows] = []
+        self._n_rows = 0
+        self._bound = EVERY_HASH  # runs with a greater hash are not among the least
+
+    def add(self, batch: Batch) -> None:
+        """Add the rows of a batch that belong to the sample."""
+        if batch.n_rows == 0:
+            return
+        first, kept = batch.block.first_row, batch.kept
+        last = first + (batch.n_rows - 1 if kept is None else int(kept[-1]))
+        hashes = _hashes_of(first >> RUN_BITS, last >> RUN_BITS)
+        if hashes.min() > self._bound:
+            return
+        numbers = first + (np.arange(batch.n_rows) if kept is None else kept)
+        hashes = hashes[(numbers >> RUN_BITS) - (first >> RUN_BITS)]
+        indptr, n_ranked = batch.truth.indptr, batch.ranking.n_ranked
+        rows = np.flatnonzero((hashes <= self._bound) & (n_ranked > 0))
+        lengths = indptr[rows + 1] - indptr[rows]
+        fits = (lengths > 0) & (lengths <= LONGEST)
+        rows, lengths = rows[fits], lengths[fits]
+        if rows.size:
+            labels = batch.truth.indices[entries_of(indptr[rows], lengths)]
+            self._add(SampledRows(hashes[rows], numbers[rows], *_best(batch.ranking, rows), lengths, labels))
+
+    def merge(self, other: Sample) -> Sample:
+        """Return the sample of the rows of both."""
+        merged = Sample()
+        for part in (*self._parts, *other._parts):
+            merged._add(part)
+        return merged
+
+    def rows(self) -> SampledRows:
+        """Return the rows of the sample, in the order of the hashes of their runs."""
+        with self._lock:
+            if not self._parts:
+                return _NO_ROWS
+            self._drop_most()
+            [rows] = self._parts
+        return rows.select(_order(rows)[:CAPACITY])
+
+    def arrays(self) -> dict[str, Int64]:
+        """Return the rows as int64 arrays, as a state holds them; hashes follow from the numbers."""
+        columns = self.rows()._asdict()
+        return {name: column.view(np.int64) for name, column in columns.items() if name != "hashes"}
+
+    def fill(self, arrays: dict[str, Int64]) -> None:
+        """Take the rows of a state."""
+        numbers = take(arrays, "numbers", (-1,), 0, MOST_ROWS)
+        n_rows = numbers.size
+        ranked = take(arrays, "ranked", (n_rows, DEPTH), NO_LABEL, MOST_LABELS)
+        scores = take(arrays, "scores", (n_rows, 2)).view(np.float64)
+        lengths = take(arrays, "lengths", (n_rows,), 1, LONGEST)
+        labels = take(arrays, "labels", (int(lengths.sum()),), 0, MOST_LABELS)
+        if n_rows > CAPACITY or np.isnan(scores).any():
+            raise ValueError(f"expected up to {CAPACITY:,} sampled rows, with scores")
+        if n_rows:
+            self._add(SampledRows(hash_runs(numbers >> RUN_BITS), numbers, ranked, scores, lengths, labels))
+
+    def _add(self, part: SampledRows) -> None:
+        with self._lock:
+            self._parts.append(part)
+            self._n_rows += part.numbers.size
+            if self._n_rows >= 2 * CAPACITY:
+                self._drop_most()
+
+    def _drop_most(self) -> None:
+        """Drop the rows of runs that are not among those with the least hashes, of at least CAPACITY rows."""
+        rows = SampledRows(*(np.concatenate(columns) for columns in zip(*self._parts, strict=True)))
+        if rows.numbers.size > CAPACITY:
+            self._bound = np.partition(rows.hashes, CAPACITY - 1)[CAPACITY - 1]
+            rows = rows.select(np.flatnonzero(rows.hashes <= self._bound))
+        self._parts, self._n_rows = [rows], rows.numbers.size
+
+
+def hash_runs(numbers: Int64) -> Hashes:
+    """Return a hash of each number of a run."""
+    hashes: Hashes = (numbers + 1).astype(np.uint64)
+    for multiplier in _MULTIPLIERS:
+        hashes *= multiplier
+        hashes ^= hashes >> _HALF
+    return hashes
+
+
+def _hashes_of(first: int, last: int) -> Hashes:
+    """Return the hashes of the runs from `first` to `last`."""
+    table, start = divmod(first, TABLE)
+    if last >= (table + 1) * TABLE:
+        return hash_runs(np.arange(first, last + 1))
+    return _hash_table(table)[start : start + last - first + 1]
+
+
+@lru_cache(maxsize=2)
+def _hash_table(number: int) -> Hashes:
+    """Return the hashes of TABLE runs at once: of a few it takes as long."""
+    return hash_runs(np.arange(number * TABLE, (number + 1) * TABLE))
+
+
+def _order(rows: SampledRows) -> NDArray[np.intp]:
+    """Return the order by hashes and numbers, and for rows of the same number by their content.
+
+    Those come from parts that each count their rows from 0.
+    """
+    order = np.lexsort((rows.numbers, rows.hashes))
+    if (np.diff(rows.numbers[order]) != 0).all():
+        return order
+    sums = np.add.reduceat(rows.labels, np.cumsum(rows.lengths) - rows.lengths)
+    return np.lexsort((sums, rows.lengths, *rows.scores.T, *rows.ranked.T, rows.numbers, rows.hashes))
+
+
+def _best(ranking: Ranking, rows: NDArray[np.intp]) -> tuple[Int64, Float64]:
+    """Return the best labels of some rows, and the scores of the first and the last one that is ranked."""
+    n_ranked = ranking.n_ranked[rows]
+    ranked, deepest = np.full((rows.size, DEPTH), NO_LABEL), min(DEPTH, ranking.labels.shape[1])
+    ranked[:, :deepest] = ranking.labels[rows, :deepest]
+    ranked[np.arange(DEPTH) >= n_ranked[:, None]] = NO_LABEL
+    scores = np.empty((rows.size, 2))
+    scores[:, 0], scores[:, 1] = ranking.scores[rows, 0], ranking.scores[rows, n_ranked - 1]
+    return ranked, scores
+
+
+def entries_of(starts: Int64, lengths: Int64) -> Int64:
+    """Return the places of the entries of rows that begin at `starts`."""
+    ends = np.cumsum(lengths)
+    places: Int64 = np.repeat(starts + lengths - ends, lengths)
+    places += np.arange(places.size)
+    return places
+
+
+_MULTIPLIERS = tuple(np.array([0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, 0xD6E8FEB86659FD93], dtype=np.uint64))
+_HALF = np.uint64(32)
+_NO_LABELS = np.empty(0, dtype=np.int64)
+_NO_ROWS = SampledRows(
+    *(np.empty(0, dtype=np.uint64), _NO_LABELS, np.empty((0, DEPTH), dtype=np.int64), np.empty((0, 2))),
+    *(_NO_LABELS, _NO_LABELS),
+)

@@ -1,0 +1,1 @@
+"""What sees the values of rows beside the totals."""

@@ -1,0 +1,101 @@
+"""Observers: what sees the values of rows of all systems, block by block, beside the totals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xmceval.rows.block import Float64, Rows
+from xmceval.scoring.batch import Ranking
+from xmceval.scoring.tasks.task import RowValues
+
+if TYPE_CHECKING:
+    from xmceval.scoring.program import Program
+
+FRACTION = 2  # of a row's values: numerator and denominator
+
+
+@dataclass(frozen=True)
+class BlockValues:
+    """The values of the rows of a block, for every system and every task that has any.
+
+    Attributes
+    ----------
+    first_row, n_rows : int
+        The block.
+    kept : int array or None
+        The rows of the block that the values are of, where some have weight 0.
+    weights : float64 array
+        One per row with values, or empty.
+    truth : Rows
+        The true labels of the rows with values.
+    values : sequence of sequence of float64 array [n_kept, n_measures, 2]
+        By system and task: numerator and denominator.
+    shares : the same [n_kept, n_measures * n_bins, 2]
+        Those of bins of labels, where there are any.
+    rankings : sequence of Ranking
+        By system, one label deeper than the deepest cutoff; empty unless an observer needs them.
+    """
+
+    first_row: int
+    n_rows: int
+    kept: NDArray[np.intp] | None
+    weights: Float64
+    truth: Rows
+    values: Sequence[Sequence[Float64]]
+    shares: Sequence[Sequence[Float64]]
+    rankings: Sequence[Ranking] = ()
+
+
+class Observer(Protocol):
+    """Sees each block once, in any order and from any thread.
+
+    Attributes
+    ----------
+    needs_rankings : bool
+        Whether it looks at the rankings, which are copied for it.
+    """
+
+    needs_rankings: bool = False
+
+    def add(self, block: BlockValues) -> None:
+        """Take the values of a block."""
+
+
+@runtime_checkable
+class SummedObserver(Protocol):
+    """An observer whose sums can be made elsewhere, part by part, and added."""
+
+    needs_rankings: bool
+
+    def add(self, block: BlockValues) -> None:
+        """Take the values of a block."""
+
+    @classmethod
+    def of(cls, program: Program, parameters: Any) -> SummedObserver:
+        """Make one of no rows."""
+
+    @property
+    def parameters(self) -> Any:
+        """What `of` needs beside the program; it can be pickled."""
+
+    @property
+    def state(self) -> Any:
+        """The sums; they can be pickled."""
+
+    def merge(self, state: Any) -> None:
+        """Add the sums of other rows."""
+
+
+def copy_fractions(rows: RowValues) -> tuple[Float64, Float64]:
+    """Copy the numerators and denominators of some rows, and those of their shares."""
+    return rows.values[:, :, :FRACTION].copy(), rows.shares[:, :, :FRACTION].copy()
+
+
+def copy_ranking(ranking: Ranking) -> Ranking:
+    """Copy the best labels of some rows."""
+    return Ranking(ranking.labels.copy(), ranking.scores.copy(), ranking.n_ranked.copy(), ranking.n_tied)

@@ -1,0 +1,1 @@
+"""Parts of rows that are scored on their own."""

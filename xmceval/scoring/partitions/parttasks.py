@@ -1,0 +1,221 @@
+"""Parts: what a task does where it runs: score the rows of a part, or add the totals of some parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, reduce
+from typing import Any, cast
+
+from xmceval.errors import DataError, Fault
+from xmceval.kernels import start_quickly
+from xmceval.metrics.names import parse
+from xmceval.rows.block import Source
+from xmceval.rows.faults import COUNTED, as_error
+from xmceval.rows.lockstep import Lockstep
+from xmceval.rows.repairs import RepairedSource
+from xmceval.rows.spans import Facts, SpanSource, is_in_memory, shards_of, starting_at
+from xmceval.rows.threads import run_alone
+from xmceval.scoring.batch import Terms
+from xmceval.scoring.evaluate import rows_at_once, select_scores
+from xmceval.scoring.observing.observers import SummedObserver
+from xmceval.scoring.partitions.plan import Part
+from xmceval.scoring.program import Program, compile_program
+from xmceval.scoring.states.state import own_version
+from xmceval.scoring.totals import Totals, empty, merge
+from xmceval.scoring.worker import Run, Worker
+
+
+@dataclass(frozen=True)
+class Job:
+    """What all parts share; it can be pickled.
+
+    Attributes
+    ----------
+    measures : tuple of str
+    counts_labels : bool
+        Whether every label is counted.
+    sources : sequence of sequence of Source or None
+        The shards by source, the truth first; None for those in memory, whose rows go with each part.
+    wholes : sequence of Facts
+        By source: of what the shards are parts of.
+    terms : sequence of Terms
+        By system.
+    observers : sequence of (class, parameters)
+    version : str
+        Of xmceval.
+    """
+
+    measures: tuple[str, ...]
+    counts_labels: bool
+    sources: Sequence[Sequence[Source | None]]
+    wholes: Sequence[Facts]
+    terms: Sequence[Terms]
+    observers: Sequence[tuple[type[SummedObserver], Any]]
+    version: str
+
+    @property
+    def program(self) -> Program:
+        """What to compute."""
+        return _compile(self.measures, self.counts_labels)
+
+
+@lru_cache(maxsize=8)
+def _compile(measures: tuple[str, ...], counts_labels: bool) -> Program:
+    by_name = {str(measure): measure for name in measures for measure in parse(name, (1,))}
+    program = compile_program([by_name[name] for name in measures])
+    return program.counting_labels() if counts_labels else program
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What some rows amount to, or what is wrong with them.
+
+    Attributes
+    ----------
+    n_rows : int
+    totals : tuple of Totals
+        By system.
+    observed : tuple
+        The states of the observers.
+    removed : tuple of tuple of int
+        By source and shard: entries that repairs removed.
+    faults : tuple of (row, message)
+        Rows that are wrong.
+    error : str
+        What else is wrong, after those rows; nothing is known of rows behind it.
+    """
+
+    n_rows: int
+    totals: tuple[Totals, ...] = ()
+    observed: tuple[Any, ...] = ()
+    removed: tuple[tuple[int, ...], ...] = ()
+    faults: tuple[tuple[int, str], ...] = ()
+    error: str = ""
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether there are no totals."""
+        return bool(self.faults or self.error)
+
+    def check(self) -> None:
+        """Raise what is wrong.
+
+        Raises
+        ------
+        DataError
+            The first faults of rows, or another error.
+        """
+        if self.faults:
+            raise as_error([Fault(*each) for each in self.faults])
+        if self.error:
+            raise DataError(*self.error.split("\n"))
+
+
+def score_part(job: Job, part: Part, shards: Sequence[Source | None]) -> Outcome:
+    """Score the rows of a part; what is wrong with them is returned, so that nobody tries again.
+
+    Parameters
+    ----------
+    job : Job
+    part : Part
+    shards : sequence of Source or None
+        By source: the rows themselves, where they come from memory.
+    """
+    if job.version != own_version():
+        return Outcome(part.n_rows, error=f"a worker has xmceval {own_version()}; expected {job.version}")
+    start_quickly()
+    program, opened = job.program, [_open(job, part, number, held) for number, held in enumerate(shards)]
+    truth, *scores = (span for span, _ in opened)
+    terms = [_terms_of(each, part) for each in job.terms]
+    observers = [kind.of(program, parameters) for kind, parameters in job.observers]
+    runs = [Run(each, empty(program, each)) for each in terms]
+    steps = Lockstep(truth, scores, most_rows=rows_at_once(program, runs))
+    try:
+        faults, error = run_alone(iter(steps), lambda: Worker(program, runs, observers), Worker.add)
+    except DataError as problem:
+        faults, error = [], problem
+    if error is None and not faults and steps.n_rows != part.n_rows:
+        error = DataError(f"{truth.name}: has changed since its rows were counted")
+    if faults or error is not None:
+        return Outcome(
+            part.n_rows,
+            faults=tuple(sorted((fault.row, fault.message) for fault in faults)[:COUNTED]),
+            error="" if error is None else str(error),
+        )
+    removed = tuple(_removed_from(job, part, number, source) for number, (_, source) in enumerate(opened))
+    return Outcome(part.n_rows, tuple(run.totals for run in runs), tuple(each.state for each in observers), removed)
+
+
+def add_outcomes(job: Job, outcomes: Sequence[Outcome]) -> Outcome:
+    """Add the totals of some parts, in their order; or join what is wrong with them up to the first error."""
+    if any(each.is_wrong for each in outcomes):
+        return reduce(_join_faults, outcomes)
+    return reduce(lambda first, second: _add(job, first, second), outcomes)
+
+
+def status_of_part(number: int, outcome: Outcome) -> tuple[int, int, int, bool]:
+    """Return the number of a part, its rows, how many of them are wrong, and whether there is another error."""
+    return number, outcome.n_rows, len(outcome.faults), bool(outcome.error)
+
+
+def _open(job: Job, part: Part, number: int, held: Source | None) -> tuple[Source, Source]:
+    """Return the rows of a part as a source, and the shard that they are in."""
+    place, whole = part.places[number], job.wholes[number]
+    shard = held or starting_at(cast(Source, job.sources[number][place.shard]), place.start)
+    read = shard if number == 0 else select_scores(job.program, job.terms[number - 1], shard)
+    span = SpanSource(read, whole, part.first_row, part.stop_row, place.before)
+    return span, shard
+
+
+def _terms_of(terms: Terms, part: Part) -> Terms:
+    """Return terms with the weights of some rows only."""
+    if terms.weights is None:
+        return terms
+    return replace(terms, weights=terms.weights[part.first_row : part.stop_row], weights_from=part.first_row)
+
+
+def _removed_from(job: Job, part: Part, number: int, source: Source) -> tuple[int, ...]:
+    removed = [0] * len(job.sources[number])
+    if isinstance(source, RepairedSource):
+        removed[part.places[number].shard] = source.n_removed
+    return tuple(removed)
+
+
+def _add(job: Job, first: Outcome, second: Outcome) -> Outcome:
+    program = job.program
+    observers = [kind.of(program, parameters) for kind, parameters in job.observers]
+    for observer, *states in zip(observers, first.observed, second.observed, strict=True):
+        for state in states:
+            observer.merge(state)
+    return Outcome(
+        first.n_rows + second.n_rows,
+        tuple(merge(program, *pair) for pair in zip(first.totals, second.totals, strict=True)),
+        tuple(each.state for each in observers),
+        tuple(
+            tuple(a + b for a, b in zip(*pair, strict=True)) for pair in zip(first.removed, second.removed, strict=True)
+        ),
+    )
+
+
+def _join_faults(first: Outcome, second: Outcome) -> Outcome:
+    if first.error:
+        return replace(first, n_rows=first.n_rows + second.n_rows)
+    faults = (*first.faults, *second.faults)[:COUNTED]
+    return Outcome(first.n_rows + second.n_rows, faults=faults, error=second.error)
+
+
+def make_job(
+    truth: Source, scores: Sequence[Source], terms: Sequence[Terms], program: Program, observers: Sequence[Any]
+) -> Job:
+    """Return what all parts share."""
+    sources = [truth, *scores]
+    return Job(
+        tuple(map(str, program.measures)),
+        program.counts_labels,
+        [[None if is_in_memory(shard) else shard for shard in shards_of(each)] for each in sources],
+        [Facts.of(each) for each in sources],
+        list(terms),
+        [(type(each), each.parameters) for each in observers],
+        own_version(),
+    )

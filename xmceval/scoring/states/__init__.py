@@ -1,0 +1,1 @@
+"""States: totals of some rows that are saved, merged and finished elsewhere."""

@@ -1,0 +1,101 @@
+"""Row digests: what identifies the rows of a state, so that nobody adds the same rows twice."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+from xmceval.kernels.rows.order import FIRST, GOLDEN, SECOND
+from xmceval.kernels.rows.rowhashes import hash_rows
+from xmceval.rows.block import Int64, Rows, Scratch
+from xmceval.rows.locked import Locked
+from xmceval.scoring.batch import Batch, rank
+from xmceval.scoring.misalignment.sample import Hashes
+
+LEAST_TRUE = 16
+DEPTH_OF_WHOLE_ROWS = 6  # the best label alone would be that of too many rows
+
+NO_ROWS = np.empty(0, dtype=np.int64)
+
+
+class TruthDigest:
+    """A digest of a truth, or of rankings, that does not depend on the order in which its rows are seen."""
+
+    def __init__(self) -> None:
+        self._n_rows, self._sum = 0, 0
+
+    def add(self, n_rows: int, digest: int) -> None:
+        """Add the digest of some rows."""
+        self._n_rows += n_rows
+        self._sum = (self._sum + digest) % 2**64
+
+    def merge(self, other: TruthDigest) -> None:
+        """Add the rows of another one."""
+        self.add(other._n_rows, other._sum)
+
+    def __str__(self) -> str:
+        return hashlib.blake2b(f"{self._n_rows} {self._sum}".encode(), digest_size=16).hexdigest()
+
+
+class RowDigests(Locked):
+    """Digests of truth and ranking, which do not depend on blocks or threads.
+
+    Attributes
+    ----------
+    n_rows : int
+        The rows that were read, also those of weight 0.
+    n_true : int
+        True labels.
+    """
+
+    def __init__(self, depth: int = 0) -> None:
+        super().__init__()
+        self._depth = depth  # of rankings, where those that are at hand are not as deep
+        self.n_rows = self.n_true = 0
+        self._truth, self._ranking = TruthDigest(), TruthDigest()
+
+    def add(self, batch: Batch) -> Hashes:
+        """Take the rows of a batch, and return their hashes for a sketch."""
+        kept = NO_ROWS if batch.kept is None else batch.kept
+        digests, hashes = np.zeros(2, dtype=np.uint64), np.empty(batch.n_rows, dtype=np.uint64)
+        is_deep = batch.ranking.labels.shape[1] >= self._depth
+        ranking = batch.ranking if is_deep else rank(batch.scores, self._depth, Scratch())
+        labels, _, n_ranked = ranking.arrays
+        with np.errstate(over="ignore"):
+            n_hashes = hash_rows(tuple(batch.truth), labels, n_ranked, batch.block.first_row, kept, digests, hashes)
+        with self._lock:
+            self.n_rows += batch.block.n_rows
+            self.n_true += int(batch.truth.indptr[-1])
+            for own, digest in zip((self._truth, self._ranking), digests.tolist(), strict=True):
+                own.add(batch.n_rows, digest)
+        return hashes[:n_hashes]
+
+    def merge(self, other: RowDigests) -> RowDigests:
+        """Return those of the rows of both."""
+        merged = RowDigests(self._depth)
+        for each in (self, other):
+            merged.n_rows, merged.n_true = merged.n_rows + each.n_rows, merged.n_true + each.n_true
+            merged._truth.merge(each._truth)
+            merged._ranking.merge(each._ranking)
+        return merged
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """Digests of truth and ranking; empty with too few true labels for other rows to have others."""
+        return (str(self._truth), str(self._ranking)) if self.n_true >= LEAST_TRUE else ("", "")
+
+
+def digest_rows(rows: Int64, truth: Rows) -> int:
+    """Return the sum of a hash of each (row, label, grade), modulo 2^64."""
+    n_entries = int(truth.indptr[-1])
+    entry_rows = np.repeat(rows, np.diff(truth.indptr)).astype(np.uint64)
+    labels, grades = truth.indices[:n_entries].astype(np.uint64), truth.values[:n_entries].astype(np.uint64)
+    words = _mix(_mix(entry_rows * GOLDEN + labels) + grades)
+    return int(words.sum(dtype=np.uint64))
+
+
+def _mix(words: Hashes) -> Hashes:
+    words = (words ^ (words >> np.uint64(30))) * FIRST
+    words = (words ^ (words >> np.uint64(27))) * SECOND
+    return words ^ (words >> np.uint64(31))

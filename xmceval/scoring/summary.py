@@ -1,0 +1,168 @@
+"""Turn the totals of an evaluation into figures, counts and slices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from xmceval.kernels.metrics.topk import EMPTY_ROWS, FIRST_CUTOFF, INSIDE_TIES, PREDICTIONS, ROWS, TRUE_LABELS
+from xmceval.labels.bins import Bin
+from xmceval.metrics.measure import Measure
+from xmceval.metrics.names import parse
+from xmceval.scoring.batch import Terms
+from xmceval.scoring.estimates import Estimate
+from xmceval.scoring.misalignment.alignment import NO_ALIGNMENT, Alignment, measure_alignment
+from xmceval.scoring.program import Program
+from xmceval.scoring.tasks.task import Unscored
+from xmceval.scoring.totals import Totals
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One number of a report: what was measured, and its estimate."""
+
+    measure: Measure
+    estimate: Estimate
+
+    @property
+    def name(self) -> str:
+        """Canonical name of the measure."""
+        return self.measure.name
+
+    @property
+    def kind_in_bin(self) -> str:
+        """What the value is within a bin of labels: ``share``, those of all bins add up, or ``average`` within it."""
+        return "share" if self.measure.metric.is_additive else "average"
+
+    def __reduce__(self) -> tuple[object, tuple[str, Estimate]]:
+        # The entries of the table of metrics cannot be pickled; names of measures say the same.
+        return restore_figure, (self.name, self.estimate)
+
+
+def restore_figure(name: str, estimate: Estimate) -> Figure:
+    """Rebuild a pickled figure from the canonical name of its measure."""
+    return Figure(parse(name)[0], estimate)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Counts of the input, which show whether the right files were scored.
+
+    ``short_rows`` and ``tied_rows`` are by cutoff: rows with fewer predictions than k, rows with a tie across it.
+    ``left_out`` is by metric: rows without a value. ``unscored`` are the true labels without a score, by the grade
+    from which on a label is true; of metrics of whole rows only. ``grades`` are the least and the greatest grade of the
+    truth. Values of rows of other tools come without counts: those but the instances are 0 then, and not known.
+    """
+
+    n_instances: int
+    n_labels: int
+    n_true: int
+    n_predictions: int
+    empty_rows: int
+    inside_ties: int
+    explicit_zeros: int
+    short_rows: Mapping[int, int]
+    tied_rows: Mapping[int, int]
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    unscored: Mapping[int, Unscored] = field(default_factory=dict)
+    grades: tuple[int, int] = (1, 1)
+    are_known: bool = True
+
+    @property
+    def unscored_true(self) -> int | None:
+        """True labels without a score, of the lowest grade; None where no metric needs whole rows."""
+        return self.unscored[min(self.unscored)].number if self.unscored else None
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The figures of one bin of labels."""
+
+    bin: Bin
+    figures: tuple[Figure, ...]
+
+    @property
+    def estimates(self) -> dict[str, Estimate]:
+        """Estimates by canonical name."""
+        return {figure.name: figure.estimate for figure in self.figures}
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All numbers of one system: its figures, its counts, its slices by bins of labels, and how it fits the truth."""
+
+    figures: tuple[Figure, ...]
+    counts: Counts
+    slices: tuple[Slice, ...] = ()
+    alignment: Alignment = NO_ALIGNMENT
+
+
+def finish_totals(program: Program, totals: Totals, terms: Terms, *, ceiling: bool = False) -> Summary:
+    """Compute the numbers of a system from its totals.
+
+    Parameters
+    ----------
+    program : Program
+    totals : Totals
+    terms : Terms
+        On which the system was scored, with the number of labels known.
+    ceiling : bool
+        Whether figures keep the best value that any ranking could have.
+    """
+    tasks = list(zip(program.tasks, totals.parts, strict=True))
+    n_rows, estimates = totals.tally.n_rows, dict[str, Estimate]()
+    by_bin: list[dict[str, Estimate]] = [{} for _ in range(terms.n_bins)]
+    for task, part in tasks:
+        estimates |= task.finish(part, n_rows, terms.width.n_labels, terms)
+        for all_tasks, of_task in zip(by_bin, task.finish_bins(part, n_rows, terms), strict=True):
+            all_tasks.update(of_task)
+    if not ceiling:
+        estimates = {name: each.without_ceiling() for name, each in estimates.items()}
+    return Summary(
+        tuple(Figure(measure, estimates[str(measure)]) for measure in program.measures),
+        _count_input(program, totals, terms.width.n_labels),
+        tuple(_slices(program, terms, by_bin)),
+        _align(totals, terms, estimates.get("P@1")),
+    )
+
+
+def _align(totals: Totals, terms: Terms, precision: Estimate | None) -> Alignment:
+    """Judge by the sample of rows whether the predictions are for the rows and labels of the truth."""
+    counts = totals.tally.counts
+    n_empty = 0 if terms.drop_empty else int(counts[EMPTY_ROWS])
+    value = None if precision is None or precision.undefined else precision.value
+    return measure_alignment(totals.tally.sample.rows(), int(counts[ROWS]) - n_empty, n_empty, precision=value)
+
+
+def _slices(program: Program, terms: Terms, by_bin: list[dict[str, Estimate]]) -> Iterator[Slice]:
+    """Put the estimates of each bin of labels in the order of the measures."""
+    for bin_, estimates in zip(() if terms.bins is None else terms.bins.bins, by_bin, strict=True):
+        measures = (measure for measure in program.measures if str(measure) in estimates)
+        yield Slice(bin_, tuple(Figure(measure, estimates[str(measure)]) for measure in measures))
+
+
+def _count_input(program: Program, totals: Totals, n_labels: int) -> Counts:
+    slots = {int(k): FIRST_CUTOFF + 2 * i for i, k in enumerate(program.cutoffs)}
+    counts = [int(count) for count in totals.tally.counts]
+    tasks = list(zip(program.tasks, totals.parts, strict=True))
+    left_out = {name: n for task, part in tasks for name, n in task.left_out(part).items() if n}
+    unscored = {task.rel: each for task, part in tasks if (each := task.unscored(part)) is not None}
+    return Counts(
+        n_instances=counts[ROWS],
+        n_labels=n_labels,
+        n_true=counts[TRUE_LABELS],
+        n_predictions=counts[PREDICTIONS],
+        empty_rows=counts[EMPTY_ROWS],
+        inside_ties=counts[INSIDE_TIES],
+        explicit_zeros=totals.tally.explicit_zeros,
+        short_rows={k: counts[slot] for k, slot in slots.items()},
+        tied_rows={k: counts[slot + 1] for k, slot in slots.items()},
+        left_out=left_out,
+        unscored=unscored,
+        grades=_round_grades(*totals.tally.grades),
+    )
+
+
+def _round_grades(least: float, greatest: float) -> tuple[int, int]:
+    """Return a range of grades, which are whole numbers; that of binary truth without any."""
+    return (int(least), int(greatest)) if least <= greatest else (1, 1)

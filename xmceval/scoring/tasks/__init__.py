@@ -1,0 +1,1 @@
+"""Tasks: one kind of work each, from batches of rows to sums."""

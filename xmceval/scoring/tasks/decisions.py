@@ -1,0 +1,80 @@
+"""Decision tasks: metrics of the labels that are decided on, as numerators and denominators that add up over rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from xmceval.metrics.measure import Measure
+from xmceval.metrics.rates import RATES, RATIOS, Cells, rate_values
+from xmceval.rows.block import Float64
+from xmceval.scoring.batch import Batch
+from xmceval.scoring.estimates import Estimate
+from xmceval.scoring.tasks.task import RowTask, RowValues, by_rel, look_up
+
+# Values of rows that are no rate.
+ROW_VALUES: Mapping[str, Callable[[Cells], Float64]] = MappingProxyType(
+    {
+        "subset": lambda cells: ((cells.fp == 0) & (cells.fn == 0)).astype(np.float64),
+        "mismatch": lambda cells: ((cells.fp > 0) | (cells.fn > 0)).astype(np.float64),
+        "hamming": lambda cells: cells.fp + cells.fn,
+    }
+)
+
+
+@dataclass(frozen=True)
+class Decisions(RowTask):
+    """Measures of decisions, with the same `rel`, that are means or ratios over rows."""
+
+    measures: tuple[Measure, ...]
+    rel: int
+
+    @staticmethod
+    def takes(measure: Measure) -> bool:
+        """Whether a measure of decisions adds up over rows."""
+        if measure.metric.family != "confusion":
+            return False
+        is_ratio = measure.average == "micro" and measure.metric.fold in RATIOS
+        return measure.average in {"samples", "rows"} or is_ratio
+
+    @classmethod
+    def compile(cls, measures: Iterable[Measure]) -> list[Decisions]:
+        """Return one task for each `rel`."""
+        for measure in measures:
+            rules: Mapping[str, Any] = ROW_VALUES if measure.average == "rows" else RATES
+            look_up(rules, measure.metric.fold, "rate", measure)
+        return [cls(group, rel) for rel, group in by_rel(measures)]
+
+    def compute(self, batch: Batch, own: tuple[Any, ...]) -> RowValues:  # noqa: ARG002 - tasks share one signature
+        """Compute numerator and denominator of each measure for each row; ties do not matter to decisions."""
+        terms, (truth, n_dropped) = batch.terms, batch.relevant(self.rel)
+        hits, decisions = batch.decided(self.rel).counts.T
+        cells = Cells.of(hits, decisions, np.diff(truth.indptr), terms.width.n_labels)
+        values = batch.values("outputs", batch.n_rows, len(self.measures))
+        values.fill(0.0)
+        for o, measure in enumerate(self.measures):
+            values[:, o, 0], values[:, o, 1] = _fraction(measure, cells)
+        values[:, :, :2] *= batch.is_counted(truth)[:, None, None]
+        return RowValues(values, np.empty((0, 0, 0)), np.full(len(self.measures), n_dropped))
+
+    def finish_one(self, measure: Measure, finished: Estimate) -> Estimate:
+        """Return the estimate of a measure: 0/0 counts as its option says."""
+        if finished.undefined and measure.option("zero") == "1":
+            return Estimate(1.0)
+        return finished.without_ceiling()
+
+
+def _fraction(measure: Measure, cells: Cells) -> tuple[Any, Any]:
+    """Return numerator and denominator of a measure for each row."""
+    fold, beta = measure.metric.fold, measure.number("beta")
+    if measure.average == "rows":
+        return ROW_VALUES[fold](cells), 1.0
+    if measure.average == "samples":
+        rates, defined = rate_values(RATES[fold], cells, beta, measure.option("zero", "0"))
+        return np.where(defined, rates, 0.0), defined
+    (fraction,) = RATES[fold](cells, beta)
+    return fraction

@@ -1,0 +1,190 @@
+"""Column tasks: metrics of all cells of a label, for which every stored cell is held until the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xmceval.errors import DataError, counted, listed
+from xmceval.metrics.measure import Measure
+from xmceval.rows.block import Float64, Int64
+from xmceval.rows.locked import Locked
+from xmceval.scoring.batch import Batch, Terms
+from xmceval.scoring.estimates import Estimate
+from xmceval.scoring.per_label.labelcounters import MOST_WEIGHT, WEIGHT_BITS
+from xmceval.scoring.tasks.areas import Areas, Cells, compute_areas, sort_cells
+from xmceval.scoring.tasks.task import Estimates, Task, Unscored, by_rel, look_up
+
+FOLDS = frozenset({"AUC", "AP"})
+NO_CELLS = Cells(np.empty(0, dtype=np.int32), np.empty(0), np.empty(0, dtype=np.bool_), np.empty(0, dtype=np.int64))
+SHORT = 1 << 31  # labels below are held in 32 bits
+
+
+class Held(Locked):
+    """The cells of the rows added so far; threads may add at the same time.
+
+    Attributes
+    ----------
+    chunks : list of Cells
+    rows : int
+        The rows without those that are left out, in units of 2^-bits.
+    bits : int
+        0 without sample weights.
+    """
+
+    def __init__(self, bits: int = 0) -> None:
+        super().__init__()
+        self.chunks: list[Cells] = []
+        self.rows, self.bits = 0, bits
+
+    def add(self, chunks: Sequence[Cells], rows: int) -> None:
+        """Add cells of some rows."""
+        with self._lock:
+            self.chunks.extend(chunks)
+            self.rows += rows
+        if self.bits and self.rows >> self.bits >= MOST_WEIGHT:
+            raise DataError(
+                f"the sample weights sum to more than {MOST_WEIGHT / 2:,.0f} times the largest of them: "
+                "label-wise metrics count them exactly up to there"
+            )
+
+    def merge(self, other: Held) -> Held:
+        """Return the cells of the rows of both."""
+        merged = Held(self.bits)
+        for each in (self, other):
+            merged.add(each.chunks, each.rows)
+        return merged
+
+    def cells(self) -> Cells:
+        """Return all cells as one, and hold them so."""
+        with self._lock:
+            if len(self.chunks) > 1:
+                arrays: list[Any] = [np.concatenate(each) for each in zip(*map(_arrays, self.chunks), strict=True)]
+                self.chunks = [Cells(*arrays)]
+            return self.chunks[0] if self.chunks else NO_CELLS
+
+
+@dataclass(frozen=True)
+class Columns(Task):
+    """Measures of all cells of a label, or of all cells together, with the same `rel`."""
+
+    measures: tuple[Measure, ...]
+    rel: int
+
+    @staticmethod
+    def takes(measure: Measure) -> bool:
+        """Whether a measure is one of whole columns."""
+        return measure.metric.family == "column"
+
+    @classmethod
+    def compile(cls, measures: Iterable[Measure]) -> list[Columns]:
+        """Return one task for each `rel`."""
+        measures = list(measures)
+        for measure in measures:
+            look_up(FOLDS, measure.metric.fold, "rule of columns", measure)
+        return [cls(group, rel) for rel, group in by_rel(measures)]
+
+    def workspace(self) -> None:
+        """Return nothing: cells are copied as they come."""
+
+    def empty(self, terms: Terms) -> Held:
+        """Return no cells."""
+        return Held(0 if terms.weights is None else WEIGHT_BITS)
+
+    def add(self, batch: Batch, space: None, part: Held) -> None:  # noqa: ARG002 - tasks share one signature
+        """Copy the cells of a batch."""
+        from xmceval.kernels.rows.columns import match_cells  # at each start, kernels cost time to load
+
+        (truth, _), scores = batch.relevant(self.rel), batch.scores
+        n_true, n_scored = int(truth.indptr[-1]), int(scores.indptr[-1])
+        is_true, is_scored = np.empty(n_scored, dtype=np.bool_), np.zeros(n_true, dtype=np.bool_)
+        match_cells(*truth[:2], *scores[:2], is_true, is_scored)
+        is_counted = batch.is_counted(truth)
+        units = np.rint(np.ldexp(batch.weights, part.bits)).astype(np.int64)
+        rows = [np.repeat(np.arange(batch.n_rows), np.diff(each.indptr)) for each in (truth, scores)]
+        scored = _copy(scores.indices[:n_scored], scores.values[:n_scored], is_true, units, rows[1])
+        if not is_counted.all():
+            scored = scored.take(is_counted[rows[1]])
+        missing = truth.indices[:n_true][~is_scored]
+        no_scores, all_true = np.full(missing.size, np.nan), np.ones(missing.size, dtype=np.bool_)
+        unscored = _copy(missing, no_scores, all_true, units, rows[0][~is_scored])
+        part.add((scored, unscored), int(units[is_counted].sum() if part.bits else np.count_nonzero(is_counted)))
+
+    @staticmethod
+    def merge(left: Held, right: Held) -> Held:
+        """Put the cells of two parts together."""
+        return left.merge(right)
+
+    def finish(self, part: Held, n_rows: int, n_labels: int, terms: Terms) -> Estimates:  # noqa: ARG002
+        """Return the value of each measure; there is no interval of them."""
+        return {name: Estimate.plain(areas.mean()) for name, areas in self._areas(part, n_labels, terms).items()}
+
+    def finish_bins(self, part: Held, n_rows: int, terms: Terms) -> Sequence[Estimates]:  # noqa: ARG002
+        """Return the means within each bin of labels; all cells together have none."""
+        bins = terms.bins
+        if bins is None:
+            return []
+        estimates: list[Estimates] = [{} for _ in range(len(bins))]
+        for name, areas in self._areas(part, terms.width.n_labels, terms, micro=False).items():
+            of_label = bins.by_code[terms.propensities.codes_of(areas.labels)]
+            for number, of_bin in enumerate(estimates):
+                of_bin[name] = Estimate.plain(areas.where(of_label == number).mean())
+        return estimates
+
+    def by_label(self, part: Held, terms: Terms) -> dict[str, Areas]:
+        """Return the areas of labels that measures are means of, by their rule."""
+        areas = self._areas(part, terms.width.n_labels, terms, micro=False)
+        return {measure.metric.fold: areas[str(measure)] for measure in self.measures if str(measure) in areas}
+
+    def _areas(self, part: Held, n_labels: int, terms: Terms, *, micro: bool = True) -> dict[str, Areas]:
+        """Compute the areas of each measure; without `micro`, only of those that are means over labels."""
+        areas: dict[str, Areas] = {}
+        cells = part.cells()
+        for is_micro in (False, True) if micro else (False,):
+            measures = [measure for measure in self.measures if (measure.average == "micro") == is_micro]
+            if measures:
+                n_cells = part.rows * (n_labels if is_micro else 1)
+                ordered = sort_cells(cells, n_cells, part.bits, micro=is_micro, zero_unscored=terms.zero_unscored)
+                areas |= {str(measure): compute_areas(ordered, measure.metric.fold) for measure in measures}
+        return areas
+
+    def unscored(self, part: Held) -> Unscored:
+        """Return the true labels without a score."""
+        return Unscored(
+            sum(int(np.count_nonzero(np.isnan(each.scores))) for each in part.chunks),
+            sum(int(np.count_nonzero(each.is_true)) for each in part.chunks),
+        )
+
+    def remarks(self, part: Held, n_labels: int) -> list[str]:
+        """Report what was held in memory, and how many labels have a value."""
+        n_cells, n_bytes = sum(each.labels.size for each in part.chunks), sum(each.n_bytes for each in part.chunks)
+        lines = [f"{listed(self.measures)}: {counted(n_cells, 'cell')} held in {n_bytes / 1e6:,.1f} MB of memory"]
+        means = [measure for measure in self.measures if measure.average != "micro"]
+        if means:
+            lines.append(f"{listed(means)}: mean over {_count_mixed(part):,} of {counted(n_labels, 'label')}")
+        return lines
+
+
+def _arrays(cells: Cells) -> tuple[NDArray[Any], ...]:
+    return cells.arrays
+
+
+def _copy(labels: Int64, scores: Float64, is_true: NDArray[np.bool_], units: Int64, rows: NDArray[np.intp]) -> Cells:
+    """Copy cells out of the arrays of a thread, in as few bytes as their labels need."""
+    dtype = np.int32 if labels.max(initial=0) < SHORT else np.int64
+    return Cells(labels.astype(dtype), scores.copy(), is_true, units[rows] if units.size else units)
+
+
+def _count_mixed(part: Held) -> int:
+    """Count the labels that are true in some rows and not in others."""
+    true = Held(part.bits)
+    true.add([each.take(each.is_true) for each in part.chunks], 0)
+    cells = true.cells()
+    labels, places = np.unique(cells.labels, return_inverse=True)
+    n_true = np.zeros(labels.size, dtype=np.int64)
+    np.add.at(n_true, places, cells.units if cells.units.size else 1)
+    return int(np.count_nonzero(n_true < part.rows))

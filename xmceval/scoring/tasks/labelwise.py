@@ -1,0 +1,143 @@
+"""Label-wise tasks: metrics that come from counts by label, of the best labels or of decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from xmceval.metrics.measure import Measure
+from xmceval.rows.block import Int64
+from xmceval.scoring.batch import Batch, Terms
+from xmceval.scoring.estimates import Estimate
+from xmceval.scoring.per_label.labelcounters import LabelCounters
+from xmceval.scoring.per_label.labelmeans import RULES, Context, bin_values, label_values
+from xmceval.scoring.tasks.decisions import Decisions
+from xmceval.scoring.tasks.task import Estimates, Task, by_rel, look_up
+
+
+@dataclass(frozen=True)
+class Labelwise(Task):
+    """Label-wise measures with the same `rel`, either at cutoffs or of decisions.
+
+    Attributes
+    ----------
+    measures : tuple of Measure
+    rel : int
+    cutoffs : int64 array
+        The distinct cutoffs, ascending; none for decisions.
+    in_ideal : bool
+        Whether labels of the ideal rankings are counted too.
+    """
+
+    measures: tuple[Measure, ...]
+    rel: int
+    cutoffs: Int64
+    in_ideal: bool = False
+
+    counts_in_place = True
+
+    @staticmethod
+    def takes(measure: Measure) -> bool:
+        """Whether a measure comes from counts by label."""
+        return measure.metric.family in {"label", "confusion"} and not Decisions.takes(measure)
+
+    @classmethod
+    def compile(cls, measures: Iterable[Measure]) -> list[Labelwise]:
+        """Return one task for each `rel`, those at cutoffs first."""
+        measures = list(measures)
+        for measure in measures:
+            look_up(RULES, measure.metric.fold, "rate", measure)
+        groups = [
+            group
+            for is_decision in (False, True)
+            for group in by_rel(each for each in measures if (each.metric.family == "confusion") == is_decision)
+        ]
+        return [
+            cls(
+                group,
+                rel,
+                np.array(sorted({measure.k for measure in group if measure.k is not None}), dtype=np.int64),
+                in_ideal=any(measure.option("over") == "ideal" for measure in group),
+            )
+            for rel, group in groups
+        ]
+
+    @classmethod
+    def counting(cls, measures: Iterable[Measure], tasks: Iterable[Task]) -> list[Task]:
+        """Return tasks, and with them counts by label at every cutoff, and of decisions, that measures have.
+
+        Label-wise tasks count at further cutoffs then; further tasks, which compute no measure, follow the others.
+        """
+        wanted: dict[tuple[int, bool], set[int]] = {}
+        for measure in measures:
+            if measure.k is not None:
+                wanted.setdefault((measure.rel, True), set()).add(measure.k)
+            elif measure.metric.family == "confusion":
+                wanted.setdefault((measure.rel, False), set())
+        cutoffs = {key: np.array(sorted(ks), dtype=np.int64) for key, ks in sorted(wanted.items())}
+        counting: list[Task] = [
+            replace(task, cutoffs=cutoffs.pop((task.rel, task.cutoffs.size > 0))) if isinstance(task, cls) else task
+            for task in tasks
+        ]
+        return [*counting, *(cls((), rel, ks) for (rel, _), ks in cutoffs.items())]
+
+    @property
+    def needs_scores(self) -> bool:
+        """Whether decisions are counted, and not the labels at cutoffs."""
+        return not self.cutoffs.size
+
+    @property
+    def n_spans(self) -> int:
+        """Spans of ranks in which predictions are counted."""
+        return max(self.cutoffs.size, 1)
+
+    def workspace(self) -> None:
+        """Return nothing: the counters are those of the part."""
+
+    def empty(self, terms: Terms) -> LabelCounters:
+        """Return counters of no rows, one set for all threads."""
+        return LabelCounters(
+            terms.width.n_labels, self.n_spans, in_ideal=self.in_ideal, weighted=terms.weights is not None
+        )
+
+    def add(self, batch: Batch, space: None, part: LabelCounters) -> None:  # noqa: ARG002 - tasks share one signature
+        """Count the labels of a batch."""
+        terms, (truth, _) = batch.terms, batch.relevant(self.rel)
+        if self.cutoffs.size:
+            ranked, _, n_ranked = batch.ranking.arrays
+            part.add_ranked(
+                *(truth, ranked, n_ranked, self.cutoffs, batch.weights, terms.drop_empty, terms.propensities)
+            )
+        else:
+            part.add_decisions(truth, batch.decided(self.rel), batch.weights, terms.drop_empty)
+
+    @staticmethod
+    def merge(left: LabelCounters, right: LabelCounters) -> LabelCounters:
+        """Add two sets of counters."""
+        return left.merge(right)
+
+    def finish(self, part: LabelCounters, n_rows: int, n_labels: int, terms: Terms) -> Estimates:  # noqa: ARG002
+        """Return the value of each measure; there is no interval of label-wise values."""
+        if not self.measures:
+            return {}
+        context = Context(n_labels, terms.propensities, terms.weight_unit)
+        values = label_values(self.measures, part.totals(), self.cutoffs, context)
+        return {name: Estimate.plain(value) for name, value in values.items()}
+
+    def finish_bins(self, part: LabelCounters, n_rows: int, terms: Terms) -> Sequence[Estimates]:
+        """Return the values within each bin of labels."""
+        if terms.bins is None:
+            return []
+        if not self.measures:
+            return super().finish_bins(part, n_rows, terms)
+        context = Context(terms.width.n_labels, terms.propensities, terms.weight_unit)
+        return [
+            {name: Estimate.plain(value) for name, value in values.items()}
+            for values in bin_values(self.measures, part.totals(), self.cutoffs, context, terms.bins)
+        ]
+
+    def tied_by_label(self, ties: str) -> Iterable[Measure]:  # noqa: ARG002
+        """Return the measures at cutoffs, whose counts follow the order by label."""
+        return [measure for measure in self.measures if measure.k is not None]

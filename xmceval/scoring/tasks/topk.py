@@ -1,0 +1,290 @@
+"""Top-k tasks: metrics at a cutoff, from the k best labels of each row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xmceval.kernels.metrics import ties as tie_kernels, topk as kernels
+from xmceval.metrics.measure import Measure
+from xmceval.rows.block import Float64, Int64, Rows
+from xmceval.scoring.batch import Batch, Terms, longest
+from xmceval.scoring.estimates import Estimate, estimate
+from xmceval.scoring.sums import Sums
+from xmceval.scoring.tasks.task import Estimates, RowTask, RowValues, by_rel, look_up
+from xmceval.statistics.powers import log, log2, power
+
+GAINS = MappingProxyType(
+    {"hit": kernels.HIT, "propensity": kernels.PROPENSITY, "grade": kernels.GRADE, "exp": kernels.EXP_GRADE}
+)
+FOLDS = MappingProxyType(
+    {"sum": kernels.SUM, "any": kernels.ANY, "first": kernels.FIRST, "precision": kernels.PRECISION}
+)
+
+# What the sum along the ranks is where every label is a hit, from the discounts.
+IDEALS: Mapping[int, Callable[[Float64], Float64]] = MappingProxyType(
+    {
+        kernels.SUM: np.cumsum,
+        kernels.ANY: np.ones_like,
+        kernels.FIRST: np.ones_like,
+        kernels.PRECISION: lambda discounts: np.arange(1.0, discounts.size + 1),
+    }
+)
+
+
+def _letor(rank: Float64, _: float) -> Float64:
+    discounts = np.ones(rank.size)
+    discounts[1:] = 1 / log2(rank[1:])
+    return discounts
+
+
+# The discount of each rank 1, 2, ..., and of the number `p` that a discount may take.
+DISCOUNTS: Mapping[str, Callable[[Float64, float], Float64]] = MappingProxyType(
+    {
+        "none": lambda rank, _: np.ones(rank.size),
+        "log2": lambda rank, _: 1 / log2(rank + 1),
+        "ln": lambda rank, _: 1 / log(rank + 1),
+        "letor": _letor,
+        "geometric": lambda rank, p: (1 - p) * power(p, rank - 1),
+    }
+)
+
+
+# How rows come together; a micro average is a ratio whose denominators are counted here.
+OVER = MappingProxyType({"mean": 0, "ratio": 1, "micro": 0})
+
+
+class Divisor(NamedTuple):
+    """A row's divisor: slope * n + constant + levels[min(k, n)]; 0 where there are no levels."""
+
+    slope: float = 0.0
+    constant: float = 0.0
+    levels: Float64 | None = None
+
+
+BY_ORDER = "hits"  # a divisor that depends on the order of the labels: such measures go along the list, hit by hit
+
+
+def _f_divisor(k: int, beta: float) -> Divisor:
+    """(k + beta^2 n) / (1 + beta^2), which is (k + n) / 2 for beta = 1."""
+    square = beta * beta
+    return Divisor(square / (1 + square), k / (1 + square))
+
+
+# The divisor from k, the sums D(0), D(1), ... of the discounts, and beta. What has levels has the same for any k.
+DIVISORS: Mapping[str, Callable[[int, Float64, float], Divisor]] = MappingProxyType(
+    {
+        "1": lambda _, __, ___: Divisor(constant=1.0),
+        "k": lambda k, _, __: Divisor(constant=float(k)),
+        "n": lambda _, __, ___: Divisor(slope=1.0),
+        "(k+n)/2": lambda k, _, beta: _f_divisor(k, beta),
+        "min(k,n)": lambda _, sums, __: Divisor(levels=np.arange(float(sums.size))),
+        "D(k)": lambda k, sums, _: Divisor(constant=float(sums[k])),
+        "D(min(k,n))": lambda _, sums, __: Divisor(levels=sums),
+    }
+)
+
+BY_IDEAL = "ideal"  # the divisor that is the ideal ranking's sum
+
+
+@dataclass(frozen=True)
+class Micro:
+    """An output that is a sum of hits over a weighted sum of true labels and predictions within the cutoff."""
+
+    output: int
+    of_true: float
+    of_predicted: float
+
+
+@dataclass(frozen=True)
+class TopK(RowTask):
+    """Measures at a cutoff with the same `rel`.
+
+    Attributes
+    ----------
+    measures : tuple of Measure
+        One per output.
+    rel : int
+    curves : int64 array [n_curves, 3]
+        Gain, discount and fold of each running sum along the ranks.
+    discounts : float64 array [n_discounts, deepest cutoff]
+        d at each rank.
+    outputs : int64 array [n_outputs, 5]
+        Curve, cutoff, 1 for a ratio of sums, 1 for a complement, and the row of `levels`, or -1 where the divisor is
+        the ideal ranking's sum.
+    divisors : float64 array [n_outputs, 2]
+        Slope and constant; see `Divisor`.
+    levels : float64 array [n_levels, deepest cutoff + 1]
+        The first row is 0.
+    micro : tuple of Micro
+    """
+
+    measures: tuple[Measure, ...]
+    rel: int
+    curves: Int64
+    discounts: Float64
+    outputs: Int64
+    divisors: Float64
+    levels: Float64
+    micro: tuple[Micro, ...] = ()
+
+    has_ceiling = True
+    needs_scores = False
+
+    @staticmethod
+    def takes(measure: Measure) -> bool:
+        """Whether a measure is one of the top-k family with a cutoff."""
+        is_top_k = measure.metric.family == "top-k" and measure.k is not None
+        return is_top_k and measure.norm.divisor != BY_ORDER
+
+    @classmethod
+    def compile(cls, measures: Iterable[Measure]) -> list[TopK]:
+        """Return one task for each `rel`."""
+        return [_compile(group, rel) for rel, group in by_rel(measures)]
+
+    @property
+    def recipe(self) -> tuple[NDArray[Any], ...]:
+        """The arrays that tell the kernel what to compute."""
+        return self.curves, self.discounts, self.outputs, self.divisors, self.levels
+
+    def own_space(self) -> tuple[NDArray[Any], ...]:
+        """Return what the kernel writes between rows: used gains, gains, running sums, places, bins."""
+        depth = self.discounts.shape[1]
+        used = np.isin(np.arange(kernels.N_GAINS), self.curves[:, 0]).astype(np.int64)
+        running = np.zeros((2, len(self.curves), depth + 1))
+        for c, (_, discount, fold) in enumerate(self.curves):  # of hits only: the other ideals depend on the row
+            running[kernels.IDEAL, c, 1:] = IDEALS[fold](self.discounts[discount])
+        n_places = depth + kernels.LANES - 1
+        return used, np.zeros((2, kernels.N_GAINS, depth)), running, *np.zeros((2, n_places), dtype=np.int64)
+
+    def compute(self, batch: Batch, own: tuple[NDArray[Any], ...]) -> RowValues:
+        """Compute the values of rows, and the shares of bins of labels in them."""
+        terms, (truth, n_dropped) = batch.terms, batch.relevant(self.rel)
+        n_outputs, n_bins = len(self.measures), terms.n_bins
+        values = batch.values("outputs", batch.n_rows, n_outputs)
+        shares = batch.values("shares", batch.n_rows if n_bins else 0, n_outputs * n_bins)
+        used, gains, running, *of_ranks = own
+        rows = tuple(truth), batch.ranking.arrays, terms.propensities.table, self.recipe
+        n_keys, expects = max(longest(truth), kernels.BEST), terms.ties == "expected"
+        if batch.ranking.n_tied:
+            self._bound_ties(batch, rows, used, n_keys, values)
+        kernels.compute_rows(
+            *(*rows, terms.drop_empty, batch.ranking.n_tied > 0, expects),
+            _NO_BINS if terms.bins is None else terms.bins.by_code,
+            (used, gains, running, batch.scratch.array("keys", n_keys, np.int64), *of_ranks),
+            *(values, shares),
+        )
+        self._divide_micro(batch, truth, values, shares)
+        return RowValues(values, shares, np.full(n_outputs, n_dropped))
+
+    def _bound_ties(
+        self, batch: Batch, rows: tuple[Any, ...], used: NDArray[Any], n_keys: int, values: Float64
+    ) -> None:
+        """Write what the order of tied labels can make of the numerators of rows."""
+        n_curves, depth, scratch = len(self.curves), self.discounts.shape[1], batch.scratch
+        truth, *rest = rows
+        tie_kernels.bound_ties(
+            *(truth, batch.predictions, *rest, batch.terms.ties == "expected"),
+            (
+                used,
+                scratch.array("tied sums", 3 * n_curves * depth, np.float64).reshape(3, n_curves, depth),
+                scratch.array("tied hits", 3 * n_curves, np.int64).reshape(3, n_curves),
+                scratch.array("tied places", n_keys, np.int64),
+                scratch.array("tied gains", n_keys, np.float64),
+            ),
+            values,
+        )
+
+    def _divide_micro(self, batch: Batch, truth: Rows, values: Float64, shares: Float64) -> None:
+        """Write the denominators of micro averages."""
+        n_bins = batch.terms.n_bins
+        for micro in self.micro:
+            n_predicted = np.minimum(batch.ranking.n_ranked, self.outputs[micro.output, 1])
+            total = micro.of_true * np.diff(truth.indptr) + micro.of_predicted * n_predicted
+            values[:, micro.output, 1] = total * batch.is_counted(truth)
+            first = micro.output * n_bins
+            shares[:, first : first + n_bins, 1] = values[: len(shares), micro.output, 1:2]
+
+    def finish_one(self, measure: Measure, finished: Estimate) -> Estimate:
+        """Return the estimate of a measure: a micro average that divides by predictions has no ceiling."""
+        is_micro = measure.norm.over == "micro" and measure.norm.divisor != "n"
+        return finished.without_ceiling() if is_micro else finished
+
+    def finish_bins(self, part: Sums, n_rows: int, terms: Terms) -> Sequence[Estimates]:
+        """Return the shares of each bin; a complement has none."""
+        n_bins, n_outputs = terms.n_bins, len(self.measures)
+        measures = (measure for measure in self.measures for _ in range(n_bins))
+        counted = np.repeat(n_rows - part.left_out, n_bins)
+        shares = [
+            estimate(measure, sums, int(n), extremes).without_ceiling().without_tie_bounds()
+            for measure, sums, n, extremes in zip(
+                measures, part.shares, counted, part.extremes[n_outputs:], strict=True
+            )
+        ]
+        return [
+            {
+                str(measure): shares[o * n_bins + b]
+                for o, measure in enumerate(self.measures)
+                if not measure.metric.complement
+            }
+            for b in range(n_bins)
+        ]
+
+
+_NO_BINS = np.zeros(1, dtype=np.int64)
+
+
+def _compile(measures: tuple[Measure, ...], rel: int) -> TopK:
+    deepest = max(measure.k or 0 for measure in measures)
+    ranks = np.arange(1, deepest + 1, dtype=np.float64)
+    curves: dict[tuple[int, int, int], int] = {}
+    discounts: dict[tuple[str, float], Float64] = {}
+    sums: dict[tuple[str, float], Float64] = {}
+    levels: dict[tuple[str, Any], int] = {}
+    tables = [np.zeros(deepest + 1)]
+    outputs, divisors, micro = [], [], []
+    for o, measure in enumerate(measures):
+        metric, k, beta = measure.metric, measure.k or 0, measure.number("beta")
+        discount = measure.discount, measure.number("p")
+        if discount not in discounts:
+            discounts[discount] = look_up(DISCOUNTS, discount[0], "discount", measure)(ranks, discount[1])
+            sums[discount] = np.concatenate([[0.0], np.cumsum(discounts[discount])])
+        look_up(OVER, measure.norm.over, "way over rows", measure)
+        gain = look_up(GAINS, "exp" if measure.option("gain") == "exp" else metric.gain, "gain", measure)
+        curve = gain, list(discounts).index(discount), look_up(FOLDS, metric.fold, "fold", measure)
+        name = measure.norm.divisor
+        if measure.norm.over == "micro":
+            of_true = look_up(_MICRO, name, "micro divisor", measure)(beta * beta)
+            micro.append(Micro(o, of_true, 1 - of_true))
+            name = "1"
+        divisor, level = Divisor(), -1
+        if name != BY_IDEAL:
+            divisor = look_up(DIVISORS, name, "divisor", measure)(k, sums[discount], beta or 1.0)
+            level = 0
+        if divisor.levels is not None:
+            level = levels.setdefault((name, discount), len(tables))
+            tables += [divisor.levels] if level == len(tables) else []
+        is_ratio, is_complement = OVER[measure.norm.over], int(metric.complement)
+        outputs.append((curves.setdefault(curve, len(curves)), k, is_ratio, is_complement, level))
+        divisors.append((divisor.slope, divisor.constant))
+    return TopK(
+        measures,
+        rel,
+        curves=np.array(list(curves), dtype=np.int64),
+        discounts=np.stack(list(discounts.values())),
+        outputs=np.array(outputs, dtype=np.int64),
+        divisors=np.array(divisors),
+        levels=np.stack(tables),
+        micro=tuple(micro),
+    )
+
+
+# The share of true labels in the denominator of a micro average, from beta^2; the rest is that of predictions.
+_MICRO: Mapping[str, Callable[[float], float]] = MappingProxyType(
+    {"predicted": lambda _: 0.0, "n": lambda _: 1.0, "F": lambda square: square / (1 + square)}
+)

@@ -1,0 +1,184 @@
+"""Whole-row tasks: metrics of all labels of a row, of its whole list, or of its first ranks one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xmceval.errors import UsageError
+from xmceval.kernels.metrics import wholerow as kernels
+from xmceval.metrics.measure import Measure
+from xmceval.rows.block import Float64, Int64
+from xmceval.scoring.batch import Batch, longest
+from xmceval.scoring.estimates import Estimate
+from xmceval.scoring.sums import Sums
+from xmceval.scoring.tasks.task import RowTask, RowValues, Unscored, by_rel, look_up
+from xmceval.scoring.tasks.topk import BY_ORDER, DISCOUNTS
+
+KINDS: Mapping[str, int] = MappingProxyType(
+    {
+        "LRAP": kernels.LRAP,
+        "coverage": kernels.COVERAGE,
+        "loss": kernels.LOSS,
+        "AUC": kernels.AUC,
+        "GAUC": kernels.GAUC,
+        "AP": kernels.AP,
+        "RR": kernels.RR,
+        "R": kernels.RECALL,
+        "R@n": kernels.RECALL_AT_N,
+        "DCG": kernels.DCG,
+        "nDCG": kernels.NDCG,
+        "ERR": kernels.ERR,
+        "AUC@k": kernels.AUC_AT_K,
+        "RBP": kernels.RBP,
+        "AP/hits": kernels.AP_OF_HITS,
+    }
+)
+# What metrics of the top-k family become along the list, by gain, fold and divisor.
+WHOLE_LIST: Mapping[tuple[str, str, str], str] = MappingProxyType(
+    {
+        ("hit", "precision", "n"): "AP",
+        ("hit", "precision", "min(k,n)"): "AP",
+        ("hit", "precision", BY_ORDER): "AP/hits",
+        ("hit", "first", "1"): "RR",
+        ("hit", "sum", "n"): "R",
+        ("hit", "sum", "1"): "RBP",
+        ("grade", "sum", "1"): "DCG",
+        ("grade", "sum", "ideal"): "nDCG",
+    }
+)
+DISCOUNTED = frozenset({"DCG", "nDCG", "RBP"})  # kinds that multiply by the discount of a rank
+# Kinds that follow the order by label along the list, so that no other treatment of ties is available.
+NO_EXPECTED_TIES = frozenset({"AP", "AP/hits", "RR", "R@n", "DCG", "nDCG", "ERR", "RBP", "AUC@k"})
+NO_TIE_BOUNDS = frozenset({"AUC@k", "AP/hits"})
+NO_CUTOFF = 1 << 62  # a rank below every list
+
+
+def kind_of(measure: Measure) -> str:
+    """Return what a measure is over a whole row, a key of KINDS.
+
+    Raises
+    ------
+    UsageError
+        A metric that needs a cutoff.
+    """
+    metric = measure.metric
+    if metric.family == "row":
+        return metric.fold
+    kind = WHOLE_LIST.get((metric.gain, metric.fold, measure.norm.divisor))
+    if kind is None:
+        raise UsageError(f"{measure} needs a cutoff: its divisor is {measure.norm.divisor}")
+    return kind
+
+
+@dataclass(frozen=True)
+class WholeRow(RowTask):
+    """Measures of whole rows with the same `rel`.
+
+    Attributes
+    ----------
+    measures : tuple of Measure
+        One per output.
+    rel : int
+    specs : int64 array [n_outputs, 5]
+        Kind, cutoff, place in `discounts`, 1 for exponential gains, 1 for a ratio of sums.
+    most : float64 array [n_outputs]
+        2^max of ERR, which no 2^grade may be above.
+    discounts : tuple of (str, float)
+        Names of discounts, and the number that each takes.
+    """
+
+    measures: tuple[Measure, ...]
+    rel: int
+    specs: Int64
+    most: Float64
+    discounts: tuple[tuple[str, float], ...]
+
+    @staticmethod
+    def takes(measure: Measure) -> bool:
+        """Whether a measure looks at whole rows."""
+        is_along_list = measure.k is None or measure.norm.divisor == BY_ORDER
+        return measure.metric.family == "row" or (measure.metric.family == "top-k" and is_along_list)
+
+    @classmethod
+    def compile(cls, measures: Iterable[Measure]) -> list[WholeRow]:
+        """Return one task for each `rel`."""
+        return [_compile(group, rel) for rel, group in by_rel(measures)]
+
+    def compute(self, batch: Batch, own: tuple[Any, ...]) -> RowValues:  # noqa: ARG002 - its size depends on the rows
+        """Compute the values of rows."""
+        terms, (truth, n_dropped) = batch.terms, batch.relevant(self.rel)
+        values = batch.values("outputs", batch.n_rows, len(self.measures))
+        values.fill(0.0)
+        left_out, status = np.full(len(self.measures), n_dropped), np.zeros(3, dtype=np.int64)
+        n_ranks = max(longest(truth), longest(batch.scores)) if self.discounts else 0
+        discounts = discount_ranks(self.discounts, n_ranks.bit_length())
+        kernels.compute_whole_rows(
+            *(tuple(truth), tuple(batch.scores), terms.width.n_labels, terms.zero_unscored, terms.drop_empty),
+            *(self.specs, self.most, discounts),
+            *(*working_space(batch.scratch.array, longest(truth)), left_out, status, values),
+        )
+        if status[kernels.FAULT]:
+            raise batch.fault(
+                int(status[kernels.ROW]),
+                "a grade is above the greatest of ERR; expected at most its max "
+                "(hint: pass the greatest grade of the scale, such as ERR(max=4)@5)",
+            )
+        return RowValues(values, _NO_SHARES, left_out, int(status[kernels.UNLISTED]), int(truth.indptr[-1]))
+
+    def unscored(self, part: Sums) -> Unscored:
+        """Return the true labels without a score."""
+        return Unscored(part.unscored_true, part.n_true)
+
+    def finish_one(self, measure: Measure, finished: Estimate) -> Estimate:
+        """Return the estimate of a measure: whole rows have no ceiling, and some kinds no bounds over ties."""
+        finished = finished.without_ceiling()
+        return finished.without_tie_bounds() if kind_of(measure) in NO_TIE_BOUNDS else finished
+
+    def tied_by_label(self, ties: str) -> Iterable[Measure]:
+        """Return the measures that follow the order by label and cannot follow `ties`."""
+        kinds = NO_EXPECTED_TIES if ties == "expected" else NO_TIE_BOUNDS
+        return [measure for measure in self.measures if kind_of(measure) in kinds]
+
+
+_NO_SHARES = np.empty((0, 0, 0))
+
+
+def _compile(measures: tuple[Measure, ...], rel: int) -> WholeRow:
+    places: dict[tuple[str, float], int] = {}
+    specs, most = [], []
+    for measure in measures:
+        kind, place = kind_of(measure), 0
+        if kind in DISCOUNTED:
+            look_up(DISCOUNTS, measure.discount, "discount of whole lists", measure)
+            place = places.setdefault((measure.discount, measure.number("p")), len(places))
+        is_exp, is_ratio = measure.option("gain") == "exp", measure.norm.over == "ratio"
+        number = look_up(KINDS, kind, "kind of row", measure)
+        specs.append((number, measure.k or NO_CUTOFF, place, int(is_exp), int(is_ratio)))
+        most.append(float(1 << int(measure.number("max"))))
+    return WholeRow(measures, rel, np.array(specs, dtype=np.int64), np.array(most), tuple(places))
+
+
+@lru_cache(maxsize=16)
+def discount_ranks(discounts: tuple[tuple[str, float], ...], n_bits: int) -> Float64:
+    """Return each discount at ranks 1, 2, ... of as many bits: [n_discounts, n_ranks]; computed once."""
+    ranks = np.arange(1.0, 1 << n_bits)
+    table = np.empty((len(discounts), ranks.size))
+    for row, (name, number) in zip(table, discounts, strict=True):
+        row[:] = DISCOUNTS[name](ranks, number)
+    return table
+
+
+def working_space(array: Any, longest_row: int) -> tuple[tuple[NDArray[Any], ...], tuple[NDArray[Any], ...]]:
+    """Return the working space of the kernel for rows of truth; ``array(name, size, dtype)`` makes an array."""
+    size = longest_row + 1
+    return (
+        tuple(array(f"whole_row_{i}", size, np.int64) for i in range(kernels.N_SPACE)),
+        tuple(array(f"whole_row_real_{i}", size, np.float64) for i in range(kernels.N_REAL_SPACE)),
+    )

@@ -9,6 +9,8 @@ from hypothesis import given, strategies as st
 
 import xmceval
 
+pytestmark = pytest.mark.filterwarnings("ignore:label_:FutureWarning")
+
 LISTS = st.lists(st.tuples(st.booleans(), st.integers(-2, 3)), min_size=2, max_size=30).filter(
     lambda cells: len({true for true, _ in cells}) == 2
 )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,7 @@ from xmceval.statistics.exact import exact_sum
 Bools = NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class ScoredCells:
+class ScoredCells(NamedTuple):
     """Stored cells: their label, score (NaN where a true label has none), truth, and weight in units of 2^-bits.
 
     ``units`` is empty where all cells count 1.
@@ -29,18 +28,13 @@ class ScoredCells:
     units: Int64
 
     @property
-    def arrays(self) -> tuple[NDArray[Any], ...]:
-        """The four arrays."""
-        return self.labels, self.scores, self.is_true, self.units
-
-    @property
     def n_bytes(self) -> int:
         """The memory that they take."""
-        return sum(each.nbytes for each in self.arrays)
+        return sum(each.nbytes for each in self)
 
     def take(self, places: NDArray[Any]) -> ScoredCells:
         """Return some of the cells, or all in another order."""
-        return ScoredCells(*(each[places] if each.size else each for each in self.arrays))
+        return ScoredCells._make(each[places] if each.size else each for each in self)
 
 
 @dataclass(frozen=True)
@@ -85,7 +79,7 @@ def rank_cells(
     if cells.units.size:  # equal scores are added up one by one: in one order, so that the sums have the same bits
         cells = cells.take(np.lexsort((cells.units, cells.is_true)))
     if zero_unscored:
-        cells = replace(cells, scores=np.where(np.isnan(cells.scores), 0.0, cells.scores))
+        cells = cells._replace(scores=np.where(np.isnan(cells.scores), 0.0, cells.scores))
     cells = cells.take(sort_by_score(cells.scores, None if micro else cells.labels, stable=cells.units.size > 0))
     labels = np.zeros_like(cells.labels) if micro else cells.labels
     starts = find_starts(labels)

@@ -1,4 +1,4 @@
-"""Column tasks: metrics of all cells of a label, for which every stored cell is held until the end."""
+"""Areas of labels: metrics of all cells of a label, for which every stored cell is held until the end."""
 
 from __future__ import annotations
 
@@ -65,13 +65,13 @@ class Held(Locked):
         """Return all cells as one, and hold them so."""
         with self._lock:
             if len(self.chunks) > 1:
-                arrays: list[Any] = [np.concatenate(each) for each in zip(*map(_arrays, self.chunks), strict=True)]
+                arrays: list[Any] = [np.concatenate(each) for each in zip(*self.chunks, strict=True)]
                 self.chunks = [ScoredCells(*arrays)]
             return self.chunks[0] if self.chunks else NO_CELLS
 
 
 @dataclass(frozen=True)
-class Columns(Task):
+class LabelAreas(Task):
     """Measures of all cells of a label, or of all cells together, with the same `rel`."""
 
     measures: tuple[Measure, ...]
@@ -83,7 +83,7 @@ class Columns(Task):
         return measure.metric.family == "column"
 
     @classmethod
-    def compile(cls, measures: Iterable[Measure]) -> list[Columns]:
+    def compile(cls, measures: Iterable[Measure]) -> list[LabelAreas]:
         """Return one task for each `rel`."""
         measures = list(measures)
         for measure in measures:
@@ -169,10 +169,6 @@ class Columns(Task):
         if means:
             lines.append(f"{listed(means)}: mean over {_count_mixed(part):,} of {counted(n_labels, 'label')}")
         return lines
-
-
-def _arrays(cells: ScoredCells) -> tuple[NDArray[Any], ...]:
-    return cells.arrays
 
 
 def _copy(

@@ -9,10 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.rows.batches import SelectingBatchBlock
 from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
 from xmceval.rows.checks import check_truth, stored_zeros, validated_scores
-from xmceval.rows.matrices.dense import SelectingBlock
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import NO_WEIGHTS, NONE_OMITTED, Batch, Ranking, Terms, check_lengths, rank, rows_where
 from xmceval.scoring.observing.observers import BlockValues, Observer, copy_fractions, copy_ranking
@@ -135,8 +133,8 @@ class Worker:
 
     def _checked_scores(self, terms: Terms, block: Block, truth: Rows, in_truth: int) -> CheckedScores:
         """Parse and filter the scores of a system, or select those that count; `in_truth` pairs of it are true."""
-        if isinstance(block, (SelectingBlock, SelectingBatchBlock)):
-            selected = block.select(truth, self._scores)
+        selected = block.select(truth, self._scores)
+        if selected is not None:
             return CheckedScores(selected.rows, ends=selected.ends, omitted=selected.omitted)
         scores = validated_scores(block, self._scores, terms.width, may_merge=True)
         check_lengths(block, scores, terms)

@@ -211,6 +211,10 @@ class ArrayFile(Protocol):
     def name(self) -> str:
         """Its name in messages."""
 
+    @property
+    def path(self) -> Path:
+        """The file that it is in."""
+
     def header(self) -> Header:
         """Read its header."""
 

@@ -69,7 +69,7 @@ def open_dense(path: Path, request: Request) -> Opened:
     """
     shape, _, dtype = _check_matrix(NpyFile(path), "biuf")
     pieces = _DensePieces(path, request.are_scores)
-    source = MatrixSource(str(path), shape[0], shape[1], pieces, dtype=dtype, is_dense=request.are_scores)
+    source = MatrixSource(str(path), shape[0], shape[1], pieces, dtype=dtype)
     fact = f"{title_of('npy')} {dtype} matrix [{shape[0]:,} rows, {shape[1]:,} labels]"
     return Opened(source, "npy", (fact,), request.role)
 
@@ -247,6 +247,10 @@ class _DensePieces:
         """Return the rows from one on."""
         return replace(self, first_row=row)
 
+    def files(self) -> tuple[Path, ...]:
+        """Return the file."""
+        return (self.path,)
+
     def __iter__(self) -> Iterator[Dense]:
         """Yield pieces of about BLOCK_ENTRIES entries."""
         for piece in read_row_pieces(self.path, BLOCK_ENTRIES, self.first_row):
@@ -273,6 +277,10 @@ class _PairPieces:
     def starting_at(self, row: int) -> _PairPieces:
         """Return the rows from one on."""
         return replace(self, first_row=row)
+
+    def files(self) -> tuple[Path, ...]:
+        """Return the files of both arrays."""
+        return tuple(dict.fromkeys(each.path for each in (self.labels, self.scores) if each is not None))
 
     def __iter__(self) -> Iterator[Matrix]:
         """Yield rows of both files in step, in pieces of about BLOCK_ENTRIES entries."""
@@ -364,5 +372,6 @@ class _NamedLists:
         for at in np.flatnonzero(labels < 0).tolist():
             word = str(words.flat[at])
             if word not in _PADDING:
-                row = self.first_row + start + at // words.shape[1]
-                raise Fault(row, f"{self.source} row {row}: {unknown_name(word[:40], self.names)}")
+                row = at // words.shape[1]
+                place = f"{self.source} row {self.first_row + start + row}"
+                raise Fault(row, f"{place}: {unknown_name(word[:40], self.names)}")

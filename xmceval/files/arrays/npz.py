@@ -102,6 +102,11 @@ class Member:
         """Its name in messages."""
         return f"{self.archive.path} ({self.part})"
 
+    @property
+    def path(self) -> Path:
+        """The archive."""
+        return self.archive.path
+
     def header(self) -> Header:
         """Read its header."""
         with self.archive.open() as opened, self.archive.open_array(opened, self.part) as stream:
@@ -193,6 +198,10 @@ class _CsrPieces:
     def starting_at(self, row: int) -> _CsrPieces:
         """Return the rows from one on."""
         return replace(self, first_row=row)
+
+    def files(self) -> tuple[Path, ...]:
+        """Return the archive."""
+        return (self.archive.path,)
 
     def __iter__(self) -> Iterator[Csr]:
         """Yield pieces: of many rows whose entries threads read, or of about BLOCK_ENTRIES entries."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -84,7 +85,24 @@ class Matrix(Protocol):
         """Return the row that ends a run of about `n_entries` entries from `start` on."""
 
     def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
-        """Copy rows into the scratch arrays, as int64 and float64."""
+        """Copy rows into the scratch arrays, as int64 and float64; faults count rows from `start` on."""
+
+
+class FilePieces(Protocol):
+    """The rows of files as pieces of a matrix, which are read anew for each pass."""
+
+    @property
+    def can_start(self) -> bool:
+        """Whether reading can begin at any row."""
+
+    def starting_at(self, row: int) -> FilePieces:
+        """Return the rows from one on."""
+
+    def files(self) -> tuple[Path, ...]:
+        """Return the files, each once."""
+
+    def __iter__(self) -> Iterator[Matrix]:
+        """Yield the pieces in order."""
 
 
 @dataclass(frozen=True)

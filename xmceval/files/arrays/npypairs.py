@@ -69,7 +69,7 @@ def open_dense(path: Path, request: Request) -> Opened:
     """
     shape, _, dtype = _check_matrix(NpyFile(path), "biuf")
     pieces = _DensePieces(path, request.are_scores)
-    source = MatrixSource(str(path), shape[0], shape[1], pieces, dtype=dtype)
+    source = MatrixSource(str(path), shape[0], shape[1], pieces, dtype=dtype, is_dense=request.are_scores)
     fact = f"{title_of('npy')} {dtype} matrix [{shape[0]:,} rows, {shape[1]:,} labels]"
     return Opened(source, "npy", (fact,), request.role)
 

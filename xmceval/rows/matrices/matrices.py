@@ -24,7 +24,7 @@ RANKED = "labels without scores, ranked by their order, best first"
 BLOCK_ROWS = 1 << 15  # rows per block, so that rows with few entries do not make a long one
 
 
-@dataclass(frozen=True)
+@dataclass
 class MatrixRows(StoredRows):
     """Some rows of one piece of a matrix.
 
@@ -99,8 +99,10 @@ class MatrixSource:
         Warnings from reading.
     dtype : numpy dtype, optional
         The type in which the values are stored.
+    is_dense : bool
+        Whether the pieces are dense scores.
     depth : int or None
-        How many labels are selected per row of dense pieces, where all metrics are at cutoffs.
+        How many labels are selected per row of them, where all metrics are at cutoffs.
     note : str
         How the matrix was read, where it could have been something else.
     may_be_ids : bool
@@ -116,6 +118,7 @@ class MatrixSource:
     is_exact: bool = True
     warnings: list[str] = field(default_factory=list)
     dtype: np.dtype[Any] | None = None
+    is_dense: bool = False
     depth: int | None = None
     note: str = ""
     may_be_ids: bool = False
@@ -149,9 +152,8 @@ class MatrixSource:
         return () if isinstance(self.pieces, Sequence) else self.pieces.files()
 
     def selecting(self, depth: int) -> MatrixSource:
-        """Return the same source, whose dense pieces yield only the `depth` best labels per row, at least 2."""
-        is_sparse = isinstance(self.pieces, Sequence) and not any(isinstance(piece, Dense) for piece in self.pieces)
-        return self if is_sparse else replace(self, depth=depth)
+        """Return dense scores such that only the `depth` best labels per row are selected, at least 2; others as is."""
+        return replace(self, depth=depth) if self.is_dense else self
 
     def blocks(self) -> Generator[Block, None, None]:
         """Yield blocks of about BLOCK_ENTRIES entries, and of at most BLOCK_ROWS rows.
@@ -224,7 +226,7 @@ def as_scores(y_score: Any, name: str = "y_score", n_labels: int | None = None) 
             ranks = np.broadcast_to(np.arange(labels.shape[1], 0, -1), labels.shape)
             return MatrixSource(name, labels.shape[0], None, [PaddedLists(labels, ranks)], is_exact=False, note=RANKED)
     pieces = [Dense(values, are_scores=True)]
-    return MatrixSource(name, values.shape[0], values.shape[1], pieces, dtype=values.dtype)
+    return MatrixSource(name, values.shape[0], values.shape[1], pieces, dtype=values.dtype, is_dense=True)
 
 
 def _wrap_lists(lists: LabelLists, name: str, *, are_scores: bool) -> MatrixSource:

@@ -19,7 +19,7 @@ RANK_OFFSET = 60  # of reciprocal ranks
 
 
 @dataclass(frozen=True)
-class List:
+class SystemEntries:
     """The entries of one system in some rows: for each its row, its score, and its rank from 1; and each row's length.
 
     ``least`` is the lowest score of each row, 0 where it has none; ``greatest`` the highest.
@@ -47,12 +47,12 @@ class Rule:
         In words.
     """
 
-    worth: Callable[[List], Float64]
-    missing: Callable[[List], Float64]
+    worth: Callable[[SystemEntries], Float64]
+    missing: Callable[[SystemEntries], Float64]
     text: str
 
 
-def _normalized(entries: List) -> Float64:
+def _normalized(entries: SystemEntries) -> Float64:
     """Scale the finite scores of each row to 0..1, equal ones to 1; -inf has 0, and +inf has no place: NaN."""
     rows, scores = entries.rows, entries.scores
     least, greatest = entries.least, entries.greatest
@@ -256,7 +256,7 @@ def fuse_rows(lists: Sequence[Rows], rule: Rule, weights: Sequence[float]) -> Ro
     return Rows(indptr, labels[kept], scores)
 
 
-def _entries(rows: Rows) -> List:
+def _entries(rows: Rows) -> SystemEntries:
     """Rank the entries of each row: by score, then by label."""
     lengths = np.diff(rows.indptr)
     of_row = np.repeat(np.arange(lengths.size), lengths)
@@ -265,7 +265,7 @@ def _entries(rows: Rows) -> List:
     order = np.lexsort((labels, -scores, of_row))
     ranks = np.empty(n_entries, dtype=np.int64)
     ranks[order] = np.arange(n_entries) - rows.indptr[of_row[order]] + 1
-    return List(of_row, scores.copy(), ranks, lengths, *_extremes(of_row, scores, lengths.size))
+    return SystemEntries(of_row, scores.copy(), ranks, lengths, *_extremes(of_row, scores, lengths.size))
 
 
 def _extremes(rows: Int64, scores: Float64, n_rows: int) -> tuple[Float64, Float64]:

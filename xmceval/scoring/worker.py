@@ -44,7 +44,7 @@ class Run:
     totals: Totals
 
 
-class Counted(NamedTuple):
+class BatchCounts(NamedTuple):
     """What the tally counts of a batch beside its rows."""
 
     explicit_zeros: int
@@ -102,7 +102,7 @@ class Worker:
             for observer in self._observers:
                 observer.add(BlockValues(block.first_row, block.n_rows, *rest))
 
-    def batches(self, blocks: tuple[Block, ...]) -> Iterator[tuple[Run, Batch, Counted]]:
+    def batches(self, blocks: tuple[Block, ...]) -> Iterator[tuple[Run, Batch, BatchCounts]]:
         """Yield the batch of each system, valid until the next, with what the tally counts of it beside its rows."""
         block, *others = blocks
         terms = self.runs[0].terms
@@ -129,7 +129,7 @@ class Worker:
                 *(run.terms, block, truth, scores.rows, ranking, weights, kept, self._scores, zeros, other),
                 *(scores.ends, scores.omitted),
             )
-            yield run, batch, Counted(explicit_zeros, scores.filtered, max(seen, scores.largest_label))
+            yield run, batch, BatchCounts(explicit_zeros, scores.filtered, max(seen, scores.largest_label))
 
     def _checked_scores(self, terms: Terms, block: Block, truth: Rows, in_truth: int) -> CheckedScores:
         """Parse and filter the scores of a system, or select those that count; `in_truth` pairs of it are true."""

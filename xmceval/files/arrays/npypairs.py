@@ -351,6 +351,12 @@ class _NamedLists:
         lists = PaddedLists(labels.reshape(words.shape), self.scores[start:stop])
         return lists.copy_rows(0, stop - start, scratch)
 
+    def sliced(self, start: int, stop: int) -> _NamedLists:
+        """Return some rows."""
+        return replace(
+            self, words=self.words[start:stop], scores=self.scores[start:stop], first_row=self.first_row + start
+        )
+
     def _look_up_objects(self, words: AnyArray) -> tuple[Int64, bool]:
         """Return the label of each Python string, -1 for unknown ones, and whether some are unknown."""
         label_of = self.names.labels

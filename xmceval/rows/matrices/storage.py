@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +87,9 @@ class Matrix(Protocol):
     def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
         """Copy rows into the scratch arrays, as int64 and float64; faults count rows from `start` on."""
 
+    def sliced(self, start: int, stop: int) -> Matrix:
+        """Return some rows, which share the memory of this where they are in memory."""
+
 
 class FilePieces(Protocol):
     """The rows of files as pieces of a matrix, which are read anew for each pass."""
@@ -137,6 +140,12 @@ class Csr:
         rows.values[:] = comparable(values) if self.are_scores else values
         return rows
 
+    def sliced(self, start: int, stop: int) -> Csr:
+        """Return some rows."""
+        first, last = int(self.indptr[start]), int(self.indptr[stop])
+        indptr = self.indptr[start : stop + 1] - self.indptr[start]
+        return Csr(indptr, self.indices[first:last], self.values[first:last], self.are_scores)
+
 
 @dataclass(frozen=True)
 class Dense:
@@ -173,6 +182,10 @@ class Dense:
         rows.values[:] = values.ravel()[places]
         return rows
 
+    def sliced(self, start: int, stop: int) -> Dense:
+        """Return some rows."""
+        return Dense(self.values[start:stop], self.are_scores)
+
 
 @dataclass(frozen=True)
 class PaddedLists:
@@ -201,6 +214,10 @@ class PaddedLists:
         rows, places = _stored_rows(scratch, is_stored)
         rows.indices[:], rows.values[:] = labels.ravel()[places], scores.ravel()[places]
         return rows
+
+    def sliced(self, start: int, stop: int) -> PaddedLists:
+        """Return some rows."""
+        return PaddedLists(self.labels[start:stop], self.scores[start:stop])
 
 
 def _are_usual(indptr: AnyArray, indices: AnyArray, values: AnyArray, n_entries: int) -> bool:
@@ -268,7 +285,7 @@ def slice_rows(pieces: Iterable[Matrix], start: int, stop: int) -> list[Matrix]:
     for piece in pieces:
         first, last = max(start - row, 0), min(stop - row, piece.n_rows)
         if first < last:
-            sliced.append(_slice(piece, first, last))
+            sliced.append(piece.sliced(first, last))
         row += piece.n_rows
     return sliced
 
@@ -277,14 +294,3 @@ def count_bytes(pieces: Iterable[Matrix]) -> int:
     """Return how many bytes a matrix in memory has."""
     arrays = (array for piece in pieces for array in vars(piece).values() if hasattr(array, "shape"))
     return sum(int(np.prod(array.shape)) * array.dtype.itemsize for array in arrays)
-
-
-def _slice(piece: Matrix, start: int, stop: int) -> Matrix:
-    if isinstance(piece, Csr):
-        first, last = int(piece.indptr[start]), int(piece.indptr[stop])
-        indptr = piece.indptr[start : stop + 1] - piece.indptr[start]
-        return Csr(indptr, piece.indices[first:last], piece.values[first:last], piece.are_scores)
-    if isinstance(piece, PaddedLists):
-        return PaddedLists(piece.labels[start:stop], cast(Any, piece.scores)[start:stop])
-    dense = cast(Dense, piece)
-    return Dense(dense.values[start:stop], dense.are_scores)

@@ -18,7 +18,17 @@ Float64 = NDArray[np.float64]
 
 
 class Rows(NamedTuple):
-    """Some rows in CSR: the only form that kernels see."""
+    """Some rows in CSR: the only form that kernels see.
+
+    Attributes
+    ----------
+    indptr : int64 array [n_rows + 1]
+        Where the entries of each row begin and end; the first is 0.
+    indices : int64 array [at least indptr[-1]]
+        The labels.
+    values : float64 array [at least indptr[-1]]
+        Their scores, or grades.
+    """
 
     indptr: Int64
     indices: Int64
@@ -73,7 +83,7 @@ class Scratch:
         self._arrays: dict[str, NDArray[Any]] = {}
 
     def array(self, name: str, size: int, dtype: type, fill: int | None = None) -> NDArray[Any]:
-        """Return an array of `size` elements, as they were left; a new array is filled with `fill` if that is given."""
+        """Return an array [size], with the elements as they were left; a new one is filled with `fill`, if given."""
         array = self._arrays.get(name)
         if array is None or array.size < size:
             array = np.empty(size + size // 4, dtype=dtype)

@@ -269,7 +269,7 @@ def _entries(rows: Rows) -> SystemEntries:
 
 
 def _extremes(rows: Int64, scores: Float64, n_rows: int) -> tuple[Float64, Float64]:
-    """Return the lowest and the highest score of each row; 0 of a row without any."""
+    """Return the lowest and the highest score of each row, float64 [n_rows]; 0 where it has no entry."""
     least, greatest = np.full(n_rows, np.inf), np.full(n_rows, -np.inf)
     np.minimum.at(least, rows, scores)
     np.maximum.at(greatest, rows, scores)

@@ -28,7 +28,7 @@ class CheckedScores(NamedTuple):
     omitted: Int64 = NONE_OMITTED
 
     def where(self, kept: NDArray[np.bool_], scratch: Scratch) -> CheckedScores:
-        """Copy the rows that are kept."""
+        """Copy the rows that are kept, given as bool [n_rows]."""
         scores = self._replace(rows=rows_where(self.rows, kept, scratch))
         if self.ends is None:
             return scores

@@ -305,7 +305,7 @@ class _PairPieces:
 
 
 def _make_taker(pieces: Iterator[AnyArray]) -> Callable[[int], AnyArray]:
-    """Return a function that takes the next n rows from pieces of any size."""
+    """Return a function that takes the next n rows [n, width] from pieces of any size."""
     held: list[AnyArray] = []
 
     def take(n: int) -> AnyArray:
@@ -319,7 +319,7 @@ def _make_taker(pieces: Iterator[AnyArray]) -> Callable[[int], AnyArray]:
 
 
 def _falling_scores(labels: AnyArray) -> AnyArray:
-    """Return scores that fall from left to right."""
+    """Return scores [n_rows, width], int64, that fall from left to right."""
     return np.broadcast_to(np.arange(labels.shape[1], 0, -1), labels.shape)
 
 
@@ -358,7 +358,7 @@ class _NamedLists:
         )
 
     def _look_up_objects(self, words: AnyArray) -> tuple[Int64, bool]:
-        """Return the label of each Python string, -1 for unknown ones, and whether some are unknown."""
+        """Return the label of each Python string, int64 [n_words], -1 if unknown, and whether some are."""
         label_of = self.names.labels
         labels = np.array([label_of.get(word, -1) for word in words.ravel().tolist()], dtype=np.int64)
         return labels, bool((labels < 0).any())
@@ -374,7 +374,7 @@ class _NamedLists:
         return labels, int(find_unicode(np.array(letters), *self.names.arrays, space, labels)) >= 0
 
     def _check_padding(self, words: AnyArray, labels: Int64, start: int) -> None:
-        """Raise a fault for the first word that is neither a name nor padding."""
+        """Raise a fault for the first of `words` [n_rows, width] that is neither a name nor padding."""
         for at in np.flatnonzero(labels < 0).tolist():
             word = str(words.flat[at])
             if word not in _PADDING:

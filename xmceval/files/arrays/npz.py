@@ -118,7 +118,7 @@ class Member:
         return self.archive.can_start
 
     def row_pieces(self, n_entries: int, first_row: int = 0) -> Iterator[AnyArray]:
-        """Yield the rows of a matrix in pieces of about `n_entries` entries."""
+        """Yield the rows of a matrix in pieces [n, n_columns] of about `n_entries` entries."""
         if first_row:
             with self.archive.open() as opened, self.archive.open_stored(opened, self.part) as stream:
                 yield from take_row_pieces(stream, n_entries, first_row)
@@ -241,7 +241,7 @@ class _CsrPieces:
                     stream.check_end()
 
     def _indptr(self, row: int, last: int, ends: AnyArray) -> AnyArray:
-        """Return where rows from one on begin and end, which is checked."""
+        """Return where rows from one on begin and end, int64 [n_rows + 1], once their `ends` [n_rows] are checked."""
         # A uint64 of a damaged file that int64 does not hold becomes negative, and is refused.
         indptr = np.concatenate([[last], ends.astype(np.int64)])
         if np.any(indptr[1:] < indptr[:-1]) or indptr[-1] > self.n_stored:

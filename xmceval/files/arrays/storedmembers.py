@@ -95,7 +95,7 @@ class StoredArray:
         return self.header.dtype
 
     def __getitem__(self, items: slice) -> AnyArray:
-        """Read some items.
+        """Read some items, as an array [n_items] of the type in the header.
 
         Raises
         ------
@@ -106,7 +106,7 @@ class StoredArray:
         return self._read(self.n_head + items.start * size, self.n_head + items.stop * size).view(self.dtype)
 
     def _read(self, start: int, stop: int) -> NDArray[np.uint8]:
-        """Read bytes of the member, and keep their checksum."""
+        """Read bytes of the member, uint8 [stop - start], and keep their checksum."""
         buffer = np.empty(stop - start, dtype=np.uint8)
         try:
             n_read = self.file.read(self.offset + start, buffer)
@@ -135,7 +135,7 @@ class StoredArray:
 
 
 def crc32(data: NDArray[np.uint8]) -> int:
-    """Return the CRC-32 of some bytes."""
+    """Return the CRC-32 of some bytes, uint8 [n_bytes]."""
     stop, rest = data.size // STEP * STEP, np.empty(16, dtype=np.uint8)
     if data.size < FEW or not fold(data, stop, rest):
         return zlib.crc32(data.data)
@@ -157,7 +157,7 @@ def combined_crc(runs: list[ByteRun]) -> int:
 
 
 def _times(power: int, crcs: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Multiply polynomials by one, modulo that of CRC-32."""
+    """Multiply polynomials, uint32 [n], by one, modulo that of CRC-32."""
     product, shifted = np.zeros_like(crcs), crcs
     for bit in range(31, -1, -1):
         if power >> bit & 1:

@@ -48,7 +48,7 @@ def select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch, 
 
 
 def _has_rows(values: NDArray[Any]) -> bool:
-    """Return whether each row is contiguous."""
+    """Return whether each row of a matrix [n_rows, n_labels] is contiguous."""
     size, (step, stride) = values.dtype.itemsize, values.strides
     is_native = values.flags.aligned and values.dtype.isnative
     return bool(is_native and values.size and (stride == size or values.shape[1] == 1) and step >= 0 == step % size)
@@ -66,7 +66,7 @@ class _Memory:
 
 
 def _flatten(values: NDArray[Any]) -> tuple[NDArray[Any], int]:
-    """Return the memory of a matrix, and the number of elements from one row to the next."""
+    """Return the memory of a matrix as one dimension, and the number of elements from one row to the next."""
     if not _has_rows(values):
         values = np.array(values, dtype=values.dtype.newbyteorder("="), order="C")
     n_rows, n_labels = values.shape
@@ -76,7 +76,7 @@ def _flatten(values: NDArray[Any]) -> tuple[NDArray[Any], int]:
 
 
 def _readable(values: Any, rows: slice) -> tuple[NDArray[Any], float]:
-    """Return rows in a type that a kernel reads, and the infinity of that type."""
+    """Return rows [n, n_labels] as int16, float32 or float64, which kernels read, and the infinity of that type."""
     if isinstance(values, BFloat16Matrix):
         return values.bits[rows].view(np.int16), BFLOAT16_INFINITY
     part = values[rows]
@@ -92,7 +92,7 @@ def _readable(values: Any, rows: slice) -> tuple[NDArray[Any], float]:
 
 
 def _select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch, found: Int64) -> Selected:
-    """Select the best labels of rows in memory."""
+    """Select the best labels of rows in memory; see `select`."""
     from xmceval.kernels.rows import dense as kernels
 
     part, infinity = _readable(values, rows)
@@ -119,7 +119,7 @@ def _select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch,
 
 
 def _turn_keys_into_scores(best: Rows, infinity: float, found: Int64) -> None:
-    """Replace the keys of half-precision scores by the scores."""
+    """Replace the keys of half-precision scores by the scores, unless `found`, int64 [2], has a NaN."""
     if found[0] >= 0:
         return
     used = slice(0, int(best.indptr[-1]))

@@ -239,7 +239,7 @@ def _wrap_lists(lists: LabelLists, name: str, *, are_scores: bool) -> MatrixSour
 def csr_source(
     indptr: AnyArray, indices: AnyArray, values: AnyArray, shape: tuple[int, int], name: str, *, are_scores: bool
 ) -> MatrixSource:
-    """Wrap the three arrays of a CSR matrix.
+    """Wrap a CSR matrix: indptr [n_rows + 1], indices and values [n_stored], of any type of numbers.
 
     Raises
     ------
@@ -296,7 +296,7 @@ def _wrap_sparse(matrix: Any, name: str, are_scores: bool) -> MatrixSource:
 
 
 def _keep_duplicates(coo: Any) -> tuple[AnyArray, AnyArray, AnyArray]:
-    """Return the arrays of CSR with every entry of COO."""
+    """Return indptr [n_rows + 1], indices and values [n_stored] of CSR, with every entry of COO."""
     order = np.argsort(coo.row, kind="stable")
     indptr = np.concatenate([[0], np.cumsum(np.bincount(coo.row, minlength=coo.shape[0]))])
     return indptr, coo.col[order], coo.data[order]

@@ -59,7 +59,7 @@ class BFloat16Matrix:
 
     @staticmethod
     def widen(bits: AnyArray) -> AnyArray:
-        """Return numbers as float32."""
+        """Return numbers of any shape as float32, given their upper halves as uint16."""
         return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
@@ -221,7 +221,7 @@ class PaddedLists:
 
 
 def _are_usual(indptr: AnyArray, indices: AnyArray, values: AnyArray, n_entries: int) -> bool:
-    """Return whether arrays of CSR are such as the kernel copies."""
+    """Return whether the arrays of some rows of CSR have the types and layouts that the kernel copies."""
     has_types = indptr.dtype in INTEGERS and indices.dtype in INTEGERS and values.dtype in FLOATS
     is_dense = indptr.flags.c_contiguous and indices.flags.c_contiguous and values.flags.c_contiguous
     return has_types and is_dense and indices.size == values.size == n_entries
@@ -235,7 +235,10 @@ def _full_rows(shape: tuple[int, ...], scratch: Scratch) -> Rows:
 
 
 def _stored_rows(scratch: Scratch, is_stored: AnyArray) -> tuple[Rows, AnyArray]:
-    """Return arrays for the stored cells of dense rows in CSR, and the places of the cells in the raveled rows."""
+    """Return arrays for the stored cells of dense rows in CSR, and their places in the raveled rows, int64 [n_stored].
+
+    `is_stored` is a bool array [n_rows, n_labels].
+    """
     places = np.flatnonzero(is_stored)  # many times as fast as two-dimensional indexing
     rows = scratch.rows(is_stored.shape[0], places.size)
     rows.indptr[:] = np.searchsorted(places, np.arange(is_stored.shape[0] + 1) * is_stored.shape[1])

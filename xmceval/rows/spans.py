@@ -1,4 +1,4 @@
-"""Spans: runs of rows of a source, which are read on their own, under their numbers in the whole."""
+"""Spans: where runs of rows of a source are found, and the source from there on, to be read on their own."""
 
 from __future__ import annotations
 

@@ -11,13 +11,13 @@ import pytest
 from click.testing import CliRunner
 from support import schemas
 from support.files import write
+from xmceval.report.schemas.schematable import SCHEMAS, find_schema
 
 import xmceval
 from xmceval.cli import COMMANDS, cli
 from xmceval.labels.catalogue import datasets, published
 from xmceval.labels.standings import Standings, rank_among_published
 from xmceval.report.forms.registry import render
-from xmceval.report.schemas.schematable import SCHEMAS, find_schema
 from xmceval.scoring.options import Options, specs
 
 STATE = b'{"schema": "xmceval/state/2"}'

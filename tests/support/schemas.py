@@ -8,9 +8,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import jsonschema
+from xmceval.report.schemas.schematable import SCHEMAS
 
 import xmceval
-from xmceval.report.schemas.schematable import SCHEMAS
 
 # Heads of files for the program itself, which their readers check.
 OWN = ("xmceval/rows/", "xmceval/labels/", "xmceval/state/")

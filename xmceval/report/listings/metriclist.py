@@ -1,4 +1,4 @@
-"""The table of metrics as text: the list, one metric in detail, JSON, and the README's table of definitions."""
+"""The table of metrics as a list: as text, one metric in detail, as Markdown and LaTeX, as JSON and CSV."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from xmceval.metrics.measure import AVERAGE_TEXT, Measure
 from xmceval.metrics.names import ALIASES, parse
 from xmceval.metrics.table import METRICS
 from xmceval.report.fields import field as fields
-from xmceval.report.forms.columns import WIDTH, align_columns, align_terms, wrap_text
+from xmceval.report.forms.columns import align_columns, align_terms, wrap_text
 from xmceval.report.forms.csvlines import write_lines
+from xmceval.report.listings.namedlist import NamedList, write_entry
 from xmceval.report.sheet.model import Listing
 from xmceval.version import METRICS_SCHEMA
 
@@ -61,7 +62,10 @@ SYMBOLS: Mapping[str, str] = MappingProxyType(
 )
 
 
-def metrics_table(width: int = WIDTH) -> str:
+Entry = tuple[Metric, list[Measure]]  # a metric, and the measures of it that were asked for
+
+
+def write_table(width: int) -> str:
     """Write all metrics as a table by family; definitions are wrapped at a width."""
     heads = align_columns([HEAD[:2], *((display_name(each), _format_range(each)) for each in METRICS.values())])
     indent = max(map(len, heads)) + 2
@@ -79,38 +83,42 @@ def metrics_table(width: int = WIDTH) -> str:
     return "\n".join([*lines, "", *align_terms(terms, width)]) + "\n"
 
 
-def metric_text(metric: Metric, asked: Sequence[Measure] = (), width: int = WIDTH) -> str:
-    """Write one metric in detail, with the definitions of the measures that were asked for, wrapped at a width."""
-    facts = (f"  {line}" for line in align_terms(list(_facts(metric, asked)), width - 2))
-    return "\n".join([*wrap_text(f"{display_name(metric)}: {metric.title}", width), *facts]) + "\n"
+def write_metric(entry: Entry, width: int) -> str:
+    """Write one metric in detail, with the definitions of the measures that were asked for."""
+    metric, asked = entry
+    return write_entry(f"{display_name(metric)}: {metric.title}", _facts(metric, asked), width)
 
 
-def metrics_json(metrics: Sequence[Metric]) -> str:
+def write_json(entries: Sequence[Entry]) -> str:
     """Write metrics as JSON."""
-    return DEFINITIONS.write(metrics)
+    return DEFINITIONS.write(_choose_metrics(entries))
 
 
-def list_metrics(metrics: Iterable[Metric]) -> Listing:
-    """List metrics, one per line."""
-    rows = (
-        (display_name(each), each.title, _format_range(each), each.formula, "; ".join(_option_words(each)))
-        for each in metrics
-    )
-    return Listing("", (("metric", "what it is", "range", "definition", "options"), *rows), frozenset(), has_head=True)
-
-
-def list_facts(metric: Metric, asked: Sequence[Measure] = ()) -> Listing:
-    """List what there is to know on a metric, and the definitions of the measures that were asked for."""
-    facts = ((term, text.strip()) for term, text in _facts(metric, asked))
-    return Listing(f"{display_name(metric)}: {metric.title}", tuple(facts), frozenset())
-
-
-def metrics_csv(metrics: Iterable[Metric]) -> str:
+def write_csv(entries: Sequence[Entry]) -> str:
     """Write metrics as CSV, one per line, with the fields of the JSON."""
-    return write_lines(list(METRIC.fields), map(METRIC.write, metrics))
+    return write_lines(list(METRIC.fields), map(METRIC.write, _choose_metrics(entries)))
 
 
-def find_metrics(names: Iterable[str]) -> list[tuple[Metric, list[Measure]]]:
+def list_metrics(entries: Sequence[Entry]) -> Iterator[Listing]:
+    """List the facts on each metric, and the definitions of the measures that were asked for; or all metrics."""
+    for metric, asked in entries:
+        facts = ((term, text.strip()) for term, text in _facts(metric, asked))
+        yield Listing(f"{display_name(metric)}: {metric.title}", tuple(facts), frozenset())
+    if not entries:
+        rows = (
+            (display_name(each), each.title, _format_range(each), each.formula, "; ".join(_option_words(each)))
+            for each in sort_by_family()
+        )
+        head = ("metric", "what it is", "range", "definition", "options")
+        yield Listing("", (head, *rows), frozenset(), has_head=True)
+
+
+def _choose_metrics(entries: Sequence[Entry]) -> list[Metric]:
+    """Return the metrics that were asked for, or all."""
+    return [metric for metric, _ in entries] or sort_by_family()
+
+
+def find_metrics(names: Iterable[str]) -> list[Entry]:
     """Find metrics by name, each with the measures that were named with options or a cutoff.
 
     Raises
@@ -308,3 +316,5 @@ DEFINITIONS = fields.document(
     {"metrics": fields.many("One per metric.", METRIC).of(fields.itself)},
     is_ascii=False,
 )
+
+LIST = NamedList(find_metrics, write_table, write_metric, {"json": write_json, "csv": write_csv}, list_metrics)

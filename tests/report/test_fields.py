@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from types import SimpleNamespace
 
 import jsonschema
@@ -12,6 +12,18 @@ import numpy as np
 import pytest
 
 import xmceval
+from xmceval.api.curves.grouped import LogAUC
+from xmceval.api.files.checktable import TableCheck
+from xmceval.files.formats.formattable import KNOWN
+from xmceval.inspection.file import FileInspection
+from xmceval.inspection.pair import PairInspection
+from xmceval.inspection.savedstate import StateInspection
+from xmceval.inspection.tally import Spread
+from xmceval.labels.bins import Bin
+from xmceval.labels.catalogue import Constants, Dataset, Published, Split
+from xmceval.labels.plausibility import Finding
+from xmceval.report.comparison import Comparison, Difference, LabelWins
+from xmceval.report.fields import collectedfields, comparefields, inspectfields, scorefields
 from xmceval.report.fields.field import (
     by,
     choice_of,
@@ -33,9 +45,18 @@ from xmceval.report.fields.field import (
     unless_empty,
     whole,
 )
+from xmceval.report.fields.filefields import CHECK_TABLE, FINDING, LOG_AUC
 from xmceval.report.fields.lines import DIFFERENCES, VALUES
 from xmceval.report.fields.scorefields import SCORE
 from xmceval.report.forms.registry import render
+from xmceval.report.listings import datasetlist, formatlist
+from xmceval.rows.filters import FilterReport
+from xmceval.scoring.comparing.examples import Example
+from xmceval.scoring.comparing.overlap import CutoffOverlap
+from xmceval.scoring.comparing.testoptions import Testing
+from xmceval.scoring.estimates import Estimate
+from xmceval.scoring.observing.reliability import Reliability, ScoreBin
+from xmceval.scoring.states.stateparts import Part
 
 
 @dataclass
@@ -69,7 +90,7 @@ EXAMPLE = SimpleNamespace(
     span=(0.5, math.inf),
     by_name={1: 0.25, "x": 1},
     options={"wide": True},
-    axis=SimpleNamespace(scale={"base": 2.0, "name": "log"}),
+    axis=SimpleNamespace(scale=SimpleNamespace(base=2.0, name="log")),
     source=None,
 )
 
@@ -130,8 +151,8 @@ def test_a_record_without_a_value_of_a_field_is_an_error():
 
 
 def test_numbers_are_found_by_their_type():
-    fields = {"a": maybe(share("A."), "never"), "b": text("B."), "c": count("C."), "d": flag("D."), "e": whole("E.")}
-    assert find_numbers(fields) == ["a", "c", "e"]
+    table = {"a": maybe(share("A."), "never"), "b": text("B."), "c": count("C."), "d": flag("D."), "e": whole("E.")}
+    assert find_numbers(table) == ["a", "c", "e"]
 
 
 def test_an_infinite_value_is_null_in_json_empty_in_csv_and_itself_in_a_frame():
@@ -147,5 +168,40 @@ def test_an_infinite_value_is_null_in_json_empty_in_csv_and_itself_in_a_frame():
 
 
 def test_columns_are_described_too():
-    for fields in (VALUES, DIFFERENCES):
-        assert [name for name, each in fields.items() if not each.schema["description"]] == []
+    for table in (VALUES, DIFFERENCES):
+        assert [name for name, each in table.items() if not each.schema["description"]] == []
+
+
+# Attributes that no program reads, or reads under another name.
+RECORDS = [
+    (FileInspection, inspectfields.FILE.fields, {"file"}),
+    (Spread, inspectfields.FILE.fields["per_row"].fields, set()),
+    (PairInspection, inspectfields.PAIR.fields, set()),
+    (StateInspection, inspectfields.STATE.fields, set()),
+    (Part, inspectfields.PART.fields, set()),
+    (LogAUC, LOG_AUC.record.fields, {"auc", "gauc", "points"}),
+    (TableCheck, CHECK_TABLE.record.fields, set()),
+    (Finding, FINDING.fields, set()),
+    (Estimate, scorefields.FIGURE, set()),
+    (Bin, scorefields.SLICE, set()),
+    (FilterReport, scorefields.FILTER.fields, set()),
+    (Reliability, scorefields.RELIABILITY.fields, set()),
+    (ScoreBin, collectedfields.SCORE_BIN.fields, set()),
+    (Difference, comparefields.DIFFERENCE, {"measure", "error", "degrees", "n_differing"}),
+    (Testing, comparefields.TESTING, set()),
+    (CutoffOverlap, comparefields.CUTOFF_OVERLAP.fields, set()),
+    (Example, comparefields.EXAMPLE.fields, {"measure", "names"}),
+    (LabelWins, comparefields.LABEL_WINS.fields, set()),
+    (Comparison, comparefields.COMPARE.record.fields, {"results", "differences", "testing", "source"}),
+    (Dataset, datasetlist.DATASET, set()),
+    (Constants, datasetlist.CONSTANTS.fields, set()),
+    (Split, datasetlist.SPLIT.fields, set()),
+    (Published, datasetlist.PUBLISHED.fields, {"values"}),
+    (type(KNOWN["npz"]), formatlist.FORMAT.fields, set()),
+    (type(KNOWN["npz"].samples[0]), formatlist.SAMPLE.fields, set()),
+]
+
+
+@pytest.mark.parametrize(("kind", "described", "unread"), RECORDS, ids=[each[0].__name__ for each in RECORDS])
+def test_every_attribute_of_a_record_is_described(kind, described, unread):
+    assert {each.name for each in fields(kind)} - set(described) == unread

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
 from xmceval.report.fields.collectedfields import DENSITY, PAIR
 from xmceval.report.fields.field import (
@@ -194,20 +195,14 @@ LABEL_WINS = record(
 )
 
 
-class Marked(NamedTuple):
-    """A system, or its runs, with how it compares with the common baseline."""
-
-    part: Result | RunsOf
-    marks: dict[str, str] | None
-
-
-def _mark_systems(comparison: Comparison) -> list[Marked]:
+def _mark_systems(comparison: Comparison) -> list[tuple[Result, dict[str, str] | None]]:
+    """Return each system with how it compares with the common baseline; runs do so together."""
     of_runs = {name for each in comparison.runs for name in each.results}
-    return [Marked(each, None if each.name in of_runs else comparison.marks(each.name)) for each in comparison.results]
+    return [(each, None if each.name in of_runs else comparison.marks(each.name)) for each in comparison.results]
 
 
-def _mark_runs(comparison: Comparison) -> list[Marked]:
-    return [Marked(each, comparison.marks(each.name)) for each in comparison.runs]
+def _mark_runs(comparison: Comparison) -> list[tuple[RunsOf, dict[str, str] | None]]:
+    return [(each, comparison.marks(each.name)) for each in comparison.runs]
 
 
 def _write_verdicts(comparison: Comparison) -> list[str]:
@@ -221,7 +216,9 @@ COMPARE = document(
     "Differences between systems on the same truth: system minus baseline.",
     {
         **inside(lambda comparison: comparison.results[0], TRUTH),
-        "systems": list_systems(record("A system.", **inside("part", SYSTEM), marks=MARKED)).of(_mark_systems),
+        "systems": list_systems(
+            record("A system.", **inside(itemgetter(0), SYSTEM), marks=MARKED.of(itemgetter(1)))
+        ).of(_mark_systems),
         **inside("testing", TESTING),
         "comparisons": many(
             "One per pair, metric, and bin of labels.",
@@ -236,9 +233,9 @@ COMPARE = document(
             "Systems that were trained several times.",
             record(
                 "A system that is the mean of several runs.",
-                **inside("part", RUNS),
-                marks=last(MARKED),
-                **inside("part", RUNS_IN_BINS),
+                **inside(itemgetter(0), RUNS),
+                marks=last(MARKED.of(itemgetter(1))),
+                **inside(itemgetter(0), RUNS_IN_BINS),
             ),
         ).of(_mark_runs),
         "densities": many("One per pair and metric, where the picture `rows` was asked for.", DENSITY),

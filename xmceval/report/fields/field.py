@@ -10,7 +10,6 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -57,11 +56,13 @@ class Field:
         """Return the field with its value found by a path of attributes, or by a function of the record."""
         return replace(self, source=attrgetter(source) if isinstance(source, str) else source)
 
-    def find(self, name: str, owner: Any) -> Any:
-        """Return the value that a record, an object or a dict, has for this field of a name."""
-        if self.source is not None:
-            return self.source(owner)
-        return owner.get(name) if isinstance(owner, dict) else getattr(owner, name)
+    def finder(self, name: str) -> Callable[[Any], Any]:
+        """Return what finds the value in a record, an object or a dict, for this field of a name."""
+
+        def find(owner: Any) -> Any:
+            return owner.get(name) if isinstance(owner, dict) else getattr(owner, name)
+
+        return self.source or find
 
     @property
     def type(self) -> str:
@@ -109,13 +110,14 @@ def record(description: str, /, **fields: Field) -> Field:
         "required": [name for name, each in fields.items() if not each.is_optional],
         "additionalProperties": False,
     }
-    in_order = dict(sorted(fields.items(), key=lambda item: item[1].is_last))
-    return Field(schema, partial(_write_record, in_order), fields=fields)
+    in_order = sorted(fields.items(), key=lambda item: item[1].is_last)
+    parts = [(name, each.finder(name), each.write, each.is_optional) for name, each in in_order]
 
+    def write_record(owner: Any) -> dict[str, Any]:
+        found = ((name, find(owner), write, is_optional) for name, find, write, is_optional in parts)
+        return {name: write(value) for name, value, write, is_optional in found if value is not None or not is_optional}
 
-def _write_record(fields: Fields, owner: Any) -> dict[str, Any]:
-    found = ((name, each, each.find(name, owner)) for name, each in fields.items())
-    return {name: each.write(value) for name, each, value in found if value is not None or not each.is_optional}
+    return Field(schema, write_record, fields=fields)
 
 
 def choice_of(description: str, /, **fields: Field) -> Field:
@@ -205,12 +207,12 @@ def last(of: Field) -> Field:
 
 def inside(source: Source, fields: Fields) -> dict[str, Field]:
     """Return fields of what a record has under a path of attributes, or by a function, as fields of that record."""
-    find = attrgetter(source) if isinstance(source, str) else source
+    outer = attrgetter(source) if isinstance(source, str) else source
 
-    def find_inside(name: str, of: Field, owner: Any) -> Any:
-        return of.find(name, find(owner))
+    def find_inside(inner: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        return lambda owner: inner(outer(owner))
 
-    return {name: replace(of, source=partial(find_inside, name, of)) for name, of in fields.items()}
+    return {name: replace(each, source=find_inside(each.finder(name))) for name, each in fields.items()}
 
 
 def find_numbers(fields: Fields) -> list[str]:

@@ -50,9 +50,10 @@ def _build(fields: Fields, lines: Iterable[Any], systems: list[str], columns: li
     except ImportError:
         raise missing_package("to_frame()", "pandas", "pandas") from None
     names = ["metric", "k", *(["bin"] if bins else []), *systems]
-    shown = [line for line in lines if bins or not fields["bin"].find("bin", line)]
-    index = [tuple(fields[name].find(name, line) for name in names) for line in shown]
-    cells = [{name: fields[name].find(name, line) for name in columns} for line in shown]
+    find = {name: fields[name].finder(name) for name in ("bin", *names, *columns)}
+    shown = [line for line in lines if bins or not find["bin"](line)]
+    index = [tuple(find[name](line) for name in names) for line in shown]
+    cells = [{name: find[name](line) for name in columns} for line in shown]
     levels = [list(dict.fromkeys(values)) for values in zip(*index, strict=True)]
     levels[1].sort(key=lambda k: (isinstance(k, str), k))
     ranks = [{value: rank for rank, value in enumerate(level)} for level in levels]

@@ -28,7 +28,7 @@ FOOTER = (
 )
 
 
-Entry = tuple[str, dict[str, Known]]  # the name of a format or of a tool, and the formats that it means
+Found = tuple[str, dict[str, Known]]  # the name of a format or of a tool, and the formats that it means
 
 
 def write_table(width: int) -> str:
@@ -47,7 +47,7 @@ def write_table(width: int) -> str:
     return "\n".join([*lines, *align_terms(FOOTER, width)]) + "\n"
 
 
-def write_found(entry: Entry, width: int) -> str:
+def write_found(entry: Found, width: int) -> str:
     """Write one format in detail, with its examples; or which files of a tool can be passed, and in which formats."""
     name, formats = entry
     if name not in formats:
@@ -57,7 +57,7 @@ def write_found(entry: Entry, width: int) -> str:
     return write_entry(f"{name}: {known.summary}", _facts(known), width, _list_samples(known))
 
 
-def write_markdown(entries: Sequence[Entry]) -> str:
+def write_markdown(entries: Sequence[Found]) -> str:
     """Write formats as a Markdown table."""
     head = ("format", "read as", "what it is", "example", "written by")
     rows: list[Sequence[str]] = [
@@ -68,12 +68,12 @@ def write_markdown(entries: Sequence[Entry]) -> str:
     return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |\n" for row in rows)
 
 
-def write_json(entries: Sequence[Entry]) -> str:
+def write_json(entries: Sequence[Found]) -> str:
     """Write formats as JSON."""
     return FORMATS.write([{"name": name, **vars(each)} for name, each in _choose_formats(entries).items()])
 
 
-def _choose_formats(entries: Sequence[Entry]) -> Mapping[str, Known]:
+def _choose_formats(entries: Sequence[Found]) -> Mapping[str, Known]:
     """Return the formats that were asked for, or all."""
     return {name: known for _, formats in entries for name, known in formats.items()} or KNOWN
 
@@ -152,7 +152,7 @@ FORMATS = fields.document(
 )
 
 
-def _find_formats(names: Sequence[str]) -> list[Entry]:
+def _find_formats(names: Sequence[str]) -> list[Found]:
     return [find_known(name) for name in names]
 
 

@@ -62,7 +62,7 @@ SYMBOLS: Mapping[str, str] = MappingProxyType(
 )
 
 
-Entry = tuple[Metric, list[Measure]]  # a metric, and the measures of it that were asked for
+Asked = tuple[Metric, list[Measure]]  # a metric, and the measures of it that were asked for
 
 
 def write_table(width: int) -> str:
@@ -83,23 +83,23 @@ def write_table(width: int) -> str:
     return "\n".join([*lines, "", *align_terms(terms, width)]) + "\n"
 
 
-def write_metric(entry: Entry, width: int) -> str:
+def write_metric(entry: Asked, width: int) -> str:
     """Write one metric in detail, with the definitions of the measures that were asked for."""
     metric, asked = entry
     return write_entry(f"{display_name(metric)}: {metric.title}", _facts(metric, asked), width)
 
 
-def write_json(entries: Sequence[Entry]) -> str:
+def write_json(entries: Sequence[Asked]) -> str:
     """Write metrics as JSON."""
     return DEFINITIONS.write(_choose_metrics(entries))
 
 
-def write_csv(entries: Sequence[Entry]) -> str:
+def write_csv(entries: Sequence[Asked]) -> str:
     """Write metrics as CSV, one per line, with the fields of the JSON."""
     return write_lines(list(METRIC.fields), map(METRIC.write, _choose_metrics(entries)))
 
 
-def list_metrics(entries: Sequence[Entry]) -> Iterator[Listing]:
+def list_metrics(entries: Sequence[Asked]) -> Iterator[Listing]:
     """List the facts on each metric, and the definitions of the measures that were asked for; or all metrics."""
     for metric, asked in entries:
         facts = ((term, text.strip()) for term, text in _facts(metric, asked))
@@ -113,12 +113,12 @@ def list_metrics(entries: Sequence[Entry]) -> Iterator[Listing]:
         yield Listing("", (head, *rows), frozenset(), has_head=True)
 
 
-def _choose_metrics(entries: Sequence[Entry]) -> list[Metric]:
+def _choose_metrics(entries: Sequence[Asked]) -> list[Metric]:
     """Return the metrics that were asked for, or all."""
     return [metric for metric, _ in entries] or sort_by_family()
 
 
-def find_metrics(names: Iterable[str]) -> list[Entry]:
+def find_metrics(names: Iterable[str]) -> list[Asked]:
     """Find metrics by name, each with the measures that were named with options or a cutoff.
 
     Raises

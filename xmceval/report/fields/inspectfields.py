@@ -20,11 +20,9 @@ from xmceval.report.fields.field import (
 from xmceval.report.fields.scorefields import OPTIONS
 from xmceval.version import INSPECT_SCHEMA
 
-UNREAD_ROWS, UNREAD, UNCOMPARED = (
-    "where no row could be read",
-    "where it cannot be read",
-    "where the rows were not compared",
-)
+UNREAD_ROWS = "where no row could be read"
+UNREAD = "where it cannot be read"
+UNCOMPARED = "where the rows were not compared"
 FORMATS = [name for name, known in KNOWN.items() if known.title]  # those that are inspected
 
 

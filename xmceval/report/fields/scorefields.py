@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from xmceval.report.fields.collectedfields import GAIN, RELIABILITY
 from xmceval.report.fields.field import (
     Field,
+    Schema,
     by,
     choice_of,
     count,
@@ -36,33 +35,32 @@ if TYPE_CHECKING:
     from xmceval.report.result import Result
     from xmceval.scoring.summary import Figure, Slice
 
-# The types of options that their Spec does not tell.
-OPTION_TYPES: dict[str, Field] = {
-    "k": many("", whole("A cutoff.", minimum=1)),
-    "metrics": many("", text("A canonical name.")),
-    "by_frequency": Field(
-        {
-            "type": ["integer", "string", "array"],
-            "items": {
-                "type": ["integer", "string"],
-                "description": "A bin: its name, or the count at which it begins.",
-            },
-        }
-    ),
-}
-TYPES = {bool: "boolean", int: "integer", float: ["number", "string"]}  # an infinite number is a string
 UNCOUNTED = "where values of rows of another tool were compared, which come without it"
 UNTIED = "where ties are not bounded"
+NO_INTERVAL = "where there is no interval"
+CAUTION = (
+    f"Why the interval may be off: `{FEW_ROWS}`, it is from fewer than {FEWEST_ROWS} instances; "
+    f"`{ONE_ROW}`, a single instance carries more than a fifth of the variance."
+)
 ROWS = count("Instances.")
+
+# The types of options that their Spec does not tell.
+OPTION_TYPES: dict[str, Schema] = {
+    "k": many("", whole("A cutoff.", minimum=1)).schema,
+    "metrics": many("", text("A canonical name.")).schema,
+    "by_frequency": {
+        "type": ["integer", "string", "array"],
+        "items": {"type": ["integer", "string"], "description": "A bin: its name, or the count at which it begins."},
+    },
+}
+TYPES = {bool: "boolean", int: "integer", float: ["number", "string"]}  # an infinite number is a string
 
 
 def _describe_option(name: str, spec: Spec) -> Field:
-    described = {"description": spec.help.replace("  [", " [")}
-    if name in OPTION_TYPES:
-        return Field({**OPTION_TYPES[name].schema, **described})
+    schema: Schema = {"type": "string" if spec.is_file else TYPES.get(spec.kind, "string")}
     if spec.choices:
-        return Field({"type": "string", "enum": list(spec.choices), **described})
-    return Field({"type": "string" if spec.is_file else TYPES.get(spec.kind, "string"), **described})
+        schema = {"type": "string", "enum": list(spec.choices)}
+    return Field({**OPTION_TYPES.get(name, schema), "description": spec.help.replace("  [", " [")})
 
 
 OPTIONS = choice_of(
@@ -79,40 +77,25 @@ PROPENSITIES = record(
     from_truth=flag("Whether the truth itself was counted: such values are not comparable with published ones."),
 )
 
+ESTIMATE = {
+    "value": maybe(number("The value: shares are fractions of 1, gains and counts have no unit."), "if infinite"),
+    "low": maybe(number("Lower end of the 95% interval."), NO_INTERVAL),
+    "high": maybe(number("Upper end of the 95% interval."), NO_INTERVAL),
+    "caution": last(maybe(text(CAUTION, (FEW_ROWS, ONE_ROW)), "where nothing speaks against it")),
+    "tie_low": maybe(number("Least value over all orders of equal scores."), UNTIED),
+    "tie_high": maybe(number("Greatest value over all orders of equal scores."), UNTIED),
+    "ceiling": maybe(number("Best value that any ranking could reach on this truth."), "where it was not asked for"),
+    "undefined": flag("Whether there was nothing to divide by, so that the value is 0 by convention."),
+}
+
 FIGURE = {
-    **inside(
-        "estimate",
-        {
-            "value": maybe(
-                number("The value: shares are fractions of 1, gains and counts have no unit."), "if infinite"
-            ),
-            "low": maybe(number("Lower end of the 95% interval."), "where there is no interval"),
-            "high": maybe(number("Upper end of the 95% interval."), "where there is no interval"),
-            "caution": last(
-                maybe(
-                    text(
-                        f"Why the interval may be off: `{FEW_ROWS}`, it is from fewer than {FEWEST_ROWS} instances; "
-                        f"`{ONE_ROW}`, a single instance carries more than a fifth of the variance.",
-                        (FEW_ROWS, ONE_ROW),
-                    ),
-                    "where nothing speaks against it",
-                )
-            ),
-            "tie_low": maybe(number("Least value over all orders of equal scores."), UNTIED),
-            "tie_high": maybe(number("Greatest value over all orders of equal scores."), UNTIED),
-            "ceiling": maybe(
-                number("Best value that any ranking could reach on this truth."), "where it was not asked for"
-            ),
-            "undefined": flag("Whether there was nothing to divide by, so that the value is 0 by convention."),
-        },
-    ),
+    **inside("estimate", ESTIMATE),
     "definition": last(text("What the value is, in one line.").of("measure.definition")),
 }
 
+KIND_IN_BIN = "A share, those of all bins add up to the total, or the average within the bin."
 FIGURE_IN_BIN = {
-    "kind": text(
-        "A share, those of all bins add up to the total, or the average within the bin.", ("share", "average")
-    ).of("kind_in_bin"),
+    "kind": text(KIND_IN_BIN, ("share", "average")).of("kind_in_bin"),
     **{name: FIGURE[name] for name in ("value", "low", "high", "caution", "undefined")},
 }
 
@@ -121,17 +104,16 @@ def _name_figures(owner: Result | Slice) -> dict[str, Figure]:
     return {figure.name: figure for figure in owner.figures}
 
 
+BIN = {
+    "name": text("The name of the bin."),
+    "low": count("Fewest training rows of its labels."),
+    "high": count("Most training rows of its labels."),
+    "n_labels": count("How many labels it has."),
+    "mass": share("Its share of all training positives."),
+}
+
 SLICE = {
-    **inside(
-        "bin",
-        {
-            "name": text("The name of the bin."),
-            "low": count("Fewest training rows of its labels."),
-            "high": count("Most training rows of its labels."),
-            "n_labels": count("How many labels it has."),
-            "mass": share("Its share of all training positives."),
-        },
-    ),
+    **inside("bin", BIN),
     "metrics": by("canonical name", "Values.", record("A value.", **FIGURE_IN_BIN)).of(_name_figures),
 }
 
@@ -180,14 +162,11 @@ STANDINGS = record(
 )
 
 
-def _if_known(path: str) -> Callable[[Result], Any]:
-    """Return what finds a count of the input, which values of rows of another tool come without."""
-    find = attrgetter(path)
-    return lambda result: find(result.counts) if result.counts.are_known else None
-
-
-def _known(path: str, description: str) -> Field:
-    return maybe(count(description), UNCOUNTED).of(_if_known(path))
+def _known(name: str, description: str) -> Field:
+    """Return a count of the input, which values of rows of another tool come without."""
+    return maybe(count(description), UNCOUNTED).of(
+        lambda result: getattr(result.counts, name) if result.counts.are_known else None
+    )
 
 
 SYSTEM = {

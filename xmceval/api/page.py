@@ -33,7 +33,6 @@ from xmceval.rows.shards import parts_of
 from xmceval.rows.threads import Progress, default_threads
 from xmceval.scoring.comparing.densities import has_shares
 from xmceval.scoring.comparing.testoptions import Details, Testing
-from xmceval.scoring.observing.savedrows import row_measures
 from xmceval.scoring.options import Options, specs
 
 # What the files of some options are, where the name of the option is not clear by itself.
@@ -142,7 +141,7 @@ def _choose_pictures(work: Work, setup: Setup) -> tuple[str, ...]:
     """Return the pictures for which something is collected, where systems and metrics have what they show."""
     program, frequencies = setup.program, setup.frequencies
     has_runs = any(are_runs(each.y_score) for each in work.systems)
-    has_rows = 1 < len(work.systems) <= FEW_SYSTEMS and not has_runs and any(map(has_shares, row_measures(program)))
+    has_rows = 1 < len(work.systems) <= FEW_SYSTEMS and not has_runs and any(map(has_shares, program.columns))
     has_counts = frequencies.from_training and setup.terms.width.is_known
     has_probabilities = any(each.metric.family == "calibration" for each in program.measures)
     wanted = {

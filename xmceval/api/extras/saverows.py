@@ -57,9 +57,9 @@ def saving_rows(setup: Setup, opened: Sequence[Opened], path: str | Path | None)
         yield Saving()
         return
     from xmceval.files.saved.rowwriting import RowHead, open_row_writer
-    from xmceval.scoring.observing.savedrows import SavedRows, row_measures
+    from xmceval.scoring.observing.savedrows import SavedRows
 
-    measures = row_measures(setup.program)
+    measures = setup.program.columns
     if not measures:
         raise UsageError(f"{path}: none of the metrics has values of rows")
     names = tuple(each.name for each in opened)

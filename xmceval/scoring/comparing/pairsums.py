@@ -6,7 +6,7 @@ import itertools
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,7 +92,7 @@ class PairSums:
 
 
 class Pairs(Observer):
-    """An observer of pairs of systems: one PairSums per pair and task, and one for the shares of bins.
+    """An observer of pairs of systems: a PairSums of each pair, and one of the shares of bins.
 
     Parameters
     ----------
@@ -112,15 +112,11 @@ class Pairs(Observer):
         means: Sequence[tuple[Runs, Runs]] = (),
     ) -> None:
         self.pairs, self.means, self._n_bins = tuple(pairs), tuple(means), n_bins
-        self.tasks = tuple(row_tasks(program))
-        self._signs = [_signs(task.measures) for task in self.tasks]
-        self._share_signs = [np.repeat(signs, n_bins) for signs in self._signs]
+        self._signs = _signs(program.row_measures)
+        self._share_signs = np.repeat(_signs(measures_in_bins(program)), n_bins)
         keys: tuple[Pair, ...] = (*self.pairs, *self.means)
-        self.sums = {pair: [PairSums(len(task.measures)) for task in self.tasks] for pair in keys}
-        self.shares = {
-            pair: [PairSums(len(task.measures) * n_bins if task.has_ceiling else 0) for task in self.tasks]
-            for pair in keys
-        }
+        self.sums = {pair: PairSums(self._signs.size) for pair in keys}
+        self.shares = {pair: PairSums(self._share_signs.size) for pair in keys}
 
     @classmethod
     def of(cls, program: Program, parameters: Any) -> Pairs:
@@ -143,36 +139,25 @@ class Pairs(Observer):
             own.merge(*other)
 
     def _all_sums(self) -> Iterator[PairSums]:
-        for by_pair in (self.sums, self.shares):
-            for sums in by_pair.values():
-                yield from sums
+        yield from (*self.sums.values(), *self.shares.values())
 
     def add(self, block: BlockValues) -> None:
         """Add the rows of a block."""
-        for t, (signs, share_signs) in enumerate(zip(self._signs, self._share_signs, strict=True)):
-            for system, baseline in self.pairs:
-                pair = block.values[system][t], block.values[baseline][t]
-                self.sums[system, baseline][t].add(*pair, block.weights, signs)
-                if block.shares[system][t].size:
-                    pair = block.shares[system][t], block.shares[baseline][t]
-                    self.shares[system, baseline][t].add(*pair, block.weights, share_signs)
+        for all_sums, values, signs in (
+            (self.sums, block.values, self._signs),
+            (self.shares, block.shares, self._share_signs),
+        ):
+            for system, baseline in self.pairs if signs.size else ():
+                all_sums[system, baseline].add(values[system], values[baseline], block.weights, signs)
             for means in self.means:
-                _add_means(self.sums[means][t], means, t, block.values, block.weights, signs)
-                _add_means(self.shares[means][t], means, t, block.shares, block.weights, share_signs)
+                if not all_sums[means].has_many:  # True without any output
+                    a, b = (np.mean([values[run] for run in runs], axis=0) for runs in means)
+                    all_sums[means].add(a, b, block.weights, signs)
 
 
-def _add_means(
-    sums: PairSums,
-    means: tuple[Runs, Runs],
-    task: int,
-    values: Sequence[Sequence[Float64]],
-    weights: Float64,
-    signs: Float64,
-) -> None:
-    """Add rows of the means of runs, as long as few of them differ."""
-    if not sums.has_many:
-        a, b = (np.mean([values[run][task] for run in runs], axis=0) for runs in means)
-        sums.add(a, b, weights, signs)
+def measures_in_bins(program: Program) -> list[Measure]:
+    """Return the measures of which bins of labels have shares, in the order of these."""
+    return [measure for task in program.row_tasks if task.has_ceiling for measure in task.measures]
 
 
 @dataclass(frozen=True)
@@ -245,37 +230,46 @@ def collect_outputs(
     program: Program, totals: Sequence[Totals], watch: Pairs, held: HeldRows | None, bins: Bins | None
 ) -> list[Output]:
     """Return every metric that has values of rows: over all labels, then within each bin."""
-    n_rows = [each.tally.n_rows for each in totals]
-    parts = [[each.parts[i] for each in totals] for i, task in enumerate(program.tasks) if task.has_rows]
+    if not program.columns:
+        return []
+    runs = [_RunSums.of(program, each) for each in totals]
+    n_all = max(each.tally.n_rows for each in totals)
+    n_rows = {measure: [int(run.n_rows[c]) for run in runs] for measure, c in program.columns.items()}
     outputs = []
-    for t, task in enumerate(watch.tasks):
-        for o, measure in enumerate(task.measures):
-            counted = _counted(n_rows, parts[t], o)
-            pairs = {pair: own[t].of(o) for pair, own in watch.sums.items()}
-            rows = None if held is None else _rows_of(held.values, t, o)
-            sums = [part.sums[o] for part in parts[t]]
-            outputs.append(Output(measure, "", sums, counted, max(n_rows), pairs, rows))
+    for c, measure in enumerate(program.row_measures):
+        pairs = {pair: own.of(c) for pair, own in watch.sums.items()}
+        rows = None if held is None else _rows_of(held.values, c)
+        outputs.append(Output(measure, "", [run.sums[c] for run in runs], n_rows[measure], n_all, pairs, rows))
     for b, bin_ in enumerate(() if bins is None else bins.bins):
-        for t, task in enumerate(watch.tasks if bins is not None else ()):
-            for o, measure in enumerate(task.measures if task.has_ceiling else ()):
-                if measure.metric.complement:
-                    continue
-                place = o * len(bins or ()) + b
-                pairs = {pair: shares[t].of(place) for pair, shares in watch.shares.items()}
-                rows = None if held is None else _rows_of(held.shares, t, place)
-                sums = [part.shares[place] for part in parts[t]]
-                counted = _counted(n_rows, parts[t], o)
-                outputs.append(Output(measure, bin_.name, sums, counted, max(n_rows), pairs, rows))
+        for m, measure in enumerate(measures_in_bins(program)):
+            if measure.metric.complement:
+                continue
+            c = m * len(bins or ()) + b
+            pairs = {pair: own.of(c) for pair, own in watch.shares.items()}
+            rows = None if held is None else _rows_of(held.shares, c)
+            sums = [run.shares[c] for run in runs]
+            outputs.append(Output(measure, bin_.name, sums, n_rows[measure], n_all, pairs, rows))
     return outputs
 
 
-def _counted(n_rows: Sequence[int], parts: Sequence[Sums], output: int) -> list[int]:
-    """Return the rows of each system that have a value."""
-    return [rows - int(part.left_out[output]) for rows, part in zip(n_rows, parts, strict=True)]
+class _RunSums(NamedTuple):
+    """The sums of one run by column: of values, of the shares of bins, and how many rows have a value."""
+
+    sums: Int64
+    shares: Int64
+    n_rows: Int64
+
+    @classmethod
+    def of(cls, program: Program, totals: Totals) -> _RunSums:
+        parts = [part for task, part in zip(program.tasks, totals.parts, strict=True) if isinstance(task, RowTask)]
+        sums, shares, left_out = (
+            np.concatenate([getattr(part, name) for part in parts]) for name in ("sums", "shares", "left_out")
+        )
+        return cls(sums, shares, totals.tally.n_rows - left_out)
 
 
-def _rows_of(values: Callable[[int, int], Float64], task: int, place: int) -> Callable[[int], Float64]:
-    return lambda system: values(system, task)[:, place]
+def _rows_of(values: Callable[[int], Float64], column: int) -> Callable[[int], Float64]:
+    return lambda system: values(system)[:, column]
 
 
 def outputs_of_rows(
@@ -322,11 +316,6 @@ def all_pairs(n_systems: int, against: int | None = None) -> list[tuple[int, int
     if against is not None:
         return [(system, against) for system in range(n_systems) if system != against]
     return [(later, earlier) for earlier, later in itertools.combinations(range(n_systems), 2)]
-
-
-def row_tasks(program: Program) -> list[RowTask]:
-    """Return the tasks that have values of rows."""
-    return [task for task in program.tasks if task.has_rows]  # type: ignore[misc]
 
 
 def _moments(sums: Int64) -> Moments:

@@ -8,9 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, Rows
-from xmceval.scoring.comparing.pairsums import row_tasks
 from xmceval.scoring.observing.observers import BlockValues, Observer
 from xmceval.scoring.program import Program
 from xmceval.scoring.states.rowdigests import TruthDigest, digest_rows
@@ -23,12 +21,6 @@ class RowSink(Protocol):
         """Take the next rows."""
 
 
-def row_measures(program: Program) -> list[Measure]:
-    """Return the measures that have values of rows, in the order in which they were asked for."""
-    computed = {measure.name for task in row_tasks(program) for measure in task.measures}
-    return [measure for measure in program.measures if measure.name in computed]
-
-
 class SavedRows(Observer):
     """An observer that writes the values of rows in order; blocks that come early wait.
 
@@ -39,9 +31,7 @@ class SavedRows(Observer):
     """
 
     def __init__(self, program: Program, sink: RowSink, *, drop_empty: bool = False) -> None:
-        self._measures, self._drop_empty = row_measures(program), drop_empty
-        places = [measure.name for task in row_tasks(program) for measure in task.measures]
-        self._order = [places.index(measure.name) for measure in self._measures]
+        self._columns, self._drop_empty = program.columns, drop_empty
         self._sink, self._next, self._lock = sink, 0, threading.Lock()
         self._waiting: dict[int, tuple[int, Int64, Float64, Float64]] = {}
         self.digest = TruthDigest()
@@ -51,7 +41,7 @@ class SavedRows(Observer):
         kept = np.arange(block.n_rows) if block.kept is None else block.kept
         rows = (block.first_row + kept).astype(np.int64)
         weights = block.weights if block.weights.size else np.ones(rows.size)
-        values = np.stack([np.concatenate(of_system, axis=1)[:, self._order] for of_system in block.values], axis=1)
+        values = np.stack([of_system[:, [*self._columns.values()]] for of_system in block.values], axis=1)
         values[:, :, :, 0][~self._counts(block.truth, values[:, :, :, 1])] = np.nan
         digest = digest_rows(rows, block.truth)
         with self._lock:
@@ -65,7 +55,7 @@ class SavedRows(Observer):
     def _counts(self, truth: Rows, denominators: Float64) -> NDArray[np.bool_]:
         """Return which values [n_rows, n_systems, n_metrics] count: the others are left out."""
         counts = np.ones(denominators.shape, dtype=np.bool_)
-        for m, measure in enumerate(self._measures):
+        for m, measure in enumerate(self._columns):
             if measure.metric.left_out or measure.average in {"mean", "rows", "samples"}:
                 counts[:, :, m] = denominators[:, :, m] != 0
             if self._drop_empty:

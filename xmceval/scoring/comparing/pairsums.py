@@ -66,11 +66,6 @@ class PairSums:
         """All of it."""
         return self.products, self.counts, self.kept
 
-    @property
-    def has_many(self) -> bool:
-        """Whether more rows differ than are kept, in every output."""
-        return bool((self.counts[:, DIFFERING] > FEW_DIFFER).all())
-
     def of(self, output: int) -> PairState:
         """Return what is known of one output."""
         return self.products[output], self.counts[output], self.kept[output]
@@ -147,12 +142,13 @@ class Pairs(Observer):
             (self.sums, block.values, self._signs),
             (self.shares, block.shares, self._share_signs),
         ):
-            for system, baseline in self.pairs if signs.size else ():
+            if not signs.size:
+                continue
+            for system, baseline in self.pairs:
                 all_sums[system, baseline].add(values[system], values[baseline], block.weights, signs)
             for means in self.means:
-                if not all_sums[means].has_many:  # True without any output
-                    a, b = (np.mean([values[run] for run in runs], axis=0) for runs in means)
-                    all_sums[means].add(a, b, block.weights, signs)
+                a, b = (np.mean([values[run] for run in runs], axis=0) for runs in means)
+                all_sums[means].add(a, b, block.weights, signs)
 
 
 def measures_in_bins(program: Program) -> list[Measure]:

@@ -22,8 +22,8 @@ from xmceval.report.comparison import Comparison, Difference
 from xmceval.rows.shards import parts_of
 from xmceval.rows.threads import Progress, default_threads
 from xmceval.scoring.comparing.heldrows import HeldRows
-from xmceval.scoring.comparing.pairsums import Output, Pairs, all_pairs, collect_outputs
-from xmceval.scoring.comparing.runmeans import MeanOutput, means_of_runs, pairs_of_runs
+from xmceval.scoring.comparing.outputs import Output, collect_outputs
+from xmceval.scoring.comparing.pairsums import Pairs, all_pairs
 from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Details, Test, Testing
 from xmceval.scoring.observing.observers import Observer
 from xmceval.scoring.options import Options, specs
@@ -182,8 +182,7 @@ def compare_systems(
             f"{argument('adjust', 'tukey')} permutes rows, but {names} are compared by runs (hint: use holm)"
         )
     by_rows = [pair for pair in pairs if pair not in by_runs]
-    of_runs, of_means = pairs_of_runs(lineup.groups, by_rows), means_of_runs(lineup.groups, by_rows)
-    paired = Pairs(setup.program, opened[0].terms.n_bins, of_runs, of_means)
+    paired = Pairs(setup.program, opened[0].terms.n_bins, lineup.groups, by_rows)
     held = HeldRows() if testing.holds_rows else None
     shown = DetailWatch.of(details, setup, lineup, pairs)
     if "rows" in plots and lineup.has_runs:
@@ -200,10 +199,9 @@ def compare_systems(
         results = setup.results(opened, totals)
         saved_rows.finish(results)
         label_wins = saved_labels.finish(results, totals, lineup.label_pairs(pairs))
-    outputs = collect_outputs(setup.program, totals, paired, held, bins)
-    means = [MeanOutput(each, lineup.groups) for each in outputs] if lineup.has_runs else outputs
+    outputs = collect_outputs(setup.program, totals, lineup.groups, paired, held, bins)
     tests = PairTests(lineup.names, by_rows, testing, setup.options.threads or default_threads(), watch)
-    tested = adjust([*tests.differences(means), *lineup.differences(results, by_runs)], testing)
+    tested = adjust([*tests.differences(outputs), *lineup.differences(results, by_runs)], testing)
     values = lineup.means(results)
     measures = [figure.measure for figure in results[0].figures]
     differences = [*in_order(tested, measures, lineup.names, values, pairs), *(each for each in tested if each.bin)]

@@ -24,7 +24,7 @@ from xmceval.report.comparison import Comparison
 from xmceval.report.result import Result
 from xmceval.rows.threads import default_threads
 from xmceval.scoring.comparing.densities import densities_of_rows
-from xmceval.scoring.comparing.pairsums import Output, outputs_of_rows
+from xmceval.scoring.comparing.outputs import Output, outputs_of_rows
 from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Test, Testing
 from xmceval.scoring.estimates import Estimate, estimate
 from xmceval.scoring.summary import Counts, Figure

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -122,6 +122,10 @@ class Program:
     def counting_labels(self) -> Program:
         """Return the program that also counts every label at its cutoffs and among its decisions."""
         return replace(self, tasks=tuple(Labelwise.counting(self.measures, self.tasks)), counts_labels=True)
+
+    def with_tasks(self, tasks: Iterable[Task]) -> Program:
+        """Return the program with further tasks, which compute no measure and follow its own."""
+        return replace(self, tasks=(*self.tasks, *tasks))
 
     def remarks(self, parts: Sequence[Any], n_labels: int) -> list[str]:
         """Return what the tasks have to remark on their parts of the totals."""

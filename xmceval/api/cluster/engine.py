@@ -205,7 +205,8 @@ def _check_observers(observers: Sequence[Observer]) -> list[SummedObserver]:
     if others:
         raise UsageError(
             "values of single rows are not available with Dask, as they stay where they are computed (hint: leave out "
-            f"{argument('save_rows')}, plots, examples, overlaps and tests that resample rows, or score in one process)"
+            f"{argument('save_rows')}, the picture 'rows', examples, overlaps and tests that resample rows, or score "
+            "in one process)"
         )
     return list(observers)  # type: ignore[arg-type]
 

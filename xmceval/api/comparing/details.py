@@ -2,100 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from xmceval.api.comparing.runs import Lineup
+from xmceval.api.extras.extra import Extra, Outcome, Scoring
+from xmceval.api.extras.savelabels import label_names
 from xmceval.api.scoring.setup import Setup
 from xmceval.errors import DataError, UsageError, argument, counted
 from xmceval.files.io.lines import pick_lines
 from xmceval.files.io.paths import to_path
-from xmceval.scoring.comparing.examples import Example, Examples
-from xmceval.scoring.comparing.overlap import Overlap, Overlaps
+from xmceval.files.io.presence import check_files
+from xmceval.scoring.comparing.examples import Examples
+from xmceval.scoring.comparing.overlap import Overlaps
 from xmceval.scoring.comparing.testoptions import Details
-from xmceval.scoring.observing.observers import Observer
 
 
-@dataclass(frozen=True)
-class DetailWatch:
-    """What watches the rows of systems for details, as far as they were asked for."""
+def choose_details(details: Details) -> Iterator[Extra]:
+    """Yield the details that are asked for; a file of texts must exist."""
+    check_files([details.texts])
+    if details.overlap:
+        yield FindOverlaps()
+    if details.examples is not None:
+        yield PickExamples(details.examples, details.texts)
 
-    details: Details
-    lineup: Lineup
-    pairs: Sequence[tuple[int, int]]
-    name_labels: Callable[[set[int]], dict[int, str]]
-    overlaps: Overlaps | None = None
-    examples: Examples | None = None
 
-    @classmethod
-    def of(cls, details: Details, setup: Setup, lineup: Lineup, pairs: Sequence[tuple[int, int]]) -> DetailWatch:
-        """Make the observers.
+class FindOverlaps(Extra):
+    """Find how far the lists of each pair of systems agree."""
+
+    def start(self, scoring: Scoring, files: ExitStack) -> None:  # noqa: ARG002 - extras share one signature
+        """Make the observer.
 
         Raises
         ------
         UsageError
-            A program that has no lists, or examples of systems that have several.
+            A program that has no lists.
         """
-        overlaps = examples = None
-        if details.overlap:
-            of_runs = [each for pair in pairs for each in _pairs_between(lineup, pair)]
-            overlaps = Overlaps(setup.program, of_runs, drop_empty=setup.terms.drop_empty)
-        if details.examples is not None:
-            if lineup.has_runs:
-                raise UsageError(
-                    "examples show one list per system; they are not available for systems with several runs"
-                )
-            examples = Examples(setup.program, pairs, details.examples)
-        return cls(details, lineup, pairs, partial(_name_labels, setup), overlaps, examples)
+        setup, groups = scoring.setup, scoring.groups
+        self._runs = [[(i, j) for i in groups[one] for j in groups[other]] for one, other in scoring.pairs]
+        of_runs = [pair for pairs in self._runs for pair in pairs]
+        self._overlaps = Overlaps(setup.program, of_runs, drop_empty=setup.terms.drop_empty)
+        self.observers = [self._overlaps]
 
-    @property
-    def observers(self) -> Iterator[Observer]:
-        """What sees the rows."""
-        yield from (each for each in (self.overlaps, self.examples) if each is not None)
+    def finish(self, outcome: Outcome) -> Outcome:
+        """Add the overlap of each pair."""
+        named = zip(outcome.scoring.named_pairs, self._runs, strict=True)
+        return replace(outcome, overlaps=tuple(self._overlaps.finish(names, pairs) for names, pairs in named))
 
-    def finish_overlaps(self) -> tuple[Overlap, ...]:
-        """Return the overlap of each pair."""
-        if self.overlaps is None:
-            return ()
-        called = self.lineup.names
-        return tuple(
-            self.overlaps.finish((called[pair[0]], called[pair[1]]), _pairs_between(self.lineup, pair))
-            for pair in self.pairs
-        )
 
-    def finish_examples(self) -> tuple[Example, ...]:
-        """Return the examples of each pair, with the names of their labels and their texts.
+class PickExamples(Extra):
+    """Pick the rows that each system of a pair loses and wins most, with the names of their labels and their texts."""
+
+    def __init__(self, n: int, texts: Any) -> None:
+        self._n, self._texts = n, texts
+
+    def start(self, scoring: Scoring, files: ExitStack) -> None:  # noqa: ARG002
+        """Make the observer.
+
+        Raises
+        ------
+        UsageError
+            A program that has no lists, or systems that have several.
+        """
+        if scoring.has_runs:
+            raise UsageError("examples show one list per system; they are not available for systems with several runs")
+        self._examples = Examples(scoring.setup.program, scoring.pairs, self._n)
+        self.observers = [self._examples]
+
+    def finish(self, outcome: Outcome) -> Outcome:
+        """Add the examples of each pair.
 
         Raises
         ------
         DataError
             Another number of texts than of rows.
         """
-        if self.examples is None:
-            return ()
-        found = self.examples.finish(self.lineup.names)
+        found = self._examples.finish(outcome.scoring.names)
         texts: Mapping[int, str] = {}
-        if self.details.texts is not None:
-            texts = _pick_texts(self.details.texts, {each.row for each in found}, self.examples.n_rows)
-        return tuple(replace(each, names=self.name_labels(each.labels), text=texts.get(each.row)) for each in found)
+        if self._texts is not None:
+            texts = _pick_texts(self._texts, {each.row for each in found}, self._examples.n_rows)
+        setup = outcome.scoring.setup
+        examples = (replace(each, names=_name(setup, each.labels), text=texts.get(each.row)) for each in found)
+        return replace(outcome, examples=tuple(examples))
 
 
-def _pairs_between(lineup: Lineup, pair: tuple[int, int]) -> list[tuple[int, int]]:
-    """Return the pairs of runs of a system and its baseline."""
-    return [(i, j) for i in lineup.groups[pair[0]] for j in lineup.groups[pair[1]]]
-
-
-def _name_labels(setup: Setup, labels: set[int]) -> dict[int, str]:
-    """Return the names of labels: those of --labels, or documents that got numbers in sorted order."""
-    names, judgments = setup.opener.names, setup.truth.judgments
-    if names is not None:
-        named = ((label, names.name_of(label)) for label in sorted(labels))
-        return {label: name for label, name in named if name is not None}
-    places = None if judgments is None or judgments.documents is None else judgments.documents.places
-    return {label: document.decode(errors="replace") for document, label in (places or {}).items() if label in labels}
+def _name(setup: Setup, labels: set[int]) -> dict[int, str]:
+    """Return the names of labels that have one."""
+    find, ordered = label_names(setup), sorted(labels)
+    if find is None:
+        return {}
+    return {label: name for label, name in zip(ordered, find(ordered), strict=True) if name is not None}
 
 
 def _pick_texts(texts: Any, rows: set[int], n_rows: int) -> Mapping[int, str]:

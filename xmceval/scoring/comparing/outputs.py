@@ -74,7 +74,7 @@ class Output:
         return None if rows is None else lambda system: _mean_rows([rows(run) for run in self.groups[system]])
 
     def n(self, system: int, baseline: int) -> int:
-        """Return the rows with a value in a run of two systems; all, also with denominator 0, where none are left out."""
+        """Return the rows with a value in a run of two systems; also those of denominator 0 if none are left out."""
         pair = self.groups[system], self.groups[baseline]
         _, counts, _ = self.pairs[pair]
         return max(self.n_all - int(counts[NEITHER]), *(self.n_rows[run] for runs in pair for run in runs))

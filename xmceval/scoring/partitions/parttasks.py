@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, reduce
+from functools import reduce
 from typing import Any, cast
 
 from xmceval.errors import DataError, Fault
 from xmceval.kernels import start_quickly
-from xmceval.metrics.names import parse
 from xmceval.rows.block import Source
 from xmceval.rows.faults import COUNTED, as_error
 from xmceval.rows.lockstep import Lockstep
@@ -20,7 +19,7 @@ from xmceval.scoring.batch import Terms
 from xmceval.scoring.evaluate import rows_at_once, select_scores
 from xmceval.scoring.observing.observers import SummedObserver
 from xmceval.scoring.partitions.plan import Part
-from xmceval.scoring.program import Program, compile_program
+from xmceval.scoring.program import Program
 from xmceval.scoring.states.state import own_version
 from xmceval.scoring.totals import Totals, empty, merge
 from xmceval.scoring.worker import Run, Worker
@@ -32,9 +31,8 @@ class Job:
 
     Attributes
     ----------
-    measures : tuple of str
-    counts_labels : bool
-        Whether every label is counted.
+    program : Program
+        What to compute.
     sources : sequence of sequence of Source or None
         The shards by source, the truth first; None for those in memory, whose rows go with each part.
     wholes : sequence of Facts
@@ -46,25 +44,12 @@ class Job:
         Of xmceval.
     """
 
-    measures: tuple[str, ...]
-    counts_labels: bool
+    program: Program
     sources: Sequence[Sequence[Source | None]]
     wholes: Sequence[Facts]
     terms: Sequence[Terms]
     observers: Sequence[tuple[type[SummedObserver], Any]]
     version: str
-
-    @property
-    def program(self) -> Program:
-        """What to compute."""
-        return _compile(self.measures, self.counts_labels)
-
-
-@lru_cache(maxsize=8)
-def _compile(measures: tuple[str, ...], counts_labels: bool) -> Program:
-    by_name = {str(measure): measure for name in measures for measure in parse(name, (1,))}
-    program = compile_program([by_name[name] for name in measures])
-    return program.counting_labels() if counts_labels else program
 
 
 @dataclass(frozen=True)
@@ -211,8 +196,7 @@ def make_job(
     """Return what all parts share."""
     sources = [truth, *scores]
     return Job(
-        tuple(map(str, program.measures)),
-        program.counts_labels,
+        program,
         [[None if is_in_memory(shard) else shard for shard in shards_of(each)] for each in sources],
         [Facts.of(each) for each in sources],
         list(terms),

@@ -20,10 +20,10 @@ from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Comparison, Difference
 from xmceval.rows.shards import parts_of
 from xmceval.rows.threads import Progress, default_threads
-from xmceval.scoring.comparing.heldrows import HeldRows
 from xmceval.scoring.comparing.outputs import Output, collect_outputs
 from xmceval.scoring.comparing.pairsums import Pairs, all_pairs
 from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Details, Test, Testing
+from xmceval.scoring.observing.rowsinmemory import RowsInMemory
 from xmceval.scoring.options import Options, specs
 
 
@@ -151,7 +151,7 @@ class PairedRows(Extra):
 
     def __init__(self, pairs: Sequence[tuple[int, int]], *, holds_rows: bool) -> None:
         self._of_pairs = pairs
-        self._held = HeldRows() if holds_rows else None
+        self._held = RowsInMemory() if holds_rows else None
 
     def start(self, scoring: Scoring, files: ExitStack) -> None:  # noqa: ARG002 - extras share one signature
         """Make the observers."""

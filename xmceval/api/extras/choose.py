@@ -35,7 +35,7 @@ def choose_extras(
     """
     extras: list[Extra] = []
     if details is not None and details.needs_lists:
-        from xmceval.api.comparing.details import choose_details
+        from xmceval.api.extras.details import choose_details
 
         extras += choose_details(details)
     if plots:

@@ -9,7 +9,7 @@ from pathlib import Path
 from xmceval.api.extras.extra import Extra, Outcome, Scoring
 from xmceval.errors import UsageError
 from xmceval.files.saved.rowwriting import RowHead, open_row_writer
-from xmceval.scoring.observing.savedrows import SavedRows
+from xmceval.scoring.observing.orderedrows import OrderedRows
 
 # Options that change the values of rows, and that a digest of truth or propensities does not cover.
 RULES = frozenset({"empty_rows", "unscored", "ties", "threshold", "filter", "filter_truth"})
@@ -37,7 +37,7 @@ class SaveRows(Extra):
         has_ideal = tuple(measure.norm.over in {"ratio", "micro", "cells"} for measure in measures)
         head = RowHead(names, tuple(measure.name for measure in measures), has_ideal)
         self._writer = files.enter_context(open_row_writer(self._path, head))
-        self._rows = SavedRows(setup.program, self._writer, drop_empty=setup.terms.drop_empty)
+        self._rows = OrderedRows(setup.program, self._writer, drop_empty=setup.terms.drop_empty)
         self.observers = [self._rows]
 
     def finish(self, outcome: Outcome) -> Outcome:

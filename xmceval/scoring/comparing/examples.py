@@ -68,7 +68,7 @@ class Example:
         return {*self.true, *self.ranked, *self.baseline_ranked}
 
 
-class Seen(NamedTuple):
+class Candidate(NamedTuple):
     """A row as it is kept while others may still be more extreme: they sort by what they gain, then by row."""
 
     loss: float  # what the row gains, negated
@@ -112,7 +112,7 @@ class Examples(Observer):
         self.measure, self.n_rows = max(alike, key=lambda each: each.k or 0), 0
         self._column = program.columns[self.measure]
         self._depth, self._n = self.measure.k or program.deepest, n
-        self._kept: dict[tuple[Pair, str], list[Seen]] = {(pair, kind): [] for pair in pairs for kind in SIGNS}
+        self._kept: dict[tuple[Pair, str], list[Candidate]] = {(pair, kind): [] for pair in pairs for kind in SIGNS}
         self._lock = threading.Lock()
 
     def add(self, block: BlockValues) -> None:
@@ -130,22 +130,22 @@ class Examples(Observer):
                     is_wanted = (gains >= least) & (gains > TIE * np.maximum(np.abs(x), np.abs(y)))
                 wanted = np.flatnonzero(is_wanted)
                 best = wanted[np.argsort(-gains[wanted], kind="stable")[: self._n]]
-                found = [self._seen(block, int(i), float(gains[i]), (x[i], y[i]), pair) for i in best]
-                kept[:] = sorted([*kept, *found], key=lambda seen: seen[:2])[: self._n]
+                found = [self._copy(block, int(i), float(gains[i]), (x[i], y[i]), pair) for i in best]
+                kept[:] = sorted([*kept, *found], key=lambda each: each[:2])[: self._n]
 
-    def _seen(self, block: BlockValues, i: int, gain: float, values: tuple[float, float], pair: Pair) -> Seen:
+    def _copy(self, block: BlockValues, i: int, gain: float, values: tuple[float, float], pair: Pair) -> Candidate:
         """Copy the i-th row with values of a block."""
         entries = slice(*block.truth.indptr[i : i + 2])
         true = block.truth.indices[entries][block.truth.values[entries] >= self.measure.rel]
         rankings = (block.rankings[each] for each in pair)
         a, b = (tuple(each.labels[i, : min(each.n_ranked[i], self._depth)].tolist()) for each in rankings)
         row = block.first_row + (i if block.kept is None else int(block.kept[i]))
-        return Seen(-gain, row, (float(values[0]), float(values[1])), tuple(true.tolist()), (a, b))
+        return Candidate(-gain, row, (float(values[0]), float(values[1])), tuple(true.tolist()), (a, b))
 
     def finish(self, names: Sequence[str]) -> list[Example]:
         """Return the examples: of each pair losses, then wins, the largest first."""
         return [
-            Example(names[pair[0]], names[pair[1]], kind, self.measure, seen.row, *seen.values, seen.true, *seen.lists)
+            Example(names[pair[0]], names[pair[1]], kind, self.measure, each.row, *each.values, each.true, *each.lists)
             for (pair, kind), kept in self._kept.items()
-            for seen in kept
+            for each in kept
         ]

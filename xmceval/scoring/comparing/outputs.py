@@ -16,9 +16,9 @@ from xmceval.kernels.metrics.totals import DIFFERING, LOSSES, NEITHER, ONE_SIDED
 from xmceval.labels.bins import Bins
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
-from xmceval.scoring.comparing.heldrows import HeldRows
 from xmceval.scoring.comparing.pairsums import Pair, Pairs, PairState, PairSums, Runs, measures_in_bins, signs_of
 from xmceval.scoring.estimates import exact
+from xmceval.scoring.observing.rowsinmemory import RowsInMemory
 from xmceval.scoring.program import Program
 from xmceval.scoring.sums import OUT_OF_RANGE, Sums, no_extremes
 from xmceval.scoring.tasks.task import RowTask
@@ -175,7 +175,7 @@ def collect_outputs(
     totals: Sequence[Totals],
     groups: Sequence[Runs],
     watch: Pairs,
-    held: HeldRows | None,
+    held: RowsInMemory | None,
     bins: Bins | None,
 ) -> list[Output]:
     """Return every metric that has values of rows: over all labels, then within each bin; `totals` are by run."""

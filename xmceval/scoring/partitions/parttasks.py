@@ -53,7 +53,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PartResult:
     """What some rows amount to, or what is wrong with them.
 
     Attributes
@@ -97,7 +97,7 @@ class Outcome:
             raise DataError(*self.error.split("\n"))
 
 
-def score_part(job: Job, part: Part, shards: Sequence[Source | None]) -> Outcome:
+def score_part(job: Job, part: Part, shards: Sequence[Source | None]) -> PartResult:
     """Score the rows of a part; what is wrong with them is returned, so that nobody tries again.
 
     Parameters
@@ -108,7 +108,7 @@ def score_part(job: Job, part: Part, shards: Sequence[Source | None]) -> Outcome
         By source: the rows themselves, where they come from memory.
     """
     if job.version != own_version():
-        return Outcome(part.n_rows, error=f"a worker has xmceval {own_version()}; expected {job.version}")
+        return PartResult(part.n_rows, error=f"a worker has xmceval {own_version()}; expected {job.version}")
     start_quickly()
     program, opened = job.program, [_open(job, part, number, held) for number, held in enumerate(shards)]
     truth, *scores = (span for span, _ in opened)
@@ -123,23 +123,23 @@ def score_part(job: Job, part: Part, shards: Sequence[Source | None]) -> Outcome
     if error is None and not faults and steps.n_rows != part.n_rows:
         error = DataError(f"{truth.name}: has changed since its rows were counted")
     if faults or error is not None:
-        return Outcome(
+        return PartResult(
             part.n_rows,
             faults=tuple(sorted((fault.row, fault.message) for fault in faults)[:COUNTED]),
             error="" if error is None else str(error),
         )
     removed = tuple(_removed_from(job, part, number, source) for number, (_, source) in enumerate(opened))
-    return Outcome(part.n_rows, tuple(run.totals for run in runs), tuple(each.state for each in observers), removed)
+    return PartResult(part.n_rows, tuple(run.totals for run in runs), tuple(each.state for each in observers), removed)
 
 
-def add_outcomes(job: Job, outcomes: Sequence[Outcome]) -> Outcome:
+def add_outcomes(job: Job, outcomes: Sequence[PartResult]) -> PartResult:
     """Add the totals of some parts, in their order; or join what is wrong with them up to the first error."""
     if any(each.is_wrong for each in outcomes):
         return reduce(_join_faults, outcomes)
     return reduce(lambda first, second: _add(job, first, second), outcomes)
 
 
-def status_of_part(number: int, outcome: Outcome) -> tuple[int, int, int, bool]:
+def status_of_part(number: int, outcome: PartResult) -> tuple[int, int, int, bool]:
     """Return the number of a part, its rows, how many of them are wrong, and whether there is another error."""
     return number, outcome.n_rows, len(outcome.faults), bool(outcome.error)
 
@@ -167,13 +167,13 @@ def _removed_from(job: Job, part: Part, number: int, source: Source) -> tuple[in
     return tuple(removed)
 
 
-def _add(job: Job, first: Outcome, second: Outcome) -> Outcome:
+def _add(job: Job, first: PartResult, second: PartResult) -> PartResult:
     program = job.program
     observers = [kind.of(program, parameters) for kind, parameters in job.observers]
     for observer, *states in zip(observers, first.observed, second.observed, strict=True):
         for state in states:
             observer.merge(state)
-    return Outcome(
+    return PartResult(
         first.n_rows + second.n_rows,
         tuple(merge(program, *pair) for pair in zip(first.totals, second.totals, strict=True)),
         tuple(each.state for each in observers),
@@ -183,11 +183,11 @@ def _add(job: Job, first: Outcome, second: Outcome) -> Outcome:
     )
 
 
-def _join_faults(first: Outcome, second: Outcome) -> Outcome:
+def _join_faults(first: PartResult, second: PartResult) -> PartResult:
     if first.error:
         return replace(first, n_rows=first.n_rows + second.n_rows)
     faults = (*first.faults, *second.faults)[:COUNTED]
-    return Outcome(first.n_rows + second.n_rows, faults=faults, error=second.error)
+    return PartResult(first.n_rows + second.n_rows, faults=faults, error=second.error)
 
 
 def make_job(

@@ -1,4 +1,4 @@
-"""Held rows: the values of rows in memory, in their order, for tests that resample them."""
+"""Rows in memory: the values of all rows in their order, for tests that resample them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xmceval.rows.block import Float64
 from xmceval.scoring.observing.observers import BlockValues, Observer
 
 
-class HeldRows(Observer):
+class RowsInMemory(Observer):
     """An observer that keeps the values of every row: 16 bytes per row, metric and system."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Saved rows: an observer that hands the values of rows to a writer, in the order of the rows."""
+"""Ordered rows: the values of rows, handed to a writer in the order of the rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class RowSink(Protocol):
         """Take the next rows."""
 
 
-class SavedRows(Observer):
+class OrderedRows(Observer):
     """An observer that writes the values of rows in order; blocks that come early wait.
 
     Attributes

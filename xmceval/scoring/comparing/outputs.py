@@ -217,8 +217,8 @@ class _RunSums(NamedTuple):
         return cls(sums, shares, totals.tally.n_rows - left_out)
 
 
-def _rows_of(values: Callable[[int], Float64], column: int) -> Callable[[int], Float64]:
-    return lambda system: values(system)[:, column]
+def _rows_of(values: Callable[[int, int], Float64], column: int) -> Callable[[int], Float64]:
+    return lambda system: values(system, column)
 
 
 def outputs_of_rows(

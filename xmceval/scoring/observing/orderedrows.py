@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import threading
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from xmceval.files.saved.rowwriting import RowWriter
 from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.scoring.observing.observers import BlockValues, Observer
 from xmceval.scoring.program import Program
 from xmceval.scoring.states.rowdigests import TruthDigest, digest_rows
-
-
-class RowSink(Protocol):
-    """What takes the rows: their numbers, weights, and values [n_rows, n_systems, n_metrics, 2]."""
-
-    def put(self, rows: Int64, weights: Float64, values: Float64) -> None:
-        """Take the next rows."""
 
 
 class OrderedRows(Observer):
@@ -30,9 +23,9 @@ class OrderedRows(Observer):
         Of the truth that was scored.
     """
 
-    def __init__(self, program: Program, sink: RowSink, *, drop_empty: bool = False) -> None:
+    def __init__(self, program: Program, writer: RowWriter, *, drop_empty: bool = False) -> None:
         self._columns, self._drop_empty = program.columns, drop_empty
-        self._sink, self._next, self._lock = sink, 0, threading.Lock()
+        self._writer, self._next, self._lock = writer, 0, threading.Lock()
         self._waiting: dict[int, tuple[int, Int64, Float64, Float64]] = {}
         self.digest = TruthDigest()
 
@@ -49,7 +42,7 @@ class OrderedRows(Observer):
             self._waiting[block.first_row] = block.n_rows, rows, weights.copy(), values
             while self._next in self._waiting:
                 n_rows, rows, weights, values = self._waiting.pop(self._next)
-                self._sink.put(rows, weights, values)
+                self._writer.put(rows, weights, values)
                 self._next += n_rows
 
     def _counts(self, truth: Rows, denominators: Float64) -> NDArray[np.bool_]:

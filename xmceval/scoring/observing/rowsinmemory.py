@@ -7,7 +7,9 @@ import threading
 import numpy as np
 
 from xmceval.rows.block import Float64
-from xmceval.scoring.observing.observers import BlockValues, Observer
+from xmceval.scoring.observing.observers import FRACTION, BlockValues, Observer
+
+NO_ROWS = np.empty((0, FRACTION))
 
 
 class RowsInMemory(Observer):
@@ -25,15 +27,17 @@ class RowsInMemory(Observer):
         with self._lock:
             self._blocks.append((block.first_row, values, shares))
 
-    def values(self, system: int) -> Float64:
-        """Return the values [n_rows, n_columns, 2] of a system, by row."""
-        return self._joined(1, system)
+    def values(self, system: int, column: int) -> Float64:
+        """Return a column [n_rows, 2] of the values of a system, by row."""
+        return _join([values[system][:, column] for _, values, _ in self._in_order()])
 
-    def shares(self, system: int) -> Float64:
-        """Return the shares [n_rows, n_columns * n_bins, 2] of a system, by row."""
-        return self._joined(2, system)
+    def shares(self, system: int, column: int) -> Float64:
+        """Return a column [n_rows, 2] of the shares of a system, by row."""
+        return _join([shares[system][:, column] for _, _, shares in self._in_order()])
 
-    def _joined(self, part: int, system: int) -> Float64:
-        self._blocks.sort(key=lambda block: block[0])
-        blocks = [block[part][system] for block in self._blocks]  # type: ignore[index]
-        return np.concatenate(blocks) if blocks else np.empty((0, 0, 2))
+    def _in_order(self) -> list[tuple[int, list[Float64], list[Float64]]]:
+        return sorted(self._blocks, key=lambda block: block[0])
+
+
+def _join(blocks: list[Float64]) -> Float64:
+    return np.concatenate(blocks) if blocks else NO_ROWS

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -82,12 +83,12 @@ class Output:
     def difference(self, system: int, baseline: int) -> PairedT | None:
         """Compare two systems by t; None where a denominator is 0."""
         own, other = self.groups[system], self.groups[baseline]
-        if any(self._moments(run).den == 0 for run in (*own, *other)):
+        if any(self._moments[run].den == 0 for run in (*own, *other)):
             return None
         n, differing = self.n(system, baseline), self._differing(own, other)
         if len(own) == len(other) == 1:
             i, j = own[0], other[0]
-            return paired_t(self._moments(i), self._moments(j), self._products(i, j), n, differing)
+            return paired_t(self._moments[i], self._moments[j], self._products(i, j), n, differing)
         return self._difference_of_means(own, other, n, differing)
 
     def record(self, system: int, baseline: int) -> tuple[int, int, int] | None:
@@ -114,7 +115,7 @@ class Output:
         Where few rows differ, the means of the runs' numerators and denominators are exchanged.
         """
         squares = self._covariance(own, own) + self._covariance(other, other) - 2 * self._covariance(own, other)
-        moments = [[self._moments(run) for run in runs] for runs in (own, other)]
+        moments = [[self._moments[run] for run in runs] for runs in (own, other)]
         num_a, den_a, num_b, den_b = (
             _mean(getattr(each, name) for each in of_system) for of_system in moments for name in ("num", "den")
         )
@@ -129,18 +130,20 @@ class Output:
 
     def _errors(self, i: int, j: int) -> Fraction:
         """Return the sum of products of e = (num - R den) / sum den of two runs."""
-        own, other, products = self._moments(i), self._moments(j), self._products(i, j)
+        own, other, products = self._moments[i], self._moments[j], self._products(i, j)
         ratio, its_ratio = own.num / own.den, other.num / other.den
         shared = products.num_num - its_ratio * products.num_den - ratio * products.den_num
         return (shared + ratio * its_ratio * products.den_den) / (own.den * other.den)
 
-    def _moments(self, run: int) -> Moments:
-        return Moments(*(exact(words) for words in self.sums[run][:5]))
+    @cached_property
+    def _moments(self) -> list[Moments]:
+        """The sums of each run."""
+        return [Moments(*(exact(words) for words in sums[:5])) for sums in self.sums]
 
     def _products(self, i: int, j: int) -> Products:
         """Return the sums over rows of products of the values of two runs, or of one run with itself."""
         if i == j:
-            own = self._moments(i)
+            own = self._moments[i]
             return Products(own.num2, own.cross, own.cross, own.den2)
         if ((i,), (j,)) in self.pairs:
             return Products(*(exact(words) for words in self.pairs[(i,), (j,)][0]))

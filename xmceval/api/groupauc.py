@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
@@ -20,7 +19,6 @@ from xmceval.report.pictures import AUC, check_kinds, draw
 from xmceval.rows.block import Float64
 from xmceval.rows.matrices.storage import comparable
 from xmceval.statistics.curves import RankedGroups, RocPoints, find_starts, roc_areas, roc_points, sort_by_score
-from xmceval.version import AUC_SCHEMA
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -120,20 +118,9 @@ class LogAUC:
 
     def to_json(self) -> str:
         """Return values and counts as a JSON document; null where a value is not defined."""
-        values = {"GAUC": self.gauc, "AUC": self.auc}
-        document = {
-            "schema": AUC_SCHEMA,
-            "name": self.name,
-            "header": self.header or None,
-            "columns": list(self.columns) or None,
-            "n_rows": self.n_rows,
-            "n_positive": self.n_positive,
-            "n_groups": self.n_groups,
-            "n_groups_left_out": self.n_groups_left_out,
-            "n_rows_left_out": self.n_rows_left_out,
-            "metrics": {name: {"value": None if math.isnan(value) else value} for name, value in values.items()},
-        }
-        return json.dumps(document, indent=2) + "\n"
+        from xmceval.report.fields.filefields import LOG_AUC
+
+        return LOG_AUC.write(self)
 
     def plot(self, kind: str | None = None, *, size: str | None = None, ax: Axes | None = None) -> Figure:
         """Draw the curve ``roc``, which is the default, or ``precision-recall``; needs matplotlib.

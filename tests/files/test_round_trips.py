@@ -16,7 +16,7 @@ from scipy.sparse import csr_matrix
 import xmceval
 from xmceval.errors import UsageError
 from xmceval.files.opening import open_scores, open_truth
-from xmceval.files.sidecars.numberwriting import write_numbers
+from xmceval.files.sidecars.numbers import write_numbers
 from xmceval.files.writing import targets
 from xmceval.files.writing.conversion import convert
 from xmceval.rows.block import Scratch

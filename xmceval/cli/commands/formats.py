@@ -8,9 +8,9 @@ from xmceval.cli import completion, options
 
 
 def _names() -> list[str]:
-    from xmceval.files.formats.formattable import KNOWN, list_tools
+    from xmceval.files.formats.formattable import FORMATS, list_tools
 
-    return [*KNOWN, *list_tools()]
+    return [*FORMATS, *list_tools()]
 
 
 @click.command("formats", short_help="List the formats of files, or show some of them.")
@@ -33,11 +33,11 @@ def command(names: tuple[str, ...], form: str) -> None:
       xmceval formats npz
       xmceval formats AttentionXML
     """
-    from xmceval.files.formats.formattable import KNOWN, find_known
+    from xmceval.files.formats.formattable import FORMATS, find_formats
     from xmceval.report.listings import formatlist as listing
 
-    found = [find_known(name) for name in names]
-    chosen = {name: known for _, formats in found for name, known in formats.items()} or KNOWN
+    found = [find_formats(name) for name in names]
+    chosen = {name: known for _, formats in found for name, known in formats.items()} or FORMATS
     width = options.terminal_width()
     if form == "json":
         text = listing.formats_json(chosen)

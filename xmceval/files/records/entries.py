@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError, counted, listed
 from xmceval.files.arrays.csr import coo_to_csr
+from xmceval.files.formats.format import Format
 from xmceval.files.opened import Opened, Request
 from xmceval.rows.block import Int64
 from xmceval.rows.matrices.matrices import MatrixSource
@@ -66,7 +67,7 @@ class Entries:
         self.values.append(np.ones(rows.size) if values is None else values)
 
     def open(
-        self, path: Path, request: Request, form: str, facts: Sequence[str], shape: tuple[int, int] | None = None
+        self, path: Path, request: Request, form: Format, facts: Sequence[str], shape: tuple[int, int] | None = None
     ) -> Opened:
         """Return the entries as an opened file.
 
@@ -74,8 +75,7 @@ class Entries:
         ----------
         path : Path
         request : Request
-        form : str
-            The name of the format.
+        form : Format
         facts : sequence of str
             What people are told of it.
         shape : (int, int), optional

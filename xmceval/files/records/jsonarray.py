@@ -12,22 +12,24 @@ from typing import Any
 import numpy as np
 
 from xmceval.errors import DataError, counted
-from xmceval.files.formats.formattable import title_of
+from xmceval.files.formats.formattable import FORMATS
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import read_all_bytes
-from xmceval.files.opened import Opened, Request
+from xmceval.files.opened import Head, Opened, Request
 from xmceval.files.records.entries import Entries, Roles, find_roles
 from xmceval.files.sidecars.labelnames import LARGEST_ID
 from xmceval.files.text.jsonlines import scores_of, to_label, to_number, truth_of
 from xmceval.rows.matrices.matrices import MatrixSource
 from xmceval.rows.matrices.storage import Csr
 
+FORM = FORMATS["json-array"]
+
 Element = tuple[str, Any]  # its place for messages, its value
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
 
 
-def open_json_array(path: Path, request: Request, head: bytes) -> Opened | None:
+def open_json_array(head: Head, request: Request) -> Opened | None:
     """Open a file that is one JSON array; return None for another, such as one with an array per line.
 
     Raises
@@ -35,8 +37,10 @@ def open_json_array(path: Path, request: Request, head: bytes) -> Opened | None:
     DataError
         Damaged JSON or a wrong object, with its place.
     """
-    if not head.removeprefix(UTF8_BOM).lstrip().startswith(b"[") or _has_array_per_line(head):
+    start = head.content.removeprefix(UTF8_BOM).lstrip()
+    if not start.startswith(b"[") or _has_array_per_line(start):
         return None
+    path = head.path
     elements = _read_elements(path)
     first = next(elements, None)
     if first is None:
@@ -49,9 +53,9 @@ def open_json_array(path: Path, request: Request, head: bytes) -> Opened | None:
     return _open_rows(path, request, chain([first], elements))
 
 
-def _has_array_per_line(head: bytes) -> bool:
+def _has_array_per_line(start: bytes) -> bool:
     """Return whether the first line is a whole array, and others follow or its objects are labels of one row."""
-    line, _, rest = head.removeprefix(UTF8_BOM).lstrip().partition(b"\n")
+    line, _, rest = start.partition(b"\n")
     try:
         first = json.loads(line)
     except (ValueError, RecursionError):
@@ -114,8 +118,8 @@ def _open_rows(path: Path, request: Request, elements: Iterator[Element]) -> Ope
         ends.append(len(labels))
     csr = Csr(np.array(ends, dtype=np.int64), np.array(labels, dtype=np.int64), np.array(values), request.are_scores)
     source = MatrixSource(str(path), csr.n_rows, None, [csr], is_exact=False)
-    facts = (f"{title_of('json-array')} of {counted(csr.n_rows, 'row')}",)
-    return Opened(source, "json-array", facts, request.role, is_held=True)
+    facts = (f"{FORM.title} of {counted(csr.n_rows, 'row')}",)
+    return Opened(source, FORM, facts, request.role, is_held=True)
 
 
 def _open_triples(path: Path, request: Request, elements: Iterator[Element], keys: list[str], roles: Roles) -> Opened:
@@ -137,4 +141,4 @@ def _open_triples(path: Path, request: Request, elements: Iterator[Element], key
             raise DataError(f"{place}: {error}") from None
     entries = Entries()
     entries.add(np.array(rows, dtype=np.int64), np.array(labels, dtype=np.int64), np.array(values))
-    return entries.open(path, request, "json-array", [f"{title_of('json-array')} of objects with {', '.join(keys)}"])
+    return entries.open(path, request, FORM, [f"{FORM.title} of objects with {', '.join(keys)}"])

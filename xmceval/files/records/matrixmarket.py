@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, counted, listed
-from xmceval.files.formats.formattable import title_of
+from xmceval.files.formats.formattable import FORMATS
 from xmceval.files.io.chunks import LineChunks
 from xmceval.files.io.streams import quote
-from xmceval.files.opened import Opened, Request
+from xmceval.files.opened import Head, Opened, Request
 from xmceval.files.records.entries import Entries, are_whole
 from xmceval.rows.block import Float64
 from xmceval.rows.matrices.matrices import MatrixSource
@@ -49,7 +49,7 @@ class Layout:
         return self.sizes[0] * self.sizes[1] if self.form == "array" else self.sizes[2]
 
 
-def open_matrix_market(path: Path, request: Request, head: bytes) -> Opened | None:
+def open_matrix_market(head: Head, request: Request) -> Opened | None:
     """Read a MatrixMarket file [n_rows, n_labels] into memory; return None if it is not one.
 
     Raises
@@ -57,9 +57,10 @@ def open_matrix_market(path: Path, request: Request, head: bytes) -> Opened | No
     DataError
         A wrong line, with its place; a kind of matrix that is not read.
     """
-    if head[: len(SIGNATURE)].lower() != SIGNATURE:
+    path = head.path
+    if head.content[: len(SIGNATURE)].lower() != SIGNATURE:
         return None
-    layout = _parse_head(path, head)
+    layout = _parse_head(path, head.content)
     if request.are_scores and layout.field == "pattern":
         raise DataError(f"{path}: is a MatrixMarket pattern, which has no scores; expected real or integer values")
     parts = list(_read_parts(path, layout))
@@ -69,15 +70,15 @@ def open_matrix_market(path: Path, request: Request, head: bytes) -> Opened | No
             f"{path}: declares {counted(layout.n_entries, 'entry')}, but has {n_read:,} (is the file truncated?)"
         )
     shape = layout.sizes[0], layout.sizes[1]
-    facts = title_of("matrixmarket"), f"{layout.form} {layout.field} matrix of {shape[0]:,} x {shape[1]:,}"
+    facts = FORMATS["matrixmarket"].title, f"{layout.form} {layout.field} matrix of {shape[0]:,} x {shape[1]:,}"
     if layout.form == "array":
         values = np.concatenate([np.empty((0, 1)), *parts])[:, 0].reshape(shape, order="F")
         source = MatrixSource(str(path), *shape, [Dense(values, request.are_scores)])
-        return Opened(source, "matrixmarket", facts, request.role, is_held=True)
+        return Opened(source, FORMATS["matrixmarket"], facts, request.role, is_held=True)
     entries = Entries()
     for part in parts:
         entries.add(part[:, 0] - 1, part[:, 1] - 1, part[:, 2].copy() if part.shape[1] == 3 else None)
-    return entries.open(path, request, "matrixmarket", facts, shape)
+    return entries.open(path, request, FORMATS["matrixmarket"], facts, shape)
 
 
 def _parse_head(path: Path, head: bytes) -> Layout:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, missing_package
-from xmceval.files.formats.formattable import title_of
+from xmceval.files.formats.formattable import FORMATS
 from xmceval.files.io.streams import is_uncompressed, open_jumping, read_all_bytes
 from xmceval.files.opened import Opened, Request
 from xmceval.files.records.entries import Entries, are_whole, explain_columns, find_roles
@@ -60,9 +60,9 @@ def _read(path: Path, request: Request, file: Any) -> Opened:
         _check_whole(path, labels, names[1], first)
         entries.add(rows, labels, values[0].astype(np.float64) if values else None)
         first += rows.size
-    facts = [title_of("parquet"), f"columns {', '.join(names)}"]
+    facts = [FORMATS["parquet"].title, f"columns {', '.join(names)}"]
     facts += [] if used is None else [f"label names from {used.source}"]
-    return entries.open(path, request, "parquet", facts)
+    return entries.open(path, request, FORMATS["parquet"], facts)
 
 
 def _to_numpy(path: Path, column: Any, name: str, first: int) -> NDArray[Any]:

@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 
 from xmceval.errors import DataError, counted
-from xmceval.files.formats.formattable import title_of
+from xmceval.files.formats.formattable import FORMATS
 from xmceval.files.io.chunks import LineChunks
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import quote
-from xmceval.files.opened import Opened, Request
+from xmceval.files.opened import Head, Opened, Request
 from xmceval.files.records.decimals import explain_decimal
 from xmceval.files.records.entries import Entries, Roles, are_whole, explain_columns, find_roles
 from xmceval.files.sidecars.labelnames import Names, is_id, unknown_name
@@ -56,7 +56,7 @@ class Layout:
     names: Names | None = None
 
 
-def open_triples(path: Path, request: Request, head: bytes, *, is_whole: bool) -> Opened | None:
+def open_triples(head: Head, request: Request) -> Opened | None:
     """Open a file of triples; return None if it is not one.
 
     Raises
@@ -64,10 +64,10 @@ def open_triples(path: Path, request: Request, head: bytes, *, is_whole: bool) -
     DataError
         A wrong line, with its place, or a file that may be triples or lists of three labels.
     """
-    lines = head.removeprefix(UTF8_BOM).split(b"\n")
+    path = head.path
     filled = [
         (number, line.strip(b" \r"))
-        for number, line in enumerate(lines if is_whole else lines[:-1], 1)
+        for number, line in enumerate(head.lines, 1)
         if line.strip() and not line.startswith(b"#")
     ][:1000]
     layout = _detect_header(filled, request) or _detect_columns(path, filled, request)
@@ -76,9 +76,10 @@ def open_triples(path: Path, request: Request, head: bytes, *, is_whole: bool) -
         return None
     entries = _read(path, layout)
     header = "in the order of its header" if layout.header_line else "no header"
-    facts = [f"{title_of('triples')} between {DELIMITERS[layout.delimiter]}s", header]
+    form = FORMATS["triples"]
+    facts = [f"{form.title} between {DELIMITERS[layout.delimiter]}s", header]
     facts += [] if layout.names is None else [f"label names from {layout.names.source}"]
-    return entries.open(path, request, "triples", facts)
+    return entries.open(path, request, form, facts)
 
 
 def _detect_header(filled: Sequence[tuple[int, bytes]], request: Request) -> Layout | None:

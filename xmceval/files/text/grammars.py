@@ -1,4 +1,4 @@
-"""Grammars of rows of text: each parses the lines of a block into arrays, or reports its first bad row."""
+"""Grammars of rows of text, by the name of their format: each parses lines into arrays, or reports a bad row."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ from typing import Protocol
 import numpy as np
 
 from xmceval.errors import Fault, argument
-from xmceval.files.formats.formattable import title_of
 from xmceval.files.io.chunks import PADDING, Chunk
 from xmceval.files.io.streams import quote
-from xmceval.files.opened import Role
 from xmceval.files.sidecars.labelnames import Names, parse_label
 from xmceval.rows.block import Int64, Rows, Scratch, SortedRows
 
@@ -78,12 +76,8 @@ class Grammar:
 
     Attributes
     ----------
-    name : str
-        Its name for people.
     parse : callable
         Parses the rows of a region.
-    roles : frozenset of {"truth", "scores"}
-        The roles in which files of this grammar can be read.
     has_comments : bool
         Whether ``#`` starts a comment.
     is_ranked : bool
@@ -94,9 +88,7 @@ class Grammar:
         Returns the expectation that failed, by the error code of a kernel.
     """
 
-    name: str
     parse: Callable[[Region, Scratch], Rows]
-    roles: frozenset[Role] = frozenset({"truth", "scores"})
     has_comments: bool = True
     is_ranked: bool = False
     has_exact_header: bool = False
@@ -283,22 +275,17 @@ def _check_status(region: Region, status: Int64) -> list[int]:
     return numbers
 
 
-_TRUTH: frozenset[Role] = frozenset({"truth"})
-_SCORES: frozenset[Role] = frozenset({"scores"})
-
 GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
     {
-        "pairs": Grammar(title_of("pairs"), _parse_pairs),
-        "labels": Grammar(title_of("labels"), _parse_labels, _TRUTH, has_exact_header=True),
-        "ids": Grammar(title_of("ids"), _parse_ids, is_ranked=True),
-        "scored": Grammar(title_of("scored"), _parse_scored, _SCORES, expected=_expected_scored),
-        "names": Grammar(title_of("names"), _parse_names, has_comments=False, is_ranked=True),
-        "tabbed-names": Grammar(title_of("tabbed-names"), _parse_tabbed_names, has_comments=False, is_ranked=True),
-        "comma-names": Grammar(title_of("comma-names"), _parse_comma_names, has_comments=False, is_ranked=True),
-        "fasttext": Grammar(title_of("fasttext"), _parse_fasttext, has_comments=False),
-        "fasttext-lists": Grammar(
-            title_of("fasttext-lists"), _parse_fasttext_lists, has_comments=False, is_ranked=True
-        ),
-        "json": Grammar(title_of("json"), _parse_json, has_comments=False),
+        "pairs": Grammar(_parse_pairs),
+        "labels": Grammar(_parse_labels, has_exact_header=True),
+        "ids": Grammar(_parse_ids, is_ranked=True),
+        "scored": Grammar(_parse_scored, expected=_expected_scored),
+        "names": Grammar(_parse_names, has_comments=False, is_ranked=True),
+        "tabbed-names": Grammar(_parse_tabbed_names, has_comments=False, is_ranked=True),
+        "comma-names": Grammar(_parse_comma_names, has_comments=False, is_ranked=True),
+        "fasttext": Grammar(_parse_fasttext, has_comments=False),
+        "fasttext-lists": Grammar(_parse_fasttext_lists, has_comments=False, is_ranked=True),
+        "json": Grammar(_parse_json, has_comments=False),
     }
 )

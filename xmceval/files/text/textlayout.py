@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from xmceval.errors import DataError, argument, counted
+from xmceval.files.formats.format import Format
+from xmceval.files.formats.formattable import FORMATS
 from xmceval.files.io.chunks import count_lines
 from xmceval.files.io.lines import without_comment
 from xmceval.files.io.pipes import copy_pipe
@@ -45,7 +47,7 @@ class Layout:
     Attributes
     ----------
     kind : str
-        A key of GRAMMARS.
+        The name of a format, a key of GRAMMARS.
     start : int
         The offset of the first row.
     header_lines : int
@@ -70,6 +72,11 @@ class Layout:
     warning: str = ""
 
     @property
+    def format(self) -> Format:
+        """The format of the rows."""
+        return FORMATS[self.kind]
+
+    @property
     def grammar(self) -> Grammar:
         """The grammar of the rows."""
         return GRAMMARS[self.kind]
@@ -79,7 +86,7 @@ class Layout:
         """What people are told of the layout."""
         header = f"header {self.header!r}" if self.header else "no header"
         names = () if self.names is None else (f"label names from {self.names.source}",)
-        return "text", self.grammar.name, header, *names
+        return "text", self.format.title, header, *names
 
     @property
     def description(self) -> str:

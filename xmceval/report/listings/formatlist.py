@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import Any
 
 from xmceval.errors import listed
-from xmceval.files.formats.format import SCORES, TRUTH, Known, Sample
-from xmceval.files.formats.formattable import KNOWN
+from xmceval.files.formats.format import SCORES, TRUTH, Format, Sample
+from xmceval.files.formats.formattable import FORMATS
 from xmceval.report.forms.columns import WIDTH, align_terms, wrap_text
 from xmceval.version import FORMATS_SCHEMA
 
@@ -29,7 +29,7 @@ FOOTER = (
 )
 
 
-def formats_table(formats: Mapping[str, Known] = KNOWN, width: int = WIDTH) -> str:
+def formats_table(formats: Mapping[str, Format] = FORMATS, width: int = WIDTH) -> str:
     """Write formats as a table by what they are read as; texts are wrapped at a width."""
     indent = max(map(len, formats)) + 4
     lines: list[str] = []
@@ -45,20 +45,20 @@ def formats_table(formats: Mapping[str, Known] = KNOWN, width: int = WIDTH) -> s
     return "\n".join([*lines, *align_terms(FOOTER, width)]) + "\n"
 
 
-def format_text(name: str, known: Known, width: int = WIDTH) -> str:
+def format_text(name: str, known: Format, width: int = WIDTH) -> str:
     """Write one format in detail, with its examples; texts are wrapped at a width."""
     facts = [f"  {line}" for line in align_terms(list(_facts(known)), width - 2)]
     return "\n".join([*wrap_text(f"{name}: {known.summary}", width), *facts, *_list_samples(known)]) + "\n"
 
 
-def tool_text(tool: str, formats: Mapping[str, Known], width: int = WIDTH) -> str:
+def tool_text(tool: str, formats: Mapping[str, Format], width: int = WIDTH) -> str:
     """Write which files of a tool can be passed, and in which formats they are."""
     terms = [(name, each.tools[tool]) for name, each in formats.items()]
     own = (f"  {line}" for line in align_terms(terms, width - 2))
     return "\n".join([tool, *own, *wrap_text(f"one format: xmceval formats {terms[0][0]}", width)]) + "\n"
 
 
-def formats_markdown(formats: Mapping[str, Known] = KNOWN) -> str:
+def formats_markdown(formats: Mapping[str, Format] = FORMATS) -> str:
     """Write formats as a Markdown table."""
     head = ("format", "read as", "what it is", "example", "written by")
     rows: list[Sequence[str]] = [
@@ -69,21 +69,21 @@ def formats_markdown(formats: Mapping[str, Known] = KNOWN) -> str:
     return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |\n" for row in rows)
 
 
-def formats_json(formats: Mapping[str, Known] = KNOWN) -> str:
+def formats_json(formats: Mapping[str, Format] = FORMATS) -> str:
     """Write formats as JSON."""
     document = {"schema": FORMATS_SCHEMA, "formats": [_make_document(name, each) for name, each in formats.items()]}
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _roles(known: Known) -> str:
+def _roles(known: Format) -> str:
     return ", ".join(known.holds)
 
 
-def _summary(known: Known) -> str:
+def _summary(known: Format) -> str:
     return known.summary if known.holds in GROUPS else f"{_roles(known)}: {known.summary}"
 
 
-def _facts(known: Known) -> Iterator[tuple[str, str]]:
+def _facts(known: Format) -> Iterator[tuple[str, str]]:
     """Yield the facts on a format, each with its term."""
     yield "read as", _roles(known)
     if known.title:
@@ -97,7 +97,7 @@ def _facts(known: Known) -> Iterator[tuple[str, str]]:
         yield "written with", f"xmceval convert --to {form}"
 
 
-def _list_samples(known: Known) -> Iterator[str]:
+def _list_samples(known: Format) -> Iterator[str]:
     """List the examples, with their lines as they are."""
     for sample in known.samples:
         beside = f"beside truth of the format {sample.beside}" if sample.beside else ""
@@ -117,6 +117,6 @@ def _first_line(sample: Sample) -> str:
     return f"`{_show(line).strip()}`"
 
 
-def _make_document(name: str, known: Known) -> dict[str, Any]:
+def _make_document(name: str, known: Format) -> dict[str, Any]:
     samples = [asdict(each) | {"beside": each.beside or None} for each in known.samples]
     return {"name": name, **asdict(known), "title": known.title or None, "samples": samples}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xmceval.files.formats.formattable import KNOWN
+from xmceval.files.formats.formattable import FORMATS
 from xmceval.report.schemas.scoreschema import make_options
 from xmceval.report.schemas.words import (
     Schema,
@@ -114,7 +114,7 @@ def _state() -> Schema:
 
 def _names() -> list[str]:
     """Return the names of the formats that are inspected."""
-    return [name for name, known in KNOWN.items() if known.title]
+    return [name for name, known in FORMATS.items() if known.title]
 
 
 def _spread(noun: str) -> Schema:

@@ -16,7 +16,7 @@ from xmceval.files.formats.formattable import FORMATS
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import read_all_bytes
 from xmceval.files.opened import Head, Opened, Request
-from xmceval.files.records.entries import Entries, Roles, find_roles
+from xmceval.files.records.entries import Roles, find_roles, open_entries
 from xmceval.files.sidecars.labelnames import LARGEST_ID
 from xmceval.files.text.jsonlines import scores_of, to_label, to_number, truth_of
 from xmceval.rows.matrices.matrices import MatrixSource
@@ -47,9 +47,8 @@ def open_json_array(head: Head, request: Request) -> Opened | None:
         raise DataError(f"{path}: is an empty JSON array; expected one object per row")
     _, example = first
     roles = find_roles(list(example), request) if isinstance(example, dict) else None
-    if roles is not None and isinstance(example, dict):
-        keys = [key for place, key in enumerate(example) if place in roles]
-        return _open_triples(path, request, chain([first], elements), keys, roles)
+    if roles is not None:
+        return _open_triples(path, request, chain([first], elements), list(example), roles)
     return _open_rows(path, request, chain([first], elements))
 
 
@@ -122,10 +121,10 @@ def _open_rows(path: Path, request: Request, elements: Iterator[Element]) -> Ope
     return Opened(source, FORM, facts, request.role, is_held=True)
 
 
-def _open_triples(path: Path, request: Request, elements: Iterator[Element], keys: list[str], roles: Roles) -> Opened:
+def _open_triples(path: Path, request: Request, elements: Iterator[Element], names: list[str], roles: Roles) -> Opened:
     """Read elements that are objects of row, label and score."""
-    order = sorted(place for place in roles if place is not None)
-    row_key, label_key, *value_keys = (keys[order.index(place)] for place in roles if place is not None)
+    keys = [name for place, name in enumerate(names) if place in roles]
+    row_key, label_key, *value_keys = (names[place] for place in roles if place is not None)
     rows, labels, values = list[int](), list[int](), list[float]()
     for place, item in elements:
         if not isinstance(item, dict) or any(key not in item for key in keys):
@@ -136,9 +135,9 @@ def _open_triples(path: Path, request: Request, elements: Iterator[Element], key
         try:
             rows.append(row)
             labels.append(to_label(item[label_key], request.names))
-            values.append(to_number(item[value_keys[0]], value_keys[0]) if value_keys else 1.0)
+            values.extend(to_number(item[key], key) for key in value_keys)
         except ValueError as error:
             raise DataError(f"{place}: {error}") from None
-    entries = Entries()
-    entries.add(np.array(rows, dtype=np.int64), np.array(labels, dtype=np.int64), np.array(values))
-    return entries.open(path, request, FORM, [f"{FORM.title} of objects with {', '.join(keys)}"])
+    columns = np.array(rows, dtype=np.int64), np.array(labels, dtype=np.int64), np.array(values)
+    facts = [f"{FORM.title} of objects with {', '.join(keys)}"]
+    return open_entries(path, request, FORM, facts, [columns if value_keys else columns[:2]])

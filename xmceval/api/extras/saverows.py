@@ -14,7 +14,7 @@ from xmceval.report.result import Result
 from xmceval.scoring.observing.observers import Observer
 
 if TYPE_CHECKING:  # loaded where a file is named: each start pays for what it loads
-    from xmceval.files.saved.rowwriting import RowWriter
+    from xmceval.files.saved.rowvalues import RowWriter
     from xmceval.scoring.observing.savedrows import SavedRows
 
 # Options that change the values of rows, and that a digest of truth or propensities does not cover.
@@ -56,7 +56,8 @@ def saving_rows(setup: Setup, opened: Sequence[Opened], path: str | Path | None)
     if path is None:
         yield Saving()
         return
-    from xmceval.files.saved.rowwriting import RowHead, open_row_writer
+    from xmceval.files.saved.rowtable import RowHead
+    from xmceval.files.saved.rowvalues import open_row_writer
     from xmceval.scoring.observing.savedrows import SavedRows, row_measures
 
     measures = row_measures(setup.program)

@@ -11,8 +11,8 @@ from xmceval.errors import UsageError
 from xmceval.files.formats.format import SCORES, TRUTH
 from xmceval.files.formats.formattable import FORMATS, find_formats, list_tools
 from xmceval.files.formats.sidecarformats import BESIDE
-from xmceval.files.logs.logs import read_log
 from xmceval.files.opening import open_scores, open_truth
+from xmceval.files.records.logs import read_log
 from xmceval.files.records.papertables import read_table
 from xmceval.files.saved.rowvalues import read_row_values
 from xmceval.files.sidecars.filterfile import read_filter

@@ -25,7 +25,7 @@ MOST_RANGES = 10_000  # of all files together; larger files have larger ranges
 MARK_BYTES = 1 << 22  # between two marks
 
 
-class Counted(NamedTuple):
+class RangeCounts(NamedTuple):
     """The rows and lines of some bytes, with marks relative to the first, and what was warned of."""
 
     n_rows: int
@@ -87,7 +87,7 @@ def ranges_of(source: Source, n_bytes: int) -> list[tuple[int, int]]:
     return [(start, min(start + n_bytes, size)) for start in range(core.layout.start, size, n_bytes)]
 
 
-def count_range(source: Source, start: int, stop: int) -> Counted:
+def count_range(source: Source, start: int, stop: int) -> RangeCounts:
     """Count the rows whose lines begin in a range of bytes; all rows where it is empty.
 
     Raises
@@ -98,7 +98,7 @@ def count_range(source: Source, start: int, stop: int) -> Counted:
     text: Any = core_of(source)
     if start == stop:
         n_rows = sum(block.n_rows for block in text.blocks())
-        return Counted(n_rows, warnings=tuple(text.warnings))
+        return RangeCounts(n_rows, warnings=tuple(text.warnings))
     grammar, n_rows, n_lines = text.layout.grammar, 0, 0
     offset = _next_line(text.path, start) if start > text.layout.start else start
     marks = [(offset, 0, 0)]
@@ -111,7 +111,7 @@ def count_range(source: Source, start: int, stop: int) -> Counted:
             break
         if offset - marks[-1][0] >= MARK_BYTES:
             marks.append((offset, n_rows, n_lines))
-    return Counted(n_rows, n_lines, np.array(marks, dtype=np.int64))
+    return RangeCounts(n_rows, n_lines, np.array(marks, dtype=np.int64))
 
 
 def _next_line(path: Path, offset: int) -> int:
@@ -128,7 +128,7 @@ def _next_line(path: Path, offset: int) -> int:
     return at
 
 
-def extent_of(source: Source, counted: Sequence[Counted]) -> Extent:
+def extent_of(source: Source, counted: Sequence[RangeCounts]) -> Extent:
     """Return the extent of a source, given what its ranges have."""
     core: Any = core_of(source)
     if not isinstance(core, TextSource):

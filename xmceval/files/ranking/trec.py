@@ -45,7 +45,7 @@ class Lines(NamedTuple):
         return Lines(list(compress(self.queries, kept)), documents, self.values[kept], numbers)
 
 
-class Columns(NamedTuple):
+class LineColumns(NamedTuple):
     """The columns of a kind of file; queries come first."""
 
     names: str
@@ -54,8 +54,8 @@ class Columns(NamedTuple):
     separator: bytes | None = None  # None: blanks
 
 
-QRELS, RUN = Columns("query 0 document grade", 2, 3), Columns("query Q0 document rank score tag", 2, 4)
-BEIR = Columns("query-id corpus-id score", 1, 2, separator=b"\t")
+QRELS, RUN = LineColumns("query 0 document grade", 2, 3), LineColumns("query Q0 document rank score tag", 2, 4)
+BEIR = LineColumns("query-id corpus-id score", 1, 2, separator=b"\t")
 
 _INTEGER, _NUMBER = re.compile(rb"[-+]?\d+"), re.compile(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
@@ -116,7 +116,7 @@ def _is_beir_header(line: bytes) -> bool:
     return [field.strip().lower() for field in line.split(b"\t")] == BEIR.names.encode().split()
 
 
-def open_qrels(path: Path, request: Request, columns: Columns = QRELS) -> Opened:
+def open_qrels(path: Path, request: Request, columns: LineColumns = QRELS) -> Opened:
     """Read judgments; queries become rows in the order in which they first appear, grades below 0 become 0.
 
     Raises
@@ -202,7 +202,7 @@ def _held(path: Path, csr: Csr, form: Format, facts: Sequence[str], request: Req
     return Opened(source, form, tuple(facts), request.role, is_held=True)
 
 
-def _read_lines(path: Path, columns: Columns) -> Lines:
+def _read_lines(path: Path, columns: LineColumns) -> Lines:
     """Read the lines of a file."""
     names, separator = columns.names.split(), columns.separator
     n_columns, at = len(names), columns.value

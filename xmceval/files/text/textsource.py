@@ -19,7 +19,7 @@ from xmceval.files.opened import Opened, Request
 from xmceval.files.records.decimals import check_decimals
 from xmceval.files.sidecars.labelnames import Names, unknown_name
 from xmceval.files.text.grammars import Grammar
-from xmceval.files.text.textlayout import HEAD_BYTES, Layout, detect_layout
+from xmceval.files.text.textlayout import HEAD_BYTES, TextLayout, detect_layout
 from xmceval.rows.block import Block, Rows, Scratch
 
 NEWLINE = 0x0A
@@ -72,7 +72,7 @@ class TextSource:
     """A text file as a source of blocks; those from `begin` on, where that is set."""
 
     path: Path
-    layout: Layout
+    layout: TextLayout
     are_scores: bool
     max_line: int = MAX_LINE
     warnings: list[str] = field(default_factory=list)

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xmceval.errors import Fault, argument
 from xmceval.files.io.chunks import PADDING, Chunk
@@ -97,7 +98,6 @@ class Grammar:
 
 def _parse_pairs(region: Region, scratch: Scratch, text: bytearray | None = None) -> Rows:
     """Parse ``idx:value``, from the region's chunk or from a copy of its text."""
-    from xmceval.files.text.pairgrammar import parse_pairs
     from xmceval.kernels.text import lines as kernel
     from xmceval.kernels.text.pairs import PAIR_SPACE
 
@@ -115,6 +115,32 @@ def _parse_pairs(region: Region, scratch: Scratch, text: bytearray | None = None
     if largest == kernel.NOT_NOTICED:
         return rows
     return SortedRows.of(rows, largest, has_only_ones=bool(numbers[kernel.ONLY_ONES]))
+
+
+def parse_pairs(
+    text: NDArray[np.uint8], start: int, stop: int, rows: Rows, hard: Int64, status: Int64, space: tuple[Any, ...]
+) -> None:
+    """Parse rows of ``idx:value``: two kernels take turns, one for usual lines and one for those where it stops.
+
+    The kernel for any line is not even compiled where no line needs it. Where many do, it parses more and more of them
+    at a time.
+    """
+    from xmceval.kernels.text import pairs as kernels
+
+    status[:] = 0
+    at = kernels.parse_pairs(text, start, stop, *rows, status, space)
+    if at == stop:
+        return
+    from xmceval.kernels.text.anyline import parse_lines
+
+    n_lines = 1
+    while at < stop:
+        after = parse_lines(text, at, stop, n_lines, *rows, hard, status)
+        if status[1]:
+            return
+        reached = kernels.parse_pairs(text, after, stop, *rows, status, space)
+        n_lines = 4 * n_lines if reached - after < after - at else 1
+        at = reached
 
 
 _EXTRA_SPACES = re.compile(rb" +(?=[ \t\r\n])")

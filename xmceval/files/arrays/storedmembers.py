@@ -92,7 +92,7 @@ class StoredArray:
         return self.header.dtype
 
     def __getitem__(self, items: slice) -> AnyArray:
-        """Read some items.
+        """Read some items, as an array [n_items] of the type in the header.
 
         Raises
         ------
@@ -103,7 +103,7 @@ class StoredArray:
         return self._read(self.n_head + items.start * size, self.n_head + items.stop * size).view(self.dtype)
 
     def _read(self, start: int, stop: int) -> NDArray[np.uint8]:
-        """Read bytes of the member, and keep their checksum."""
+        """Read bytes of the member, uint8 [stop - start], and keep their checksum."""
         buffer = np.empty(stop - start, dtype=np.uint8)
         try:
             n_read = self.file.read(self.offset + start, buffer)
@@ -146,7 +146,7 @@ def combined_crc(runs: list[ByteRun]) -> int:
 
 
 def _times(power: int, crcs: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Multiply polynomials by one, modulo that of CRC-32."""
+    """Multiply polynomials, uint32 [n], by one, modulo that of CRC-32."""
     product, shifted = np.zeros_like(crcs), crcs
     for bit in range(31, -1, -1):
         if power >> bit & 1:

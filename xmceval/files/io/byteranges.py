@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xmceval.errors import DataError
-from xmceval.files.arrays.npypairs import find_files
 from xmceval.files.io.chunks import LineChunks
 from xmceval.files.io.paths import RemotePath
 from xmceval.files.io.pipes import find_pipe
@@ -17,7 +16,7 @@ from xmceval.files.io.streams import open_bytes
 from xmceval.files.text.textsource import Mark, TextSource, count_rows
 from xmceval.rows.block import Int64, Source
 from xmceval.rows.matrices.storage import count_bytes
-from xmceval.rows.sharded import ReopenedSource
+from xmceval.rows.sources import ReopenedSource
 from xmceval.rows.spans import NO_MARKS, Extent, core_of, is_in_memory
 
 RANGE_BYTES = 1 << 28  # of a file that one task counts
@@ -41,7 +40,7 @@ class FileStatus(NamedTuple):
     modified: int
 
 
-def paths_of(source: Source) -> list[Path]:
+def paths_of(source: Source) -> tuple[Path, ...]:
     """Return the files that reading a source opens; none where its rows are in memory.
 
     Raises
@@ -49,12 +48,11 @@ def paths_of(source: Source) -> list[Path]:
     DataError
         A pipe, such as standard input.
     """
-    if is_in_memory(source):
-        return []
-    path: Path = _path_of(source)
-    if find_pipe(path) is not None:
-        raise DataError(f"{path}: workers cannot read a pipe (hint: save it to a file that all of them can see)")
-    return find_files(path)
+    files = source.files()
+    for path in files:
+        if find_pipe(path) is not None:
+            raise DataError(f"{path}: workers cannot read a pipe (hint: save it to a file that all of them can see)")
+    return files
 
 
 def size_of(path: Path) -> int:
@@ -174,14 +172,3 @@ def check_end(source: Source, extent: Extent) -> Extent:
 def list_files(sources: Sequence[Source]) -> Iterator[Path]:
     """Yield the files of several sources, each once."""
     yield from dict.fromkeys(path for source in sources for path in paths_of(source))
-
-
-def _path_of(source: Source) -> Any:
-    core: Any = core_of(source)
-    if isinstance(core, TextSource):
-        return core.path
-    pieces = core.pieces
-    for name in ("path", "archive", "labels"):
-        pieces = getattr(pieces, name, pieces)
-    archive = getattr(pieces, "archive", pieces)
-    return getattr(archive, "path", archive)

@@ -69,7 +69,7 @@ def open_entries(
     facts : sequence of str
         What people are told of it.
     parts : iterable of tuple of array
-        Rows, labels and values of some entries, without values they count 1; or nothing.
+        Rows, labels and values [n] of some entries, without values they count 1; or nothing.
     shape : (int, int), optional
         The numbers of rows and labels that the file declares; without it the largest row is the last one, unless
         there are more in the truth.

@@ -10,10 +10,10 @@ from types import SimpleNamespace
 import jsonschema
 import numpy as np
 import pytest
-from xmceval.api.curves.grouped import LogAUC
 
 import xmceval
 from xmceval.api.files.checktable import TableCheck
+from xmceval.api.groupauc import LogAUC
 from xmceval.files.formats.formattable import FORMATS
 from xmceval.inspection.file import FileInspection
 from xmceval.inspection.pair import PairInspection
@@ -55,8 +55,8 @@ from xmceval.scoring.comparing.examples import Example
 from xmceval.scoring.comparing.overlap import CutoffOverlap
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.observing.reliability import Reliability, ScoreBin
 from xmceval.scoring.states.stateparts import Part
+from xmceval.scoring.tasks.reliability import Reliability, ScoreBin
 
 
 @dataclass

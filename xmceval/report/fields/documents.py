@@ -22,7 +22,7 @@ DOCUMENTS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "check-table": ("xmceval.report.fields.filefields", "CHECK_TABLE"),
         "metrics": ("xmceval.report.listings.metriclist", "DEFINITIONS"),
         "datasets": ("xmceval.report.listings.datasetlist", "DATASETS"),
-        "formats": ("xmceval.report.listings.formatlist", "FORMATS"),
+        "formats": ("xmceval.report.listings.formatlist", "FORMAT_LIST"),
     }
 )
 

@@ -127,7 +127,7 @@ def test_merged_samples_are_the_sample_of_both_in_any_order(rows, small_sample):
         found += [merge(PROGRAM, merge(PROGRAM, a, b), c), merge(PROGRAM, a, merge(PROGRAM, b, c))]
     assert all(same(each.tally.sample.rows(), found[0].tally.sample.rows()) for each in found)
     longest = int((scores > -np.inf).sum(axis=1).max())
-    assert {(each.tally.grades, each.tally.longest_row) for each in found} == {((1.0, 1.0), longest)}
+    assert {(tuple(each.tally.grades), each.tally.longest_row) for each in found} == {((1.0, 1.0), longest)}
     assert found[0].tally.sample.rows().numbers.size == 50
 
 

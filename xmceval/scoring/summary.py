@@ -159,7 +159,7 @@ def _count_input(program: Program, totals: Totals, n_labels: int) -> Counts:
         tied_rows={k: counts[slot + 1] for k, slot in slots.items()},
         left_out=left_out,
         unscored=unscored,
-        grades=_round_grades(*totals.tally.grades),
+        grades=_round_grades(*totals.tally.grades.tolist()),
     )
 
 

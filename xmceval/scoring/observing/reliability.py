@@ -99,9 +99,9 @@ class Reliabilities(Observer):
         """Add the rows of a block."""
         for ranking, part in zip(block.rankings, self._parts, strict=True):
             self._check(ranking, block)
-            part.add(*self._sum(ranking, block))
+            part.combine(sums=self._sum(ranking, block))
 
-    def _sum(self, ranking: Ranking, block: BlockValues) -> tuple[Int64, Int64, Int64]:
+    def _sum(self, ranking: Ranking, block: BlockValues) -> Int64:
         """Return the sums of a block, some rows at a time: every bin of every row has a value."""
         n_rows, n_outputs, n_bins = len(ranking.labels), 2 * self._n_bins + 1, self._n_bins
         specs = np.array([(self._k, 0, n_bins), (self._k, n_bins, 0)], dtype=np.int64)
@@ -119,7 +119,7 @@ class Reliabilities(Observer):
             compute_bins(nothing, counted, first, scores_only, of_scores)
             values[:, : n_bins + 1], values[:, n_bins + 1 :] = of_hits, of_scores
             add_values(values, block.weights[first : first + n], sums, none_kept)
-        return sums, Sums.zeros(0), np.zeros(n_outputs, dtype=np.int64)
+        return sums
 
     def _check(self, ranking: Ranking, block: BlockValues) -> None:
         """Refuse scores that are no probabilities."""

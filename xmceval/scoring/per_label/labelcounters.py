@@ -9,13 +9,13 @@ import numpy as np
 from xmceval.errors import DataError, UsageError
 from xmceval.kernels.metrics.labelwise import DECISIONS, FIRST_SPAN, TRUE, count_decisions, count_ranked
 from xmceval.labels.counts import DENSE_IDS
-from xmceval.labels.idcounts import IdCounts
+from xmceval.labels.growing import counts_by_id, no_counts
 from xmceval.labels.propensity import Propensities
 from xmceval.rows.block import Float64, Int64, Rows
-from xmceval.rows.locked import Locked
 from xmceval.rows.width import UNKNOWN
 from xmceval.scoring.decided import Decided
 from xmceval.scoring.limbs import join, split
+from xmceval.scoring.mergeable import Mergeable
 from xmceval.scoring.per_label.labeltotals import MOST_ROWS, Counts, LabelTotals, merge, n_slots
 from xmceval.scoring.states.stored import MOST_LABELS, MOST_ROWS as MOST_STORED, take
 
@@ -26,7 +26,7 @@ WEIGHT_BITS = 40
 MOST_WEIGHT = 1 << 22
 
 
-class LabelCounters(Locked):
+class LabelCounters(Mergeable):
     """Counts by label of the rows added so far; threads may add at the same time.
 
     Parameters
@@ -49,12 +49,13 @@ class LabelCounters(Locked):
         self._room = n_labels
         room, kind = min(n_labels, FIRST_ROOM, DENSE_IDS), np.int64 if weighted else np.int32
         self._dense: Counts = np.zeros((room, self._slots), dtype=kind)  # more once there are rows
-        self._high = IdCounts.empty(self._slots)
+        self._high = no_counts(self._slots)
         self._n_labels = self._rows = 0
 
     def totals(self) -> LabelTotals:
         """Return the counts of all rows so far; adding more rows changes them."""
-        return LabelTotals(self._dense[: self._n_labels], *self._high.table(), self._rows, self._bits).compact()
+        ids, counts = self._high.columns()
+        return LabelTotals(self._dense[: self._n_labels], ids, counts, self._rows, self._bits).compact()
 
     def merge(self, other: LabelCounters) -> LabelCounters:
         """Return the counts of the rows of both."""
@@ -103,7 +104,7 @@ class LabelCounters(Locked):
             )
         dense = np.zeros((self._room, self._slots), dtype=np.int64)
         dense[: min(len(self._dense), self._room)] = self._dense[: self._room]
-        ids, counts = self._high.table()
+        ids, counts = self._high.columns()
         dense[ids] = counts
         rows = np.array([self._rows], dtype=np.int64)
         return np.concatenate([split(rows), split(dense) if self._bits else dense.ravel()])
@@ -114,7 +115,7 @@ class LabelCounters(Locked):
         ids, rows = np.empty(0, dtype=np.int64), int(join(limbs[:2])[0])
         dense = dense.reshape(self._room, self._slots)
         used = np.flatnonzero(dense.any(axis=1))
-        counts = LabelTotals(dense, ids, self._high.table()[1], rows, self._bits)
+        counts = LabelTotals(dense, ids, self._high.columns()[1], rows, self._bits)
         self._take(counts, int(used[-1]) + 1 if used.size else 0)
 
     def _take(self, totals: LabelTotals, n_labels: int) -> None:
@@ -122,7 +123,7 @@ class LabelCounters(Locked):
         self._check_weight(totals.rows)
         is_wide = self._bits > 0 or totals.rows > MOST_ROWS
         self._dense = totals.dense.astype(np.int64 if is_wide else np.int32)
-        self._high = IdCounts(totals.ids, totals.sparse)
+        self._high = counts_by_id(totals.ids, totals.sparse)
         self._rows, self._n_labels = totals.rows, n_labels
 
     def add_ranked(
@@ -179,10 +180,10 @@ class LabelCounters(Locked):
         """Make the array as long as there are labels, and move counts from under ids into it."""
         wider = np.zeros((n_labels, self._slots), dtype=self._dense.dtype)
         wider[: len(self._dense)] = self._dense
-        ids, counts = self._high.table()
+        ids, counts = self._high.columns()
         n_low = int(np.searchsorted(ids, n_labels))
         wider[ids[:n_low]] = counts[:n_low]
-        self._dense, self._high = wider, IdCounts(ids[n_low:], counts[n_low:])
+        self._dense, self._high = wider, counts_by_id(ids[n_low:], counts[n_low:])
 
     def check_room(self, weights: Float64) -> None:
         """Refuse rows of such weights, where they would sum to more than counters hold; adding rows checks it too."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError
 from xmceval.kernels.metrics.labelwise import FIRST_SPAN, TRUE
 from xmceval.labels.counts import DENSE_IDS
-from xmceval.labels.idcounts import sum_by_id
+from xmceval.labels.growing import sum_by_id
 from xmceval.rows.block import Int64
 
 CHUNK = 1 << 20

@@ -20,7 +20,7 @@ from xmceval.scoring.program import Program, compile_program
 from xmceval.scoring.states.state import WHAT, State
 from xmceval.scoring.states.statefields import PROPENSITIES, read_fields
 from xmceval.scoring.states.stateparts import Part, check_parts
-from xmceval.scoring.states.stored import MOST_LABELS, MOST_ROWS, fill_part, refuse_rest, take
+from xmceval.scoring.states.stored import MOST_LABELS, MOST_ROWS, refuse_rest, take
 from xmceval.scoring.totals import Totals, empty
 
 
@@ -63,9 +63,7 @@ def as_document(state: State, *, whole: bool = True) -> tuple[dict[str, Any], di
         "notes": list(state.notes),
         "is_whole": whole,
     }
-    arrays = {f"tally.{name}": each for name, each in state.totals.tally.arrays().items()}
-    for number, part in enumerate(state.totals.parts):
-        arrays |= {f"{number}.{name}": each for name, each in part.arrays().items()}
+    arrays = state.totals.arrays()
     if terms.filter is not None:
         arrays |= {"filter.rows": terms.filter.rows, "filter.labels": terms.filter.labels}
     return document, arrays | (dict(_tables(terms)) if whole else {})
@@ -124,8 +122,7 @@ def _restore_totals(program: Program, terms: Terms, arrays: dict[str, Int64]) ->
     if sum(task.numbers_per_row(terms) for task in program.tasks) > n_numbers:  # before room is made for them
         raise ValueError(f"{n_numbers:,} numbers are too few for its metrics and bins")
     totals = empty(program, terms)
-    for prefix, part in (("tally", totals.tally), *((str(i), part) for i, part in enumerate(totals.parts))):
-        fill_part(part, prefix, arrays)
+    totals.fill(arrays)
     return totals
 
 

@@ -119,12 +119,7 @@ class Calibration(Task):
             values = values.reshape(n_rows, self.n_outputs, SLOTS)
             _compute(batch, truth, first_row, self.specs, values)
             add_values(values, batch.weights[first_row : first_row + n_rows], space, none_kept)
-        part.add(space, shares, np.zeros(self.n_outputs, dtype=np.int64))
-
-    @staticmethod
-    def merge(left: Sums, right: Sums) -> Sums:
-        """Add two sums."""
-        return left.merge(right)
+        part.combine(sums=space, shares=shares)
 
     def finish(self, part: Sums, n_rows: int, n_labels: int, terms: Terms) -> Estimates:  # noqa: ARG002
         """Divide; a sum of differences has no interval."""

@@ -114,11 +114,6 @@ class Columns(Task):
         unscored = _copy(missing, no_scores, all_true, units, rows[0][~is_scored])
         part.add((scored, unscored), int(units[is_counted].sum() if part.bits else np.count_nonzero(is_counted)))
 
-    @staticmethod
-    def merge(left: Held, right: Held) -> Held:
-        """Put the cells of two parts together."""
-        return left.merge(right)
-
     def finish(self, part: Held, n_rows: int, n_labels: int, terms: Terms) -> Estimates:  # noqa: ARG002
         """Return the value of each measure; there is no interval of them."""
         return {name: Estimate.plain(areas.mean()) for name, areas in self._areas(part, n_labels, terms).items()}

@@ -113,11 +113,6 @@ class Labelwise(Task):
         else:
             part.add_decisions(truth, batch.decided(self.rel), batch.weights, terms.drop_empty)
 
-    @staticmethod
-    def merge(left: LabelCounters, right: LabelCounters) -> LabelCounters:
-        """Add two sets of counters."""
-        return left.merge(right)
-
     def finish(self, part: LabelCounters, n_rows: int, n_labels: int, terms: Terms) -> Estimates:  # noqa: ARG002
         """Return the value of each measure; there is no interval of label-wise values."""
         if not self.measures:

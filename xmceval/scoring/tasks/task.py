@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from xmceval.errors import listed
 from xmceval.kernels.metrics.topk import SLOTS
 from xmceval.kernels.metrics.totals import add_values
@@ -74,11 +76,6 @@ class Task(ABC):
 
         Returns the values of the rows, valid until the next call in this thread, where the task has any.
         """
-
-    @staticmethod
-    @abstractmethod
-    def merge(left: Any, right: Any) -> Any:
-        """Add two parts of this task; associative, and commutative."""
 
     @abstractmethod
     def finish(self, part: Any, n_rows: int, n_labels: int, terms: Terms) -> Estimates:
@@ -197,14 +194,9 @@ class RowTask(Task):
             wrong = add_values(rows.shares, batch.weights, shares, extremes[n:])
         if wrong >= 0:
             raise batch.fault(int(wrong), OUT_OF_RANGE)
-        part.add(space.sums, shares, rows.left_out, rows.unscored_true, rows.n_true)
-        part.keep(extremes)
+        true = np.array([rows.unscored_true, rows.n_true], dtype=np.int64)
+        part.combine(sums=space.sums, shares=shares, left_out=rows.left_out, true=true, extremes=extremes)
         return rows
-
-    @staticmethod
-    def merge(left: Sums, right: Sums) -> Sums:
-        """Add two sums."""
-        return left.merge(right)
 
     def finish(self, part: Sums, n_rows: int, n_labels: int, terms: Terms) -> Estimates:  # noqa: ARG002
         """Divide."""

@@ -134,7 +134,7 @@ class WholeRow(RowTask):
 
     def unscored(self, part: Sums) -> Unscored:
         """Return the true labels without a score."""
-        return Unscored(part.unscored_true, part.n_true)
+        return Unscored(*part.true.tolist())
 
     def finish_one(self, measure: Measure, finished: Estimate) -> Estimate:
         """Return the estimate of a measure: whole rows have no ceiling, and some kinds no bounds over ties."""

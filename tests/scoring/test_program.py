@@ -18,9 +18,9 @@ def measures(name):
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_each_measure_is_taken_by_one_kind_of_task(name):
+def test_each_measure_is_computed_by_one_kind_of_task(name):
     for measure in measures(name):
-        assert sum(kind.takes(measure) for kind in KINDS) == 1, str(measure)
+        assert sum(kind.computes(measure) for kind in KINDS) == 1, str(measure)
 
 
 @pytest.mark.parametrize("name", METRICS)

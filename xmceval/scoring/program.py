@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,12 +12,13 @@ from xmceval.errors import UsageError, listed
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Int64
 from xmceval.rows.checks import LARGEST_EXPONENT, LARGEST_GRADE
+from xmceval.scoring.batch import Terms
 from xmceval.scoring.tasks.calibration import Calibration, Squares
 from xmceval.scoring.tasks.decisions import Decisions
 from xmceval.scoring.tasks.judged import Judged
 from xmceval.scoring.tasks.labelareas import Columns
 from xmceval.scoring.tasks.labelwise import Labelwise
-from xmceval.scoring.tasks.task import Task
+from xmceval.scoring.tasks.task import RowTask, Task
 from xmceval.scoring.tasks.topk import TopK
 from xmceval.scoring.tasks.wholerow import WholeRow
 
@@ -73,9 +74,18 @@ class Program:
         return any(task.needs_scores for task in self.tasks)
 
     @property
+    def row_tasks(self) -> list[RowTask]:
+        """The tasks whose measures come from values of rows."""
+        return [task for task in self.tasks if isinstance(task, RowTask)]
+
+    def numbers_per_row(self, terms: Terms) -> Iterator[int]:
+        """Yield how many numbers each task makes of a row, beside its ranking."""
+        return (task.numbers_per_row(terms) for task in self.row_tasks)
+
+    @property
     def needs_zeros(self) -> bool:
-        """Whether any measure uses the stored zeros of the truth."""
-        return any(measure.metric.family == "judged" for measure in self.measures)
+        """Whether any task looks at the stored zeros of the truth."""
+        return any(task.needs_zeros for task in self.tasks)
 
     def check_mergeable(self, what: str) -> None:
         """Refuse metrics whose sums grow with the rows, for what carries sums from one place to another.
@@ -108,7 +118,8 @@ class Program:
 
     def remarks(self, parts: Sequence[Any], n_labels: int) -> list[str]:
         """Return what the tasks have to remark on their parts of the totals."""
-        return [remark for task, part in zip(self.tasks, parts, strict=True) for remark in task.remarks(part, n_labels)]
+        tasks = [each for each in zip(self.tasks, parts, strict=True) if each[0].has_remarks]
+        return [remark for task, part in tasks for remark in task.remarks(part, n_labels)]
 
     def check_ties(self, ties: str) -> None:
         """Refuse a treatment of ties for metrics that have none; where a definition settles ties itself, that holds.
@@ -118,9 +129,7 @@ class Program:
         UsageError
             Metrics that follow the order by label.
         """
-        if ties == "label":
-            return
-        fixed = [measure for task in self.tasks for measure in task.tied_by_label(ties)]
+        fixed = [measure for task in self.tasks for measure in task.tied_by_label.get(ties, ())]
         if fixed:
             raise UsageError(
                 f"ties={ties} applies to metrics of the k best labels; it is not available for {listed(fixed)}, "
@@ -145,10 +154,10 @@ def compile_program(measures: Sequence[Measure]) -> Program:
         raise UsageError(f"k = {cutoffs[-1]:,} is above {MAX_CUTOFF:,}, the deepest cutoff")
     for measure in measures:
         _check_labels_of_mean(measure)
-    untaken = [measure for measure in measures if sum(kind.takes(measure) for kind in KINDS) != 1]
-    if untaken:
-        raise LookupError(f"no task computes {listed(untaken)}")
-    tasks = [task for kind in KINDS for task in kind.compile([each for each in measures if kind.takes(each)])]
+    unknown = [measure for measure in measures if sum(kind.computes(measure) for kind in KINDS) != 1]
+    if unknown:
+        raise LookupError(f"no task computes {listed(unknown)}")
+    tasks = [task for kind in KINDS for task in kind.compile([each for each in measures if kind.computes(each)])]
     return Program(tuple(measures), np.array(cutoffs, dtype=np.int64), tuple(tasks))
 
 

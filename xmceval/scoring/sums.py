@@ -120,10 +120,9 @@ class Sums(Mergeable):
         """Return `n` sums of nothing."""
         return np.zeros((n, MOMENTS, WORDS), dtype=np.int64)
 
-    def begin(self, sums: Int64) -> Int64:
-        """Prepare working space for sums of some rows, and return sums of no shares."""
-        sums.fill(0)
-        return self.zeros(len(self.shares))
+    def begin(self) -> tuple[Int64, Int64]:
+        """Return sums and shares of no rows, for a kernel to add to."""
+        return self.zeros(len(self.sums)), self.zeros(len(self.shares))
 
     def begin_extremes(self) -> Float64:
         """Return extremes that are each the last row that is kept: others are not worth keeping.
@@ -141,14 +140,13 @@ class Pending:
         self._added: dict[str, Any] = {}
         self.begin_extremes = to.begin_extremes
 
-    def begin(self, sums: Int64) -> Int64:
-        """Copy the sums so far, and return a copy of the shares."""
-        sums[:] = self._to.sums
-        return self._to.shares.copy()
+    def begin(self) -> tuple[Int64, Int64]:
+        """Copy the sums and shares so far."""
+        return self._to.sums.copy(), self._to.shares.copy()
 
-    def combine(self, sums: Int64, shares: Int64, **further: Any) -> None:
+    def combine(self, **values: Any) -> None:
         """Keep what the sums become, and fields of the batch; called once."""
-        self._added = {"sums": sums.copy(), "shares": shares, **further}
+        self._added = values
 
     def commit(self) -> None:
         """Add the batch to the totals."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,8 +69,6 @@ class Worker:
     ----------
     runs : sequence of Run
         May be replaced by others of the same width.
-    spaces : list
-        The working space of each task.
     """
 
     def __init__(self, program: Program, runs: Sequence[Run], observers: Sequence[Observer] = ()) -> None:
@@ -80,7 +78,6 @@ class Worker:
         self._truth, self._scores = Scratch(), Scratch()
         self._kept_truth, self._kept_scores = Scratch(), Scratch()
         self._kept_zeros = Scratch()
-        self.spaces: list[Any] = [task.workspace() for task in program.tasks]
         # The narrowest width: a label outside it is an error for one system, and so for all.
         self._width = min((run.terms.width for run in runs), key=lambda width: width.n_labels, default=Width())
 
@@ -94,8 +91,8 @@ class Worker:
             fractions.append([])
             if self._copies_rankings:
                 rankings.append(copy_ranking(batch.ranking))
-            for task, space, part in zip(self._program.tasks, self.spaces, run.totals.parts, strict=True):
-                rows = task.add(batch, space, part)
+            for task, part in zip(self._program.tasks, run.totals.parts, strict=True):
+                rows = task.add(batch, part)
                 if self._observers and rows is not None:
                     fractions[-1].append(copy_fractions(rows))
         if self._observers and batch is not None:

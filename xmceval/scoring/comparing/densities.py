@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from xmceval.errors import UsageError
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
-from xmceval.scoring.comparing.pairsums import row_tasks
 from xmceval.scoring.observing.observers import FRACTION, BlockValues, Observer
 from xmceval.scoring.program import Program
 
@@ -68,7 +67,7 @@ class Densities(Observer):
     def __init__(self, program: Program, pairs: Sequence[Pair]) -> None:
         self._places = {
             measure: (t, o)
-            for t, task in enumerate(row_tasks(program))
+            for t, task in enumerate(program.row_tasks)
             for o, measure in enumerate(task.measures)
             if has_shares(measure)
         }

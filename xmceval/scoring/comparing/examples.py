@@ -14,7 +14,6 @@ from xmceval.kernels.metrics.totals import TIE
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64
 from xmceval.scoring.comparing.overlap import check_cutoffs
-from xmceval.scoring.comparing.pairsums import row_tasks
 from xmceval.scoring.observing.observers import BlockValues, Observer
 from xmceval.scoring.program import Program
 
@@ -107,7 +106,7 @@ class Examples(Observer):
 
     def __init__(self, program: Program, pairs: Sequence[Pair], n: int) -> None:
         check_cutoffs(program, "examples")
-        tasks = row_tasks(program)
+        tasks = program.row_tasks
         places = {each: (t, o) for t, task in enumerate(tasks) for o, each in enumerate(task.measures)}
         first = next((each for each in program.measures if each in places), None)
         if first is None:

@@ -34,7 +34,6 @@ from xmceval.scoring.mergeable import Field, Mergeable
 from xmceval.scoring.observing.observers import BlockValues, Observer
 from xmceval.scoring.program import Program
 from xmceval.scoring.sums import OUT_OF_RANGE, Sums, add_words, no_extremes
-from xmceval.scoring.tasks.task import RowTask
 from xmceval.scoring.totals import Totals
 from xmceval.statistics.paired import Differing, Moments, PairedT, Products, paired_t
 
@@ -110,7 +109,7 @@ class Pairs(Observer):
         means: Sequence[tuple[Runs, Runs]] = (),
     ) -> None:
         self.pairs, self.means, self._n_bins = tuple(pairs), tuple(means), n_bins
-        self.tasks = tuple(row_tasks(program))
+        self.tasks = tuple(program.row_tasks)
         self._signs = [_signs(task.measures) for task in self.tasks]
         self._share_signs = [np.repeat(signs, n_bins) for signs in self._signs]
         keys: tuple[Pair, ...] = (*self.pairs, *self.means)
@@ -320,11 +319,6 @@ def all_pairs(n_systems: int, against: int | None = None) -> list[tuple[int, int
     if against is not None:
         return [(system, against) for system in range(n_systems) if system != against]
     return [(later, earlier) for earlier, later in itertools.combinations(range(n_systems), 2)]
-
-
-def row_tasks(program: Program) -> list[RowTask]:
-    """Return the tasks that have values of rows."""
-    return [task for task in program.tasks if task.has_rows]  # type: ignore[misc]
 
 
 def _moments(sums: Int64) -> Moments:

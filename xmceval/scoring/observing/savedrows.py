@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, Rows
-from xmceval.scoring.comparing.pairsums import row_tasks
 from xmceval.scoring.observing.observers import BlockValues, Observer
 from xmceval.scoring.program import Program
 from xmceval.scoring.states.rowdigests import TruthDigest, digest_rows
@@ -25,7 +24,7 @@ class RowSink(Protocol):
 
 def row_measures(program: Program) -> list[Measure]:
     """Return the measures that have values of rows, in the order in which they were asked for."""
-    computed = {measure.name for task in row_tasks(program) for measure in task.measures}
+    computed = {measure.name for task in program.row_tasks for measure in task.measures}
     return [measure for measure in program.measures if measure.name in computed]
 
 
@@ -40,7 +39,7 @@ class SavedRows(Observer):
 
     def __init__(self, program: Program, sink: RowSink, *, drop_empty: bool = False) -> None:
         self._measures, self._drop_empty = row_measures(program), drop_empty
-        places = [measure.name for task in row_tasks(program) for measure in task.measures]
+        places = [measure.name for task in program.row_tasks for measure in task.measures]
         self._order = [places.index(measure.name) for measure in self._measures]
         self._sink, self._next, self._lock = sink, 0, threading.Lock()
         self._waiting: dict[int, tuple[int, Int64, Float64, Float64]] = {}

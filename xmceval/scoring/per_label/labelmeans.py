@@ -14,6 +14,7 @@ from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.rates import RATES, Cells
 from xmceval.rows.block import Int64
+from xmceval.scoring.batch import Terms
 from xmceval.scoring.per_label.labelcells import Bools, LabelCells, LabelRate, cells_in_turn
 from xmceval.scoring.per_label.labeltotals import LabelTotals
 from xmceval.statistics.exact import exact_parts, exact_total
@@ -38,6 +39,11 @@ class Context:
     n_labels: int
     training: Propensities = NO_PROPENSITIES
     weight_unit: float = 1.0
+
+    @classmethod
+    def of(cls, terms: Terms) -> Context:
+        """Return what terms tell, with the number of labels known."""
+        return cls(terms.width.n_labels, terms.propensities, terms.weight_unit)
 
 
 def label_values(

@@ -106,14 +106,14 @@ class Accumulator:
             [(_, batch, counted)] = worker.batches(blocks)
             for i in self._staged:
                 pending.append(Pending(totals.parts[i]))
-                tasks[i].add(batch, worker.spaces[i], pending[-1])
+                tasks[i].add(batch, pending[-1])
             for i in self._direct:
                 totals.parts[i].check_room(batch.weights)
         except Fault:
             return False
         self._is_torn = True
         for i in self._direct:
-            tasks[i].add(batch, worker.spaces[i], totals.parts[i])
+            tasks[i].add(batch, totals.parts[i])
         totals.tally.add(batch, self._program.cutoffs, *counted)
         for each in pending:
             each.commit()

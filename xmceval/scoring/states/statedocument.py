@@ -119,7 +119,7 @@ def _restore(fields: Mapping[str, Any], arrays: dict[str, Int64], name: str) -> 
 def _restore_totals(program: Program, terms: Terms, arrays: dict[str, Int64]) -> Totals:
     """Return the totals that arrays hold."""
     n_numbers = sum(array.size for array in arrays.values())
-    if sum(task.numbers_per_row(terms) for task in program.tasks) > n_numbers:  # before room is made for them
+    if sum(program.numbers_per_row(terms)) > n_numbers:  # before room is made for them
         raise ValueError(f"{n_numbers:,} numbers are too few for its metrics and bins")
     totals = empty(program, terms)
     totals.fill(arrays)
@@ -134,7 +134,7 @@ def _check_sizes(state: State) -> None:
     if not n_counted <= n_rows <= MOST_ROWS or (terms.weights is None and n_counted < n_rows):
         raise ValueError(f"parts: {n_rows:,} rows, of which {n_counted:,} are counted")
     pairs = zip(state.program.tasks, state.totals.parts, strict=True)
-    left_out = [n for task, part in pairs for n in task.left_out(part).values()]
+    left_out = [int(part.left_out.max(initial=0)) for task, part in pairs if task.has_rows]
     if tally.sketch.n_rows > n_rows or max(left_out, default=0) > tally.n_rows:
         raise ValueError(f"there are not so many rows as are left out or hashed, of {n_rows:,}")
     terms.width.check_cutoff(state.program.deepest)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.scoring.batch import Batch, Ranking, Terms
 from xmceval.scoring.estimates import Estimate, exact
 from xmceval.scoring.sums import Pending, Sums, no_extremes
-from xmceval.scoring.tasks.task import Estimates, RowTask, RowValues, Task, by_rel, look_up
+from xmceval.scoring.tasks.task import Estimates, RowTask, RowValues, Scored, Task, by_rel, look_up
 
 STEP = 1 << 15  # values of rows that are held at a time
 FOLDS = frozenset({"ECE"})
@@ -32,8 +31,10 @@ class Squares(RowTask):
     measures: tuple[Measure, ...]
     rel: int
 
+    follows_ties = False
+
     @staticmethod
-    def takes(measure: Measure) -> bool:
+    def computes(measure: Measure) -> bool:
         """Whether a measure is a mean of squared differences."""
         return measure.metric.family == "calibration" and measure.metric.fold == SQUARES
 
@@ -42,7 +43,7 @@ class Squares(RowTask):
         """Return one task for each `rel`."""
         return [cls(group, rel) for rel, group in by_rel(measures)]
 
-    def compute(self, batch: Batch, own: tuple[Any, ...]) -> RowValues:  # noqa: ARG002 - it needs no working space
+    def compute(self, batch: Batch) -> RowValues:
         """Compute the values of rows."""
         check_probabilities(batch, self.measures)
         truth, n_dropped = batch.relevant(self.rel)
@@ -50,14 +51,6 @@ class Squares(RowTask):
         specs = np.array([(measure.k or 0, o, 0) for o, measure in enumerate(self.measures)], dtype=np.int64)
         _compute(batch, truth, 0, specs, values)
         return RowValues(values, np.empty((0, 0, 0)), np.full(len(self.measures), n_dropped))
-
-    def finish_one(self, measure: Measure, finished: Estimate) -> Estimate:  # noqa: ARG002 - tasks share one signature
-        """Return the estimate of a measure: no ranking is the best one, and ties are not followed."""
-        return finished.without_ceiling().without_tie_bounds()
-
-    def tied_by_label(self, ties: str) -> Iterable[Measure]:  # noqa: ARG002
-        """Return all measures: which labels are the best follows the order by label."""
-        return self.measures
 
 
 @dataclass(frozen=True)
@@ -79,8 +72,10 @@ class Calibration(Task):
     specs: Int64
     n_outputs: int
 
+    follows_ties = False
+
     @staticmethod
-    def takes(measure: Measure) -> bool:
+    def computes(measure: Measure) -> bool:
         """Whether a measure compares scores with hits, bin by bin."""
         return measure.metric.family == "calibration" and measure.metric.fold != SQUARES
 
@@ -99,29 +94,25 @@ class Calibration(Task):
             n_outputs += n_bins
         return cls(measures, rel, np.array(specs, dtype=np.int64), n_outputs)
 
-    def workspace(self) -> Int64:
-        """Return sums."""
-        return Sums.zeros(self.n_outputs)
-
     def empty(self, terms: Terms) -> Sums:  # noqa: ARG002 - tasks share one signature
         """Return sums of no rows."""
         return Sums(self.n_outputs)
 
-    def add(self, batch: Batch, space: Int64, part: Sums | Pending) -> None:
+    def add(self, batch: Batch, part: Sums | Pending) -> None:
         """Add the rows of a batch, some at a time: every bin of every row has a value."""
         check_probabilities(batch, self.measures)
         truth, _ = batch.relevant(self.rel)
-        shares, none_kept = part.begin(space), no_extremes(self.n_outputs, np.inf)
+        (sums, shares), none_kept = part.begin(), no_extremes(self.n_outputs, np.inf)
         step = max(STEP // self.n_outputs, 1)
         for first_row in range(0, batch.n_rows, step):
             n_rows = min(step, batch.n_rows - first_row)
             values = batch.scratch.array("calibration", n_rows * self.n_outputs * SLOTS, np.float64)
             values = values.reshape(n_rows, self.n_outputs, SLOTS)
             _compute(batch, truth, first_row, self.specs, values)
-            add_values(values, batch.weights[first_row : first_row + n_rows], space, none_kept)
-        part.combine(sums=space, shares=shares)
+            add_values(values, batch.weights[first_row : first_row + n_rows], sums, none_kept)
+        part.combine(sums=sums, shares=shares)
 
-    def finish(self, part: Sums, n_rows: int, n_labels: int, terms: Terms) -> Estimates:  # noqa: ARG002
+    def finish(self, part: Sums, scored: Scored) -> Estimates:  # noqa: ARG002 - tasks share one signature
         """Divide; a sum of differences has no interval."""
         estimates = {}
         for measure, (_, first, n_bins) in zip(self.measures, self.specs, strict=True):
@@ -130,10 +121,6 @@ class Calibration(Task):
             error = sum((abs(num) for num, _ in moments), Fraction(0))
             estimates[str(measure)] = Estimate.plain(float(error / n_predictions) if n_predictions else None)
         return estimates
-
-    def tied_by_label(self, ties: str) -> Iterable[Measure]:  # noqa: ARG002
-        """Return all measures: which labels are the best follows the order by label."""
-        return self.measures
 
 
 def _compute(batch: Batch, truth: Rows, first_row: int, specs: Int64, values: Float64) -> None:

@@ -17,7 +17,7 @@ from xmceval.scoring.batch import Batch, Terms
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.per_label.labelcounters import MOST_WEIGHT, WEIGHT_BITS
 from xmceval.scoring.tasks.areas import Areas, Cells, compute_areas, sort_cells
-from xmceval.scoring.tasks.task import Estimates, Task, Unscored, by_rel, look_up
+from xmceval.scoring.tasks.task import Estimates, Scored, Task, by_rel, look_up
 
 FOLDS = frozenset({"AUC", "AP"})
 NO_CELLS = Cells(np.empty(0, dtype=np.int32), np.empty(0), np.empty(0, dtype=np.bool_), np.empty(0, dtype=np.int64))
@@ -59,6 +59,12 @@ class Held(Locked):
             merged.add(each.chunks, each.rows)
         return merged
 
+    @property
+    def true(self) -> Int64:
+        """The true labels without a score, and all true labels."""
+        unscored = sum(int(np.count_nonzero(np.isnan(each.scores))) for each in self.chunks)
+        return np.array([unscored, sum(int(np.count_nonzero(each.is_true)) for each in self.chunks)], dtype=np.int64)
+
     def cells(self) -> Cells:
         """Return all cells as one, and hold them so."""
         with self._lock:
@@ -75,8 +81,12 @@ class Columns(Task):
     measures: tuple[Measure, ...]
     rel: int
 
+    counts_unscored = True
+    has_bins = True
+    has_remarks = True
+
     @staticmethod
-    def takes(measure: Measure) -> bool:
+    def computes(measure: Measure) -> bool:
         """Whether a measure is one of whole columns."""
         return measure.metric.family == "column"
 
@@ -88,14 +98,11 @@ class Columns(Task):
             look_up(FOLDS, measure.metric.fold, "rule of columns", measure)
         return [cls(group, rel) for rel, group in by_rel(measures)]
 
-    def workspace(self) -> None:
-        """Return nothing: cells are copied as they come."""
-
     def empty(self, terms: Terms) -> Held:
         """Return no cells."""
         return Held(0 if terms.weights is None else WEIGHT_BITS)
 
-    def add(self, batch: Batch, space: None, part: Held) -> None:  # noqa: ARG002 - tasks share one signature
+    def add(self, batch: Batch, part: Held) -> None:
         """Copy the cells of a batch."""
         from xmceval.kernels.rows.columns import match_cells  # at each start, kernels cost time to load
 
@@ -114,13 +121,14 @@ class Columns(Task):
         unscored = _copy(missing, no_scores, all_true, units, rows[0][~is_scored])
         part.add((scored, unscored), int(units[is_counted].sum() if part.bits else np.count_nonzero(is_counted)))
 
-    def finish(self, part: Held, n_rows: int, n_labels: int, terms: Terms) -> Estimates:  # noqa: ARG002
+    def finish(self, part: Held, scored: Scored) -> Estimates:
         """Return the value of each measure; there is no interval of them."""
+        n_labels, terms = scored.terms.width.n_labels, scored.terms
         return {name: Estimate.plain(areas.mean()) for name, areas in self._areas(part, n_labels, terms).items()}
 
-    def finish_bins(self, part: Held, n_rows: int, terms: Terms) -> Sequence[Estimates]:  # noqa: ARG002
+    def finish_bins(self, part: Held, scored: Scored) -> Sequence[Estimates]:
         """Return the means within each bin of labels; all cells together have none."""
-        bins = terms.bins
+        terms, bins = scored.terms, scored.terms.bins
         if bins is None:
             return []
         estimates: list[Estimates] = [{} for _ in range(len(bins))]
@@ -146,13 +154,6 @@ class Columns(Task):
                 ordered = sort_cells(cells, n_cells, part.bits, micro=is_micro, zero_unscored=terms.zero_unscored)
                 areas |= {str(measure): compute_areas(ordered, measure.metric.fold) for measure in measures}
         return areas
-
-    def unscored(self, part: Held) -> Unscored:
-        """Return the true labels without a score."""
-        return Unscored(
-            sum(int(np.count_nonzero(np.isnan(each.scores))) for each in part.chunks),
-            sum(int(np.count_nonzero(each.is_true)) for each in part.chunks),
-        )
 
     def remarks(self, part: Held, n_labels: int) -> list[str]:
         """Report what was held in memory, and how many labels have a value."""

@@ -81,11 +81,11 @@ def test_counters_by_label_add_up_over_a_million_states(is_weighted):
     counters, summed = (LabelCounters(5, 2, weighted=is_weighted) for _ in range(2))
     counters._dense[3, 1], counters._rows, counters._n_labels = 2**31 - 1, 2**31 - 1, 4
     summed.fill_limbs(counters.limbs() * MOST_STATES)
-    totals = summed.totals()
-    assert (totals.rows, totals.dense[3, 1], len(totals.dense)) == (MOST_STATES * (2**31 - 1),) * 2 + (4,)
-    assert totals.dense.dtype == np.int64
+    table = summed.table()
+    assert (table.rows, table.counts[3, 1], len(table.counts)) == (MOST_STATES * (2**31 - 1),) * 2 + (4,)
+    assert table.counts.dtype == np.int64
     summed.fill_limbs(counters.limbs())
-    assert summed.totals().dense.dtype == (np.int64 if is_weighted else np.int32)
+    assert summed.table().counts.dtype == (np.int64 if is_weighted else np.int32)
 
 
 def test_weights_beyond_the_room_of_counters_are_refused():

@@ -86,12 +86,12 @@ class LabelGains(Observer):
         return [self._finish(counters, n) for counters, n in zip(self._counters, n_labels, strict=True)]
 
     def _finish(self, counters: LabelCounters, n_labels: int) -> LabelGain:
-        propensities, totals = self._frequencies, counters.totals()
-        codes, counts = propensities.codes_of(totals.labels), propensities.counts
+        propensities, table = self._frequencies, counters.table()
+        codes, counts = propensities.codes_of(table.labels), propensities.counts
         labels = np.bincount(propensities.codes, minlength=counts.size)
         labels[0] += max(n_labels - propensities.codes.size, 0)
-        unit = math.ldexp(self._terms[0].weight_unit, -totals.bits)  # of all systems: rows have weights
-        true, hits = (_sum_by_code(codes, each, counts.size) * unit for each in (totals.true, totals.hits(0)))
+        unit = math.ldexp(self._terms[0].weight_unit, -table.bits)  # of all systems: rows have weights
+        true, hits = (_sum_by_code(codes, each, counts.size) * unit for each in (table.true, table.hits(0)))
         kept = np.flatnonzero(labels)[::-1]  # codes ascend with the counts
         return LabelGain(
             int(self._cutoffs[0]), counts[kept], labels[kept], true[kept], hits[kept], propensities.from_truth

@@ -16,7 +16,7 @@ from xmceval.metrics.rates import RATES, Cells
 from xmceval.rows.block import Int64
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.per_label.labelcells import Bools, LabelCells, LabelRate, cells_in_turn
-from xmceval.scoring.per_label.labeltotals import LabelTotals
+from xmceval.scoring.per_label.labeltable import LabelTable
 from xmceval.statistics.exact import exact_parts, exact_total
 
 COUNTS = ("tp", "fp", "fn", "tn")
@@ -47,28 +47,28 @@ class Context:
 
 
 def label_values(
-    measures: Sequence[Measure], totals: LabelTotals, cutoffs: Int64, context: Context
+    measures: Sequence[Measure], table: LabelTable, cutoffs: Int64, context: Context
 ) -> dict[str, float | None]:
     """Return the values of label-wise measures by name, None where one is the mean of nothing."""
-    means = {str(measure): _mean_of(measure, totals, cutoffs, context) for measure in measures}
+    means = {str(measure): _mean_of(measure, table, cutoffs, context) for measure in measures}
     by_span = sorted(means.values(), key=lambda mean: mean.rate.span)
-    for cells in cells_in_turn(totals, max(cutoffs.size, 1)):
+    for cells in cells_in_turn(table, max(cutoffs.size, 1)):
         for mean in by_span:
             mean.add(cells)
     return {name: mean.finish() for name, mean in means.items()}
 
 
 def bin_values(
-    measures: Sequence[Measure], totals: LabelTotals, cutoffs: Int64, context: Context, bins: Bins
+    measures: Sequence[Measure], table: LabelTable, cutoffs: Int64, context: Context, bins: Bins
 ) -> list[dict[str, float | None]]:
     """Return the values of measures within each bin of labels; `over=largest` has none there."""
-    codes, training = context.training.codes_of(totals.labels), context.training
+    codes, training = context.training.codes_of(table.labels), context.training
     inside = [measure for measure in measures if measure.option("over") != "largest"]
     values = []
     for number, each in enumerate(bins.bins):
         own_codes = np.where(bins.by_code[training.codes] == number, training.codes, 0).astype(np.int32)
         of_bin = replace(context, n_labels=each.n_labels, training=replace(training, codes=own_codes))
-        values.append(label_values(inside, totals.where(bins.by_code[codes] == number), cutoffs, of_bin))
+        values.append(label_values(inside, table.where(bins.by_code[codes] == number), cutoffs, of_bin))
     return values
 
 
@@ -77,7 +77,7 @@ class _Mean(ABC):
     """A number to which labels are added."""
 
     rate: LabelRate
-    totals: LabelTotals
+    table: LabelTable
     context: Context
 
     @abstractmethod
@@ -116,7 +116,7 @@ class _Macro(_Mean):
 
     def finish(self) -> float | None:
         """Divide the sum, with that of labels without any count, by the number of labels."""
-        value, is_defined = self.rate.of(Cells.of(0, 0, 0, self.totals.rows))
+        value, is_defined = self.rate.of(Cells.of(0, 0, 0, self.table.rows))
         n_unseen = self._n_labels() - self.n_inside if is_defined else 0
         n = self.n_defined + n_unseen
         return math.fsum([*self.parts, float(value) * n_unseen]) / n if n else None
@@ -173,9 +173,9 @@ class _Micro(_Mean):
 
     def finish(self) -> float | None:
         """Divide, or undo the units of the counts."""
-        cells = Cells.of(self.hits, self.predicted, self.true, self.totals.rows * self.context.n_labels)
+        cells = Cells.of(self.hits, self.predicted, self.true, self.table.rows * self.context.n_labels)
         if self.rate.rate in COUNTS:
-            return math.ldexp(float(getattr(cells, self.rate.rate)), -self.totals.bits) * self.context.weight_unit
+            return math.ldexp(float(getattr(cells, self.rate.rate)), -self.table.bits) * self.context.weight_unit
         value, is_defined = self.rate.of(cells)
         return float(value) if is_defined else None
 
@@ -212,13 +212,13 @@ class _Coverage(_Mean):
         return self.n_covered / n if n else None
 
 
-def _mean_of(measure: Measure, totals: LabelTotals, cutoffs: Int64, context: Context) -> _Mean:
+def _mean_of(measure: Measure, table: LabelTable, cutoffs: Int64, context: Context) -> _Mean:
     """Return what computes a measure, of no labels yet."""
     fold, over = measure.metric.fold, measure.option("over", "all")
     span = 0 if measure.k is None else int(np.searchsorted(cutoffs, measure.k))
     rate = LabelRate(fold, span, measure.number("beta"), measure.option("zero", "0"))
     if fold == "coverage":
-        return _Coverage(rate, totals, context, measure.option("over"), measure.option("of") == "recommended")
+        return _Coverage(rate, table, context, measure.option("over"), measure.option("of") == "recommended")
     if fold in COUNTS or measure.average == "micro":
-        return _Micro(rate, totals, context)
-    return _Macro(rate, totals, context, over) if measure.average == "macro" else _Weighted(rate, totals, context)
+        return _Micro(rate, table, context)
+    return _Macro(rate, table, context, over) if measure.average == "macro" else _Weighted(rate, table, context)

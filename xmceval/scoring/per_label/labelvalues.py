@@ -16,7 +16,7 @@ from xmceval.metrics.rates import Cells
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.per_label.labelcells import LabelCells, LabelRate
-from xmceval.scoring.per_label.labeltotals import LabelTotals
+from xmceval.scoring.per_label.labeltable import LabelTable
 from xmceval.scoring.program import Program
 from xmceval.scoring.tasks.areas import Areas
 from xmceval.scoring.tasks.labelareas import Columns
@@ -88,12 +88,12 @@ class LabelValues:
     def __init__(self, program: Program, totals: Sequence[Totals], terms: Sequence[Terms]) -> None:
         self._program, self._terms = program, terms[0]
         self.columns: dict[str, Read] = {}
-        self._by_system: list[LabelTotals] = []
+        self._by_system: list[LabelTable] = []
         areas: dict[str, Read] = {}
         for t, task in enumerate(program.tasks):
             parts = [each.parts[t] for each in totals]
             if isinstance(task, Labelwise):
-                by_system = [part.totals() for part in parts]
+                by_system = [part.table() for part in parts]
                 self._by_system += by_system
                 self.columns |= dict(self._counted(task, [_Cells(each, task.n_spans) for each in by_system]))
             elif isinstance(task, Columns):
@@ -112,7 +112,7 @@ class LabelValues:
         """Return the labels that have values: all, or where there are more than 2^27 those with a count."""
         if n_labels <= DENSE_IDS:
             return np.arange(n_labels, dtype=np.int64)
-        counted = [each.compact(always=True).labels for each in self._by_system]
+        counted = [each.counted for each in self._by_system]
         labels: Int64 = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *counted]))
         return labels
 
@@ -157,7 +157,7 @@ DECISION_COUNTS: Mapping[str, Callable[[Cells], Float64]] = {
 class _Cells:
     """The cells of some labels; those of the last ones are kept for the next column."""
 
-    def __init__(self, totals: LabelTotals, n_spans: int) -> None:
+    def __init__(self, totals: LabelTable, n_spans: int) -> None:
         self._totals, self._n_spans = totals, n_spans
         self._cells = self._read(np.empty(0, dtype=np.int64))
 

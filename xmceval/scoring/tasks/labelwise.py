@@ -120,7 +120,7 @@ class Labelwise(Task):
         """Return the value of each measure; there is no interval of label-wise values."""
         if not self.measures:
             return {}
-        values = label_values(self.measures, part.totals(), self.cutoffs, Context.of(scored.terms))
+        values = label_values(self.measures, part.table(), self.cutoffs, Context.of(scored.terms))
         return {name: Estimate.plain(value) for name, value in values.items()}
 
     def finish_bins(self, part: LabelCounters, scored: Scored) -> Sequence[Estimates]:
@@ -130,5 +130,5 @@ class Labelwise(Task):
             return [{} for _ in range(scored.terms.n_bins)]
         return [
             {name: Estimate.plain(value) for name, value in values.items()}
-            for values in bin_values(self.measures, part.totals(), self.cutoffs, Context.of(scored.terms), bins)
+            for values in bin_values(self.measures, part.table(), self.cutoffs, Context.of(scored.terms), bins)
         ]

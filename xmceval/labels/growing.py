@@ -55,8 +55,9 @@ class GrowingTable:
 
     def merge(self, other: GrowingTable) -> GrowingTable:
         """Return the table of the rows of both."""
-        both = GrowingTable(self._form, self.columns(), self._most_waiting)
-        both.add(*other.columns())
+        first, second = (self, other) if len(self.columns()[0]) else (other, self)
+        both = GrowingTable(self._form, first.columns(), self._most_waiting)
+        both.add(*second.columns())
         return both
 
 

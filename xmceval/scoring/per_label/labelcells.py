@@ -21,16 +21,15 @@ Bools = NDArray[np.bool_]
 
 
 class LabelRate(NamedTuple):
-    """A rate of the cells of each label down to a span; `zero` is what 0/0 counts as."""
+    """A rate of the cells of labels; `zero` is what 0/0 counts as."""
 
-    rate: str
-    span: int
+    rule: str
     beta: float = 1.0
     zero: str = "0"
 
     def of(self, cells: Cells) -> tuple[Float64, Any]:
         """Return the rate of each label, and where it is defined."""
-        return rate_values(RATES[self.rate], cells, self.beta, self.zero)
+        return rate_values(RATES[self.rule], cells, self.beta, self.zero)
 
 
 class LabelCells:
@@ -92,11 +91,11 @@ class LabelCells:
             of_span["cells"] = Cells.of(self.hits[span], self.predicted[span], self.true, self.rows)
         return of_span["cells"]  # type: ignore[no-any-return]
 
-    def rates(self, rate: LabelRate) -> tuple[Float64, Any]:
-        """Return a rate of each label, and where it is defined."""
-        of_span = self._at(rate.span)
+    def rates(self, rate: LabelRate, span: int) -> tuple[Float64, Any]:
+        """Return a rate of each label down to the end of a span, and where it is defined."""
+        of_span = self._at(span)
         if rate not in of_span:
-            of_span[rate] = rate.of(self.cells(rate.span))
+            of_span[rate] = rate.of(self.cells(span))
         return of_span[rate]  # type: ignore[no-any-return]
 
     def _at(self, span: int) -> dict[Any, Any]:

@@ -83,7 +83,7 @@ class LabelCounters(Mergeable):
     def _used(self) -> Int64:
         """Return the labels of the array that have a count."""
         chunks = ((start, self._dense[start : start + CHUNK]) for start in range(0, len(self._dense), CHUNK))
-        used = (start + np.unique(np.flatnonzero(chunk.reshape(-1)) // self._slots) for start, chunk in chunks)
+        used = (start + np.flatnonzero(chunk.any(axis=1)) for start, chunk in chunks)
         return np.concatenate([NO_IDS, *used])
 
     def absorb(self, other: LabelCounters) -> None:
@@ -157,7 +157,7 @@ class LabelCounters(Mergeable):
             self._widen(n_dense if n_low * COMPACT_SHARE >= n_dense else 0)
         else:
             self._widen(len(table.counts))
-            self._dense[: len(table.counts)] += table.counts.astype(self._dense.dtype)
+            self._dense[: len(table.counts)] += table.counts.astype(self._dense.dtype, copy=False)
 
     def add_ranked(
         self, truth: Rows, ranked: Int64, n_ranked: Int64, cutoffs: Int64, weights: Float64,

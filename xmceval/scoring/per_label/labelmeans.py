@@ -51,7 +51,7 @@ def label_values(
 ) -> dict[str, float | None]:
     """Return the values of label-wise measures by name, None where one is the mean of nothing."""
     means = {str(measure): _mean_of(measure, table, cutoffs, context) for measure in measures}
-    by_span = sorted(means.values(), key=lambda mean: mean.rate.span)
+    by_span = sorted(means.values(), key=lambda mean: mean.span)
     for cells in cells_in_turn(table, max(cutoffs.size, 1)):
         for mean in by_span:
             mean.add(cells)
@@ -77,6 +77,7 @@ class _Mean(ABC):
     """A number to which labels are added."""
 
     rate: LabelRate
+    span: int
     table: LabelTable
     context: Context
 
@@ -101,7 +102,7 @@ class _Macro(_Mean):
 
     def add(self, cells: LabelCells) -> None:
         """Add the labels of the set that have counts; those of `largest` that have none are like those beyond."""
-        values, defined = cells.rates(self.rate)
+        values, defined = cells.rates(self.rate, self.span)
         inside = self._inside(cells)
         if inside is not None:
             self.n_inside += int(np.count_nonzero(inside))
@@ -109,7 +110,7 @@ class _Macro(_Mean):
         else:
             self.n_inside += cells.labels.size
         if self.over == "largest":
-            seen = np.flatnonzero(cells.is_seen(self.rate.span))
+            seen = np.flatnonzero(cells.is_seen(self.span))
             self.largest = max(self.largest, int(cells.labels[seen[-1]]) if seen.size else -1)
         self.n_defined += int(np.count_nonzero(defined))
         self.parts += exact_parts(values)  # 0 where the rate is not defined
@@ -127,7 +128,7 @@ class _Macro(_Mean):
             return cells.is_true
         if self.over == "train":
             return self.context.training.codes_of(cells.labels) > 0
-        return None if self.over == "all" else cells.is_seen(self.rate.span)
+        return None if self.over == "all" else cells.is_seen(self.span)
 
     def _n_labels(self) -> int:
         """How many labels the set has, those without any count too."""
@@ -147,7 +148,7 @@ class _Weighted(_Mean):
 
     def add(self, cells: LabelCells) -> None:
         """Add labels; those whose rate is not defined have no weight."""
-        values, defined = cells.rates(self.rate)
+        values, defined = cells.rates(self.rate, self.span)
         self.parts += exact_parts(values * cells.support)
         self.weights += exact_parts(cells.support * defined)
 
@@ -167,15 +168,15 @@ class _Micro(_Mean):
 
     def add(self, cells: LabelCells) -> None:
         """Add up counts."""
-        self.hits += exact_total(cells.hits[self.rate.span])
-        self.predicted += exact_total(cells.predicted[self.rate.span])
+        self.hits += exact_total(cells.hits[self.span])
+        self.predicted += exact_total(cells.predicted[self.span])
         self.true += exact_total(cells.true)
 
     def finish(self) -> float | None:
         """Divide, or undo the units of the counts."""
         cells = Cells.of(self.hits, self.predicted, self.true, self.table.rows * self.context.n_labels)
-        if self.rate.rate in COUNTS:
-            return math.ldexp(float(getattr(cells, self.rate.rate)), -self.table.bits) * self.context.weight_unit
+        if self.rate.rule in COUNTS:
+            return math.ldexp(float(getattr(cells, self.rate.rule)), -self.table.bits) * self.context.weight_unit
         value, is_defined = self.rate.of(cells)
         return float(value) if is_defined else None
 
@@ -197,7 +198,7 @@ class _Coverage(_Mean):
 
     def add(self, cells: LabelCells) -> None:
         """Count labels."""
-        span = self.rate.span
+        span = self.span
         inside = cells.in_ideal[span] > 0 if self.over == "ideal" else cells.is_true
         self.n_inside += int(np.count_nonzero(inside))
         covered = cells.hits[span] > 0
@@ -216,9 +217,13 @@ def _mean_of(measure: Measure, table: LabelTable, cutoffs: Int64, context: Conte
     """Return what computes a measure, of no labels yet."""
     fold, over = measure.metric.fold, measure.option("over", "all")
     span = 0 if measure.k is None else int(np.searchsorted(cutoffs, measure.k))
-    rate = LabelRate(fold, span, measure.number("beta"), measure.option("zero", "0"))
+    rate = LabelRate(fold, measure.number("beta"), measure.option("zero", "0"))
     if fold == "coverage":
-        return _Coverage(rate, table, context, measure.option("over"), measure.option("of") == "recommended")
+        return _Coverage(rate, span, table, context, measure.option("over"), measure.option("of") == "recommended")
     if fold in COUNTS or measure.average == "micro":
-        return _Micro(rate, table, context)
-    return _Macro(rate, table, context, over) if measure.average == "macro" else _Weighted(rate, table, context)
+        return _Micro(rate, span, table, context)
+    return (
+        _Macro(rate, span, table, context, over)
+        if measure.average == "macro"
+        else _Weighted(rate, span, table, context)
+    )

@@ -25,7 +25,7 @@ RULES = frozenset({*RATES, *COUNTS, "coverage"})
 
 @dataclass(frozen=True)
 class Context:
-    """What the counts do not tell.
+    """The number of labels, their training counts, and the unit of sample weights.
 
     Attributes
     ----------
@@ -222,8 +222,6 @@ def _mean_of(measure: Measure, table: LabelTable, cutoffs: Int64, context: Conte
         return _Coverage(rate, span, table, context, measure.option("over"), measure.option("of") == "recommended")
     if fold in COUNTS or measure.average == "micro":
         return _Micro(rate, span, table, context)
-    return (
-        _Macro(rate, span, table, context, over)
-        if measure.average == "macro"
-        else _Weighted(rate, span, table, context)
-    )
+    if measure.average == "macro":
+        return _Macro(rate, span, table, context, over)
+    return _Weighted(rate, span, table, context)

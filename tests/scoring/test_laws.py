@@ -264,7 +264,7 @@ def test_shards_merge_to_the_same_bits_in_any_order(made, sharded, seed):
     parts = [part(i, j) for i, j in itertools.pairwise(ends)]
     merged = totals.empty(program, terms)
     for i in rng.permutation(len(parts)):
-        merged = totals.merge(program, merged, parts[i])
+        merged = merged.merge(parts[i])
     assert same(merged, expected)
     assert finish_totals(program, merged, terms).figures == finish_totals(program, expected, terms).figures
 
@@ -274,7 +274,7 @@ def test_merge_is_associative_and_commutative_with_empty_as_identity(sharded):
     a, b, c = part(0, 11), part(11, 12), part(12, 40)
 
     def merge(left, right):
-        return totals.merge(program, left, right)
+        return left.merge(right)
 
     assert same(merge(merge(a, b), c), merge(a, merge(b, c)))
     assert same(merge(a, b), merge(b, a))
@@ -286,7 +286,7 @@ def test_merge_changes_neither_of_its_arguments(sharded):
     program, _, _, part = sharded
     a, b = part(0, 11), part(11, 40)
     before = words(a), words(b)
-    totals.merge(program, a, b)
+    a.merge(b)
     assert (words(a), words(b)) == before
 
 

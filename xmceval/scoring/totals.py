@@ -14,7 +14,7 @@ from xmceval.rows.checks import LARGEST_GRADE
 from xmceval.scoring.batch import Batch, Terms
 from xmceval.scoring.limbs import first_mark, join, last_mark, mark, split, split_like
 from xmceval.scoring.mergeable import NUMBERS, Encoding, Field, Mergeable, merged
-from xmceval.scoring.misalignment.sample import Sample
+from xmceval.scoring.misalignment.sample import RowSample
 from xmceval.scoring.program import Program
 from xmceval.scoring.states.sketch import Sketch
 from xmceval.scoring.states.stored import MOST_LABELS, MOST_ROWS, fill_part
@@ -100,7 +100,7 @@ class Tally(Mergeable):
         of labels, or -1; the most predictions of a row; then as `Filtered` has it.
     grades : float64 array [2]
         The least and the greatest grade of the truth; infinity and -infinity without any.
-    sample : Sample
+    sample : RowSample
     sketch : Sketch
     digests : RowDigests, optional
         They and the sketch are for totals that are saved or merged; without them the sketch is of no rows.
@@ -123,7 +123,7 @@ class Tally(Mergeable):
         self.counts: Int64 = np.zeros(FIRST_CUTOFF + 2 * n_cutoffs, dtype=np.int64)
         self.whole: Int64 = np.array([0, -1, 0, 0, 0, 0], dtype=np.int64)
         self.grades: Float64 = np.array([np.inf, -np.inf])
-        self.sample, self.sketch, self.digests = Sample(), Sketch(), digests
+        self.sample, self.sketch, self.digests = RowSample(), Sketch(), digests
 
     def add(self, batch: Batch, cutoffs: Int64, explicit_zeros: int, filtered: Filtered, largest_label: int) -> None:
         """Count the rows of a batch."""
@@ -174,6 +174,11 @@ class Totals:
     tally: Tally
     parts: tuple[Any, ...]
 
+    def merge(self, other: Totals) -> Totals:
+        """Return the totals of the rows of both, of the same program; associative, and commutative."""
+        parts = (one.merge(two) for one, two in zip(self.parts, other.parts, strict=True))
+        return Totals(self.tally.merge(other.tally), tuple(parts))
+
     def arrays(self) -> dict[str, Int64]:
         """Return all numbers, as a state holds them: under the name of a part, and that of its field."""
         return {f"{prefix}.{name}": array for prefix, part in self._named for name, array in part.arrays().items()}
@@ -215,12 +220,6 @@ def empty(program: Program, terms: Terms) -> Totals:
 
         digests = RowDigests(DEPTH_OF_WHOLE_ROWS if program.needs_scores else 0)
     return Totals(Tally(len(program.cutoffs), digests), tuple(task.empty(terms) for task in program.tasks))
-
-
-def merge(program: Program, left: Totals, right: Totals) -> Totals:  # noqa: ARG001 - parts know how they merge
-    """Add two totals of the same program; associative, and commutative."""
-    parts = (one.merge(other) for one, other in zip(left.parts, right.parts, strict=True))
-    return Totals(left.tally.merge(right.tally), tuple(parts))
 
 
 def largest_label(rows: Rows) -> int:

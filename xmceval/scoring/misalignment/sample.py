@@ -70,7 +70,7 @@ class SampledRows(NamedTuple):
         )
 
 
-class Sample(Mergeable):
+class RowSample(Mergeable):
     """At most CAPACITY rows of a system; threads may add at the same time.
 
     Attributes

@@ -14,7 +14,7 @@ from xmceval.scoring.evaluate import rows_at_once
 from xmceval.scoring.program import Program
 from xmceval.scoring.sums import Pending
 from xmceval.scoring.tasks.task import Task
-from xmceval.scoring.totals import Tally, Totals, empty, merge
+from xmceval.scoring.totals import Tally, Totals, empty
 from xmceval.scoring.worker import Run, Worker
 
 
@@ -124,7 +124,7 @@ class Accumulator:
         """Add a batch of several blocks in threads, in two passes where labels are counted."""
         program = self._program_of(self._staged)
         added = self._evaluate(program, empty(program, terms), truth, scores, terms)
-        merged = merge(program, Totals(totals.tally, tuple(totals.parts[i] for i in self._staged)), added)
+        merged = Totals(totals.tally, tuple(totals.parts[i] for i in self._staged)).merge(added)
         parts = list(totals.parts)
         for i, part in zip(self._staged, merged.parts, strict=True):
             parts[i] = part

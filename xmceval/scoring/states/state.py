@@ -20,7 +20,7 @@ from xmceval.scoring.limbs import MOST_STATES, first_mark, join, last_mark, mark
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program
 from xmceval.scoring.states.stateparts import Part, check_parts, join_parts
-from xmceval.scoring.totals import Totals, empty, merge as merge_totals
+from xmceval.scoring.totals import Totals, empty
 from xmceval.version import VERSION
 
 WHAT = "a state"
@@ -121,7 +121,7 @@ class State:
             self if self.is_whole else other,
             name=self.name,
             terms=replace((self if self.is_whole else other).terms, width=width),
-            totals=merge_totals(self.program, self.totals, other.totals),
+            totals=self.totals.merge(other.totals),
             parts=join_parts(self.parts, other.parts),
             warnings=_each_once(self.warnings, other.warnings),
             notes=_each_once(self.notes, other.notes),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,9 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError, counted, listed
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
-from xmceval.rows.locked import Locked
 from xmceval.scoring.batch import Batch, Terms
 from xmceval.scoring.estimates import Estimate
+from xmceval.scoring.mergeable import Field, Mergeable
 from xmceval.scoring.per_label.labelcounters import MOST_WEIGHT, WEIGHT_BITS
 from xmceval.scoring.tasks.areas import Areas, Cells, compute_areas, sort_cells
 from xmceval.scoring.tasks.task import Estimates, Scored, Task, by_rel, look_up
@@ -24,7 +25,7 @@ NO_CELLS = Cells(np.empty(0, dtype=np.int32), np.empty(0), np.empty(0, dtype=np.
 SHORT = 1 << 31  # labels below are held in 32 bits
 
 
-class Held(Locked):
+class Held(Mergeable):
     """The cells of the rows added so far; threads may add at the same time.
 
     Attributes
@@ -36,6 +37,8 @@ class Held(Locked):
         0 without sample weights.
     """
 
+    fields = (Field("chunks", add, is_stored=False), Field("rows", add, is_stored=False))
+
     def __init__(self, bits: int = 0) -> None:
         super().__init__()
         self.chunks: list[Cells] = []
@@ -43,21 +46,12 @@ class Held(Locked):
 
     def add(self, chunks: Sequence[Cells], rows: int) -> None:
         """Add cells of some rows."""
-        with self._lock:
-            self.chunks.extend(chunks)
-            self.rows += rows
+        self.combine(chunks=[*chunks], rows=rows)
         if self.bits and self.rows >> self.bits >= MOST_WEIGHT:
             raise DataError(
                 f"the sample weights sum to more than {MOST_WEIGHT / 2:,.0f} times the largest of them: "
                 "label-wise metrics count them exactly up to there"
             )
-
-    def merge(self, other: Held) -> Held:
-        """Return the cells of the rows of both."""
-        merged = Held(self.bits)
-        for each in (self, other):
-            merged.add(each.chunks, each.rows)
-        return merged
 
     @property
     def true(self) -> Int64:

@@ -85,12 +85,12 @@ class Labelwise(Task):
         return [*counting, *(cls((), rel, ks) for (rel, _), ks in cutoffs.items())]
 
     @property
-    def needs_scores(self) -> bool:  # type: ignore[override]
+    def needs_scores(self) -> bool:
         """Whether decisions are counted, and not the labels at cutoffs."""
         return not self.cutoffs.size
 
     @property
-    def follows_ties(self) -> bool:  # type: ignore[override]
+    def follows_ties(self) -> bool:
         """Whether decisions are counted: which labels are within a cutoff follows the order by label."""
         return not self.cutoffs.size
 

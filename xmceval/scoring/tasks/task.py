@@ -52,12 +52,8 @@ class Task(ABC):
         Whether a part has ``true``: the true labels without a score, and all true labels.
     has_bins, has_remarks : bool
         Whether there is `finish_bins`, and `remarks`.
-    needs_scores : bool
-        Whether the scores of all labels are looked at, not only the ranking and the ties at its end.
     needs_zeros : bool
         Whether the stored zeros of the truth are looked at.
-    follows_ties : bool
-        Whether any treatment of ties is possible, or only the order by label.
     """
 
     measures: tuple[Measure, ...]
@@ -68,8 +64,16 @@ class Task(ABC):
     has_bins: ClassVar[bool] = False
     has_remarks: ClassVar[bool] = False
     needs_zeros: ClassVar[bool] = False
-    needs_scores = True
-    follows_ties = True
+
+    @property
+    def needs_scores(self) -> bool:
+        """Whether the scores of all labels are looked at, not only the ranking and the ties at its end."""
+        return True
+
+    @property
+    def follows_ties(self) -> bool:
+        """Whether any treatment of ties is possible, or only the order by label."""
+        return True
 
     @property
     def tied_by_label(self) -> Mapping[str, Sequence[Measure]]:

@@ -14,7 +14,7 @@ from xmceval.files.either import open_either
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.paths import as_input, to_path
 from xmceval.files.sidecars.labelnames import Names
-from xmceval.inspection.tally import MAX_FAULTS, Spread, FileTally, spread_of_labels, spread_of_rows, tally_rows
+from xmceval.inspection.tally import MAX_FAULTS, FileTally, Spread, spread_of_labels, spread_of_rows, tally_rows
 from xmceval.rows.block import Int64, Scratch, Source
 from xmceval.rows.checks import LARGEST_GRADE, validated_truth
 from xmceval.rows.width import Width

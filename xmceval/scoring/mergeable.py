@@ -75,13 +75,17 @@ class Mergeable(Locked):
     """
 
     fields: ClassVar[tuple[Field, ...]] = ()
+    _combine: ClassVar[dict[str, Callable[[Any, Any], Any]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls._combine = {field.name: field.combine for field in cls.fields}
 
     def combine(self, **values: Any) -> None:
         """Combine fields with those of further rows."""
         with self._lock:
-            for field in self.fields:
-                if field.name in values:
-                    setattr(self, field.name, field.combine(getattr(self, field.name), values[field.name]))
+            for name, value in values.items():
+                setattr(self, name, self._combine[name](getattr(self, name), value))
 
     def merge(self: P, other: P) -> P:
         """Return the part of the rows of both; associative, and commutative."""

@@ -56,7 +56,9 @@ def _decode_zeros(limbs: Int64, own: Int64) -> Int64:
 
 
 def _widen(left: Float64, right: Float64) -> Float64:
-    """Return the range of the grades of both."""
+    """Return the range of the grades of both; `left` itself where it has that of the other."""
+    if left[0] <= right[0] and right[1] <= left[1]:
+        return left
     return np.array([min(left[0], right[0]), max(left[1], right[1])])
 
 

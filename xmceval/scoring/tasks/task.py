@@ -6,8 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-
 from xmceval.errors import listed
 from xmceval.kernels.metrics.topk import SLOTS
 from xmceval.kernels.metrics.totals import add_values
@@ -147,17 +145,14 @@ class RowValues(NamedTuple):
         The parts of bins of labels in them, or no rows.
     left_out : int64 array [n_measures]
         Rows without a value.
-    unscored_true : int
-        True labels without a score, where whole rows are looked at.
-    n_true : int
-        True labels, there.
+    true : int64 array [2], optional
+        True labels without a score, and all true labels, where whole rows are looked at.
     """
 
     values: Float64
     shares: Float64
     left_out: Int64
-    unscored_true: int = 0
-    n_true: int = 0
+    true: Int64 | None = None
 
 
 class RowTask(Task):
@@ -200,8 +195,8 @@ class RowTask(Task):
             wrong = add_values(rows.shares, batch.weights, shares, extremes[n:])
         if wrong >= 0:
             raise batch.fault(int(wrong), OUT_OF_RANGE)
-        true = np.array([rows.unscored_true, rows.n_true], dtype=np.int64)
-        part.combine(sums=sums, shares=shares, left_out=rows.left_out, true=true, extremes=extremes)
+        true = {} if rows.true is None else {"true": rows.true}
+        part.combine(sums=sums, shares=shares, left_out=rows.left_out, extremes=extremes, **true)
         return rows
 
     def finish(self, part: Sums, scored: Scored) -> Estimates:

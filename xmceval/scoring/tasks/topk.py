@@ -160,21 +160,22 @@ class TopK(RowTask):
         return np.isin(np.arange(kernels.N_GAINS), self.curves[:, 0]).astype(np.int64)
 
     @cached_property
-    def ideals(self) -> Float64:
-        """The running sums [n_curves, deepest cutoff + 1] where all labels are hits; other ideals depend on the row."""
-        ideals = np.zeros((len(self.curves), self.discounts.shape[1] + 1))
+    def first_running(self) -> Float64:
+        """The running sums [2, n_curves, deepest cutoff + 1] to begin with: ideals of hits do not depend on the row."""
+        running = np.zeros((2, len(self.curves), self.discounts.shape[1] + 1))
         for c, (_, discount, fold) in enumerate(self.curves):
-            ideals[c, 1:] = IDEALS[fold](self.discounts[discount])
-        return ideals
+            running[kernels.IDEAL, c, 1:] = IDEALS[fold](self.discounts[discount])
+        return running
 
     def _space(self, array: Callable[..., NDArray[Any]], n_keys: int) -> tuple[NDArray[Any], ...]:
         """Return what the kernel writes between rows: used gains, gains, running sums, keys, places, bins."""
-        n_curves, depth = len(self.curves), self.discounts.shape[1]
+        depth, first = self.discounts.shape[1], self.first_running
         gains = array("gains", 2 * kernels.N_GAINS * depth, np.float64).reshape(2, kernels.N_GAINS, depth)
-        running = array("running sums", 2 * n_curves * (depth + 1), np.float64).reshape(2, n_curves, depth + 1)
-        running[kernels.IDEAL], running[kernels.ACTUAL, :, 0] = self.ideals, 0.0
-        of_ranks = (array(name, depth + kernels.LANES - 1, np.int64) for name in ("places", "bins of ranks"))
-        return self.used, gains, running, array("keys", n_keys, np.int64), *of_ranks
+        running = array("running sums", first.size, np.float64).reshape(first.shape)
+        running[:] = first
+        n_places = depth + kernels.LANES - 1
+        places = array("places", 2 * n_places, np.int64)
+        return self.used, gains, running, array("keys", n_keys, np.int64), places[:n_places], places[n_places:]
 
     def compute(self, batch: Batch) -> RowValues:
         """Compute the values of rows, and the shares of bins of labels in them."""

@@ -130,7 +130,8 @@ class WholeRow(RowTask):
                 "a grade is above the greatest of ERR; expected at most its max "
                 "(hint: pass the greatest grade of the scale, such as ERR(max=4)@5)",
             )
-        return RowValues(values, _NO_SHARES, left_out, int(status[kernels.UNLISTED]), int(truth.indptr[-1]))
+        true = np.array([status[kernels.UNLISTED], truth.indptr[-1]], dtype=np.int64)
+        return RowValues(values, _NO_SHARES, left_out, true)
 
     @property
     def tied_by_label(self) -> Mapping[str, Sequence[Measure]]:

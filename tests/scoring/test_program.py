@@ -1,7 +1,9 @@
 """Programs: every measure has one task, every rule of the table is implemented, and unknown rules are errors."""
 
+import pickle
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from support.measures import names_of
 
@@ -15,6 +17,7 @@ from xmceval.scoring.batch import Terms
 from xmceval.scoring.mergeable import Mergeable
 from xmceval.scoring.program import KINDS, compile_program
 from xmceval.scoring.tasks.judged import Judged
+from xmceval.scoring.tasks.labelwise import Labelwise
 from xmceval.scoring.tasks.task import TREATMENTS, RowTask, Task
 
 
@@ -75,14 +78,13 @@ TASKS = compile_program(list(dict.fromkeys(EVERY_MEASURE))).tasks
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: type(task).__name__)
 def test_what_a_task_declares_is_what_it_has(task):
     kind = type(task)
-    assert task.has_rows == isinstance(task, RowTask)
     assert task.has_bins == (kind.finish_bins is not Task.finish_bins)
     assert task.has_remarks == (kind.remarks is not Task.remarks)
     part = task.empty(Terms(width=Width(5, "the test")))
     assert isinstance(part, Mergeable)
     assert {field.name for field in part.fields} <= set(vars(part))
     assert not task.counts_unscored or part.true.tolist() == [0, 0]
-    assert not task.has_rows or part.left_out.tolist() == [0] * len(task.measures)
+    assert not isinstance(task, RowTask) or part.left_out.tolist() == [0] * len(task.measures)
     assert set(task.tied_by_label) <= set(TREATMENTS)
     assert {measure for tied in task.tied_by_label.values() for measure in tied} <= set(task.measures)
 
@@ -90,3 +92,22 @@ def test_what_a_task_declares_is_what_it_has(task):
 def test_only_the_program_that_counts_judged_labels_asks_for_stored_zeros():
     for task in TASKS:
         assert replace(compile_program(parse("P@1")), tasks=(task,)).needs_zeros == isinstance(task, Judged)
+
+
+def test_a_program_can_be_pickled():
+    """It goes to other processes with all tasks; its measures are found again by their names."""
+    program = compile_program(parse(METRICS, [1, 3])).with_tasks([Labelwise((), 1, np.array([3]))])
+    copy = pickle.loads(pickle.dumps(program))
+    assert copy.measures == program.measures
+    assert [(type(each), each.measures, each.rel) for each in copy.tasks] == [
+        (type(each), each.measures, each.rel) for each in program.tasks
+    ]
+    assert copy.tasks[-1].cutoffs.tolist() == [3]
+    assert all(own.metric is its.metric for own, its in zip(program.measures, copy.measures, strict=True))
+
+
+def test_columns_are_in_the_order_of_tasks_and_known_by_measure():
+    program = compile_program(parse("AP,P,LRAP,macroF1,nDCG", [3, 1]))
+    assert [*program.columns] == [each for each in program.measures if each.name.partition("@")[0] != "macroF1"]
+    assert sorted(program.columns, key=program.columns.get) == program.row_measures
+    assert len(program.columns) == sum(len(task.measures) for task in program.row_tasks) == 7

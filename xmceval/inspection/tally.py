@@ -1,4 +1,4 @@
-"""Tally: what the rows of a file contain, counted block by block in threads."""
+"""FileTally: what the rows of a file contain, counted block by block in threads."""
 
 from __future__ import annotations
 

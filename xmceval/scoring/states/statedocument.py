@@ -21,6 +21,7 @@ from xmceval.scoring.states.state import WHAT, State
 from xmceval.scoring.states.statefields import PROPENSITIES, read_fields
 from xmceval.scoring.states.stateparts import Part, check_parts
 from xmceval.scoring.states.stored import MOST_LABELS, MOST_ROWS, refuse_rest, take
+from xmceval.scoring.tasks.task import RowTask
 from xmceval.scoring.totals import Totals, empty
 
 
@@ -134,7 +135,7 @@ def _check_sizes(state: State) -> None:
     if not n_counted <= n_rows <= MOST_ROWS or (terms.weights is None and n_counted < n_rows):
         raise ValueError(f"parts: {n_rows:,} rows, of which {n_counted:,} are counted")
     pairs = zip(state.program.tasks, state.totals.parts, strict=True)
-    left_out = [int(part.left_out.max(initial=0)) for task, part in pairs if task.has_rows]
+    left_out = [int(part.left_out.max(initial=0)) for task, part in pairs if isinstance(task, RowTask)]
     if tally.sketch.n_rows > n_rows or max(left_out, default=0) > tally.n_rows:
         raise ValueError(f"there are not so many rows as are left out or hashed, of {n_rows:,}")
     terms.width.check_cutoff(state.program.deepest)

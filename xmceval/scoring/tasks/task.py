@@ -42,8 +42,6 @@ class Task(ABC):
     measures : tuple of Measure
     rel : int
         The grade from which on a label is true.
-    has_rows : bool
-        Whether the measures come from values of rows: a `RowTask`, whose parts of totals are `Sums`.
     counts_in_place : bool
         Whether a part is too large to be copied for each batch of a loop.
     counts_unscored : bool
@@ -56,7 +54,6 @@ class Task(ABC):
 
     measures: tuple[Measure, ...]
     rel: int
-    has_rows: ClassVar[bool] = False
     counts_in_place: ClassVar[bool] = False
     counts_unscored: ClassVar[bool] = False
     has_bins: ClassVar[bool] = False
@@ -164,7 +161,6 @@ class RowTask(Task):
         Whether the values have that of the ideal ranking, and bins of labels have shares in them.
     """
 
-    has_rows = True
     has_ceiling: ClassVar[bool] = False
 
     @property

@@ -228,24 +228,24 @@ def _normalize(word: str) -> str:
     return re.sub(r"[ _-]", "", word).lower().removesuffix("atk")
 
 
+_METRICS_BY_KEY = {_normalize(name): name for name in METRICS}
 _ALIASES_BY_KEY = {_normalize(alias): name for alias, name in ALIASES.items()}
 
 
 def _find_metric(word: str, at: str | None, name: str) -> tuple[Metric, dict[str, str], str | None]:
     """Find a metric by its name or an alias; also the options of the alias, and the cutoff that it names."""
     key = _normalize(word)
-    names_by_key = {_normalize(metric): metric for metric in METRICS}
     tail = "n" if at is not None and at.lower() == "n" else "k"  # R@n and AUC@k are entries of their own
     for candidate in ([f"{key}@{tail}"] if at is not None else []) + [key]:
-        if candidate in names_by_key:
-            return METRICS[names_by_key[candidate]], {}, None
+        if candidate in _METRICS_BY_KEY:
+            return METRICS[_METRICS_BY_KEY[candidate]], {}, None
     if key in _ALIASES_BY_KEY:
         meaning = _ALIASES_BY_KEY[key]
         measure = _parse_name(meaning, [1])[0]
         cutoff = meaning.partition("@")[2] if measure.metric.cutoff != "none" else ""
         return measure.metric, dict(measure.chosen), cutoff or None
-    near = difflib.get_close_matches(key, [*names_by_key, *_ALIASES_BY_KEY], 3, NEAR)
-    meant = dict.fromkeys((_ALIASES_BY_KEY | names_by_key)[each] for each in near)
+    near = difflib.get_close_matches(key, [*_METRICS_BY_KEY, *_ALIASES_BY_KEY], 3, NEAR)
+    meant = dict.fromkeys((_ALIASES_BY_KEY | _METRICS_BY_KEY)[each] for each in near)
     question = f"; did you mean {' or '.join(meant)}?" if meant else ""
     raise UsageError(f"unknown metric {name!r}{question} (hint: xmceval metrics lists all)")
 

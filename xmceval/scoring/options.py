@@ -7,7 +7,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property
+from functools import cache, cached_property
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
 from xmceval.errors import UsageError, argument, listed
@@ -259,6 +260,11 @@ class Options:
         return changed
 
 
-def specs(of: type[Any] | None = None) -> dict[str, Spec]:
+def specs(of: type[Any] | None = None) -> Mapping[str, Spec]:
     """Return how each option of a dataclass is shown, by name; default those of scoring."""
-    return {each.name: each.metadata["spec"] for each in fields(of or Options) if "spec" in each.metadata}
+    return _list_specs(of or Options)
+
+
+@cache
+def _list_specs(of: type[Any]) -> Mapping[str, Spec]:
+    return MappingProxyType({each.name: each.metadata["spec"] for each in fields(of) if "spec" in each.metadata})

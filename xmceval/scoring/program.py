@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -145,10 +146,12 @@ def compile_program(measures: Sequence[Measure]) -> Program:
         raise UsageError(f"k = {cutoffs[-1]:,} is above {MAX_CUTOFF:,}, the deepest cutoff")
     for measure in measures:
         _check_labels_of_mean(measure)
-    untaken = [measure for measure in measures if sum(kind.takes(measure) for kind in KINDS) != 1]
+    taken = {kind: [measure for measure in measures if kind.takes(measure)] for kind in KINDS}
+    takers = Counter(measure for of_kind in taken.values() for measure in of_kind)
+    untaken = [measure for measure in measures if takers[measure] != 1]
     if untaken:
         raise LookupError(f"no task computes {listed(untaken)}")
-    tasks = [task for kind in KINDS for task in kind.compile([each for each in measures if kind.takes(each)])]
+    tasks = [task for kind, of_kind in taken.items() if of_kind for task in kind.compile(of_kind)]
     return Program(tuple(measures), np.array(cutoffs, dtype=np.int64), tuple(tasks))
 
 

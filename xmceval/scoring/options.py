@@ -262,9 +262,10 @@ class Options:
 
 def specs(of: type[Any] | None = None) -> Mapping[str, Spec]:
     """Return how each option of a dataclass is shown, by name; default those of scoring."""
-    return _list_specs(of or Options)
+    kind: Any = of or Options
+    return _list_specs(kind)
 
 
 @cache
-def _list_specs(of: type[Any]) -> Mapping[str, Spec]:
+def _list_specs(of: Any) -> Mapping[str, Spec]:
     return MappingProxyType({each.name: each.metadata["spec"] for each in fields(of) if "spec" in each.metadata})

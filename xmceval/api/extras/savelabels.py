@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from xmceval.api.scoring.inputs import find_propensities
+from xmceval.api.scoring.propensities import find_propensities
 from xmceval.api.scoring.setup import Opened, Setup
 from xmceval.errors import UsageError, argument
 from xmceval.files.io.paths import to_path
@@ -128,8 +128,8 @@ def saving_labels(setup: Setup, opened: Sequence[Opened], path: str | Path | Non
     propensities = setup.terms.propensities
     is_passed = any(getattr(setup.options, name) is not None for name in SOURCES)
     if propensities is NO_PROPENSITIES and is_passed:
-        weighing = find_propensities(setup.opener, setup.truth.source, setup.terms.width)
-        propensities = weighing.propensities or NO_PROPENSITIES
+        lookup = find_propensities(setup.opener, setup.truth.source, setup.terms.width)
+        propensities = lookup.propensities or NO_PROPENSITIES
     path = to_path(path)
     with open_targets([path], force=False) as [file]:
         yield LabelSaving(setup, opened, file, path, propensities)

@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xmceval.api.scoring.inputs import Weights
 from xmceval.api.scoring.setup import Named, Opened, Setup
+from xmceval.api.scoring.weights import Weights
 from xmceval.errors import DataError, UsageError, argument, listed
 from xmceval.files.io.paths import to_path
 from xmceval.files.writing.targets import open_targets

@@ -13,13 +13,13 @@ from xmceval.api.scoring.inputs import (
     Opener,
     check_narrow,
     find_filter,
-    find_propensities,
     hint_at_lists,
-    numbers,
-    unit_of,
+    take_numbers,
 )
 from xmceval.api.scoring.openshards import check_inputs
-from xmceval.api.scoring.setup import doubt_threshold, fit_program
+from xmceval.api.scoring.propensities import find_propensities, fit_program
+from xmceval.api.scoring.setup import doubt_threshold
+from xmceval.api.scoring.weights import unit_of
 from xmceval.errors import DataError, UsageError, argument, counted, listed
 from xmceval.labels.bins import make_bins
 from xmceval.labels.propensity import NO_PROPENSITIES
@@ -73,10 +73,10 @@ class Evaluation:
         warnings, notes = doubt_threshold(options, program), tuple[str, ...]()
         if program.needs_propensities or options.by_frequency is not None:
             _check_sources(options, program.measures)
-            weighing = find_propensities(opener, unread, width)
-            program = fit_program(program, weighing)
-            width, propensities, notes = weighing.width, weighing.propensities, weighing.notes
-            warnings = (*warnings, *weighing.warnings)
+            lookup = find_propensities(opener, unread, width)
+            program = fit_program(program, lookup)
+            width, propensities, notes = lookup.width, lookup.propensities, lookup.notes
+            warnings = (*warnings, *lookup.warnings)
         terms = Terms(
             propensities=propensities or NO_PROPENSITIES,
             weights=None if max_weight is None else NO_WEIGHTS,
@@ -220,7 +220,7 @@ class Evaluation:
             if greatest is not None:
                 raise UsageError(f"batch {truth.number} has no sample_weight, but max_weight was passed")
             return None
-        weights, _ = numbers(sample_weight, name, "row")
+        weights, _ = take_numbers(sample_weight, name, "row")
         if weights.size != truth.n_rows:
             raise DataError(
                 f"{name} has {counted(weights.size, 'number')}, but {truth.name} {counted(truth.n_rows or 0, 'row')}; "

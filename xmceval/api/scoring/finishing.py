@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from xmceval.api.scoring.inputs import check_any_weight, doubt_small_weights
+from xmceval.api.scoring.weights import check_any_weight, doubt_small_weights
 from xmceval.errors import UsageError
 from xmceval.labels.catalogue import Sizes, find_dataset, hint_at_dataset
 from xmceval.report.result import Result, make_result

@@ -13,16 +13,15 @@ from xmceval.api.files.fuse import Fused
 from xmceval.api.scoring.finishing import check_dataset, find_sizes
 from xmceval.api.scoring.inputs import (
     Opener,
-    Weighing,
     check_common_labels,
     check_narrow,
     find_filter,
-    find_propensities,
     is_same,
-    read_weights,
 )
 from xmceval.api.scoring.openshards import Input, check_inputs
-from xmceval.errors import DataError, UsageError, argument, listed
+from xmceval.api.scoring.propensities import PropensityLookup, find_propensities, fit_program
+from xmceval.api.scoring.weights import read_weights
+from xmceval.errors import DataError, argument, listed
 from xmceval.files.io.paths import as_input
 from xmceval.labels.bins import make_bins
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
@@ -123,30 +122,30 @@ class Setup:
         check_common_labels(
             truth.judgments, options.train, options.counts, options.inverse_propensities, options.filter
         )
-        weighing = Weighing(opener.width(truth.source), None)
+        lookup = PropensityLookup(opener.width(truth.source), None)
         frequencies = NO_PROPENSITIES
-        needs_weights = program.needs_propensities or options.by_frequency is not None
-        if needs_weights or needs_counts:
-            weighing = find_propensities(opener, truth.source, weighing.width)
-            frequencies = weighing.propensities or NO_PROPENSITIES
-            weighing = weighing if needs_weights else Weighing(weighing.width, None, weighing.notes)
-        program = fit_program(program, weighing)
-        weighing.width.check_cutoff(program.deepest)
+        needs_propensities = program.needs_propensities or options.by_frequency is not None
+        if needs_propensities or needs_counts:
+            lookup = find_propensities(opener, truth.source, lookup.width)
+            frequencies = lookup.propensities or NO_PROPENSITIES
+            lookup = lookup if needs_propensities else PropensityLookup(lookup.width, None, lookup.notes)
+        program = fit_program(program, lookup)
+        lookup.width.check_cutoff(program.deepest)
         weights = read_weights(options.sample_weight, truth.source, max_weight)
         terms = Terms(
-            width=weighing.width,
-            propensities=weighing.propensities or NO_PROPENSITIES,
+            width=lookup.width,
+            propensities=lookup.propensities or NO_PROPENSITIES,
             weights=weights.values,
             weight_unit=weights.unit,
-            filter=find_filter(options.filter, truth.source, weighing.width),
+            filter=find_filter(options.filter, truth.source, lookup.width),
             filter_truth=options.filter_truth,
             drop_empty=options.empty_rows == "drop",
             zero_unscored=options.unscored == "zero",
             threshold=-np.inf if options.threshold is None else options.threshold,
             ties=options.ties,
         )
-        warnings = (*doubt_threshold(options, program), *weighing.warnings, *weights.warnings)
-        notes = (*truth.notes, *weighing.notes)
+        warnings = (*doubt_threshold(options, program), *lookup.warnings, *weights.warnings)
+        notes = (*truth.notes, *lookup.notes)
         name = input_name(y_true)
         return cls(options, opener, truth, name, program, terms, notes, warnings, frequencies, engine)
 
@@ -246,23 +245,6 @@ def _scores_name(y_score: Any) -> str:
         return input_name(y_score)
     weights = f" with weights {listed(f'{weight:g}' for weight in y_score.weights)}" if y_score.weights else ""
     return f"{listed(map(_scores_name, y_score.systems))} fused by {y_score.by}{weights}"
-
-
-def fit_program(program: Program, weighing: Weighing) -> Program:
-    """Return the program without the measures for which there are no propensities."""
-    propensities = weighing.propensities
-    asking = [measure for measure in program.measures if measure.option("over") == "train"]
-    if asking and (propensities is None or not propensities.from_training):
-        raise UsageError(
-            f"{listed(asking)}: over=train needs training labels "
-            f"(hint: pass {argument('train')} or {argument('counts')})"
-        )
-    if propensities is not None or not program.needs_propensities:
-        return program
-    rest = program.without_propensities()
-    if rest is None:
-        raise DataError(weighing.warnings[-1])
-    return rest
 
 
 def doubt_threshold(options: Options, program: Program) -> tuple[str, ...]:

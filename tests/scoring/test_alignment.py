@@ -17,12 +17,13 @@ from xmceval.rows.matrices import matrices
 from xmceval.rows.matrices.matrices import as_scores, as_truth
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import Terms
-from xmceval.scoring.evaluate import System, evaluate
+from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.misalignment import sample
 from xmceval.scoring.misalignment.alignment import Hits, measure_alignment
 from xmceval.scoring.misalignment.sample import NO_LABEL, SampledRows, hash_runs
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import compile_program
+from xmceval.scoring.system import System
 from xmceval.scoring.totals import merge
 
 PROGRAM = compile_program(parse(["P@3"]))
@@ -66,7 +67,8 @@ def shifted(scores, by):
 
 def totals_of(y_true, y_score, threads=1, **terms):
     terms = Terms(width=Width(y_true.shape[1], "y_true has"), **terms)
-    [totals] = evaluate(as_truth(y_true), [System(as_scores(y_score), terms)], PROGRAM, threads=threads)
+    truth = as_truth(y_true)
+    [totals] = evaluate(truth, [System.of(truth, as_scores(y_score), terms, PROGRAM)], PROGRAM, threads=threads)
     return totals
 
 

@@ -17,9 +17,10 @@ from xmceval.metrics.table import METRICS
 from xmceval.rows.matrices.matrices import as_scores, as_truth
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import Terms
-from xmceval.scoring.evaluate import System, evaluate
+from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.program import compile_program
 from xmceval.scoring.summary import finish_totals
+from xmceval.scoring.system import System
 
 N_LABELS, N_TRAIN = 12, 40
 INVERSE = np.array(naive.inverse_propensities(range(30), N_TRAIN, 0.55, 1.5))
@@ -68,8 +69,8 @@ def summary(kind, names, k=(1, 2, 3), bins=None, **terms):
         bins=None if bins is None else make_bins(bins, own, N_LABELS),
         **terms,
     )
-    truth, scores = to_csr(TRUTH, N_LABELS), to_csr(SCORES, N_LABELS, np.float64)
-    [totals] = evaluate(as_truth(truth), [System(as_scores(scores), given)], program, threads=1)
+    truth, scores = as_truth(to_csr(TRUTH, N_LABELS)), as_scores(to_csr(SCORES, N_LABELS, np.float64))
+    [totals] = evaluate(truth, [System.of(truth, scores, given, program)], program, threads=1)
     return finish_totals(program, totals, given, ceiling=True)
 
 

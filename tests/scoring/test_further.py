@@ -19,9 +19,10 @@ from xmceval.rows.matrices.matrices import as_scores, as_truth
 from xmceval.rows.width import Width
 from xmceval.scoring import totals
 from xmceval.scoring.batch import Terms
-from xmceval.scoring.evaluate import System, evaluate
+from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.program import compile_program
 from xmceval.scoring.summary import finish_totals
+from xmceval.scoring.system import System
 
 CLOSE = {"rel": 1e-12, "abs": 1e-12}
 COLUMNS = ("macroAUC", "microAUC", "macroAP")
@@ -272,7 +273,8 @@ def test_shards_merge_to_the_same_bits(made):
     terms = Terms(width=Width(60, "y_true has"), propensities=from_counts(np.arange(60.0), 99, "made", 0.55, 1.5))
 
     def part(i, j):
-        return evaluate(as_truth(truth[i:j]), [System(as_scores(scores[i:j]), terms)], program)[0]
+        rows = as_truth(truth[i:j])
+        return evaluate(rows, [System.of(rows, as_scores(scores[i:j]), terms, program)], program)[0]
 
     whole = finish_totals(program, part(0, 400), terms).figures
     for ends in ((0, 150, 400), (0, 1, 399, 400)):

@@ -23,9 +23,10 @@ from xmceval.rows.matrices.matrices import as_scores, as_truth
 from xmceval.rows.width import Width
 from xmceval.scoring import totals
 from xmceval.scoring.batch import Terms
-from xmceval.scoring.evaluate import System, evaluate
+from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.program import compile_program
 from xmceval.scoring.summary import finish_totals
+from xmceval.scoring.system import System
 
 SLACK = 1e-12
 K = 3
@@ -231,7 +232,8 @@ def test_blocks_and_threads_give_the_same_bits(made, whole, monkeypatch, entries
 def totals_of(program, truth, scores, inverse, **options):
     width = Width(truth.shape[1], "y_true has")
     terms = Terms(width=width, propensities=from_values(inverse, "made"))
-    [found] = evaluate(as_truth(truth), [System(as_scores(scores), terms)], program, **options)
+    rows = as_truth(truth)
+    [found] = evaluate(rows, [System.of(rows, as_scores(scores), terms, program)], program, **options)
     return found, terms
 
 

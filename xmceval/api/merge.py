@@ -11,7 +11,7 @@ from typing import Any
 
 from xmceval.api.extras.savestate import check_new
 from xmceval.api.loops.evaluator import Evaluator
-from xmceval.api.scoring.finishing import finish_state
+from xmceval.api.scoring.finishing import check_filter, finish_state
 from xmceval.errors import DataError, UsageError, argument, counted, listed, warn
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.presence import check_files
@@ -96,6 +96,7 @@ def merge_states(states: Sequence[Any], *, name: str | None = None, save_state: 
     if save_state is not None:
         write_state(save_state, to_bytes(*as_document(replace(merged, name=str(save_state)), whole=False)))
         merged = replace(merged, warnings=(*merged.warnings, *([missing] if missing else [])))
+    check_filter(merged)
     result = finish_state(merged)
     return result if name is None else replace(result, name=name)
 

@@ -3,30 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, field
-from typing import Any, cast
-
-import numpy as np
+from dataclasses import dataclass
+from typing import cast
 
 from xmceval.errors import Fault
 from xmceval.rows.block import Block, Rows, Scratch, Selected, Source
 from xmceval.rows.matrices.dense import SelectingBlock
-
-
-@dataclass
-class Unread:
-    """A truth whose rows come later; nothing is known but its name."""
-
-    name: str
-    n_rows: int | None = None
-    n_labels: int | None = None
-    is_exact: bool = False
-    dtype: np.dtype[Any] | None = None
-    warnings: list[str] = field(default_factory=list)
-
-    def blocks(self) -> Generator[Block, None, None]:
-        """Yield nothing."""
-        yield from ()
 
 
 @dataclass

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from xmceval.api.loops.evaluation import Evaluation
+from xmceval.api.loops.updates import add_batch, begin_state
 from xmceval.api.scoring.finishing import finish_state
 from xmceval.errors import DataError, UsageError, XmcevalError, counted
 from xmceval.files.saved.statefiles import from_bytes, to_bytes
@@ -18,6 +18,7 @@ from xmceval.rows.matrices.arrays import as_array
 from xmceval.rows.progress import phase
 from xmceval.rows.threads import Progress
 from xmceval.scoring.options import Options
+from xmceval.scoring.states.accumulator import Accumulator
 from xmceval.scoring.states.state import State
 from xmceval.scoring.states.statedocument import as_document, restore
 
@@ -76,8 +77,7 @@ def score_batches(
     if weights is not None:
         max_weight = float(weights.max(initial=0.0)) if max_weight is None else max_weight
         batches = _with_weights(batches, weights)
-    base = Evaluation.of(options, max_weight, threads=1).state
-    content = to_bytes(*as_document(base))
+    content = to_bytes(*as_document(begin_state(options, max_weight)))
     tasks, root = _make_graph(content, batches)
     added: Added = root.compute() if client is None else _run(client, tasks, root, progress)
     _check(added)
@@ -205,12 +205,12 @@ def _return(content: bytes) -> bytes:
 def add_batches(base: bytes, rows: Any, number: int, rows_before: int) -> Added:
     """Score a batch, or a list of them; what is wrong with one is returned, so that nobody tries again."""
     try:
-        evaluation = Evaluation(restore(*from_bytes(base), NAME), threads=1)
+        accumulator = Accumulator(restore(*from_bytes(base), NAME), threads=1)
         is_one = isinstance(rows, tuple)
-        evaluation.batches_before, evaluation.rows_before = (number if is_one else 0), rows_before
-        for batch in [rows] if is_one else rows:
-            evaluation.add(*_check_batch(batch))
-        state = evaluation.state
+        for i, batch in enumerate([rows] if is_one else rows, start=1):
+            first_row = rows_before + accumulator.state.n_rows
+            add_batch(accumulator, *_check_batch(batch), number=number + 1 if is_one else i, first_row=first_row)
+        state = accumulator.state
         return Added(to_bytes(*as_document(state)), n_rows=state.n_rows)
     except XmcevalError as error:
         place = "" if isinstance(rows, tuple) else f"partition {number + 1}: "

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from xmceval.api.scoring.setup import Opened, Setup
+from xmceval.api.scoring.setup import Setup
 from xmceval.report.pictures import COLLECTED, COMPARISON, RESULTS, check_kinds
 from xmceval.report.result import Result
 from xmceval.scoring.observing.observers import Observer
+from xmceval.scoring.system import System
 
 if TYPE_CHECKING:  # loaded where they are asked for: each start pays for what it loads
     from xmceval.scoring.comparing.densities import Densities, Density
@@ -38,7 +39,7 @@ class PlotWatch:
     reliabilities: Reliabilities | None = None
 
     @classmethod
-    def of(cls, kinds: Iterable[str], setup: Setup, opened: Sequence[Opened], pairs: Sequence[Pair] = ()) -> PlotWatch:
+    def of(cls, kinds: Iterable[str], setup: Setup, opened: Sequence[System], pairs: Sequence[Pair] = ()) -> PlotWatch:
         """Make the observers that kinds of pictures need; `pairs` are those that are compared.
 
         Raises

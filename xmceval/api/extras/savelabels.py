@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from xmceval.api.scoring.propensities import find_propensities
-from xmceval.api.scoring.setup import Opened, Setup
+from xmceval.api.scoring.setup import Setup
 from xmceval.errors import UsageError, argument
 from xmceval.files.io.paths import to_path
 from xmceval.files.saved.labelwriting import LabelPair, LabelTable, check_label_file, write_label_values
@@ -19,6 +19,7 @@ from xmceval.files.writing.targets import open_targets
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.report.result import Result
 from xmceval.scoring.options import SOURCES
+from xmceval.scoring.system import System
 from xmceval.scoring.totals import Totals
 
 if TYPE_CHECKING:  # loaded where a file is named: each start pays for what it loads
@@ -58,7 +59,7 @@ class LabelSaving:
     """Values of labels that are being saved, or nothing."""
 
     setup: Setup
-    opened: Sequence[Opened]
+    opened: Sequence[System]
     file: BinaryIO | None = None
     path: Path = Path()
     propensities: Propensities = NO_PROPENSITIES
@@ -117,7 +118,7 @@ class LabelSaving:
 
 
 @contextmanager
-def saving_labels(setup: Setup, opened: Sequence[Opened], path: str | Path | None) -> Iterator[LabelSaving]:
+def saving_labels(setup: Setup, opened: Sequence[System], path: str | Path | None) -> Iterator[LabelSaving]:
     """Write the values of labels to a file, if one is named; the setup counts labels then.
 
     Training rows and 1/p are those that the metrics use, or where none does those of the file that is passed.

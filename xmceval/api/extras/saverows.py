@@ -8,10 +8,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xmceval.api.scoring.setup import Opened, Setup
+from xmceval.api.scoring.setup import Setup
 from xmceval.errors import UsageError
 from xmceval.report.result import Result
 from xmceval.scoring.observing.observers import Observer
+from xmceval.scoring.system import System
 
 if TYPE_CHECKING:  # loaded where a file is named: each start pays for what it loads
     from xmceval.files.saved.rowwriting import RowWriter
@@ -45,7 +46,7 @@ class Saving:
 
 
 @contextmanager
-def saving_rows(setup: Setup, opened: Sequence[Opened], path: str | Path | None) -> Iterator[Saving]:
+def saving_rows(setup: Setup, opened: Sequence[System], path: str | Path | None) -> Iterator[Saving]:
     """Write the values of rows to a file, if one is named.
 
     Raises

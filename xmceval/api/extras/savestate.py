@@ -7,22 +7,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from xmceval.api.scoring.setup import Named, Opened, Setup
-from xmceval.api.scoring.weights import Weights
+from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import DataError, UsageError, argument, listed
 from xmceval.files.io.paths import to_path
 from xmceval.files.writing.targets import open_targets
-from xmceval.scoring.batch import NO_WEIGHTS
-from xmceval.scoring.evaluate import System, doubt_header
 from xmceval.scoring.limbs import MOST_STATES
 from xmceval.scoring.options import SOURCES, Options
 from xmceval.scoring.program import compile_program
+from xmceval.scoring.system import System
 from xmceval.scoring.totals import Totals
-
-if TYPE_CHECKING:  # loaded where a file is named: each start pays for what it loads
-    from xmceval.scoring.states.state import State
 
 Shard = tuple[int, int]  # its number from 1 on, and how many there are
 
@@ -91,14 +86,15 @@ class StateSaving:
     def __init__(self, *, is_saving: bool = True) -> None:
         self._is_saving, self.content = is_saving, b""
 
-    def finish(self, setup: Setup, opened: Opened, totals: Totals, name: str, shard: Shard | None) -> None:
+    def finish(self, setup: Setup, system: System, totals: Totals, name: str, shard: Shard | None) -> None:
         """Make the content of the file."""
         if self._is_saving:
             from xmceval.files.saved.statefiles import to_bytes
             from xmceval.scoring.states.statedocument import as_document
 
-            state = make_state(setup, opened, totals, name, shard)
-            self.content = to_bytes(*as_document(state, whole=False))
+            state = setup.whole_state(system, totals)
+            parts = tuple(replace(part, name=name, shard=shard) for part in state.parts)
+            self.content = to_bytes(*as_document(replace(state, name=name, parts=parts), whole=False))
 
 
 def digesting_rows(setup: Setup, path: str | Path | None) -> Setup:
@@ -131,39 +127,3 @@ def saving_state(setup: Setup, path: str | Path | None, *, counts_labels: bool =
         saving = StateSaving()
         yield saving
         file.write(saving.content)
-
-
-def make_state(setup: Setup, opened: Opened, totals: Totals, name: str, shard: Shard | None) -> State:
-    """Return the totals of a system as a state."""
-    from xmceval.scoring.states.rowdigests import RowDigests
-    from xmceval.scoring.states.state import State
-    from xmceval.scoring.states.statedocument import recorded_options
-    from xmceval.scoring.states.stateparts import Part
-
-    terms, weights = opened.terms, opened.terms.weights
-    digests = totals.tally.digests or RowDigests()
-    part = Part(
-        name,
-        digests.n_rows,
-        setup.truth_name,
-        opened.file,
-        opened.name,
-        *digests.identity,
-        shard,
-    )
-    doubts = doubt_header(setup.truth.source, System(opened.scores.source, terms), totals)
-    # Those on weights and on the size of the data set are found again for all rows.
-    own = [line for line in setup.warnings if line not in Weights(weights).warnings]
-    warnings = (*own, *doubts, *setup.truth.source.warnings, *opened.scores.source.warnings)
-    used = NO_WEIGHTS if weights is None else weights[weights > 0] * terms.weight_unit
-    return State(
-        name,
-        recorded_options(setup.options.changed()),
-        setup.program,
-        replace(terms, weights=None if weights is None else NO_WEIGHTS),
-        totals,
-        (part,),
-        warnings,
-        (*setup.notes, *opened.scores.notes),
-        weight_range=(float(used.min(initial=float("inf"))), float(used.max(initial=0.0))),
-    )

@@ -131,10 +131,10 @@ class Opener:
     def _repaired(self, source: Source) -> Source:
         return merge_duplicate_labels(source) if self.options.duplicates == "max" else source
 
-    def width(self, truth: Source) -> Width:
+    def width(self, truth: Source | None) -> Width:
         """Return the number of labels that the truth, the caller and the names of labels declare."""
         n_labels = self.options.n_labels
-        if truth.n_labels is None:
+        if truth is None or truth.n_labels is None:
             width = Width() if n_labels is None else Width(n_labels, f"{argument('n_labels')} is")
         else:
             width = Width(truth.n_labels, f"{truth.name} has")
@@ -213,12 +213,12 @@ def take_numbers(values: Any, name: str, per: str = "label") -> tuple[Float64, s
     return array.astype(np.float64), name
 
 
-def find_filter(pairs: Any, truth: Source, width: Width) -> Filter | None:
+def find_filter(pairs: Any, truth: Source | None, width: Width) -> Filter | None:
     """Take the pairs of a filter and check them against the truth, as far as its size is known."""
     if pairs is None:
         return None
     checked = read_filter(pairs) if isinstance(pairs, (str, Path)) else as_filter(pairs)
-    if truth.n_rows is not None:
+    if truth is not None and truth.n_rows is not None:
         checked.check_rows(truth.n_rows, truth.name)
     checked.check_labels(width)
     return checked

@@ -34,8 +34,11 @@ class PropensityLookup:
     warnings: tuple[str, ...] = ()
 
 
-def find_propensities(opener: Opener, truth: Source, width: Width) -> PropensityLookup:
-    """Find inverse propensities in the one source that the options name, or else estimate them from the truth."""
+def find_propensities(opener: Opener, truth: Source | None, width: Width) -> PropensityLookup:
+    """Find inverse propensities in the one source that the options name, or else estimate them from the truth.
+
+    There is no truth where its rows come in batches; the options then name a source.
+    """
     options = opener.options
     a, b = constants(None if options.dataset is None else find_dataset(options.dataset), options.a, options.b)
     if options.inverse_propensities is not None:
@@ -47,21 +50,21 @@ def find_propensities(opener: Opener, truth: Source, width: Width) -> Propensity
     return _estimate_propensities(opener, truth, width, a, b)
 
 
-def _estimate_propensities(opener: Opener, truth: Source, width: Width, a: float, b: float) -> PropensityLookup:
+def _estimate_propensities(opener: Opener, truth: Source | None, width: Width, a: float, b: float) -> PropensityLookup:
     """Estimate from the frequencies of the training labels, or of the truth where there are none."""
     train, warnings = opener.options.train, list[str]()
-    training = Input(truth) if train is None else opener.truth(train, "train", width)
+    training = Input(truth) if train is None and truth is not None else opener.truth(train, "train", width)
     source = training.source
     if train is not None and source.n_labels is not None:
         width = width.agree(source.n_labels, source.name)
-    is_truth = train is None or are_same(source, truth)
-    if train is None:
+    is_truth = truth is not None and (train is None or are_same(source, truth))
+    if truth is not None and train is None:
         warnings.append(
             "no training labels were passed: propensities come from the label frequencies of "
             f"{truth.name} itself, and such values are not comparable with published ones "
             f"(hint: pass {argument('train', kind='FILE')})"
         )
-    elif is_truth:
+    elif truth is not None and is_truth:
         warnings.append(
             f"the training labels are {truth.name} itself: such values are not comparable with published ones"
         )

@@ -5,36 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from xmceval.api.files.fuse import Fused
-from xmceval.api.scoring.finishing import check_dataset, find_sizes
-from xmceval.api.scoring.inputs import (
-    Opener,
-    check_common_labels,
-    check_narrow,
-    find_filter,
-    is_same,
-)
+from xmceval.api.scoring.finishing import finish_state
+from xmceval.api.scoring.inputs import Opener, check_common_labels, check_narrow, find_filter, is_same
 from xmceval.api.scoring.openshards import Input, check_inputs
 from xmceval.api.scoring.propensities import PropensityLookup, find_propensities, fit_program
-from xmceval.api.scoring.weights import read_weights
+from xmceval.api.scoring.weights import range_of, read_weights
 from xmceval.errors import DataError, argument, listed
 from xmceval.files.io.paths import as_input
-from xmceval.labels.bins import make_bins
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
-from xmceval.report.result import Result, make_result
+from xmceval.report.result import Result
 from xmceval.rows.block import Source
 from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.threads import Progress
 from xmceval.scoring.batch import Terms
-from xmceval.scoring.evaluate import System, doubt_header, evaluate
+from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.observing.observers import Observer
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program, compile_program
 from xmceval.scoring.spec import input_name
+from xmceval.scoring.states.state import State
+from xmceval.scoring.states.stateparts import Part
+from xmceval.scoring.system import System
 from xmceval.scoring.totals import Totals
 
 Engine = Callable[..., list[Totals]]
@@ -49,17 +43,6 @@ class Named:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "y_score", as_input(self.y_score))
-
-
-@dataclass(frozen=True)
-class Opened:
-    """A system whose scores are open, and on what terms it is scored; `file` is how reports call the scores."""
-
-    name: str
-    file: str
-    scores: Input
-    terms: Terms
-    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -122,59 +105,78 @@ class Setup:
         check_common_labels(
             truth.judgments, options.train, options.counts, options.inverse_propensities, options.filter
         )
-        lookup = PropensityLookup(opener.width(truth.source), None)
-        frequencies = NO_PROPENSITIES
-        needs_propensities = program.needs_propensities or options.by_frequency is not None
-        if needs_propensities or needs_counts:
-            lookup = find_propensities(opener, truth.source, lookup.width)
-            frequencies = lookup.propensities or NO_PROPENSITIES
-            lookup = lookup if needs_propensities else PropensityLookup(lookup.width, None, lookup.notes)
-        program = fit_program(program, lookup)
-        lookup.width.check_cutoff(program.deepest)
-        weights = read_weights(options.sample_weight, truth.source, max_weight)
-        terms = Terms(
-            width=lookup.width,
-            propensities=lookup.propensities or NO_PROPENSITIES,
-            weights=weights.values,
-            weight_unit=weights.unit,
-            filter=find_filter(options.filter, truth.source, lookup.width),
-            filter_truth=options.filter_truth,
-            drop_empty=options.empty_rows == "drop",
-            zero_unscored=options.unscored == "zero",
-            threshold=-np.inf if options.threshold is None else options.threshold,
-            ties=options.ties,
+        rules = find_rules(opener, program, truth.source, needs_counts=needs_counts, max_weight=max_weight)
+        return cls(
+            options,
+            opener,
+            truth,
+            input_name(y_true),
+            rules.program,
+            rules.terms,
+            (*truth.notes, *rules.notes),
+            rules.warnings,
+            rules.frequencies,
+            engine,
         )
-        warnings = (*doubt_threshold(options, program), *lookup.warnings, *weights.warnings)
-        notes = (*truth.notes, *lookup.notes)
-        name = input_name(y_true)
-        return cls(options, opener, truth, name, program, terms, notes, warnings, frequencies, engine)
 
-    def open_systems(self, systems: Sequence[Named]) -> list[Opened]:
+    def open_systems(self, systems: Sequence[Named]) -> list[System]:
         """Open the scores of systems."""
-        opened = []
-        for system in systems:
-            scores = self.opener.scores(system.y_score, self.truth, self.terms.width)
-            terms = self._terms_of(scores.source)
-            name, file = system.name or scores.source.name, _scores_name(system.y_score)
-            opened.append(Opened(name, file, scores, terms, tuple(self._warn_of_truth(system.y_score))))
-        return opened
+        return [self._open(system) for system in systems]
+
+    def _open(self, system: Named) -> System:
+        scores = self.opener.scores(system.y_score, self.truth, self.terms.width)
+        opened = System.of(self.truth.source, scores.source, self._terms_of(scores.source), self.program)
+        return replace(
+            opened,
+            name=system.name or opened.name,
+            file=_scores_name(system.y_score),
+            notes=scores.notes,
+            warnings=tuple(self._warn_of_truth(system.y_score)),
+        )
 
     def evaluate(
-        self, opened: Sequence[Opened], observers: Sequence[Observer] = (), progress: Progress | None = None
+        self, systems: Sequence[System], observers: Sequence[Observer] = (), progress: Progress | None = None
     ) -> list[Totals]:
         """Return the totals of systems, and show the values of their rows to observers."""
         return self.engine(
-            self.truth.source,
-            [System(each.scores.source, each.terms) for each in opened],
-            self.program,
+            *(self.truth.source, systems, self.program),
             observers=observers,
             threads=self.options.threads,
             progress=progress,
         )
 
-    def results(self, opened: Sequence[Opened], totals: Sequence[Totals]) -> list[Result]:
+    def results(self, systems: Sequence[System], totals: Sequence[Totals]) -> list[Result]:
         """Finish the totals of systems."""
-        return [self._result(each, its_totals) for each, its_totals in zip(opened, totals, strict=True)]
+        pairs = list(zip(systems, totals, strict=True))
+        return [finish_state(self.state(*pair), tuple(self._doubt_files(*pair))) for pair in pairs]
+
+    def state(self, system: System, totals: Totals) -> State:
+        """Return the totals of a system as a state, without the warnings on how its files were read."""
+        terms, digests = system.terms, totals.tally.digests
+        n_rows = totals.tally.n_instances(drop_empty=terms.drop_empty) if digests is None else digests.n_rows
+        identity = () if digests is None else digests.identity
+        return State(
+            system.name,
+            self.options,
+            self.program,
+            terms,
+            totals,
+            (Part("", n_rows, self.truth_name, system.file, system.name, *identity),),
+            (*self.warnings, *system.warnings),
+            (*self.notes, *system.notes),
+            weight_range=range_of(terms.weights, terms.weight_unit),
+        )
+
+    def whole_state(self, system: System, totals: Totals) -> State:
+        """Return the state of a system with all its warnings, to be saved."""
+        state = self.state(system, totals)
+        return replace(state, warnings=(*state.warnings, *self._doubt_files(system, totals)))
+
+    def _doubt_files(self, system: System, totals: Totals) -> Iterator[str]:
+        """Warn of what was found while the rows of a system were read."""
+        yield from system.doubt_header(self.truth.source, totals)
+        yield from self.truth.source.warnings
+        yield from system.scores.warnings
 
     def _warn_of_truth(self, y_score: Any) -> Iterator[str]:
         """Warn of predictions that are the file of the truth."""
@@ -183,9 +185,7 @@ class Setup:
 
     def _terms_of(self, scores: Source) -> Terms:
         """Return the terms on which a system is scored: its own number of labels where the truth declares none."""
-        width = self.terms.width
-        if scores.is_exact and scores.n_labels is not None:
-            width = width.agree(scores.n_labels, scores.name, "column")
+        width, by_frequency = self.terms.width.agree_with(scores, "column"), self.options.by_frequency
         if self.program.needing_labels and not width.is_known:
             raise DataError(
                 f"{listed(self.program.needing_labels)}: no input declares the number of labels, which is needed "
@@ -193,43 +193,61 @@ class Setup:
             )
         if self.options.threshold is not None:
             check_narrow(scores)
-        bins = None
-        if self.options.by_frequency is not None:
-            if not width.is_known:
-                raise DataError(f"bins by frequency need the number of labels (hint: pass {argument('n_labels')})")
-            if self.terms.propensities is not NO_PROPENSITIES:
-                bins = make_bins(self.options.by_frequency, self.terms.propensities, width.n_labels)
-        return replace(self.terms, width=width, bins=bins, threshold=rounded(self.terms.threshold, scores.dtype))
+        if by_frequency is not None and not width.is_known:
+            raise DataError(f"bins by frequency need the number of labels (hint: pass {argument('n_labels')})")
+        terms = self.terms.with_width(width, by_frequency)
+        return replace(terms, threshold=rounded(terms.threshold, scores.dtype))
 
-    def _result(self, opened: Opened, totals: Totals) -> Result:
-        """Finish the totals of a system."""
-        terms, notes = opened.terms, opened.scores.notes
-        if terms.filter is not None:
-            terms.filter.check_labels(terms.width)
-        sizes = find_sizes(terms, totals)
-        doubts = doubt_header(self.truth.source, System(opened.scores.source, terms), totals)
-        width = terms.width.or_seen(totals.tally.largest_label)
-        if not terms.width.is_known:
-            notes = (*notes, f"no input declares the number of labels: {width.declared_by} {width.n_labels:,}")
-        return make_result(
-            opened.name,
-            self.program,
-            totals,
-            replace(terms, width=width),
-            self.options,
-            truth=self.truth_name,
-            scores=opened.file,
-            warnings=(
-                *self.warnings,
-                *opened.warnings,
-                *check_dataset(self.options, sizes, is_filtered=terms.filter is not None),
-                *doubts,
-                *self.truth.source.warnings,
-                *opened.scores.source.warnings,
-            ),
-            notes=(*self.notes, *notes, *self.program.remarks(totals.parts, width.n_labels)),
-            sizes=sizes,
-        )
+
+class Rules(NamedTuple):
+    """How rows are scored, found before any of them is read.
+
+    Attributes
+    ----------
+    program : Program
+        Without the metrics for which there are too few rows to estimate propensities.
+    terms : Terms
+        The width is that of the truth, as far as it is known; there are no bins yet.
+    frequencies : Propensities
+        From training counts, where anything needs them.
+    notes, warnings : tuple of str
+    """
+
+    program: Program
+    terms: Terms
+    frequencies: Propensities
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+def find_rules(
+    opener: Opener,
+    program: Program,
+    truth: Source | None = None,
+    *,
+    needs_counts: bool = False,
+    max_weight: float | None = None,
+) -> Rules:
+    """Find propensities, weights and filters; there is no truth where its rows come in batches."""
+    options, frequencies = opener.options, NO_PROPENSITIES
+    lookup = PropensityLookup(opener.width(truth), None)
+    needs_propensities = program.needs_propensities or options.by_frequency is not None
+    if needs_propensities or needs_counts:
+        lookup = find_propensities(opener, truth, lookup.width)
+        frequencies = lookup.propensities or NO_PROPENSITIES
+        lookup = lookup if needs_propensities else PropensityLookup(lookup.width, None, lookup.notes)
+    program = fit_program(program, lookup)
+    lookup.width.check_cutoff(program.deepest)
+    weights, unit = read_weights(options.sample_weight, truth, max_weight)
+    terms = replace(
+        Terms.of(options),
+        width=lookup.width,
+        propensities=lookup.propensities or NO_PROPENSITIES,
+        weights=weights,
+        weight_unit=unit,
+        filter=find_filter(options.filter, truth, lookup.width),
+    )
+    return Rules(program, terms, frequencies, lookup.notes, (*_doubt_threshold(options, program), *lookup.warnings))
 
 
 def _inputs(y_score: Any) -> Sequence[Any]:
@@ -247,7 +265,7 @@ def _scores_name(y_score: Any) -> str:
     return f"{listed(map(_scores_name, y_score.systems))} fused by {y_score.by}{weights}"
 
 
-def doubt_threshold(options: Options, program: Program) -> tuple[str, ...]:
+def _doubt_threshold(options: Options, program: Program) -> tuple[str, ...]:
     """Warn of a threshold that no metric uses."""
     has_decisions = any(measure.metric.family == "confusion" for measure in program.measures)
     if options.threshold is None or has_decisions:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,25 +10,15 @@ import numpy as np
 from xmceval.api.scoring.inputs import take_numbers
 from xmceval.errors import DataError, UsageError, argument, counted
 from xmceval.rows.block import Float64, Source
+from xmceval.scoring.batch import NO_WEIGHTS
 
 LEAST_WEIGHT = 2.0**-30  # of the largest; below, few digits are left of a weight
 
 
-@dataclass(frozen=True)
-class Weights:
-    """Sample weights, divided by a power of two so that the largest lies in [1, 2).
-
-    So the values that are summed do not depend on the unit of the weights, and no precision is lost.
-    """
-
-    values: Float64 | None = None
-    unit: float = 1.0
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """A warning where weights differ so much that the small ones leave the range of exact sums."""
-        used = np.empty(0) if self.values is None else self.values[self.values > 0]
-        return doubt_small_weights(used.min(initial=np.inf), used.max(initial=0.0))
+def range_of(weights: Float64 | None, unit: float = 1.0) -> tuple[float, float]:
+    """Return the least and the greatest weight above 0, times `unit`; infinity and 0 without any."""
+    used = NO_WEIGHTS if weights is None else weights[weights > 0] * unit
+    return float(used.min(initial=math.inf)), float(used.max(initial=0.0))
 
 
 def doubt_small_weights(least: float, greatest: float) -> tuple[str, ...]:
@@ -49,8 +38,13 @@ def check_any_weight(name: str, greatest: float, n_rows: int) -> None:
         raise DataError(f"{name}: every weight is 0, no row is left")
 
 
-def read_weights(values: Any, truth: Source, max_weight: float | None = None) -> Weights:
-    """Take sample weights, one per row of the truth; their scale is that of `max_weight`, or of the largest.
+def read_weights(
+    values: Any, truth: Source | None = None, max_weight: float | None = None
+) -> tuple[Float64 | None, float]:
+    """Take sample weights, one per row of the truth, and divide them by a power of two, which is returned too.
+
+    It is that of `max_weight`, or of the largest weight, which then lies in [1, 2): so the values that are summed do
+    not depend on the unit of the weights, and no precision is lost.
 
     Raises
     ------
@@ -63,9 +57,9 @@ def read_weights(values: Any, truth: Source, max_weight: float | None = None) ->
     if values is None:
         if unit is not None:
             raise UsageError(f"{argument('max_weight')} has no effect without {argument('sample_weight')}")
-        return Weights()
+        return None, 1.0
     weights, name = take_numbers(values, "sample_weight", "row")
-    if truth.n_rows is not None and weights.size != truth.n_rows:
+    if truth is not None and truth.n_rows is not None and weights.size != truth.n_rows:
         raise DataError(
             f"{name} has {counted(weights.size, 'number')}, but {truth.name} {counted(truth.n_rows, 'row')}; "
             "expected one weight per row"
@@ -83,7 +77,7 @@ def read_weights(values: Any, truth: Source, max_weight: float | None = None) ->
         limit = f"{argument('max_weight')}, {max_weight:g}"
         raise DataError(f"{name}:{row + 1}: the weight of row {row} is {greatest:g}, above {limit}")
     unit = unit or unit_of(greatest or 1.0)
-    return Weights(weights / unit, unit)
+    return weights / unit, unit
 
 
 def unit_of(max_weight: Any) -> float:

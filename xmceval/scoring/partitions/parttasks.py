@@ -22,8 +22,9 @@ from xmceval.scoring.observing.observers import SummedObserver
 from xmceval.scoring.partitions.plan import Part
 from xmceval.scoring.program import Program, compile_program
 from xmceval.scoring.states.state import own_version
+from xmceval.scoring.system import System
 from xmceval.scoring.totals import Totals, empty, merge
-from xmceval.scoring.worker import Run, Worker
+from xmceval.scoring.worker import Worker
 
 
 @dataclass(frozen=True)
@@ -129,10 +130,10 @@ def score_part(job: Job, part: Part, shards: Sequence[Source | None]) -> Outcome
     truth, *scores = (span for span, _ in opened)
     terms = [_terms_of(each, part) for each in job.terms]
     observers = [kind.of(program, parameters) for kind, parameters in job.observers]
-    runs = [Run(each, empty(program, each)) for each in terms]
-    steps = Lockstep(truth, scores, most_rows=rows_at_once(program, runs))
+    systems = [System(*each, empty(program, each[1])) for each in zip(scores, terms, strict=True)]
+    steps = Lockstep(truth, scores, most_rows=rows_at_once(program, systems))
     try:
-        faults, error = run_alone(iter(steps), lambda: Worker(program, runs, observers), Worker.add)
+        faults, error = run_alone(iter(steps), lambda: Worker(program, systems, observers), Worker.add)
     except DataError as problem:
         faults, error = [], problem
     if error is None and not faults and steps.n_rows != part.n_rows:
@@ -144,7 +145,9 @@ def score_part(job: Job, part: Part, shards: Sequence[Source | None]) -> Outcome
             error="" if error is None else str(error),
         )
     removed = tuple(_removed_from(job, part, number, source) for number, (_, source) in enumerate(opened))
-    return Outcome(part.n_rows, tuple(run.totals for run in runs), tuple(each.state for each in observers), removed)
+    return Outcome(
+        part.n_rows, tuple(system.totals for system in systems), tuple(each.state for each in observers), removed
+    )
 
 
 def add_outcomes(job: Job, outcomes: Sequence[Outcome]) -> Outcome:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -152,17 +152,14 @@ def _check_sizes(state: State) -> None:
 def _restore_terms(fields: Mapping[str, Any], arrays: dict[str, Int64], options: Options) -> Terms:
     n_labels, unit = fields["n_labels"], fields["weight_unit"]
     propensities = _restore_propensities(fields["propensities"], arrays, is_whole=fields["is_whole"])
-    return Terms(
+    return replace(
+        Terms.of(options),
         width=Width() if n_labels is None else Width(n_labels, fields["declared_by"]),
         propensities=propensities,
         weights=None if unit is None else NO_WEIGHTS,
         weight_unit=1.0 if unit is None else unit,
         filter=_restore_filter(fields["filter"], arrays),
-        filter_truth=options.filter_truth,
-        drop_empty=options.empty_rows == "drop",
-        zero_unscored=options.unscored == "zero",
         threshold=fields["threshold"],
-        ties=options.ties,
         bins=_restore_bins(fields["bins"], propensities, arrays),
         digests_rows=True,
     )

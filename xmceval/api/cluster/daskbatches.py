@@ -208,7 +208,7 @@ def add_batches(base: bytes, rows: Any, number: int, rows_before: int) -> Added:
         accumulator = Accumulator(restore(*from_bytes(base), NAME), threads=1)
         is_one = isinstance(rows, tuple)
         for i, batch in enumerate([rows] if is_one else rows, start=1):
-            first_row = rows_before + accumulator.state.n_rows
+            first_row = rows_before + accumulator.n_rows
             add_batch(accumulator, *_check_batch(batch), number=number + 1 if is_one else i, first_row=first_row)
         state = accumulator.state
         return Added(to_bytes(*as_document(state)), n_rows=state.n_rows)

@@ -64,7 +64,7 @@ def add_batch(
     first_row : int, optional
         The rows before it; default those of the accumulator.
     """
-    state = to.state
+    state = to.base
     _check_growing(state)
     for name, matrix in (("y_true", y_true), ("y_score", y_score)):
         if isinstance(matrix, (str, Path)):
@@ -72,7 +72,7 @@ def add_batch(
     opener, width = Opener(state.options), state.terms.width
     opened = opener.truth(y_true, "y_true", width)
     scores = opener.scores(y_score, opened, width).source
-    first_row = state.n_rows if first_row is None else first_row
+    first_row = to.n_rows if first_row is None else first_row
     truth = BatchSource(opened.source, first_row, number)
     weights = _read_weights(state, sample_weight, truth)
     if state.options.threshold is not None:

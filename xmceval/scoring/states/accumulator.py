@@ -12,6 +12,7 @@ from xmceval.rows.lockstep import Lockstep
 from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.repairs import RepairedSource
 from xmceval.rows.threads import each_block
+from xmceval.rows.width import Width
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.evaluate import rows_at_once
 from xmceval.scoring.program import Program
@@ -45,6 +46,13 @@ class Accumulator:
         self._direct = tuple(i for i, task in enumerate(tasks) if task.counts_in_place)
         self.take(state)
 
+    def _begin(self, state: State) -> None:
+        self._base: State = state
+        self._is_torn = False
+        self._n_new, self._system = 0, ""  # rows since then, and how reports call their system
+        self._weight_range: tuple[float, float] = state.weight_range
+        self._removed: tuple[int, int] = state.removed
+
     @property
     def state(self) -> State:
         """The state of all rows.
@@ -54,19 +62,42 @@ class Accumulator:
         UsageError
             An interrupt came while labels were counted.
         """
-        if self._is_torn:
-            raise UsageError("an interrupt left a batch counted in part; the totals are lost (hint: call reset)")
-        return self._state
+        self._check_whole()
+        if self._system:
+            own = Part(n_rows=self._n_new, system=self._system)
+            state = replace(
+                self._base,
+                parts=join_parts(self._base.parts, (own,)),
+                weight_range=self._weight_range,
+                removed=self._removed,
+                lineage=self._base.lineage or new_lineage(),
+            )
+            self._base, self._n_new, self._system = state, 0, ""
+        return self._base
+
+    @property
+    def base(self) -> State:
+        """The state as it was last asked for: all but its rows holds for those that were added since, too."""
+        return self._base
+
+    @property
+    def n_rows(self) -> int:
+        """The number of all rows."""
+        return self._base.n_rows + self._n_new
 
     def take(self, state: State) -> None:
         """Go on from another state of the same configuration."""
-        self._state, self._is_torn = state, False
         self._worker: Worker | None = None
         self._most_rows = 0
+        self._begin(state)
 
     def clear(self) -> None:
         """Forget all rows; the working space is kept."""
-        self._state, self._is_torn = self._state.emptied(), False
+        self._begin(self._base.emptied())
+
+    def _check_whole(self) -> None:
+        if self._is_torn:
+            raise UsageError("an interrupt left a batch counted in part; the totals are lost (hint: call reset)")
 
     def add(self, truth: BatchSource, scores: BatchSource, weights: Float64 | None = None, hint: str = "") -> None:
         """Add a batch; after an error nothing of it was added.
@@ -85,19 +116,20 @@ class Accumulator:
         DataError
             Anything wrong with a row, or different numbers of rows or labels.
         """
+        self._check_whole()
+        width = self._agree(truth, scores, hint)
+        if width is self._base.terms.width:
+            self._add(truth, scores, weights)
+            return
         before = self.state
-        self._fit_width(truth, scores, hint)
+        self.take(_widen(before, width))
         try:
-            totals = self._add(
-                truth, System(scores, self._terms_of(scores, weights, truth.first_row), self._state.totals)
-            )
+            self._add(truth, scores, weights)
         except BaseException:
-            if self._state is not before:
-                self.take(before)
+            self.take(before)
             raise
-        self._state = _with_batch(self._state, totals, truth, scores, weights)
 
-    def _fit_width(self, truth: BatchSource, scores: BatchSource, hint: str) -> None:
+    def _agree(self, truth: BatchSource, scores: BatchSource, hint: str) -> Width:
         """Take the number of labels from a batch, or check it against that of earlier ones.
 
         Raises
@@ -105,35 +137,41 @@ class Accumulator:
         DataError
             Another number, or none where one is needed.
         """
-        state, known = self._state, self._state.terms.width
+        state, known = self._base, self._base.terms.width
         width = known.agree_with(truth).agree_with(scores, "column")
         if not width.is_known:
             _check_unknown(state)
-        if width is known:
-            return
-        if state.totals.tally.largest_label >= width.n_labels:
+        if width is not known and state.totals.tally.largest_label >= width.n_labels:
             raise DataError(f"earlier batches have label {state.totals.tally.largest_label}, but {width}{hint}")
-        width.check_cutoff(state.program.deepest)
-        if state.terms.filter is not None:
-            state.terms.filter.check_labels(width)
-        terms = state.terms.with_width(width, state.options.by_frequency)
-        wider = empty(state.program, terms)
-        has_rows = state.n_rows > 0  # also those of a file, or of another Evaluator
-        self.take(replace(state, terms=terms, totals=merge(state.program, wider, state.totals) if has_rows else wider))
+        return width
+
+    def _add(self, truth: BatchSource, scores: BatchSource, weights: Float64 | None) -> None:
+        """Add a batch of the number of labels that is known, and note what else is kept of it."""
+        system = System(scores, self._terms_of(scores, weights, truth.first_row), self._base.totals)
+        totals = self._add_rows(truth, system)
+        if totals is not system.totals:
+            self._base = replace(self._base, totals=totals)
+        self._n_new += truth.n_rows or 0
+        self._system = self._system or scores.source.name
+        if isinstance(truth.source, RepairedSource) and isinstance(scores.source, RepairedSource):
+            self._removed = self._removed[0] + truth.source.n_removed, self._removed[1] + scores.source.n_removed
+        if weights is not None:
+            used, (least, greatest) = weights[weights > 0], self._weight_range
+            self._weight_range = float(used.min(initial=least)), float(used.max(initial=greatest))
 
     def _terms_of(self, scores: Source, weights: Float64 | None, first_row: int) -> Terms:
         """Return the terms of a batch: with its weights, and the threshold in the type of its scores."""
-        terms = self._state.terms
-        if self._state.options.threshold is not None:
+        terms = self._base.terms
+        if self._base.options.threshold is not None:
             terms = replace(terms, threshold=rounded(terms.threshold, scores.dtype))
         if weights is not None:
             terms = replace(terms, weights=weights / terms.weight_unit, weights_from=first_row)
         return terms
 
-    def _add(self, truth: Source, system: System) -> Totals:
-        """Add a batch, and return the totals with it."""
+    def _add_rows(self, truth: Source, system: System) -> Totals:
+        """Add the rows of a batch, and return the totals with them."""
         if self._worker is None:
-            program = self._state.program
+            program = self._base.program
             self._worker, self._most_rows = Worker(program, [system]), rows_at_once(program, [system])
         blocks = self._single_blocks(truth, system.scores)
         if blocks is not None and self._add_block(self._worker, blocks, system):
@@ -150,7 +188,7 @@ class Accumulator:
 
     def _add_block(self, worker: Worker, blocks: tuple[Block, Block], system: System) -> bool:
         """Add a batch of one block; return whether its rows were right, else nothing was added."""
-        program, totals = self._state.program, system.totals
+        program, totals = self._base.program, system.totals
         worker.systems = (system,)
         pending = []
         try:
@@ -193,7 +231,7 @@ class Accumulator:
 
     def _program_of(self, places: Sequence[int]) -> Program:
         """Return the program with some of its tasks only."""
-        program = self._state.program
+        program = self._base.program
         tasks: list[Task] = [program.tasks[i] for i in places]
         return replace(program, tasks=tuple(tasks))
 
@@ -211,21 +249,12 @@ def _check_unknown(state: State) -> None:
         raise DataError(f"{listed(needing)}: no batch declares the number of labels (hint: pass n_labels)")
 
 
-def _with_batch(
-    state: State, totals: Totals, truth: BatchSource, scores: BatchSource, weights: Float64 | None
-) -> State:
-    """Return a state with totals that have a batch, and what else is kept of that."""
-    removed, weight_range = state.removed, state.weight_range
-    if isinstance(truth.source, RepairedSource) and isinstance(scores.source, RepairedSource):
-        removed = removed[0] + truth.source.n_removed, removed[1] + scores.source.n_removed
-    if weights is not None:
-        used, (least, greatest) = weights[weights > 0], weight_range
-        weight_range = float(used.min(initial=least)), float(used.max(initial=greatest))
-    return replace(
-        state,
-        totals=totals,
-        parts=join_parts(state.parts, (Part(n_rows=truth.n_rows or 0, system=scores.source.name),)),
-        weight_range=weight_range,
-        removed=removed,
-        lineage=state.lineage or new_lineage(),
-    )
+def _widen(state: State, width: Width) -> State:
+    """Return the state with a number of labels, which was not known before."""
+    width.check_cutoff(state.program.deepest)
+    if state.terms.filter is not None:
+        state.terms.filter.check_labels(width)
+    terms = state.terms.with_width(width, state.options.by_frequency)
+    wider = empty(state.program, terms)
+    has_rows = state.n_rows > 0  # also those of a file, or of another Evaluator
+    return replace(state, terms=terms, totals=merge(state.program, wider, state.totals) if has_rows else wider)

@@ -70,7 +70,7 @@ def summary(kind, names, k=(1, 2, 3), bins=None, **terms):
         **terms,
     )
     truth, scores = as_truth(to_csr(TRUTH, N_LABELS)), as_scores(to_csr(SCORES, N_LABELS, np.float64))
-    [totals] = evaluate(truth, [System.of(truth, scores, given, program)], program, threads=1)
+    [totals] = evaluate(truth, [System.of(truth, scores, given)], program, threads=1)
     return finish_totals(program, totals, given, ceiling=True)
 
 

@@ -274,7 +274,7 @@ def test_shards_merge_to_the_same_bits(made):
 
     def part(i, j):
         rows = as_truth(truth[i:j])
-        return evaluate(rows, [System.of(rows, as_scores(scores[i:j]), terms, program)], program)[0]
+        return evaluate(rows, [System.of(rows, as_scores(scores[i:j]), terms)], program)[0]
 
     whole = finish_totals(program, part(0, 400), terms).figures
     for ends in ((0, 150, 400), (0, 1, 399, 400)):

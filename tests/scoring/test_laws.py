@@ -233,7 +233,7 @@ def totals_of(program, truth, scores, inverse, **options):
     width = Width(truth.shape[1], "y_true has")
     terms = Terms(width=width, propensities=from_values(inverse, "made"))
     rows = as_truth(truth)
-    [found] = evaluate(rows, [System.of(rows, as_scores(scores), terms, program)], program, **options)
+    [found] = evaluate(rows, [System.of(rows, as_scores(scores), terms)], program, **options)
     return found, terms
 
 

@@ -225,7 +225,7 @@ def _score(
         max_line=max_line,
     ).fit_width(width.or_none)
     program, terms = compile_program(parse(MEASURES)), Terms(width=width.agree_with(scores, "column"), filter=filter)
-    system = System.of(truth, scores, terms, program)
+    system = System.of(truth, scores, terms)
     [totals] = evaluate(truth, [system], program, threads=threads)
     return _Fit(
         finish_totals(program, totals, terms),

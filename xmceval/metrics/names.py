@@ -115,13 +115,13 @@ def parse(names: str | Iterable[str], ks: Iterable[int] = DEFAULT_CUTOFFS) -> li
         An unknown name, option or choice, or a cutoff that is not a whole number above 0.
     """
     cutoffs = [check_cutoff(k) for k in ks]
-    measures: dict[str, Measure] = {}
+    measures: list[Measure] = []
     for name in (name for text in ([names] if isinstance(names, str) else names) for name in split_names(text)):
         word = name.strip().partition("(")[0]
         members = [name.replace(word, member, 1) for member in GROUPS.get(word.lower(), (word,))]
-        for measure in (measure for member in members for measure in _parse_name(member, cutoffs)):
-            measures.setdefault(str(measure), measure)
-    return list(measures.values())
+        measures.extend(measure for member in members for measure in _parse_name(member, cutoffs))
+    by_name = {str(measure): measure for measure in reversed(measures)}
+    return [by_name.pop(name) for name in dict.fromkeys(map(str, measures))]
 
 
 def split_names(text: str) -> list[str]:

@@ -35,8 +35,7 @@ def evaluate(
     ----------
     truth : Source
     systems : sequence of System
-        Of the same rows, weights and filter; each may have a width of its own where the truth has none. Rows are added
-        to their totals.
+        Of the same rows, weights and filter; each may have a width of its own where the truth has none.
     program : Program
         What to compute.
     observers : sequence of Observer
@@ -49,13 +48,14 @@ def evaluate(
     Returns
     -------
     list of Totals
-        Those of the systems; the same bits as if each were scored alone.
+        One per system; the same bits as if each were scored alone.
 
     Raises
     ------
     DataError
         Anything wrong with a row, or different numbers of rows.
     """
+    systems = [system.begin(program) for system in systems]
     sources = [select_scores(program, system.terms, system.scores) for system in systems]
     first = systems[0].terms
     n_weights = None if first.weights is None else first.weights.size

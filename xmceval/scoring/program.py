@@ -147,8 +147,8 @@ def compile_program(measures: Sequence[Measure]) -> Program:
     for measure in measures:
         _check_labels_of_mean(measure)
     taken = {kind: [measure for measure in measures if kind.takes(measure)] for kind in KINDS}
-    takers = Counter(measure for of_kind in taken.values() for measure in of_kind)
-    untaken = [measure for measure in measures if takers[measure] != 1]
+    takers = Counter(id(measure) for of_kind in taken.values() for measure in of_kind)
+    untaken = [measure for measure in measures if takers[id(measure)] != 1]
     if untaken:
         raise LookupError(f"no task computes {listed(untaken)}")
     tasks = [task for kind, of_kind in taken.items() if of_kind for task in kind.compile(of_kind)]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from xmceval.errors import DataError, counted
 from xmceval.rows.block import Source
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.program import Program
-from xmceval.scoring.totals import Totals, empty
+from xmceval.scoring.totals import Tally, Totals, empty
 
 MANY_PREDICTIONS = 100  # per row: with so many, one prediction for every label but one is likelier a wrong header
 
@@ -23,6 +23,7 @@ class System:
     scores : Source
     terms : Terms
     totals : Totals
+        Without any part before `begin`.
     name : str
         Of the system in reports.
     file : str
@@ -33,23 +34,26 @@ class System:
 
     scores: Source
     terms: Terms
-    totals: Totals
+    totals: Totals = field(default_factory=lambda: Totals(Tally(0), ()))
     name: str = "y_score"
     file: str = "array"
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, truth: Source, scores: Source, terms: Terms, program: Program) -> System:
-        """Return a system of which no rows are scored yet.
+    def of(cls, truth: Source, scores: Source, terms: Terms) -> System:
+        """Return a system beside a truth.
 
         Raises
         ------
         DataError
             Scores that declare more labels than there are.
         """
-        terms = _with_row_length(truth, scores, terms)
-        return cls(scores, terms, empty(program, terms), scores.name)
+        return cls(scores, _with_row_length(truth, scores, terms), name=scores.name)
+
+    def begin(self, program: Program) -> System:
+        """Return the system with totals of no rows."""
+        return replace(self, totals=empty(program, self.terms))
 
     def doubt_header(self, truth: Source, totals: Totals) -> Iterator[str]:
         """Warn of a second number in a header that was read as predictions per row, but is hardly that."""

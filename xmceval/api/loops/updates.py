@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from xmceval.api.scoring.inputs import Opener, check_narrow, hint_at_lists, take_numbers
-from xmceval.api.scoring.openshards import check_inputs
+from xmceval.api.scoring.openshards import check_inputs, find_input
 from xmceval.api.scoring.setup import find_rules
 from xmceval.errors import DataError, UsageError, argument, counted, listed
+from xmceval.files.io.shardfiles import find_shards
 from xmceval.rows.batches import BatchSource
 from xmceval.rows.block import Float64
 from xmceval.scoring.evaluate import select_scores
@@ -28,12 +29,12 @@ NAME = "this Evaluator"
 
 def begin_state(options: Options, max_weight: float | None = None) -> State:
     """Find propensities and filter, and return the state of no rows."""
-    check_inputs(None, (), options.files)
+    train = check_inputs(None, (), options)
     program = compile_program(options.measures)
     program.check_mergeable(WHAT)
     program.check_ties(options.ties)
     _check_sources(options, program)
-    rules = find_rules(Opener(options), program, max_weight=max_weight)
+    rules = find_rules(Opener(options, train=train), program, max_weight=max_weight)
     terms = replace(rules.terms, digests_rows=True)
     if terms.width.is_known:
         terms = terms.with_width(terms.width, options.by_frequency)
@@ -70,8 +71,8 @@ def add_batch(
         if isinstance(matrix, (str, Path)):
             raise UsageError(f"{name} is a path; an {WHAT} takes matrices (hint: xmceval.score takes files)")
     opener, width = Opener(state.options), state.terms.width
-    opened = opener.truth(y_true, "y_true", width)
-    scores = opener.scores(y_score, opened, width).source
+    opened = opener.truth(find_shards(y_true), "y_true", width)
+    scores = opener.scores(find_input(y_score), opened, width).source
     first_row = to.n_rows if first_row is None else first_row
     truth = BatchSource(opened.source, first_row, number)
     weights = _read_weights(state, sample_weight, truth)

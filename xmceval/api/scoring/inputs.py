@@ -14,7 +14,7 @@ from xmceval.api.files.fuse import Fused
 from xmceval.api.scoring.openshards import (
     Input,
     check_threshold,
-    fused_shards,
+    find_input,
     open_lean,
     open_shards,
     refuse_judgments,
@@ -23,7 +23,6 @@ from xmceval.errors import DataError, argument, counted
 from xmceval.files.io.addresses import is_address
 from xmceval.files.io.byteranges import list_files
 from xmceval.files.io.paths import RemotePath, to_path
-from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.opening import open_scores, open_truth
 from xmceval.files.ranking.judgments import Judgments
 from xmceval.files.sidecars.filterfile import read_filter
@@ -49,15 +48,15 @@ class Opener:
 
     options: Options
     names: Names | None = None
+    train: Any = None
 
     @classmethod
-    def of(cls, options: Options) -> Opener:
-        """Read the names of the labels, if they are passed."""
-        return cls(options, None if options.labels is None else read_names(options.labels))
+    def of(cls, options: Options, train: Any = None) -> Opener:
+        """Read the names of the labels, if they are passed; the shards of the training labels are found."""
+        return cls(options, None if options.labels is None else read_names(options.labels), train)
 
     def truth(self, matrix: Any, name: str, width: Width = UNKNOWN_WIDTH, *, is_shard: bool = False) -> Input:
-        """Open a truth, or training labels."""
-        matrix = find_shards(matrix)
+        """Open a truth, or training labels, whose shards are found."""
         if isinstance(matrix, Shards):
 
             def open_part(part: Any, number: int) -> Input:
@@ -75,8 +74,7 @@ class Opener:
         return Input(self._repaired(opened.source), opened.description, str(matrix), opened.judgments)
 
     def scores(self, matrix: Any, truth: Input, width: Width) -> Input:
-        """Open predictions."""
-        matrix = fused_shards(matrix) if isinstance(matrix, Fused) else find_shards(matrix, are_scores=True)
+        """Open predictions, whose shards are found."""
         if not isinstance(matrix, Shards):
             return self._scores(matrix, truth, width, truth.source.n_rows)
         refuse_judgments(truth.judgments, matrix)
@@ -104,7 +102,8 @@ class Opener:
         """Open one file or matrix of predictions, or the fused predictions of several."""
         if isinstance(matrix, Fused):
             open_one = partial(self._scores, n_rows=n_rows, is_shard=True) if is_shard else self.scores
-            systems = [open_one(each, truth=truth, width=width) for each in matrix.systems]
+            found = matrix.systems if is_shard else map(find_input, matrix.systems)
+            systems = [open_one(each, truth=truth, width=width) for each in found]
             notes = "; ".join(each.note for each in systems if each.note)
             return Input(matrix.source([each.source for each in systems]), notes)
         if not isinstance(matrix, (str, Path)):

@@ -52,7 +52,7 @@ def find_propensities(opener: Opener, truth: Source | None, width: Width) -> Pro
 
 def _estimate_propensities(opener: Opener, truth: Source | None, width: Width, a: float, b: float) -> PropensityLookup:
     """Estimate from the frequencies of the training labels, or of the truth where there are none."""
-    train, warnings = opener.options.train, list[str]()
+    train, warnings = opener.train, list[str]()
     training = Input(truth) if train is None and truth is not None else opener.truth(train, "train", width)
     source = training.source
     if train is not None and source.n_labels is not None:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from xmceval.api.files.fuse import Fused
 from xmceval.api.scoring.finishing import finish_state
 from xmceval.api.scoring.inputs import Opener, check_common_labels, check_narrow, find_filter, is_same
-from xmceval.api.scoring.openshards import Input, check_inputs
+from xmceval.api.scoring.openshards import Input, check_inputs, find_input
 from xmceval.api.scoring.propensities import PropensityLookup, find_propensities, fit_program
 from xmceval.api.scoring.weights import range_of, read_weights
 from xmceval.errors import DataError, argument, listed
 from xmceval.files.io.paths import as_input
+from xmceval.files.io.shardfiles import find_shards
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.report.result import Result
 from xmceval.rows.block import Source
@@ -43,6 +45,19 @@ class Named:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "y_score", as_input(self.y_score))
+
+    @cached_property
+    def input(self) -> Any:
+        """The predictions with their shards found; those of a list are one after the other, not several runs."""
+        return find_input(self.y_score)
+
+    @cached_property
+    def leaves(self) -> Sequence[Any]:
+        """What the predictions are made of, with its shards found: the systems that are fused, or the runs."""
+        y_score = self.y_score
+        if isinstance(y_score, Fused):
+            return [leaf for system in y_score.systems for leaf in Named(system).leaves]
+        return list(map(find_shards, y_score)) if isinstance(y_score, list) else [self.input]
 
 
 @dataclass(frozen=True)
@@ -96,11 +111,11 @@ class Setup:
         With `needs_counts`, training counts are also found where no metric needs them; `max_weight` is the scale of
         sample weights.
         """
-        y_true = as_input(y_true)
-        check_inputs(y_true, [each for system in systems for each in _inputs(system.y_score)], options.files)
+        name, y_true = input_name(y_true), find_shards(y_true)
+        train = check_inputs(y_true, [each for system in systems for each in system.leaves], options)
         program = compile_program(options.measures)
         program.check_ties(options.ties)
-        opener = Opener.of(options)
+        opener = Opener.of(options, train)
         truth = opener.truth(y_true, "y_true")
         check_common_labels(
             truth.judgments, options.train, options.counts, options.inverse_propensities, options.filter
@@ -110,7 +125,7 @@ class Setup:
             options,
             opener,
             truth,
-            input_name(y_true),
+            name,
             rules.program,
             rules.terms,
             (*truth.notes, *rules.notes),
@@ -124,14 +139,14 @@ class Setup:
         return [self._open(system) for system in systems]
 
     def _open(self, system: Named) -> System:
-        scores = self.opener.scores(system.y_score, self.truth, self.terms.width)
-        opened = System.of(self.truth.source, scores.source, self._terms_of(scores.source), self.program)
+        scores = self.opener.scores(system.input, self.truth, self.terms.width)
+        opened = System.of(self.truth.source, scores.source, self._terms_of(scores.source))
         return replace(
             opened,
             name=system.name or opened.name,
             file=_scores_name(system.y_score),
             notes=scores.notes,
-            warnings=tuple(self._warn_of_truth(system.y_score)),
+            warnings=tuple(self._warn_of_truth(system)),
         )
 
     def evaluate(
@@ -178,9 +193,9 @@ class Setup:
         yield from self.truth.source.warnings
         yield from system.scores.warnings
 
-    def _warn_of_truth(self, y_score: Any) -> Iterator[str]:
+    def _warn_of_truth(self, system: Named) -> Iterator[str]:
         """Warn of predictions that are the file of the truth."""
-        if any(isinstance(each, (str, Path)) and is_same(each, self.truth.source) for each in _inputs(y_score)):
+        if any(isinstance(each, (str, Path)) and is_same(each, self.truth.source) for each in system.leaves):
             yield f"the predictions are {self.truth_name} itself: the values are those of a perfect model"
 
     def _terms_of(self, scores: Source) -> Terms:
@@ -248,13 +263,6 @@ def find_rules(
         filter=find_filter(options.filter, truth, lookup.width),
     )
     return Rules(program, terms, frequencies, lookup.notes, (*_doubt_threshold(options, program), *lookup.warnings))
-
-
-def _inputs(y_score: Any) -> Sequence[Any]:
-    """Return the scores, or those that they are made of: of the systems that are fused, of the runs of a system."""
-    if isinstance(y_score, Fused):
-        return [each for system in y_score.systems for each in _inputs(system)]
-    return y_score if isinstance(y_score, list) else [y_score]
 
 
 def _scores_name(y_score: Any) -> str:

@@ -23,7 +23,7 @@ from xmceval.scoring.partitions.plan import Part
 from xmceval.scoring.program import Program, compile_program
 from xmceval.scoring.states.state import own_version
 from xmceval.scoring.system import System
-from xmceval.scoring.totals import Totals, empty, merge
+from xmceval.scoring.totals import Totals, merge
 from xmceval.scoring.worker import Worker
 
 
@@ -130,7 +130,7 @@ def score_part(job: Job, part: Part, shards: Sequence[Source | None]) -> Outcome
     truth, *scores = (span for span, _ in opened)
     terms = [_terms_of(each, part) for each in job.terms]
     observers = [kind.of(program, parameters) for kind, parameters in job.observers]
-    systems = [System(*each, empty(program, each[1])) for each in zip(scores, terms, strict=True)]
+    systems = [System(*each).begin(program) for each in zip(scores, terms, strict=True)]
     steps = Lockstep(truth, scores, most_rows=rows_at_once(program, systems))
     try:
         faults, error = run_alone(iter(steps), lambda: Worker(program, systems, observers), Worker.add)

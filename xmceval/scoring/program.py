@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,33 +48,33 @@ class Program:
     tasks: tuple[Task, ...]
     counts_labels: bool = False
 
-    @property
+    @cached_property
     def deepest(self) -> int:
         """The largest cutoff, 0 where there is none."""
         return int(self.cutoffs[-1]) if self.cutoffs.size else 0
 
-    @property
+    @cached_property
     def needs_propensities(self) -> bool:
         """Whether any measure weighs hits by inverse propensities."""
         return any(measure.needs_propensities for measure in self.measures)
 
-    @property
+    @cached_property
     def needing_labels(self) -> tuple[Measure, ...]:
         """The measures that need the number of labels."""
         return tuple(measure for measure in self.measures if measure.metric.needs_labels)
 
-    @property
+    @cached_property
     def largest_grade(self) -> float:
         """The largest grade that exact sums can hold."""
         has_exponents = any(measure.option("gain") == "exp" for measure in self.measures)
         return LARGEST_EXPONENT if has_exponents else LARGEST_GRADE
 
-    @property
+    @cached_property
     def needs_scores(self) -> bool:
         """Whether any task looks at the scores of all labels, not only at the ranking and the ties at its end."""
         return any(task.needs_scores for task in self.tasks)
 
-    @property
+    @cached_property
     def needs_zeros(self) -> bool:
         """Whether any measure uses the stored zeros of the truth."""
         return any(measure.metric.family == "judged" for measure in self.measures)

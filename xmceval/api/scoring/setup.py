@@ -28,7 +28,7 @@ from xmceval.scoring.observing.observers import Observer
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program, compile_program
 from xmceval.scoring.spec import input_name
-from xmceval.scoring.states.state import State
+from xmceval.scoring.states.state import NO_RANGE, State
 from xmceval.scoring.states.stateparts import Part
 from xmceval.scoring.system import System
 from xmceval.scoring.totals import Totals
@@ -179,7 +179,7 @@ class Setup:
             (Part("", n_rows, self.truth_name, system.file, system.name, *identity),),
             (*self.warnings, *system.warnings),
             (*self.notes, *system.notes),
-            weight_range=range_of(terms.weights, terms.weight_unit),
+            weight_range=NO_RANGE if terms.weights is None else range_of(terms.weights, terms.weight_unit),
         )
 
     def whole_state(self, system: System, totals: Totals) -> State:
@@ -253,7 +253,8 @@ def find_rules(
         lookup = lookup if needs_propensities else PropensityLookup(lookup.width, None, lookup.notes)
     program = fit_program(program, lookup)
     lookup.width.check_cutoff(program.deepest)
-    weights, unit = read_weights(options.sample_weight, truth, max_weight)
+    has_weights = options.sample_weight is not None or max_weight is not None
+    weights, unit = read_weights(options.sample_weight, truth, max_weight) if has_weights else (None, 1.0)
     terms = replace(
         Terms.of(options),
         width=lookup.width,

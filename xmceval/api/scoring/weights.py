@@ -10,14 +10,13 @@ import numpy as np
 from xmceval.api.scoring.inputs import take_numbers
 from xmceval.errors import DataError, UsageError, argument, counted
 from xmceval.rows.block import Float64, Source
-from xmceval.scoring.batch import NO_WEIGHTS
 
 LEAST_WEIGHT = 2.0**-30  # of the largest; below, few digits are left of a weight
 
 
-def range_of(weights: Float64 | None, unit: float = 1.0) -> tuple[float, float]:
+def range_of(weights: Float64, unit: float) -> tuple[float, float]:
     """Return the least and the greatest weight above 0, times `unit`; infinity and 0 without any."""
-    used = NO_WEIGHTS if weights is None else weights[weights > 0] * unit
+    used = weights[weights > 0] * unit
     return float(used.min(initial=math.inf)), float(used.max(initial=0.0))
 
 

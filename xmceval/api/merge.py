@@ -16,12 +16,12 @@ from xmceval.errors import DataError, UsageError, argument, counted, listed, war
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.presence import check_files
 from xmceval.files.io.shardfiles import natural_key
-from xmceval.files.saved.statefiles import read_state, to_bytes, write_state
+from xmceval.files.saved.statefiles import write_state
 from xmceval.report.result import Result
 from xmceval.scoring.states.joinedfilters import join_filters
 from xmceval.scoring.states.sketch import find_overlaps
 from xmceval.scoring.states.state import State
-from xmceval.scoring.states.statedocument import as_document, restore
+from xmceval.scoring.states.statedocument import dump_state, open_state
 from xmceval.scoring.states.stateparts import Part
 
 MOST_NAMED = 5  # of missing shards
@@ -94,7 +94,7 @@ def merge_states(states: Sequence[Any], *, name: str | None = None, save_state: 
     _check_truths(merged.parts)
     merged = replace(merged, warnings=(*merged.warnings, *_doubt_overlaps(opened)))
     if save_state is not None:
-        write_state(save_state, to_bytes(*as_document(replace(merged, name=str(save_state)), whole=False)))
+        write_state(save_state, dump_state(replace(merged, name=str(save_state)), whole=False))
         merged = replace(merged, warnings=(*merged.warnings, *([missing] if missing else [])))
     check_filter(merged)
     result = finish_state(merged)
@@ -118,7 +118,7 @@ def _open(state: Any, place: str) -> State:
     if isinstance(state, Evaluator):
         opened, name = state._state, place
     elif isinstance(state, (str, Path)):
-        opened, name = restore(*read_state(state), str(state)), str(state)
+        opened, name = open_state(state), str(state)
     else:
         raise UsageError(f"{place}: expected a path or an Evaluator, got {type(state).__name__}")
     is_one = len(opened.parts) == 1

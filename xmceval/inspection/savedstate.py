@@ -9,9 +9,9 @@ from typing import Any
 
 from xmceval.errors import DataError, counted, listed
 from xmceval.files.io.streams import read_first_bytes
-from xmceval.files.saved.statefiles import FAMILY, read_state
+from xmceval.files.saved.statefiles import FAMILY
 from xmceval.scoring.options import specs
-from xmceval.scoring.states.statedocument import describe_propensities, restore
+from xmceval.scoring.states.statedocument import describe_propensities, open_state
 from xmceval.scoring.states.stateparts import Part
 
 MOST_PARTS = 10  # shown one per line
@@ -104,7 +104,7 @@ def is_state(path: Path) -> bool:
 def inspect_state(path: Path) -> StateInspection:
     """Describe a state."""
     try:
-        state = restore(*read_state(path), str(path))
+        state = open_state(path)
     except DataError as error:
         return StateInspection(str(path), fault=str(error))
     return StateInspection(

@@ -89,12 +89,11 @@ class StateSaving:
     def finish(self, setup: Setup, system: System, totals: Totals, name: str, shard: Shard | None) -> None:
         """Make the content of the file."""
         if self._is_saving:
-            from xmceval.files.saved.statefiles import to_bytes
-            from xmceval.scoring.states.statedocument import as_document
+            from xmceval.scoring.states.statedocument import dump_state
 
             state = setup.whole_state(system, totals)
             parts = tuple(replace(part, name=name, shard=shard) for part in state.parts)
-            self.content = to_bytes(*as_document(replace(state, name=name, parts=parts), whole=False))
+            self.content = dump_state(replace(state, name=name, parts=parts), whole=False)
 
 
 def digesting_rows(setup: Setup, path: str | Path | None) -> Setup:

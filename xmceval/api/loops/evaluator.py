@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from xmceval.api.loops.updates import NAME, add_batch, begin_state
 from xmceval.api.scoring.finishing import check_filter, finish_state
 from xmceval.errors import UsageError, listed, warn
-from xmceval.files.saved.statefiles import from_bytes, read_state, to_bytes, write_state
+from xmceval.files.saved.statefiles import write_state
 from xmceval.metrics.table import DEFAULT_CUTOFFS
 from xmceval.report.result import Result
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.states.accumulator import Accumulator
 from xmceval.scoring.states.sketch import find_overlaps
 from xmceval.scoring.states.state import State
-from xmceval.scoring.states.statedocument import as_document, restore
+from xmceval.scoring.states.statedocument import dump_state, load_state, open_state
 
 OF_FILES = frozenset({"labels", "max_line", "sample_weight"})  # options that a loop over matrices does not have
 
@@ -268,11 +268,11 @@ class Evaluator:
         DataError
             A file that is no state.
         """
-        return cls._of(restore(*read_state(path), str(path)), threads)
+        return cls._of(open_state(path), threads)
 
     def _as_bytes(self) -> bytes:
         with self._lock:
-            return to_bytes(*as_document(self._state))
+            return dump_state(self._state)
 
     @property
     def _state(self) -> State:
@@ -289,4 +289,4 @@ class Evaluator:
 
 def restore_evaluator(content: bytes, threads: int | None) -> Evaluator:
     """Rebuild a pickled Evaluator."""
-    return Evaluator._of(restore(*from_bytes(content), NAME), threads)
+    return Evaluator._of(load_state(content, NAME), threads)

@@ -1,14 +1,16 @@
-"""State documents: states as JSON and int64 arrays, and back."""
+"""State documents: states as JSON and int64 arrays, as bytes or in files, and back."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from xmceval.errors import DataError, listed
+from xmceval.files.saved.statefiles import from_bytes, read_state, to_bytes
 from xmceval.labels.bins import Bin, Bins
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities, shortest
 from xmceval.rows.block import Int64
@@ -22,6 +24,33 @@ from xmceval.scoring.states.statefields import PROPENSITIES, read_fields
 from xmceval.scoring.states.stateparts import Part, check_parts
 from xmceval.scoring.states.stored import MOST_LABELS, MOST_ROWS, fill_part, refuse_rest, take
 from xmceval.scoring.totals import Totals, empty
+
+
+def dump_state(state: State, *, whole: bool = True) -> bytes:
+    """Return the state as bytes; see `as_document`."""
+    return to_bytes(*as_document(state, whole=whole))
+
+
+def load_state(content: bytes, name: str) -> State:
+    """Return the state that bytes hold.
+
+    Raises
+    ------
+    DataError
+        Bytes that are no state.
+    """
+    return restore(*from_bytes(content), name)
+
+
+def open_state(path: str | Path) -> State:
+    """Return the state in a file.
+
+    Raises
+    ------
+    DataError
+        A missing file, or one that is no state.
+    """
+    return restore(*read_state(path), str(path))
 
 
 def as_document(state: State, *, whole: bool = True) -> tuple[dict[str, Any], dict[str, Int64]]:

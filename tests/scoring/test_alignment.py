@@ -67,8 +67,7 @@ def shifted(scores, by):
 
 def totals_of(y_true, y_score, threads=1, **terms):
     terms = Terms(width=Width(y_true.shape[1], "y_true has"), **terms)
-    truth = as_truth(y_true)
-    [totals] = evaluate(truth, [System.of(truth, as_scores(y_score), terms)], PROGRAM, threads=threads)
+    [totals] = evaluate(as_truth(y_true), [System(as_scores(y_score), terms)], PROGRAM, threads=threads)
     return totals
 
 

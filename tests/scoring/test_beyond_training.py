@@ -69,8 +69,8 @@ def summary(kind, names, k=(1, 2, 3), bins=None, **terms):
         bins=None if bins is None else make_bins(bins, own, N_LABELS),
         **terms,
     )
-    truth, scores = as_truth(to_csr(TRUTH, N_LABELS)), as_scores(to_csr(SCORES, N_LABELS, np.float64))
-    [totals] = evaluate(truth, [System.of(truth, scores, given)], program, threads=1)
+    truth, scores = to_csr(TRUTH, N_LABELS), to_csr(SCORES, N_LABELS, np.float64)
+    [totals] = evaluate(as_truth(truth), [System(as_scores(scores), given)], program, threads=1)
     return finish_totals(program, totals, given, ceiling=True)
 
 

@@ -273,8 +273,7 @@ def test_shards_merge_to_the_same_bits(made):
     terms = Terms(width=Width(60, "y_true has"), propensities=from_counts(np.arange(60.0), 99, "made", 0.55, 1.5))
 
     def part(i, j):
-        rows = as_truth(truth[i:j])
-        return evaluate(rows, [System.of(rows, as_scores(scores[i:j]), terms)], program)[0]
+        return evaluate(as_truth(truth[i:j]), [System(as_scores(scores[i:j]), terms)], program)[0]
 
     whole = finish_totals(program, part(0, 400), terms).figures
     for ends in ((0, 150, 400), (0, 1, 399, 400)):

@@ -232,8 +232,7 @@ def test_blocks_and_threads_give_the_same_bits(made, whole, monkeypatch, entries
 def totals_of(program, truth, scores, inverse, **options):
     width = Width(truth.shape[1], "y_true has")
     terms = Terms(width=width, propensities=from_values(inverse, "made"))
-    rows = as_truth(truth)
-    [found] = evaluate(rows, [System.of(rows, as_scores(scores), terms)], program, **options)
+    [found] = evaluate(as_truth(truth), [System(as_scores(scores), terms)], program, **options)
     return found, terms
 
 

@@ -20,7 +20,7 @@ from xmceval.scoring.batch import Terms
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.program import compile_program
 from xmceval.scoring.summary import Summary, finish_totals
-from xmceval.scoring.system import System
+from xmceval.scoring.system import System, with_row_length
 
 MEASURES = ("P@1", "P@5")
 
@@ -225,7 +225,7 @@ def _score(
         max_line=max_line,
     ).fit_width(width.or_none)
     program, terms = compile_program(parse(MEASURES)), Terms(width=width.agree_with(scores, "column"), filter=filter)
-    system = System.of(truth, scores, terms)
+    system = System(scores, with_row_length(terms, truth, scores))
     [totals] = evaluate(truth, [system], program, threads=threads)
     return _Fit(
         finish_totals(program, totals, terms),

@@ -185,11 +185,10 @@ class Options:
     )
 
     def __post_init__(self) -> None:
-        for name in _file_names():
-            if (value := getattr(self, name)) is not None:
-                object.__setattr__(self, name, as_input(value))
         for name, spec in specs().items():
             value = getattr(self, name)
+            if spec.is_file and value is not None:
+                object.__setattr__(self, name, as_input(value))
             if spec.choices and value not in spec.choices:
                 raise UsageError(f"{name} must be one of {listed(spec.choices)}, got {value!r}")
             if spec.kind is int and value is not None:
@@ -244,7 +243,7 @@ class Options:
     @property
     def files(self) -> tuple[Any, ...]:
         """The values that may be paths."""
-        return tuple(getattr(self, name) for name in _file_names())
+        return tuple([getattr(self, name) for name, spec in specs().items() if spec.is_file])
 
     def changed(self) -> dict[str, Any]:
         """Return what is not the default and may change a value, by name, as reports record it.
@@ -265,17 +264,6 @@ def specs(of: type[Any] | None = None) -> Mapping[str, Spec]:
     """Return how each option of a dataclass is shown, by name; default those of scoring."""
     kind: Any = of or Options
     return _list_specs(kind)
-
-
-def _file_names() -> tuple[str, ...]:
-    """Return the options of scoring whose values may be files."""
-    kind: Any = Options
-    return _list_files(kind)
-
-
-@cache
-def _list_files(of: Any) -> tuple[str, ...]:
-    return tuple(name for name, spec in specs(of).items() if spec.is_file)
 
 
 @cache

@@ -40,17 +40,6 @@ class System:
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
-    @classmethod
-    def of(cls, truth: Source, scores: Source, terms: Terms) -> System:
-        """Return a system beside a truth.
-
-        Raises
-        ------
-        DataError
-            Scores that declare more labels than there are.
-        """
-        return cls(scores, _with_row_length(truth, scores, terms), name=scores.name)
-
     def begin(self, program: Program) -> System:
         """Return the system with totals of no rows."""
         return replace(self, totals=empty(program, self.terms))
@@ -69,8 +58,14 @@ class System:
             )
 
 
-def _with_row_length(truth: Source, scores: Source, terms: Terms) -> Terms:
-    """Set the longest row where the header of the scores is `rows k` instead of `rows cols`."""
+def with_row_length(terms: Terms, truth: Source, scores: Source) -> Terms:
+    """Set the longest row where the header of the scores is `rows k` instead of `rows cols`.
+
+    Raises
+    ------
+    DataError
+        Scores that declare more labels than there are.
+    """
     n_columns, n_labels = scores.n_labels, terms.width.n_labels
     if n_columns is None or n_columns == n_labels:
         return terms

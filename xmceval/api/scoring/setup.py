@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from xmceval.api.files.fuse import Fused
 from xmceval.api.scoring.finishing import finish_state
@@ -30,7 +30,7 @@ from xmceval.scoring.program import Program, compile_program
 from xmceval.scoring.spec import input_name
 from xmceval.scoring.states.state import NO_RANGE, State
 from xmceval.scoring.states.stateparts import Part
-from xmceval.scoring.system import System
+from xmceval.scoring.system import System, with_row_length
 from xmceval.scoring.totals import Totals
 
 Engine = Callable[..., list[Totals]]
@@ -60,8 +60,31 @@ class Named:
         return list(map(find_shards, y_score)) if isinstance(y_score, list) else [self.input]
 
 
-@dataclass(frozen=True)
-class Setup:
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """How rows are scored, found before any of them is read.
+
+    Attributes
+    ----------
+    program : Program
+        What to compute: without the metrics for which there are too few rows to estimate propensities.
+    terms : Terms
+        The width is that of the truth, as far as it is known; there are no bins yet.
+    frequencies : Propensities
+        From training counts, where anything needs them.
+    notes, warnings : tuple of str
+        What was inferred from the files; what a reader must know before trusting the numbers.
+    """
+
+    program: Program
+    terms: Terms
+    frequencies: Propensities = NO_PROPENSITIES
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setup(Rules):
     """A truth and how to score systems on it.
 
     Attributes
@@ -72,14 +95,6 @@ class Setup:
     truth : Input
     truth_name : str
         How reports call it.
-    program : Program
-        What to compute.
-    terms : Terms
-        How rows are scored; the width and the bins are those of the truth, as far as they are known.
-    notes, warnings : tuple of str
-        What was inferred from the files; what a reader must know before trusting the numbers.
-    frequencies : Propensities
-        From training counts, where anything needs them.
     engine : callable
         Turns opened systems into totals, as `evaluate` does in threads of this process.
     """
@@ -88,11 +103,6 @@ class Setup:
     opener: Opener
     truth: Input
     truth_name: str
-    program: Program
-    terms: Terms
-    notes: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    frequencies: Propensities = NO_PROPENSITIES
     engine: Engine = evaluate
 
     @classmethod
@@ -121,18 +131,8 @@ class Setup:
             truth.judgments, options.train, options.counts, options.inverse_propensities, options.filter
         )
         rules = find_rules(opener, program, truth.source, needs_counts=needs_counts, max_weight=max_weight)
-        return cls(
-            options,
-            opener,
-            truth,
-            name,
-            rules.program,
-            rules.terms,
-            (*truth.notes, *rules.notes),
-            rules.warnings,
-            rules.frequencies,
-            engine,
-        )
+        found = {**vars(rules), "notes": (*truth.notes, *rules.notes)}
+        return cls(**found, options=options, opener=opener, truth=truth, truth_name=name, engine=engine)
 
     def open_systems(self, systems: Sequence[Named]) -> list[System]:
         """Open the scores of systems."""
@@ -140,10 +140,10 @@ class Setup:
 
     def _open(self, system: Named) -> System:
         scores = self.opener.scores(system.input, self.truth, self.terms.width)
-        opened = System.of(self.truth.source, scores.source, self._terms_of(scores.source))
-        return replace(
-            opened,
-            name=system.name or opened.name,
+        return System(
+            scores.source,
+            with_row_length(self._terms_of(scores.source), self.truth.source, scores.source),
+            name=system.name or scores.source.name,
             file=_scores_name(system.y_score),
             notes=scores.notes,
             warnings=tuple(self._warn_of_truth(system)),
@@ -214,27 +214,6 @@ class Setup:
         return replace(terms, threshold=rounded(terms.threshold, scores.dtype))
 
 
-class Rules(NamedTuple):
-    """How rows are scored, found before any of them is read.
-
-    Attributes
-    ----------
-    program : Program
-        Without the metrics for which there are too few rows to estimate propensities.
-    terms : Terms
-        The width is that of the truth, as far as it is known; there are no bins yet.
-    frequencies : Propensities
-        From training counts, where anything needs them.
-    notes, warnings : tuple of str
-    """
-
-    program: Program
-    terms: Terms
-    frequencies: Propensities
-    notes: tuple[str, ...]
-    warnings: tuple[str, ...]
-
-
 def find_rules(
     opener: Opener,
     program: Program,
@@ -263,7 +242,8 @@ def find_rules(
         weight_unit=unit,
         filter=find_filter(options.filter, truth, lookup.width),
     )
-    return Rules(program, terms, frequencies, lookup.notes, (*_doubt_threshold(options, program), *lookup.warnings))
+    warnings = (*_doubt_threshold(options, program), *lookup.warnings)
+    return Rules(program=program, terms=terms, frequencies=frequencies, notes=lookup.notes, warnings=warnings)
 
 
 def _scores_name(y_score: Any) -> str:

@@ -1,5 +1,7 @@
 """Setup: each input is found once, and a state that is saved has the warnings of the result it would finish into."""
 
+import gc
+import weakref
 from collections import Counter
 
 import numpy as np
@@ -83,3 +85,14 @@ def test_a_state_that_is_asked_for_between_batches_changes_nothing():
         asked.state()
     assert asked.result() == plain.result()
     assert np.array_equal(asked.state(), plain.state())
+
+
+@pytest.mark.parametrize("n_rows", [3, 100_000])
+def test_an_evaluator_keeps_no_batch(n_rows):
+    evaluator = xmceval.Evaluator(metrics="P,macroF1", k=1)
+    truth, scores = np.eye(n_rows, 4), np.eye(n_rows, 4)
+    evaluator.update(truth, scores)
+    kept = [weakref.ref(truth), weakref.ref(scores)]
+    del truth, scores
+    gc.collect()
+    assert [each() for each in kept] == [None, None]

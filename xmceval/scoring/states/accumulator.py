@@ -170,13 +170,16 @@ class Accumulator:
 
     def _add_rows(self, truth: Source, system: System) -> Totals:
         """Add the rows of a batch, and return the totals with them."""
+        program = self._base.program
         if self._worker is None:
-            program = self._base.program
             self._worker, self._most_rows = Worker(program, [system]), rows_at_once(program, [system])
-        blocks = self._single_blocks(truth, system.scores)
-        if blocks is not None and self._add_block(self._worker, blocks, system):
-            return system.totals
-        return self._add_blocks(truth, system)
+        try:
+            blocks = self._single_blocks(truth, system.scores)
+            if blocks is not None and self._add_block(self._worker, blocks, system):
+                return system.totals
+            return self._add_blocks(truth, system)
+        finally:
+            self._worker.systems = ()  # a batch is not kept
 
     def _single_blocks(self, truth: Source, scores: Source) -> tuple[Block, Block] | None:
         """Return the only blocks of a small batch, or None."""

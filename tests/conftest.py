@@ -7,27 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
-from numba import config
-from support import schemas
+from support import examples
 
-# Without its compiler Numba runs the kernels as plain Python: the same examples, only fewer.
 settings.register_profile(
     "xmceval",
     deadline=None,
     derandomize=True,
-    max_examples=10 if config.DISABLE_JIT else 60,
+    max_examples=examples.N,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("xmceval")
-
-
-@pytest.fixture(autouse=True, scope="session")
-def checked_documents():
-    """Check every JSON document that a test makes the program write; nobody else's ``json`` is touched."""
-    with pytest.MonkeyPatch.context() as patch:
-        for module in schemas.find_writers():
-            patch.setattr(module, "json", schemas.Json)
-        yield
 
 
 @pytest.fixture

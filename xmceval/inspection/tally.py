@@ -1,4 +1,4 @@
-"""Tally: what the rows of a file contain, counted block by block in threads."""
+"""FileTally: what the rows of a file contain, counted block by block in threads."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Spread:
     bins: tuple[tuple[int, int, int, float], ...]
 
 
-class Tally:
+class FileTally:
     """Counts over all rows of a file, valid or not.
 
     Attributes
@@ -153,9 +153,9 @@ class Tally:
                 self.faults.append(fault)
 
 
-def tally_rows(source: Source, width: Width, threads: int | None) -> Tally:
+def tally_rows(source: Source, width: Width, threads: int | None) -> FileTally:
     """Count all rows of a source; what is wrong with them becomes faults of the tally."""
-    tally = Tally(width)
+    tally = FileTally(width)
 
     def work(scratch: Scratch, block: Block) -> None:
         n_rows = block.n_rows
@@ -170,7 +170,7 @@ def tally_rows(source: Source, width: Width, threads: int | None) -> Tally:
     return tally
 
 
-def spread_of_rows(tally: Tally) -> Spread | None:
+def spread_of_rows(tally: FileTally) -> Spread | None:
     """Return the distribution of entries per row; None where no row could be read."""
     if not tally.has_rows:
         return None

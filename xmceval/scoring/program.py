@@ -17,14 +17,14 @@ from xmceval.rows.checks import LARGEST_EXPONENT, LARGEST_GRADE
 from xmceval.scoring.tasks.calibration import Calibration, Squares
 from xmceval.scoring.tasks.decisions import Decisions
 from xmceval.scoring.tasks.judged import Judged
-from xmceval.scoring.tasks.labelareas import Columns
+from xmceval.scoring.tasks.labelareas import LabelAreas
 from xmceval.scoring.tasks.labelwise import Labelwise
 from xmceval.scoring.tasks.task import Task
 from xmceval.scoring.tasks.topk import TopK
 from xmceval.scoring.tasks.wholerow import WholeRow
 
 MAX_CUTOFF = 10_000
-KINDS: tuple[type[Task], ...] = (TopK, WholeRow, Decisions, Labelwise, Squares, Calibration, Judged, Columns)
+KINDS: tuple[type[Task], ...] = (TopK, WholeRow, Decisions, Labelwise, Squares, Calibration, Judged, LabelAreas)
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.rows.batches import SelectingBatchBlock
 from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
 from xmceval.rows.checks import check_truth, stored_zeros, validated_scores
-from xmceval.rows.matrices.dense import SelectingBlock
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import NO_WEIGHTS, NONE_OMITTED, Batch, Ranking, Terms, check_lengths, rank, rows_where
 from xmceval.scoring.observing.observers import BlockValues, Observer, copy_fractions, copy_ranking
@@ -30,7 +28,7 @@ class CheckedScores(NamedTuple):
     omitted: Int64 = NONE_OMITTED
 
     def where(self, kept: NDArray[np.bool_], scratch: Scratch) -> CheckedScores:
-        """Copy the rows that are kept."""
+        """Copy the rows that are kept, given as bool [n_rows]."""
         scores = self._replace(rows=rows_where(self.rows, kept, scratch))
         if self.ends is None:
             return scores
@@ -38,7 +36,7 @@ class CheckedScores(NamedTuple):
         return scores._replace(ends=ends, omitted=self.omitted[kept])
 
 
-class Counted(NamedTuple):
+class BatchCounts(NamedTuple):
     """What the tally counts of a batch beside its rows."""
 
     explicit_zeros: int
@@ -96,7 +94,7 @@ class Worker:
             for observer in self._observers:
                 observer.add(BlockValues(block.first_row, block.n_rows, *rest))
 
-    def batches(self, blocks: tuple[Block, ...]) -> Iterator[tuple[System, Batch, Counted]]:
+    def batches(self, blocks: tuple[Block, ...]) -> Iterator[tuple[System, Batch, BatchCounts]]:
         """Yield the batch of each system, valid until the next, with what the tally counts of it beside its rows."""
         block, *others = blocks
         terms = self.systems[0].terms
@@ -123,12 +121,12 @@ class Worker:
                 *(system.terms, block, truth, scores.rows, ranking, weights, kept, self._scores, zeros, other),
                 *(scores.ends, scores.omitted),
             )
-            yield system, batch, Counted(explicit_zeros, scores.filtered, max(seen, scores.largest_label))
+            yield system, batch, BatchCounts(explicit_zeros, scores.filtered, max(seen, scores.largest_label))
 
     def _checked_scores(self, terms: Terms, block: Block, truth: Rows, in_truth: int) -> CheckedScores:
         """Parse and filter the scores of a system, or select those that count; `in_truth` pairs of it are true."""
-        if isinstance(block, (SelectingBlock, SelectingBatchBlock)):
-            selected = block.select(truth, self._scores)
+        selected = block.select(truth, self._scores)
+        if selected is not None:
             return CheckedScores(selected.rows, ends=selected.ends, omitted=selected.omitted)
         scores = validated_scores(block, self._scores, terms.width, may_merge=True)
         check_lengths(block, scores, terms)

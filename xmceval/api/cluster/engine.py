@@ -22,7 +22,8 @@ from xmceval.rows.faults import COUNTED
 from xmceval.rows.fusion import FusedSource
 from xmceval.rows.progress import phase
 from xmceval.rows.repairs import RepairedSource
-from xmceval.rows.spans import Facts, SpanSource, core_of, is_in_memory, shards_of, starting_at, take_rows
+from xmceval.rows.sources import Facts, SpanSource, shards_of
+from xmceval.rows.spans import core_of, is_in_memory, starting_at, take_rows
 from xmceval.rows.threads import Progress
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.observing.observers import Observer, SummedObserver

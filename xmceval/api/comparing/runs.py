@@ -12,7 +12,7 @@ from xmceval.errors import UsageError, counted
 from xmceval.files.arrays.npypairs import resolve
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.saved.labelwriting import LabelPair
-from xmceval.report.comparison import Difference, RunsOf, Spread
+from xmceval.report.comparison import Difference, RunsOf, RunSpread
 from xmceval.report.result import Result
 from xmceval.rows.matrices.lists import is_pair
 from xmceval.rows.shards import Shards, parts_of
@@ -124,7 +124,7 @@ class Lineup:
             if len(group) == 1:
                 continue
             spreads = [
-                Spread.of(figure.measure, [found[run][i][1].estimate.value for run in group], bin_name)
+                RunSpread.of(figure.measure, [found[run][i][1].estimate.value for run in group], bin_name)
                 for i, (bin_name, figure) in enumerate(found[group[0]])
             ]
             total, in_bins = (tuple(each for each in spreads if bool(each.bin) == is_bin) for is_bin in (False, True))

@@ -13,8 +13,8 @@ from xmceval.api.scoring.openshards import check_inputs, find_input
 from xmceval.api.scoring.setup import find_rules
 from xmceval.errors import DataError, UsageError, argument, counted, listed
 from xmceval.files.io.shardfiles import find_shards
-from xmceval.rows.batches import BatchSource
 from xmceval.rows.block import Float64
+from xmceval.rows.sources import BatchSource
 from xmceval.scoring.evaluate import select_scores
 from xmceval.scoring.options import SOURCES, Options
 from xmceval.scoring.program import Program, compile_program

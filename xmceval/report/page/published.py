@@ -8,9 +8,9 @@ from xmceval.labels.catalogue import Published
 from xmceval.labels.standings import Standing
 from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.markup import Child, isolate, join, name
-from xmceval.report.listings.datasetlist import SUSPECT
 from xmceval.report.page.pageparts import Section, draw_lines, draw_plain_table
 from xmceval.report.result import Result
+from xmceval.report.sheet.model import SUSPECT
 
 
 def show_published(results: Sequence[Result], layout: Layout) -> Section | None:

@@ -13,6 +13,7 @@ Column = TypeVar("Column")
 
 BEST, SECOND = "best", "second"
 UP, DOWN = "\N{BLACK UP-POINTING TRIANGLE}", "\N{BLACK DOWN-POINTING TRIANGLE}"
+SUSPECT = "!"  # marks published rows with suspect values
 ASCII_MARKS = {UP: "+", DOWN: "-"}  # where the output has no such signs
 
 

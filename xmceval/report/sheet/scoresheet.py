@@ -9,9 +9,8 @@ from xmceval.errors import counted, listed
 from xmceval.labels.catalogue import Published
 from xmceval.labels.standings import Standings
 from xmceval.report.forms.layout import DEFAULT, Layout
-from xmceval.report.listings.datasetlist import SUSPECT
 from xmceval.report.result import Result
-from xmceval.report.sheet.model import Cell, Listing, Row, Section, Sheet, transpose
+from xmceval.report.sheet.model import SUSPECT, Cell, Listing, Row, Section, Sheet, transpose
 from xmceval.report.sheet.systemtable import (
     CEILING,
     Line,

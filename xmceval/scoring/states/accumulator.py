@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from xmceval.errors import DataError, Fault, UsageError, listed
-from xmceval.rows.batches import BatchSource
 from xmceval.rows.block import Block, Float64, Source
 from xmceval.rows.lockstep import Lockstep
 from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.repairs import RepairedSource
+from xmceval.rows.sources import BatchSource
 from xmceval.rows.threads import each_block
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import Terms

@@ -1,0 +1,295 @@
+"""Measure xmceval: as whole processes beside `wc -w`, `cat`, other tools and other revisions, and in memory.
+
+All data are made, of the shape of real sets. A subcommand may be written as an option:
+`python scripts/bench --against REV`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+if not __package__:  # run as `python scripts/bench`
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+from bench.measure import (
+    FORM,
+    Command,
+    Figures,
+    Usage,
+    alternate,
+    command_of,
+    entries,
+    figures_of,
+    install_revision,
+    install_tree,
+    measure,
+    program,
+    provenance,
+    ratios,
+    record,
+    score,
+    table,
+    verdict,
+    write,
+)
+from bench.peers import agreement, can_hold, measure_tools, replaced, tools_of
+from bench.picture import FIGURES, LARGE, OURS, ROWS, UTF8, WORDS, redraw
+
+# This process never imports numpy: on Linux a child's peak memory begins at that of the process that started it.
+SHAPES = ("small", "amazon-670k", "amazon-3m")
+RECORDED = Path(__file__).with_name("check.json")
+TITLES = tuple(f"titles-{rows}" for rows in ROWS)
+MEMORY_SHAPES = ("rows-40k", "rows-80k", "rows-160k", "rows-320k")
+
+
+def made(options: argparse.Namespace, shape: str) -> dict[str, str]:
+    """Make the data of a shape in a process of its own, unless it is there, and return the paths."""
+    layout = ["--order", options.order, "--digits", str(options.digits), "--value", options.value]
+    argv = [sys.executable, __file__, "make", shape, str(options.dir or ""), *layout]
+    return dict(json.loads(subprocess.run(argv, check=True, stdout=subprocess.PIPE).stdout))
+
+
+# Subcommands
+
+
+def make(options: argparse.Namespace) -> None:
+    """Make the data of a shape and print the paths."""
+    from bench import data
+
+    layout = data.Layout(options.order, options.digits, options.value)
+    paths = data.make(options.shape, data.SHAPES[options.shape], Path(options.dir or data.default_dir()), layout)
+    print(json.dumps({kind: str(path) for kind, path in paths.items()}))
+
+
+def run(options: argparse.Namespace) -> Figures:
+    """Measure xmceval, wc -w and cat; or threads."""
+    if options.threads:
+        return threaded(options)
+    figures = beside_words(options, options.shape)
+    compared = [ratio for ratio in figures["ratios"] if ratio["to"] == WORDS]
+    print(table(title(options, options.shape), figures["measured"], compared))
+    return figures
+
+
+def title(options: argparse.Namespace, shape: str) -> str:
+    """Return what stands above a table."""
+    size = sum(Path(path).stat().st_size for path in made(options, shape).values()) / 1e6
+    return f"{shape}: {size:,.0f} MB in three files, {os.cpu_count()} processors, medians of {options.runs}"
+
+
+def beside_words(options: argparse.Namespace, shape: str) -> Figures:
+    """Measure xmceval in turns with what only counts words, and what only copies."""
+    paths = made(options, shape)
+    files = tuple(paths.values())
+    commands = {
+        OURS: Command((score(paths),)),
+        WORDS: Command((("wc", "-w", *files),), {"LC_ALL": "C"}),
+        UTF8: Command((("wc", "-w", *files),), {"LC_ALL": "C.UTF-8"}),
+        "cat": Command((("cat", *files),)),
+    }
+    found = alternate(commands, options.runs)
+    return {"measured": entries(shape, found), "ratios": ratios(shape, found, WORDS) + ratios(shape, found, UTF8)}
+
+
+def threaded(options: argparse.Namespace) -> Figures:
+    """Measure one process with so many threads, two independent ones of one thread, and the start-up alone."""
+    paths, small = made(options, options.shape), made(options, "small")
+    alone = score(paths, 1)
+    names = {n: f"xmceval, {n} thread{'s' * (n > 1)}" for n in options.threads}
+    commands = {
+        **{name: Command((score(paths, n),)) for n, name in names.items()},
+        "two of 1 thread": Command((alone, alone)),
+        "start-up (small)": Command((score(small, 1),)),
+    }
+    measured = entries(options.shape, alternate(commands, options.runs))
+    print(table(title(options, options.shape), measured))
+    if not {1, 2} <= set(options.threads):
+        return {"measured": measured}
+    wall = {entry["contestant"]: entry["wall"]["median"] for entry in measured}
+    start = wall["start-up (small)"]
+    work = wall[names[1]] - start
+    threads, processes = work / (wall[names[2]] - start), 2 * work / (wall["two of 1 thread"] - start)
+    share = threads / processes
+    print(f"after start-up: two threads {threads:.2f}x, two processes {processes:.2f}x, share {share:.0%}")
+    return {"measured": measured, "two_processors": {"threads": threads, "processes": processes, "share": share}}
+
+
+def against(options: argparse.Namespace) -> Figures:
+    """Measure this tree, with what is not committed, and another revision in turns, and say which is faster."""
+    folder = Path(options.dir or Path(tempfile.gettempdir()) / "xmceval-bench") / "revisions"
+    folder.mkdir(parents=True, exist_ok=True)
+    here, there = install_tree(folder), install_revision(options.revision, folder)
+    figures: Figures = {"measured": [], "ratios": []}
+    for shape in options.shapes:
+        arguments = score(made(options, shape), command="xmceval")[1:]
+        commands = {"this tree": command_of(here, arguments), options.revision: command_of(there, arguments)}
+        found = alternate(commands, options.runs)
+        measured, [ratio] = entries(shape, found), ratios(shape, found, options.revision)
+        print(table(f"{shape}: medians of {options.runs}", measured))
+        for key, name in (("cpu", "processor time"), ("wall", "wall clock"), ("peak", "peak memory")):
+            print(f"  {name + ':':<16}{verdict(ratio[key])}")
+        figures["measured"] += measured
+        figures["ratios"].append(ratio)
+    return figures
+
+
+def memory(options: argparse.Namespace) -> Figures:
+    """Measure peak memory while the number of rows doubles."""
+    commands = {shape: Command((score(made(options, shape)),)) for shape in MEMORY_SHAPES}
+    measured = entries("memory", alternate(commands, options.runs))
+    print(table("peak memory as rows grow (670,091 labels, 100 predictions a row)", measured))
+    return {"measured": measured}
+
+
+def startup(options: argparse.Namespace) -> Figures:
+    """Measure --help, a small score with compiled kernels, and the first score ever (no compiled kernels)."""
+    argv = score(made(options, "small"))
+    warm = {
+        "python -c pass": Command(((sys.executable, "-c", "pass"),)),
+        "python -c 'import numba'": Command(((sys.executable, "-c", "import numba"),)),
+        "xmceval --help": Command(((program(), "--help"),)),
+        "small score, warm": Command((argv,)),
+    }
+    found = alternate(warm, options.runs)
+    found["small score, first ever"] = []
+    for _ in range(min(options.runs, 3)):
+        with tempfile.TemporaryDirectory() as empty:
+            found["small score, first ever"].append(measure(Command((argv,), {"NUMBA_CACHE_DIR": empty})))
+    measured = entries("start-up", found)
+    print(table(f"start-up, medians of {options.runs}", measured))
+    return {"measured": measured}
+
+
+def arrays(options: argparse.Namespace) -> Figures:
+    """Measure xmceval.score on CSR matrices in memory: the first call and the later ones, in a process of its own."""
+    found = figures_of("arrays", options.shape, str(options.runs))
+    calls = [Usage(**each) for each in found["calls"]]
+    measured = entries(options.shape, {"first call": calls[:1], "later calls": calls[1:]})
+    print(table(f"{options.shape}: CSR float32, int32 in memory; P@1 {found['P@1']:.4f}", measured))
+    return {"measured": measured}
+
+
+def dense(options: argparse.Namespace) -> Figures:
+    """Measure a batch of dense logits, 256 x 1,000,000, beside one pass over its memory, numpy and torch."""
+    found = figures_of("arrays", "dense", str(options.runs))
+    figures: Figures = {"measured": [], "ratios": [], "peak_beyond_matrix_mb": found["peak"]}
+    print(f"256 x 1,000,000 logits in memory; {found['peak']:.0f} MB beyond the matrix")
+    for batch, walls in found["batches"].items():
+        usages = {name: [Usage(wall) for wall in each] for name, each in walls.items()}
+        figures["measured"] += entries(batch, usages)
+        figures["ratios"] += ratios(batch, usages, "x.max()")
+        print(table(f"\n{batch}", entries(batch, usages), ratios(batch, usages, "x.max()")))
+    return figures
+
+
+def evaluator(options: argparse.Namespace) -> Figures:
+    """Measure `Evaluator.update` on batches of 256 lists of 100 labels, beside torchmetrics where it is installed."""
+    return {"microseconds": figures_of("arrays", "evaluator", str(options.runs))}
+
+
+def scaling(options: argparse.Namespace) -> Figures:
+    """Measure how cost grows with rows, labels, predictions, k, metrics, systems ...; say where faster than n log n."""
+    return {"scaling": figures_of("scaling", options.only)}
+
+
+def check(options: argparse.Namespace) -> Figures:
+    """Compare processor times with a loop that is timed in the same process; fail if far slower than was recorded."""
+    found = figures_of("check", *(["--record"] if options.record else []))
+    figures = {"check": found, "failed": bool(found["slow"])}
+    if options.record:
+        write(RECORDED, record("check", {}, figures))
+    return figures
+
+
+def picture(options: argparse.Namespace) -> None:
+    """Draw the picture of the README and write its figures, after measuring shapes if asked."""
+    figures = json.loads(FIGURES.read_text(encoding="utf-8")) if FIGURES.exists() else record("picture", {}, {})
+    for shape in options.measure:
+        if shape in LARGE:
+            new = beside_words(options, shape)
+        else:
+            tools, rows = tools_of(options.python), int(shape.rpartition("-")[2])
+            able = [tool for tool in tools if can_hold(tool, rows, figures["measured"])]
+            used, values = measure_tools(made(options, shape), able, options.python)
+            new = {"measured": entries(shape, used), "agreement": agreement(shape, values)}
+            figures["tools"] = tools
+        sizes = [Path(path).stat().st_size for path in made(options, shape).values()]
+        new["inputs"] = [{"subject": shape, "bytes": sum(sizes)}]
+        print(table(shape, new["measured"]))
+        for key, found in new.items():
+            figures[key] = replaced(figures.get(key, []), shape, found)
+        write(FIGURES, figures | provenance())
+    redraw()
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], Figures | None]] = {
+    "make": make,
+    "run": run,
+    "against": against,
+    "arrays": arrays,
+    "dense": dense,
+    "evaluator": evaluator,
+    "memory": memory,
+    "startup": startup,
+    "scaling": scaling,
+    "check": check,
+    "picture": picture,
+}
+NEEDS_DATA = {"make", "run", "against", "memory", "startup", "picture"}
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser; subcommands and their help come from COMMANDS."""
+    as_is = argparse.RawDescriptionHelpFormatter
+    top = argparse.ArgumentParser(description=__doc__, epilog=FORM, formatter_class=as_is)
+    commands = top.add_subparsers(dest="command", required=True)
+    for name, function in COMMANDS.items():
+        sub = commands.add_parser(name, help=function.__doc__, description=function.__doc__)
+        if name in {"make", "run", "arrays"}:
+            sub.add_argument("shape", choices=(*SHAPES, *MEMORY_SHAPES, *TITLES))
+        if name == "against":
+            sub.add_argument("revision", help="anything that git rev-parse knows, such as HEAD or a branch")
+        if name in NEEDS_DATA:
+            where = "where made files are kept (default: below the system's temp folder)"
+            sub.add_argument("dir", nargs="?", help=where)
+            sub.add_argument("--order", choices=("label", "score"), default="label", help="order within a row")
+            sub.add_argument("--digits", type=int, choices=range(1, 10), default=6, help="digits of a score")
+            sub.add_argument("--value", choices=("1", "1.00000"), default="1", help="value of a true label in the text")
+        if name not in {"make", "scaling", "check"}:
+            sub.add_argument("--runs", type=int, default=9 if name == "against" else 5)
+        if name not in {"make", "picture"}:
+            sub.add_argument("--json", metavar="FILE", help="write the figures there as well")
+    numbers = lambda text: [int(word) for word in text.split(",")]  # noqa: E731
+    words = lambda text: text.split(",")  # noqa: E731
+    commands.choices["run"].add_argument("--threads", type=numbers, help="such as 1,2: compare numbers of threads")
+    commands.choices["against"].add_argument("--shapes", type=words, default=["small", "amazon-670k"])
+    drawn = commands.choices["picture"]
+    drawn.add_argument("--measure", type=words, default=[], help=f"of {','.join((*TITLES, *LARGE))}")
+    drawn.add_argument("--python", default=sys.executable, help="the interpreter that has the other tools")
+    commands.choices["check"].add_argument("--record", action="store_true", help=f"write {RECORDED.name} anew")
+    commands.choices["scaling"].add_argument("--only", default="", help="only lines that have this in their name")
+    return top
+
+
+def main() -> int:
+    """Run one subcommand; return 1 if it found that something is too slow."""
+    words = sys.argv[1:]
+    if words and words[0].removeprefix("--") in COMMANDS:
+        words[0] = words[0].removeprefix("--")
+    options = parser().parse_args(words)
+    figures = COMMANDS[options.command](options)
+    if figures is not None and options.json:
+        given = {name: value for name, value in vars(options).items() if name not in {"command", "json"}}
+        write(Path(options.json), record(options.command, given, figures))
+    return int(bool(figures and figures.get("failed")))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -22,7 +22,7 @@ from xmceval.scoring.states.joinedfilters import join_filters
 from xmceval.scoring.states.sketch import find_overlaps
 from xmceval.scoring.states.state import State
 from xmceval.scoring.states.statedocument import dump_state, open_state
-from xmceval.scoring.states.stateparts import Part
+from xmceval.scoring.states.stateparts import StatePart
 
 MOST_NAMED = 5  # of missing shards
 
@@ -128,7 +128,9 @@ def _open(state: Any, place: str) -> State:
 
 def _order(state: State) -> tuple[Any, ...]:
     """Return a key that orders states by their shards, or their names."""
-    return min((part.shard or (0, 0), natural_key(to_path(part.name))) for part in (*state.parts, Part(state.name)))
+    return min(
+        (part.shard or (0, 0), natural_key(to_path(part.name))) for part in (*state.parts, StatePart(state.name))
+    )
 
 
 def _add(states: Sequence[State]) -> State:
@@ -140,7 +142,7 @@ def _add(states: Sequence[State]) -> State:
     return replace(merged, terms=replace(merged.terms, filter=joined))
 
 
-def find_missing(parts: Sequence[Part]) -> str:
+def find_missing(parts: Sequence[StatePart]) -> str:
     """Return what is said of shards that are missing; nothing without any.
 
     Raises
@@ -177,9 +179,9 @@ def _doubt_overlaps(states: Sequence[State]) -> Iterator[str]:
         yield f"so do {counted(len(overlaps) - MOST_NAMED, 'other pair')} of states"
 
 
-def _check_truths(parts: Sequence[Part]) -> None:
+def _check_truths(parts: Sequence[StatePart]) -> None:
     """Refuse predictions of two systems for the same rows of truth; one state given twice was refused before."""
-    seen: dict[str, Part] = {}
+    seen: dict[str, StatePart] = {}
     for part in parts:
         other = seen.get(part.truth_digest) if part.truth_digest else None
         if other is not None:

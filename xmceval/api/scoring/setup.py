@@ -29,7 +29,7 @@ from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program, compile_program
 from xmceval.scoring.spec import input_name
 from xmceval.scoring.states.state import NO_RANGE, State
-from xmceval.scoring.states.stateparts import Part
+from xmceval.scoring.states.stateparts import StatePart
 from xmceval.scoring.system import System, with_row_length
 from xmceval.scoring.totals import Totals
 
@@ -176,7 +176,7 @@ class Setup(Rules):
             self.program,
             terms,
             totals,
-            (Part("", n_rows, self.truth_name, system.file, system.name, *identity),),
+            (StatePart("", n_rows, self.truth_name, system.file, system.name, *identity),),
             (*self.warnings, *system.warnings),
             (*self.notes, *system.notes),
             weight_range=NO_RANGE if terms.weights is None else range_of(terms.weights, terms.weight_unit),

@@ -17,7 +17,7 @@ from xmceval.scoring.batch import Terms
 from xmceval.scoring.evaluate import rows_at_once
 from xmceval.scoring.program import Program
 from xmceval.scoring.states.state import State, new_lineage
-from xmceval.scoring.states.stateparts import Part, join_parts
+from xmceval.scoring.states.stateparts import StatePart, join_parts
 from xmceval.scoring.sums import Pending
 from xmceval.scoring.system import System
 from xmceval.scoring.tasks.task import Task
@@ -64,7 +64,7 @@ class Accumulator:
         """
         self._check_whole()
         if self._system:
-            own = Part(n_rows=self._n_new, system=self._system)
+            own = StatePart(n_rows=self._n_new, system=self._system)
             state = replace(
                 self._base,
                 parts=join_parts(self._base.parts, (own,)),

@@ -19,7 +19,7 @@ from xmceval.scoring.batch import Terms
 from xmceval.scoring.limbs import MOST_STATES, first_mark, join, last_mark, mark, split, split_like
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program
-from xmceval.scoring.states.stateparts import Part, check_parts, join_parts
+from xmceval.scoring.states.stateparts import StatePart, check_parts, join_parts
 from xmceval.scoring.totals import Totals, empty, merge as merge_totals
 from xmceval.version import VERSION
 
@@ -55,7 +55,7 @@ class State:
     program : Program
     terms : Terms
     totals : Totals
-    parts : tuple of Part
+    parts : tuple of StatePart
         In their order.
     warnings, notes : tuple of str
         What is known before the totals are finished, each once.
@@ -78,7 +78,7 @@ class State:
     program: Program
     terms: Terms
     totals: Totals
-    parts: tuple[Part, ...] = ()
+    parts: tuple[StatePart, ...] = ()
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     weight_range: tuple[float, float] = NO_RANGE
@@ -222,7 +222,7 @@ class State:
         unit, weight_range = self.terms.weight_unit, NO_RANGE
         if least.any():
             weight_range = math.ldexp(unit, -last_mark(least)), math.ldexp(unit, -first_mark(greatest))
-        parts = (replace(self.parts[0] if self.parts else Part(), n_rows=n_rows),)
+        parts = (replace(self.parts[0] if self.parts else StatePart(), n_rows=n_rows),)
         return replace(
             self,
             totals=totals,

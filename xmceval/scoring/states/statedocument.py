@@ -21,7 +21,7 @@ from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program, compile_program
 from xmceval.scoring.states.state import WHAT, State
 from xmceval.scoring.states.statefields import PROPENSITIES, read_fields
-from xmceval.scoring.states.stateparts import Part, check_parts
+from xmceval.scoring.states.stateparts import StatePart, check_parts
 from xmceval.scoring.states.stored import MOST_LABELS, MOST_ROWS, fill_part, refuse_rest, take
 from xmceval.scoring.totals import Totals, empty
 
@@ -138,7 +138,7 @@ def _restore(fields: Mapping[str, Any], arrays: dict[str, Int64], name: str) -> 
         program,
         terms,
         _restore_totals(program, terms, arrays),
-        parts=tuple(Part(**each) for each in fields["parts"]),
+        parts=tuple(StatePart(**each) for each in fields["parts"]),
         lineage=frozenset(fields["lineage"]),
         **{each: fields[each] for each in ("warnings", "notes", "weight_range", "removed", "max_weight", "is_whole")},
         version=fields["version"],

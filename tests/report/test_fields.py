@@ -10,7 +10,8 @@ from types import SimpleNamespace
 import jsonschema
 import numpy as np
 import pytest
-from xmceval.api.curves.grouped import LogAUC
+from xmceval.api.groupauc import LogAUC
+from xmceval.scoring.observing.reliability import Reliability, ScoreBin
 
 import xmceval
 from xmceval.api.files.checktable import TableCheck
@@ -55,7 +56,6 @@ from xmceval.scoring.comparing.examples import Example
 from xmceval.scoring.comparing.overlap import CutoffOverlap
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.observing.reliability import Reliability, ScoreBin
 from xmceval.scoring.states.stateparts import StatePart
 
 

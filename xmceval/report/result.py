@@ -24,8 +24,8 @@ from xmceval.scoring.summary import Counts, Figure, Slice, finish_totals
 from xmceval.scoring.totals import Totals
 
 if TYPE_CHECKING:
-    from xmceval.scoring.observing.reliability import Reliability
     from xmceval.scoring.per_label.labelgain import LabelGain
+    from xmceval.scoring.tasks.reliability import Reliability
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -12,7 +12,7 @@ from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
 from xmceval.rows.checks import check_truth, stored_zeros, validated_scores
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import NO_WEIGHTS, NONE_OMITTED, Batch, Ranking, Terms, check_lengths, rank, rows_where
-from xmceval.scoring.observing.observers import BlockValues, Observer, copy_fractions, copy_ranking
+from xmceval.scoring.observing.observers import BlockValues, Observer, copy_fractions, copy_ranking, join_columns
 from xmceval.scoring.program import Program
 from xmceval.scoring.system import System
 from xmceval.scoring.totals import Filtered, largest_label
@@ -76,20 +76,22 @@ class Worker:
 
     def add(self, blocks: tuple[Block, ...]) -> None:
         """Add the rows of a block of truth, and of one block of scores per system."""
-        fractions: list[list[tuple[Float64, Float64]]] = []
+        values: list[Float64] = []
+        shares: list[Float64] = []
         rankings: list[Ranking] = []
         batch = None
         for system, batch, counted in self.batches(blocks):
             system.totals.tally.add(batch, self._program.cutoffs, *counted)
-            fractions.append([])
+            fractions: list[tuple[Float64, Float64]] = []
             if self._copies_rankings:
                 rankings.append(copy_ranking(batch.ranking))
             for task, space, part in zip(self._program.tasks, self.spaces, system.totals.parts, strict=True):
                 rows = task.add(batch, space, part)
                 if self._observers and rows is not None:
-                    fractions[-1].append(copy_fractions(rows))
+                    fractions.append(copy_fractions(rows))
+            values.append(join_columns([each for each, _ in fractions]))
+            shares.append(join_columns([each for _, each in fractions]))
         if self._observers and batch is not None:
-            values, shares = ([[each[i] for each in of] for of in fractions] for i in (0, 1))
             block, rest = blocks[0], (batch.kept, batch.weights, batch.truth, values, shares, rankings)
             for observer in self._observers:
                 observer.add(BlockValues(block.first_row, block.n_rows, *rest))

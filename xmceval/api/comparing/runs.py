@@ -11,7 +11,6 @@ from xmceval.api.scoring.setup import Named
 from xmceval.errors import UsageError, counted
 from xmceval.files.arrays.npypairs import resolve
 from xmceval.files.io.shardfiles import find_shards
-from xmceval.files.saved.labelwriting import LabelPair
 from xmceval.report.comparison import Difference, RunsOf, RunSpread
 from xmceval.report.result import Result
 from xmceval.rows.matrices.lists import is_pair
@@ -90,11 +89,6 @@ class Lineup:
     def by_runs(self, pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         """Return the pairs in which both systems have enough runs for tests whose unit is the run."""
         return [pair for pair in pairs if min(len(self.groups[each]) for each in pair) >= FEWEST]
-
-    def label_pairs(self, pairs: Sequence[tuple[int, int]]) -> tuple[LabelPair, ...]:
-        """Return pairs of systems by name, with the runs of each."""
-        names, groups = self.names, self.groups
-        return tuple(LabelPair(names[i], names[j], groups[i], groups[j]) for i, j in pairs)
 
     def differences(self, results: Sequence[Result], pairs: Sequence[tuple[int, int]]) -> Iterator[Difference]:
         """Yield the differences of pairs by Welch's t test of the values of their runs: of all labels, then of bins."""

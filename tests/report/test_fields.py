@@ -10,11 +10,10 @@ from types import SimpleNamespace
 import jsonschema
 import numpy as np
 import pytest
-from xmceval.api.groupauc import LogAUC
-from xmceval.scoring.observing.reliability import Reliability, ScoreBin
 
 import xmceval
 from xmceval.api.files.checktable import TableCheck
+from xmceval.api.groupauc import LogAUC
 from xmceval.files.formats.formattable import KNOWN
 from xmceval.inspection.file import FileInspection
 from xmceval.inspection.pair import PairInspection
@@ -57,6 +56,7 @@ from xmceval.scoring.comparing.overlap import CutoffOverlap
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.states.stateparts import StatePart
+from xmceval.scoring.tasks.reliability import Reliability, ScoreBin
 
 
 @dataclass

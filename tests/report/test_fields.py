@@ -55,7 +55,7 @@ from xmceval.scoring.comparing.examples import Example
 from xmceval.scoring.comparing.overlap import CutoffOverlap
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.states.stateparts import Part
+from xmceval.scoring.states.stateparts import StatePart
 from xmceval.scoring.tasks.reliability import Reliability, ScoreBin
 
 
@@ -178,7 +178,7 @@ RECORDS = [
     (Spread, inspectfields.FILE.fields["per_row"].fields, set()),
     (PairInspection, inspectfields.PAIR.fields, set()),
     (StateInspection, inspectfields.STATE.fields, set()),
-    (Part, inspectfields.PART.fields, set()),
+    (StatePart, inspectfields.PART.fields, set()),
     (LogAUC, LOG_AUC.record.fields, {"auc", "gauc", "points"}),
     (TableCheck, CHECK_TABLE.record.fields, set()),
     (Finding, FINDING.fields, set()),

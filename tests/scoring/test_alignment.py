@@ -17,12 +17,13 @@ from xmceval.rows.matrices import matrices
 from xmceval.rows.matrices.matrices import as_scores, as_truth
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import Terms
-from xmceval.scoring.evaluate import System, evaluate
+from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.misalignment import sample
 from xmceval.scoring.misalignment.alignment import Hits, measure_alignment
 from xmceval.scoring.misalignment.sample import NO_LABEL, SampledRows, hash_runs
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import compile_program
+from xmceval.scoring.system import System
 
 PROGRAM = compile_program(parse(["P@3"]))
 

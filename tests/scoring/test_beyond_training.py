@@ -17,9 +17,10 @@ from xmceval.metrics.table import METRICS
 from xmceval.rows.matrices.matrices import as_scores, as_truth
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import Terms
-from xmceval.scoring.evaluate import System, evaluate
+from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.program import compile_program
 from xmceval.scoring.summary import finish_totals
+from xmceval.scoring.system import System
 
 N_LABELS, N_TRAIN = 12, 40
 INVERSE = np.array(naive.inverse_propensities(range(30), N_TRAIN, 0.55, 1.5))

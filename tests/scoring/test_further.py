@@ -19,9 +19,10 @@ from xmceval.rows.matrices.matrices import as_scores, as_truth
 from xmceval.rows.width import Width
 from xmceval.scoring import totals
 from xmceval.scoring.batch import Terms
-from xmceval.scoring.evaluate import System, evaluate
+from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.program import compile_program
 from xmceval.scoring.summary import finish_totals
+from xmceval.scoring.system import System
 
 CLOSE = {"rel": 1e-12, "abs": 1e-12}
 COLUMNS = ("macroAUC", "microAUC", "macroAP")

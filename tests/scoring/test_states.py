@@ -17,7 +17,7 @@ from xmceval.scoring.options import Options
 from xmceval.scoring.per_label.labelcounters import LabelCounters
 from xmceval.scoring.states.state import State
 from xmceval.scoring.states.statedocument import as_document, restore
-from xmceval.scoring.states.stateparts import Part
+from xmceval.scoring.states.stateparts import StatePart
 from xmceval.scoring.sums import Sums
 from xmceval.scoring.totals import GRADES, LARGEST_LABEL, Tally
 
@@ -121,7 +121,7 @@ def make_state(name, rows, *, n_labels=6, part=None, **options):
     )
     [opened] = setup.open_systems(systems)
     [totals] = setup.evaluate([opened])
-    parts = (Part(name, len(truth)) if part is None else part,)
+    parts = (StatePart(name, len(truth)) if part is None else part,)
     return State(name, setup.options, setup.program, opened.terms, totals, parts, setup.warnings, setup.notes)
 
 
@@ -161,8 +161,10 @@ def test_states_that_were_made_otherwise_are_not_added(other, message):
 
 def test_the_same_rows_are_not_added_twice():
     one, two, three, four = (digit * 32 for digit in "1234")
-    first = make_state("a", slice(4), part=Part("a.state", 4, truth_digest=one, scores_digest=two))
-    second = make_state("b", slice(4, 9), part=Part("b.state", 5, truth_digest=three, scores_digest=four, shard=(2, 2)))
+    first = make_state("a", slice(4), part=StatePart("a.state", 4, truth_digest=one, scores_digest=two))
+    second = make_state(
+        "b", slice(4, 9), part=StatePart("b.state", 5, truth_digest=three, scores_digest=four, shard=(2, 2))
+    )
     both = first.merge(second)
     assert both.parts == second.merge(first).parts
     assert saved(both).parts == both.parts
@@ -171,10 +173,10 @@ def test_the_same_rows_are_not_added_twice():
 
 
 def test_names_and_rows_of_parts_are_kept():
-    parts = [Part(n_rows=3), Part(n_rows=4), Part("x", 2, truth="t2", scores="p2", system="p2")]
+    parts = [StatePart(n_rows=3), StatePart(n_rows=4), StatePart("x", 2, truth="t2", scores="p2", system="p2")]
     states = [make_state("a", slice(4), part=part) for part in parts]
     merged = states[2].merge(states[0]).merge(states[1])
-    assert merged.parts == (Part(n_rows=7), parts[2])
+    assert merged.parts == (StatePart(n_rows=7), parts[2])
     result = finish_state(merged)
     assert (result.name, result.truth, result.scores) == ("y_score and 1 more", "array and 1 more", "array and 1 more")
     with pytest.raises(UsageError, match="no rows were scored"):

@@ -11,18 +11,18 @@ from typing import Any
 
 from xmceval.api.extras.savestate import check_new
 from xmceval.api.loops.evaluator import Evaluator
-from xmceval.api.scoring.finishing import finish_state
+from xmceval.api.scoring.finishing import check_filter, finish_state
 from xmceval.errors import DataError, UsageError, argument, counted, listed, warn
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.presence import check_files
 from xmceval.files.io.shardfiles import natural_key
-from xmceval.files.saved.statefiles import read_state, to_bytes, write_state
+from xmceval.files.saved.statefiles import write_state
 from xmceval.report.result import Result
 from xmceval.scoring.states.joinedfilters import join_filters
 from xmceval.scoring.states.sketch import find_overlaps
 from xmceval.scoring.states.state import State
-from xmceval.scoring.states.statedocument import as_document, restore
-from xmceval.scoring.states.stateparts import Part
+from xmceval.scoring.states.statedocument import dump_state, open_state
+from xmceval.scoring.states.stateparts import StatePart
 
 MOST_NAMED = 5  # of missing shards
 
@@ -94,8 +94,9 @@ def merge_states(states: Sequence[Any], *, name: str | None = None, save_state: 
     _check_truths(merged.parts)
     merged = replace(merged, warnings=(*merged.warnings, *_doubt_overlaps(opened)))
     if save_state is not None:
-        write_state(save_state, to_bytes(*as_document(replace(merged, name=str(save_state)), whole=False)))
+        write_state(save_state, dump_state(replace(merged, name=str(save_state)), whole=False))
         merged = replace(merged, warnings=(*merged.warnings, *([missing] if missing else [])))
+    check_filter(merged)
     result = finish_state(merged)
     return result if name is None else replace(result, name=name)
 
@@ -117,7 +118,7 @@ def _open(state: Any, place: str) -> State:
     if isinstance(state, Evaluator):
         opened, name = state._state, place
     elif isinstance(state, (str, Path)):
-        opened, name = restore(*read_state(state), str(state)), str(state)
+        opened, name = open_state(state), str(state)
     else:
         raise UsageError(f"{place}: expected a path or an Evaluator, got {type(state).__name__}")
     is_one = len(opened.parts) == 1
@@ -127,7 +128,9 @@ def _open(state: Any, place: str) -> State:
 
 def _order(state: State) -> tuple[Any, ...]:
     """Return a key that orders states by their shards, or their names."""
-    return min((part.shard or (0, 0), natural_key(to_path(part.name))) for part in (*state.parts, Part(state.name)))
+    return min(
+        (part.shard or (0, 0), natural_key(to_path(part.name))) for part in (*state.parts, StatePart(state.name))
+    )
 
 
 def _add(states: Sequence[State]) -> State:
@@ -139,7 +142,7 @@ def _add(states: Sequence[State]) -> State:
     return replace(merged, terms=replace(merged.terms, filter=joined))
 
 
-def find_missing(parts: Sequence[Part]) -> str:
+def find_missing(parts: Sequence[StatePart]) -> str:
     """Return what is said of shards that are missing; nothing without any.
 
     Raises
@@ -176,9 +179,9 @@ def _doubt_overlaps(states: Sequence[State]) -> Iterator[str]:
         yield f"so do {counted(len(overlaps) - MOST_NAMED, 'other pair')} of states"
 
 
-def _check_truths(parts: Sequence[Part]) -> None:
+def _check_truths(parts: Sequence[StatePart]) -> None:
     """Refuse predictions of two systems for the same rows of truth; one state given twice was refused before."""
-    seen: dict[str, Part] = {}
+    seen: dict[str, StatePart] = {}
     for part in parts:
         other = seen.get(part.truth_digest) if part.truth_digest else None
         if other is not None:

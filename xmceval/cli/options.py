@@ -63,7 +63,7 @@ def scoring(function: Function) -> Function:
 
 def derived(function: Function, of: type[Any]) -> Function:
     """Add the options that a dataclass of options has to a command."""
-    for name in reversed(specs(of)):
+    for name in reversed([*specs(of)]):
         function = derived_option(name, of)(function)
     return function
 

@@ -17,9 +17,10 @@ from xmceval.metrics.names import parse
 from xmceval.rows.filters import Filter
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import Terms
-from xmceval.scoring.evaluate import System, doubt_header, evaluate
+from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.program import compile_program
 from xmceval.scoring.summary import Summary, finish_totals
+from xmceval.scoring.system import System, with_row_length
 
 MEASURES = ("P@1", "P@5")
 
@@ -223,13 +224,11 @@ def _score(
         judgments=opened.judgments,
         max_line=max_line,
     ).fit_width(width.or_none)
-    if scores.is_exact and scores.n_labels is not None:
-        width = width.agree(scores.n_labels, scores.name, "column")
-    program, terms = compile_program(parse(MEASURES)), Terms(width=width, filter=filter)
-    system = System(scores, terms)
+    program, terms = compile_program(parse(MEASURES)), Terms(width=width.agree_with(scores, "column"), filter=filter)
+    system = System(scores, with_row_length(terms, truth, scores))
     [totals] = evaluate(truth, [system], program, threads=threads)
     return _Fit(
         finish_totals(program, totals, terms),
         totals.tally.filtered.removed,
-        (*doubt_header(truth, system, totals), *scores.warnings),
+        (*system.doubt_header(truth, totals), *scores.warnings),
     )

@@ -9,10 +9,10 @@ from typing import Any
 
 from xmceval.errors import DataError, counted, listed
 from xmceval.files.io.streams import read_first_bytes
-from xmceval.files.saved.statefiles import FAMILY, read_state
+from xmceval.files.saved.statefiles import FAMILY
 from xmceval.scoring.options import specs
-from xmceval.scoring.states.statedocument import describe_propensities, restore
-from xmceval.scoring.states.stateparts import Part
+from xmceval.scoring.states.statedocument import describe_propensities, open_state
+from xmceval.scoring.states.stateparts import StatePart
 
 MOST_PARTS = 10  # shown one per line
 
@@ -34,7 +34,7 @@ class StateInspection:
         Those that are not the default, beside the metrics.
     propensities : dict or None
         Source and constants.
-    parts : tuple of Part
+    parts : tuple of StatePart
         The rows that were added, by where they come from.
     fault : str
         Why ``merge`` would refuse it; empty where it would not.
@@ -47,7 +47,7 @@ class StateInspection:
     metrics: tuple[str, ...] = ()
     options: dict[str, Any] | None = None
     propensities: dict[str, Any] | None = None
-    parts: tuple[Part, ...] = ()
+    parts: tuple[StatePart, ...] = ()
     fault: str = ""
 
     @property
@@ -100,7 +100,7 @@ def is_state(path: Path) -> bool:
 def inspect_state(path: Path) -> StateInspection:
     """Describe a state."""
     try:
-        state = restore(*read_state(path), str(path))
+        state = open_state(path)
     except DataError as error:
         return StateInspection(str(path), fault=str(error))
     return StateInspection(

@@ -104,12 +104,12 @@ class Measure:
         number = self.metric.numbers.get(name)
         return float(self.chosen.get(name, number.default if number else 0.0))
 
-    @property
+    @cached_property
     def rel(self) -> int:
         """The lowest grade of a true label; 1 for metrics that use the grades themselves."""
         return int(self.number("rel")) or 1
 
-    @property
+    @cached_property
     def norm(self) -> Norm:
         """The chosen norm."""
         norms = self.metric.norms
@@ -122,7 +122,7 @@ class Measure:
             return self.norm.over
         return self.option("average", self.metric.choices["average"][0])
 
-    @property
+    @cached_property
     def needs_propensities(self) -> bool:
         """Whether it weights or orders labels by inverse propensities, or needs the labels with a training row."""
         return self.metric.needs_propensities or self.option("over") in {"ideal", "train"}

@@ -116,13 +116,13 @@ def parse(names: str | Iterable[str], ks: Iterable[int] = DEFAULT_CUTOFFS) -> li
         An unknown name, option or choice, or a cutoff that is not a whole number above 0.
     """
     cutoffs = [check_cutoff(k) for k in ks]
-    measures: dict[str, Measure] = {}
+    measures: list[Measure] = []
     for name in (name for text in ([names] if isinstance(names, str) else names) for name in split_names(text)):
         word = name.strip().partition("(")[0]
         members = [name.replace(word, member, 1) for member in GROUPS.get(word.lower(), (word,))]
-        for measure in (measure for member in members for measure in _parse_name(member, cutoffs)):
-            measures.setdefault(str(measure), measure)
-    return list(measures.values())
+        measures.extend(measure for member in members for measure in _parse_name(member, cutoffs))
+    by_name = {str(measure): measure for measure in reversed(measures)}
+    return [by_name.pop(name) for name in dict.fromkeys(map(str, measures))]
 
 
 def split_names(text: str) -> list[str]:
@@ -229,24 +229,24 @@ def _normalize(word: str) -> str:
     return re.sub(r"[ _-]", "", word).lower().removesuffix("atk")
 
 
+_METRICS_BY_KEY = {_normalize(name): name for name in METRICS}
 _ALIASES_BY_KEY = {_normalize(alias): name for alias, name in ALIASES.items()}
 
 
 def _find_metric(word: str, at: str | None, name: str) -> tuple[Metric, dict[str, str], str | None]:
     """Find a metric by its name or an alias; also the options of the alias, and the cutoff that it names."""
     key = _normalize(word)
-    names_by_key = {_normalize(metric): metric for metric in METRICS}
     tail = "n" if at is not None and at.lower() == "n" else "k"  # R@n and AUC@k are entries of their own
     for candidate in ([f"{key}@{tail}"] if at is not None else []) + [key]:
-        if candidate in names_by_key:
-            return METRICS[names_by_key[candidate]], {}, None
+        if candidate in _METRICS_BY_KEY:
+            return METRICS[_METRICS_BY_KEY[candidate]], {}, None
     if key in _ALIASES_BY_KEY:
         meaning = _ALIASES_BY_KEY[key]
         measure = _parse_name(meaning, [1])[0]
         cutoff = meaning.partition("@")[2] if measure.metric.cutoff != "none" else ""
         return measure.metric, dict(measure.chosen), cutoff or None
-    near = difflib.get_close_matches(key, [*names_by_key, *_ALIASES_BY_KEY], 3, NEAR)
-    meant = dict.fromkeys((_ALIASES_BY_KEY | names_by_key)[each] for each in near)
+    near = difflib.get_close_matches(key, [*_METRICS_BY_KEY, *_ALIASES_BY_KEY], 3, NEAR)
+    meant = dict.fromkeys((_ALIASES_BY_KEY | _METRICS_BY_KEY)[each] for each in near)
     question = f"; did you mean {' or '.join(meant)}?" if meant else ""
     raise UsageError(f"unknown metric {name!r}{question} (hint: xmceval metrics lists all)")
 

@@ -63,6 +63,18 @@ class Width:
             raise DataError(f"{name} has {counted(n_labels, noun)}, but {self}")
         return self
 
+    def agree_with(self, source: Source, noun: str = "label") -> Width:
+        """Return the width that this one and a source declare, where its columns can only be the labels.
+
+        Raises
+        ------
+        DataError
+            The two differ.
+        """
+        if not source.is_exact or source.n_labels is None:
+            return self
+        return self.agree(source.n_labels, source.name, noun)
+
     def or_seen(self, largest: int) -> Width:
         """Return this width, or where it is unknown that of the largest label seen."""
         return self if self.is_known else Width(largest + 1, "the largest label in any file + 1 is")

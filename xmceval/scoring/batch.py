@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from xmceval.errors import Fault, counted
 from xmceval.kernels.metrics import ranking
 from xmceval.kernels.metrics.topk import SLOTS
-from xmceval.labels.bins import Bins
+from xmceval.labels.bins import Bins, make_bins
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
 from xmceval.rows.filters import Filter
@@ -19,7 +19,7 @@ from xmceval.rows.width import Width
 from xmceval.scoring.decided import Decided, decide
 
 if TYPE_CHECKING:
-    from xmceval.scoring.options import Ties
+    from xmceval.scoring.options import BinSpec, Options, Ties
 
 NO_WEIGHTS = np.empty(0)
 NONE_OMITTED = np.empty(0, dtype=np.int64)
@@ -78,6 +78,24 @@ class Terms:
     longest_row: int | None = None
     declaration: str = ""
     digests_rows: bool = False
+
+    @classmethod
+    def of(cls, options: Options) -> Terms:
+        """Return the terms that options set; width, propensities, weights and filter are found beside them."""
+        return cls(
+            filter_truth=options.filter_truth,
+            drop_empty=options.empty_rows == "drop",
+            zero_unscored=options.unscored == "zero",
+            threshold=-np.inf if options.threshold is None else options.threshold,
+            ties=options.ties,
+        )
+
+    def with_width(self, width: Width, by_frequency: BinSpec | None) -> Terms:
+        """Return the terms with a number of labels, and with the bins of labels that depend on it."""
+        bins = None
+        if by_frequency is not None and self.propensities is not NO_PROPENSITIES:
+            bins = make_bins(by_frequency, self.propensities, width.n_labels)
+        return replace(self, width=width, bins=bins)
 
     def weights_of(self, first_row: int, n_rows: int) -> Float64:
         """Return the weights of some rows, float64 [n_rows], or empty where all count 1."""

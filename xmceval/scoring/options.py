@@ -7,7 +7,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property
+from functools import cache, cached_property
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
 from xmceval.errors import UsageError, argument, listed
@@ -185,9 +186,9 @@ class Options:
 
     def __post_init__(self) -> None:
         for name, spec in specs().items():
-            if spec.is_file:
-                object.__setattr__(self, name, as_input(getattr(self, name)))
             value = getattr(self, name)
+            if spec.is_file and value is not None:
+                object.__setattr__(self, name, as_input(value))
             if spec.choices and value not in spec.choices:
                 raise UsageError(f"{name} must be one of {listed(spec.choices)}, got {value!r}")
             if spec.kind is int and value is not None:
@@ -242,7 +243,7 @@ class Options:
     @property
     def files(self) -> tuple[Any, ...]:
         """The values that may be paths."""
-        return tuple(getattr(self, name) for name, spec in specs().items() if spec.is_file)
+        return tuple([getattr(self, name) for name, spec in specs().items() if spec.is_file])
 
     def changed(self) -> dict[str, Any]:
         """Return what is not the default and may change a value, by name, as reports record it.
@@ -259,6 +260,12 @@ class Options:
         return changed
 
 
-def specs(of: type[Any] | None = None) -> dict[str, Spec]:
+def specs(of: type[Any] | None = None) -> Mapping[str, Spec]:
     """Return how each option of a dataclass is shown, by name; default those of scoring."""
-    return {each.name: each.metadata["spec"] for each in fields(of or Options) if "spec" in each.metadata}
+    kind: Any = of or Options
+    return _list_specs(kind)
+
+
+@cache
+def _list_specs(of: Any) -> Mapping[str, Spec]:
+    return MappingProxyType({each.name: each.metadata["spec"] for each in fields(of) if "spec" in each.metadata})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -48,28 +49,28 @@ class Program:
     tasks: tuple[Task, ...]
     counts_labels: bool = False
 
-    @property
+    @cached_property
     def deepest(self) -> int:
         """The largest cutoff, 0 where there is none."""
         return int(self.cutoffs[-1]) if self.cutoffs.size else 0
 
-    @property
+    @cached_property
     def needs_propensities(self) -> bool:
         """Whether any measure weighs hits by inverse propensities."""
         return any(measure.needs_propensities for measure in self.measures)
 
-    @property
+    @cached_property
     def needing_labels(self) -> tuple[Measure, ...]:
         """The measures that need the number of labels."""
         return tuple(measure for measure in self.measures if measure.metric.needs_labels)
 
-    @property
+    @cached_property
     def largest_grade(self) -> float:
         """The largest grade that exact sums can hold."""
         has_exponents = any(measure.option("gain") == "exp" for measure in self.measures)
         return LARGEST_EXPONENT if has_exponents else LARGEST_GRADE
 
-    @property
+    @cached_property
     def needs_scores(self) -> bool:
         """Whether any task looks at the scores of all labels, not only at the ranking and the ties at its end."""
         return any(task.needs_scores for task in self.tasks)
@@ -78,7 +79,7 @@ class Program:
         """Yield how many numbers each task makes of a row, beside its ranking."""
         return (task.numbers_per_row(terms) for task in self.row_tasks)
 
-    @property
+    @cached_property
     def needs_zeros(self) -> bool:
         """Whether any task looks at the stored zeros of the truth."""
         return any(task.needs_zeros for task in self.tasks)
@@ -170,10 +171,12 @@ def compile_program(measures: Sequence[Measure]) -> Program:
         raise UsageError(f"k = {cutoffs[-1]:,} is above {MAX_CUTOFF:,}, the deepest cutoff")
     for measure in measures:
         _check_labels_of_mean(measure)
-    unknown = [measure for measure in measures if sum(kind.computes(measure) for kind in KINDS) != 1]
-    if unknown:
-        raise LookupError(f"no task computes {listed(unknown)}")
-    tasks = [task for kind in KINDS for task in kind.compile([each for each in measures if kind.computes(each)])]
+    taken = {kind: [measure for measure in measures if kind.computes(measure)] for kind in KINDS}
+    takers = Counter(id(measure) for of_kind in taken.values() for measure in of_kind)
+    untaken = [measure for measure in measures if takers[id(measure)] != 1]
+    if untaken:
+        raise LookupError(f"no task computes {listed(untaken)}")
+    tasks = [task for kind, of_kind in taken.items() if of_kind for task in kind.compile(of_kind)]
     return Program(tuple(measures), np.array(cutoffs, dtype=np.int64), tuple(tasks))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +14,8 @@ from xmceval.rows.width import Width
 from xmceval.scoring.batch import NO_WEIGHTS, NONE_OMITTED, Batch, Ranking, Terms, check_lengths, rank, rows_where
 from xmceval.scoring.observing.observers import BlockValues, Observer, copy_fractions, copy_ranking, join_columns
 from xmceval.scoring.program import Program
-from xmceval.scoring.totals import Filtered, Totals, largest_label
+from xmceval.scoring.system import System
+from xmceval.scoring.totals import Filtered, largest_label
 
 
 class CheckedScores(NamedTuple):
@@ -36,14 +36,6 @@ class CheckedScores(NamedTuple):
         return scores._replace(ends=ends, omitted=self.omitted[kept])
 
 
-@dataclass(frozen=True)
-class Run:
-    """One system: on what terms it is scored, and the totals to which all threads add."""
-
-    terms: Terms
-    totals: Totals
-
-
 class BatchCounts(NamedTuple):
     """What the tally counts of a batch beside its rows."""
 
@@ -58,26 +50,26 @@ class Worker:
     Parameters
     ----------
     program : Program
-    runs : sequence of Run
-        One per system, scored on the same truth: with the same weights and filter.
+    systems : sequence of System
+        Scored on the same truth, with the same weights and filter.
     observers : sequence of Observer
         See the values of rows.
 
     Attributes
     ----------
-    runs : sequence of Run
+    systems : sequence of System
         May be replaced by others of the same width.
     """
 
-    def __init__(self, program: Program, runs: Sequence[Run], observers: Sequence[Observer] = ()) -> None:
-        self._program, self.runs, self._observers = program, runs, observers
+    def __init__(self, program: Program, systems: Sequence[System], observers: Sequence[Observer] = ()) -> None:
+        self._program, self.systems, self._observers = program, systems, observers
         self._largest_grade, self._needs_zeros = program.largest_grade, program.needs_zeros
         self._copies_rankings = any(each.needs_rankings for each in observers)
         self._truth, self._scores = Scratch(), Scratch()
         self._kept_truth, self._kept_scores = Scratch(), Scratch()
         self._kept_zeros = Scratch()
         # The narrowest width: a label outside it is an error for one system, and so for all.
-        self._width = min((run.terms.width for run in runs), key=lambda width: width.n_labels, default=Width())
+        self._width = min((system.terms.width for system in systems), key=lambda width: width.n_labels, default=Width())
 
     def add(self, blocks: tuple[Block, ...]) -> None:
         """Add the rows of a block of truth, and of one block of scores per system."""
@@ -85,12 +77,12 @@ class Worker:
         shares: list[Float64] = []
         rankings: list[Ranking] = []
         batch = None
-        for run, batch, counted in self.batches(blocks):
-            run.totals.tally.add(batch, self._program.cutoffs, *counted)
+        for system, batch, counted in self.batches(blocks):
+            system.totals.tally.add(batch, self._program.cutoffs, *counted)
             fractions: list[tuple[Float64, Float64]] = []
             if self._copies_rankings:
                 rankings.append(copy_ranking(batch.ranking))
-            for task, part in zip(self._program.tasks, run.totals.parts, strict=True):
+            for task, part in zip(self._program.tasks, system.totals.parts, strict=True):
                 rows = task.add(batch, part)
                 if self._observers and rows is not None:
                     fractions.append(copy_fractions(rows))
@@ -101,10 +93,10 @@ class Worker:
             for observer in self._observers:
                 observer.add(BlockValues(block.first_row, block.n_rows, *rest))
 
-    def batches(self, blocks: tuple[Block, ...]) -> Iterator[tuple[Run, Batch, BatchCounts]]:
+    def batches(self, blocks: tuple[Block, ...]) -> Iterator[tuple[System, Batch, BatchCounts]]:
         """Yield the batch of each system, valid until the next, with what the tally counts of it beside its rows."""
         block, *others = blocks
-        terms = self.runs[0].terms
+        terms = self.systems[0].terms
         parsed = block.rows(self._truth)  # once: blocks count what they repair
         zeros = stored_zeros(parsed) if self._needs_zeros else None
         truth, explicit_zeros = check_truth(block, parsed, self._width, self._largest_grade, may_merge=True)
@@ -119,16 +111,16 @@ class Worker:
         if is_kept is not None:
             truth, weights = rows_where(truth, is_kept, self._kept_truth), weights[is_kept]
             zeros = None if zeros is None else rows_where(zeros, is_kept, self._kept_zeros)
-        for run, other in zip(self.runs, others, strict=True):
-            scores = self._checked_scores(run.terms, other, all_truth, in_truth)
+        for system, other in zip(self.systems, others, strict=True):
+            scores = self._checked_scores(system.terms, other, all_truth, in_truth)
             if is_kept is not None:
                 scores = scores.where(is_kept, self._kept_scores)
             ranking = rank(scores.rows, self._program.deepest + 1, self._scores)
             batch = Batch(
-                *(run.terms, block, truth, scores.rows, ranking, weights, kept, self._scores, zeros, other),
+                *(system.terms, block, truth, scores.rows, ranking, weights, kept, self._scores, zeros, other),
                 *(scores.ends, scores.omitted),
             )
-            yield run, batch, BatchCounts(explicit_zeros, scores.filtered, max(seen, scores.largest_label))
+            yield system, batch, BatchCounts(explicit_zeros, scores.filtered, max(seen, scores.largest_label))
 
     def _checked_scores(self, terms: Terms, block: Block, truth: Rows, in_truth: int) -> CheckedScores:
         """Parse and filter the scores of a system, or select those that count; `in_truth` pairs of it are true."""

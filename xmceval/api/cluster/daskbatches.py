@@ -9,17 +9,17 @@ from uuid import uuid4
 
 import numpy as np
 
-from xmceval.api.loops.evaluation import Evaluation
+from xmceval.api.loops.updates import add_batch, begin_state
 from xmceval.api.scoring.finishing import finish_state
 from xmceval.errors import DataError, UsageError, XmcevalError, counted
-from xmceval.files.saved.statefiles import from_bytes, to_bytes
 from xmceval.report.result import Result
 from xmceval.rows.matrices.arrays import as_array
 from xmceval.rows.progress import phase
 from xmceval.rows.threads import Progress
 from xmceval.scoring.options import Options
+from xmceval.scoring.states.accumulator import Accumulator
 from xmceval.scoring.states.state import State
-from xmceval.scoring.states.statedocument import as_document, restore
+from xmceval.scoring.states.statedocument import dump_state, load_state
 
 FAN_IN = 8  # states that one task adds
 NAME = "the batches"
@@ -76,12 +76,11 @@ def score_batches(
     if weights is not None:
         max_weight = float(weights.max(initial=0.0)) if max_weight is None else max_weight
         batches = _with_weights(batches, weights)
-    base = Evaluation.of(options, max_weight, threads=1).state
-    content = to_bytes(*as_document(base))
+    content = dump_state(begin_state(options, max_weight))
     tasks, root = _make_graph(content, batches)
     added: Added = root.compute() if client is None else _run(client, tasks, root, progress)
     _check(added)
-    return finish_state(restore(*from_bytes(added.state), NAME))
+    return finish_state(load_state(added.state, NAME))
 
 
 def _find_batches(y_true: Any, y_score: Any) -> list[CollectionBatch]:
@@ -205,13 +204,13 @@ def _return(content: bytes) -> bytes:
 def add_batches(base: bytes, rows: Any, number: int, rows_before: int) -> Added:
     """Score a batch, or a list of them; what is wrong with one is returned, so that nobody tries again."""
     try:
-        evaluation = Evaluation(restore(*from_bytes(base), NAME), threads=1)
+        accumulator = Accumulator(load_state(base, NAME), threads=1)
         is_one = isinstance(rows, tuple)
-        evaluation.batches_before, evaluation.rows_before = (number if is_one else 0), rows_before
-        for batch in [rows] if is_one else rows:
-            evaluation.add(*_check_batch(batch))
-        state = evaluation.state
-        return Added(to_bytes(*as_document(state)), n_rows=state.n_rows)
+        for i, batch in enumerate([rows] if is_one else rows, start=1):
+            first_row = rows_before + accumulator.n_rows
+            add_batch(accumulator, *_check_batch(batch), number=number + 1 if is_one else i, first_row=first_row)
+        state = accumulator.state
+        return Added(dump_state(state), n_rows=state.n_rows)
     except XmcevalError as error:
         place = "" if isinstance(rows, tuple) else f"partition {number + 1}: "
         return Added(error=f"{place}{error}", is_usage=isinstance(error, UsageError))
@@ -232,10 +231,10 @@ def join_states(states: Sequence[Added]) -> Added:
     if wrong is not None:
         return wrong
     try:
-        merged: State = reduce(State.merge, (restore(*from_bytes(each.state), NAME) for each in states))
+        merged: State = reduce(State.merge, (load_state(each.state, NAME) for each in states))
     except XmcevalError as error:
         return Added(error=str(error), is_usage=isinstance(error, UsageError))
-    return Added(to_bytes(*as_document(merged)), n_rows=merged.n_rows)
+    return Added(dump_state(merged), n_rows=merged.n_rows)
 
 
 def _count_rows(added: Added) -> int:

@@ -25,11 +25,12 @@ from xmceval.rows.repairs import RepairedSource
 from xmceval.rows.sources import Facts, SpanSource, shards_of
 from xmceval.rows.spans import core_of, is_in_memory, starting_at, take_rows
 from xmceval.rows.threads import Progress
-from xmceval.scoring.evaluate import System, evaluate, with_row_length
+from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.observing.observers import Observer, SummedObserver
 from xmceval.scoring.partitions.parttasks import Job, PartResult, add_outcomes, make_job, score_part, status_of_part
 from xmceval.scoring.partitions.plan import Layout, Part, check_rows, make_parts
 from xmceval.scoring.program import Program
+from xmceval.scoring.system import System
 from xmceval.scoring.totals import Totals
 
 FAN_IN = 8  # outcomes that one task adds
@@ -103,7 +104,7 @@ class Engine:
         summed = _check_observers(observers)
         sources = [truth, *(system.scores for system in systems)]
         _check_sources(sources)
-        terms = [with_row_length(truth, system) for system in systems]
+        terms = [system.terms for system in systems]
         shards = [shard for source in sources for shard in shards_of(source)]
         self._tasks.check(list(list_files(shards)))
         try:

@@ -7,9 +7,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from xmceval.api.scoring.setup import Opened, Setup
+from xmceval.api.scoring.setup import Setup
 from xmceval.report.result import Result
 from xmceval.scoring.observing.observers import Observer
+from xmceval.scoring.system import System
 from xmceval.scoring.tasks.task import Task
 from xmceval.scoring.totals import Totals
 
@@ -27,7 +28,7 @@ class Scoring:
     Attributes
     ----------
     setup : Setup
-    opened : sequence of Opened
+    opened : sequence of System
         By run; most systems have one.
     names : sequence of str
         Of the systems, where they are compared; so are the following.
@@ -38,7 +39,7 @@ class Scoring:
     """
 
     setup: Setup
-    opened: Sequence[Opened]
+    opened: Sequence[System]
     names: Sequence[str] = ()
     groups: Sequence[tuple[int, ...]] = ()
     pairs: Sequence[tuple[int, int]] = ()

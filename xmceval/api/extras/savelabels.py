@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from xmceval.api.extras.extra import Extra, Outcome, Scoring
-from xmceval.api.scoring.inputs import find_propensities
+from xmceval.api.scoring.propensities import find_propensities
 from xmceval.api.scoring.setup import Setup
 from xmceval.errors import UsageError, argument
 from xmceval.files.io.paths import to_path
@@ -58,8 +58,8 @@ class SaveLabels(Extra):
         self._propensities = setup.terms.propensities
         is_passed = any(getattr(setup.options, name) is not None for name in SOURCES)
         if self._propensities is NO_PROPENSITIES and is_passed:
-            weighing = find_propensities(setup.opener, setup.truth.source, setup.terms.width)
-            self._propensities = weighing.propensities or NO_PROPENSITIES
+            lookup = find_propensities(setup.opener, setup.truth.source, setup.terms.width)
+            self._propensities = lookup.propensities or NO_PROPENSITIES
         [self._file] = files.enter_context(open_targets([self._path], force=False))
 
     def finish(self, outcome: Outcome) -> Outcome:

@@ -10,22 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.api.extras.extra import Extra, Outcome, Scoring
-from xmceval.api.scoring.inputs import Weights
-from xmceval.api.scoring.setup import Named, Opened, Setup
+from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import DataError, UsageError, argument, listed
 from xmceval.files.io.paths import to_path
-from xmceval.files.saved.statefiles import to_bytes
 from xmceval.files.writing.targets import open_targets
-from xmceval.scoring.batch import NO_WEIGHTS
-from xmceval.scoring.evaluate import System, doubt_header
 from xmceval.scoring.limbs import MOST_STATES
 from xmceval.scoring.options import SOURCES, Options
 from xmceval.scoring.program import compile_program
-from xmceval.scoring.states.rowdigests import RowDigests
-from xmceval.scoring.states.state import State
-from xmceval.scoring.states.statedocument import as_document, recorded_options
-from xmceval.scoring.states.stateparts import Part
-from xmceval.scoring.totals import Totals
+from xmceval.scoring.states.statedocument import dump_state
 
 Shard = tuple[int, int]  # its number from 1 on, and how many there are
 
@@ -118,8 +110,9 @@ class SaveState(Extra):
     def finish(self, outcome: Outcome) -> Outcome:
         """Write the file."""
         [opened], [totals] = outcome.scoring.opened, outcome.totals
-        state = make_state(outcome.scoring.setup, opened, totals, str(self._path), self._shard)
-        self._file.write(to_bytes(*as_document(state, whole=False)))
+        state, name = outcome.scoring.setup.whole_state(opened, totals), str(self._path)
+        parts = tuple(replace(part, name=name, shard=self._shard) for part in state.parts)
+        self._file.write(dump_state(replace(state, name=name, parts=parts), whole=False))
         return outcome
 
 
@@ -127,34 +120,3 @@ def check_new(path: str | Path) -> None:
     """Refuse the name of a state that exists: another job may have taken hours for it."""
     if to_path(path).exists():
         raise UsageError(f"{path}: already exists (hint: remove it, or choose another name)")
-
-
-def make_state(setup: Setup, opened: Opened, totals: Totals, name: str, shard: Shard | None) -> State:
-    """Return the totals of a system as a state."""
-    terms, weights = opened.terms, opened.terms.weights
-    digests = totals.tally.digests or RowDigests()
-    part = Part(
-        name,
-        digests.n_rows,
-        setup.truth_name,
-        opened.file,
-        opened.name,
-        *digests.identity,
-        shard,
-    )
-    doubts = doubt_header(setup.truth.source, System(opened.scores.source, terms), totals)
-    # Those on weights and on the size of the data set are found again for all rows.
-    own = [line for line in setup.warnings if line not in Weights(weights).warnings]
-    warnings = (*own, *doubts, *setup.truth.source.warnings, *opened.scores.source.warnings)
-    used = NO_WEIGHTS if weights is None else weights[weights > 0] * terms.weight_unit
-    return State(
-        name,
-        recorded_options(setup.options.changed()),
-        setup.program,
-        replace(terms, weights=None if weights is None else NO_WEIGHTS),
-        totals,
-        (part,),
-        warnings,
-        (*setup.notes, *opened.scores.notes),
-        weight_range=(float(used.min(initial=float("inf"))), float(used.max(initial=0.0))),
-    )

@@ -14,16 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.api.loops.evaluation import NAME, Evaluation
-from xmceval.api.scoring.finishing import finish_state
+from xmceval.api.loops.updates import NAME, add_batch, begin_state
+from xmceval.api.scoring.finishing import check_filter, finish_state
 from xmceval.errors import UsageError, listed, warn
-from xmceval.files.saved.statefiles import from_bytes, read_state, to_bytes, write_state
+from xmceval.files.saved.statefiles import write_state
 from xmceval.metrics.table import DEFAULT_CUTOFFS
 from xmceval.report.result import Result
 from xmceval.scoring.options import Options, specs
+from xmceval.scoring.states.accumulator import Accumulator
 from xmceval.scoring.states.sketch import find_overlaps
 from xmceval.scoring.states.state import State
-from xmceval.scoring.states.statedocument import as_document, restore
+from xmceval.scoring.states.statedocument import dump_state, load_state, open_state
 
 OF_FILES = frozenset({"labels", "max_line", "sample_weight"})  # options that a loop over matrices does not have
 
@@ -109,16 +110,17 @@ class Evaluator:
             raise TypeError(f"Evaluator() got an unexpected option {listed(sorted(unknown))}")
         weights = None if max_weight is None else ()  # recorded as an array, as `score` does
         every = Options.of({**own, **options, "sample_weight": weights})
-        self._take(Evaluation.of(every, max_weight, threads), threads)
+        self._begin(begin_state(every, max_weight), threads)
 
     @classmethod
-    def _of(cls, evaluation: Evaluation, threads: int | None) -> Evaluator:
+    def _of(cls, state: State, threads: int | None) -> Evaluator:
         evaluator = cls.__new__(cls)
-        evaluator._take(evaluation, threads)
+        evaluator._begin(state, threads)
         return evaluator
 
-    def _take(self, evaluation: Evaluation, threads: int | None) -> None:
-        self._evaluation, self._threads, self._lock = evaluation, threads, threading.RLock()
+    def _begin(self, state: State, threads: int | None) -> None:
+        self._accumulator, self._n_batches = Accumulator(state, threads), 0
+        self._threads, self._lock = threads, threading.RLock()
 
     def update(self, y_true: Any, y_score: Any, sample_weight: Any = None) -> None:
         """Add a batch of rows; after an error nothing of it was added.
@@ -142,7 +144,8 @@ class Evaluator:
             A path, or weights without `max_weight`.
         """
         with self._lock:
-            self._evaluation.add(y_true, y_score, sample_weight)
+            add_batch(self._accumulator, y_true, y_score, sample_weight, number=self._n_batches + 1)
+            self._n_batches += 1
 
     def result(self) -> Result:
         """Return the values of all rows so far, with intervals, counts and warnings as `score` has them.
@@ -161,7 +164,9 @@ class Evaluator:
             What a reader must know before trusting the numbers.
         """
         with self._lock:
-            result = finish_state(self._state)
+            state = self._state
+            check_filter(state)
+            result = finish_state(state)
         warn(result.warnings)
         return result
 
@@ -172,7 +177,8 @@ class Evaluator:
     def reset(self) -> None:
         """Forget all rows; the configuration and the number of labels are kept."""
         with self._lock:
-            self._evaluation.clear()
+            self._accumulator.clear()
+            self._n_batches = 0
 
     def merge(self, other: Evaluator) -> Evaluator:
         """Add the rows of another Evaluator of the same configuration, and return this one.
@@ -200,7 +206,7 @@ class Evaluator:
                 theirs = replace(theirs, name="the other one")
             merged = own.merge(theirs)
             overlaps = find_overlaps([each.totals.tally.sketch for each in (own, theirs)])
-            self._evaluation.take(merged)
+            self._accumulator.take(merged)
         names = own.name, theirs.name
         warn(each.describe(names[each.smaller], names[each.larger]) for each in overlaps)
         return self
@@ -236,7 +242,7 @@ class Evaluator:
             An array that is no sum of states of this configuration.
         """
         with self._lock:
-            return self._of(Evaluation(self._state.with_vector(state), self._threads), self._threads)
+            return self._of(self._state.with_vector(state), self._threads)
 
     def save(self, path: str | Path) -> None:
         """Write configuration and totals to a file, in the form of ``xmceval score --save-state``.
@@ -262,16 +268,16 @@ class Evaluator:
         DataError
             A file that is no state.
         """
-        return cls._of(Evaluation(restore(*read_state(path), str(path)), threads), threads)
+        return cls._of(open_state(path), threads)
 
     def _as_bytes(self) -> bytes:
         with self._lock:
-            return to_bytes(*as_document(self._state))
+            return dump_state(self._state)
 
     @property
     def _state(self) -> State:
         with self._lock:
-            return self._evaluation.state
+            return self._accumulator.state
 
     def __reduce__(self) -> tuple[Any, ...]:
         return restore_evaluator, (self._as_bytes(), self._threads)
@@ -283,5 +289,4 @@ class Evaluator:
 
 def restore_evaluator(content: bytes, threads: int | None) -> Evaluator:
     """Rebuild a pickled Evaluator."""
-    state = restore(*from_bytes(content), "this Evaluator")
-    return Evaluator._of(Evaluation(state, threads), threads)
+    return Evaluator._of(load_state(content, NAME), threads)

@@ -1,42 +1,37 @@
-"""Finishing: the result that a state amounts to."""
+"""Finishing: a state becomes a result."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from xmceval.api.scoring.inputs import check_any_weight, doubt_small_weights
+from xmceval.api.scoring.weights import check_any_weight, doubt_small_weights
 from xmceval.errors import UsageError
 from xmceval.labels.catalogue import Sizes, find_dataset, hint_at_dataset
 from xmceval.report.result import Result, make_result
 from xmceval.rows.repairs import describe_duplicates
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.options import Options
+from xmceval.scoring.states.state import State
 from xmceval.scoring.totals import Totals
 
-if TYPE_CHECKING:  # a start of `score` does not need it
-    from xmceval.scoring.states.state import State
 
-
-def finish_state(state: State) -> Result:
-    """Finish the totals of a state: what `score` returns for the same rows.
+def finish_state(state: State, warnings: tuple[str, ...] = ()) -> Result:
+    """Finish the totals of a state; `warnings` are on how its files were read, where it was scored just now.
 
     Raises
     ------
     UsageError
         A state of no rows at all.
     DataError
-        Only weights of 0, or a filter that has rows or labels beyond those that were scored.
+        Only weights of 0, or a filter that has labels beyond those that were scored.
     """
     if not state.parts:
         raise UsageError("there is no result yet: no rows were scored (hint: call update first)")
     terms, options, totals = state.terms, state.options, state.totals
-    truth = _names(part.truth for part in state.parts)
     if terms.filter is not None:
-        terms.filter.check_rows(state.n_rows, truth)
         terms.filter.check_labels(terms.width)
-    sizes, notes = find_sizes(terms, totals), state.notes
+    sizes, notes = _find_sizes(terms, totals), state.notes
     width = terms.width.or_seen(totals.tally.largest_label)
     if not terms.width.is_known:
         notes = (*notes, f"no input declares the number of labels: {width.declared_by} {width.n_labels:,}")
@@ -46,12 +41,13 @@ def finish_state(state: State) -> Result:
         totals,
         replace(terms, width=width),
         options,
-        truth=truth,
+        truth=_names(part.truth for part in state.parts),
         scores=_names(part.scores for part in state.parts),
         warnings=(
             *state.warnings,
             *_weight_warnings(state),
-            *check_dataset(options, sizes, is_filtered=terms.filter is not None),
+            *_check_dataset(options, sizes, is_filtered=terms.filter is not None),
+            *warnings,
             *_removal_warnings(state),
         ),
         notes=(*notes, *state.program.remarks(totals.parts, width.n_labels)),
@@ -59,7 +55,19 @@ def finish_state(state: State) -> Result:
     )
 
 
-def find_sizes(terms: Terms, totals: Totals) -> Sizes:
+def check_filter(state: State) -> None:
+    """Refuse a filter that has rows beyond those of a state.
+
+    Raises
+    ------
+    DataError
+        Names the row.
+    """
+    if state.parts and state.terms.filter is not None:
+        state.terms.filter.check_rows(state.n_rows, _names(part.truth for part in state.parts))
+
+
+def _find_sizes(terms: Terms, totals: Totals) -> Sizes:
     """Return the sizes of the data, as far as they are known for certain."""
     propensities = terms.propensities
     return Sizes(
@@ -69,7 +77,7 @@ def find_sizes(terms: Terms, totals: Totals) -> Sizes:
     )
 
 
-def check_dataset(options: Options, sizes: Sizes, *, is_filtered: bool) -> Iterator[str]:
+def _check_dataset(options: Options, sizes: Sizes, *, is_filtered: bool) -> Iterator[str]:
     """Report where the data do not fit the data set that was named, or which they fit where none was."""
     if options.dataset is None:
         yield from hint_at_dataset(sizes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,24 +14,20 @@ from xmceval.api.files.fuse import Fused
 from xmceval.api.scoring.openshards import (
     Input,
     check_threshold,
-    fused_shards,
+    find_input,
     open_lean,
     open_shards,
     refuse_judgments,
 )
-from xmceval.errors import DataError, UsageError, argument, counted
+from xmceval.errors import DataError, argument, counted
 from xmceval.files.io.addresses import is_address
 from xmceval.files.io.byteranges import list_files
 from xmceval.files.io.paths import RemotePath, to_path
-from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.opening import open_scores, open_truth
 from xmceval.files.ranking.judgments import Judgments
 from xmceval.files.sidecars.filterfile import read_filter
 from xmceval.files.sidecars.labelnames import Names, read_names
 from xmceval.files.sidecars.numbers import read_numbers
-from xmceval.labels.catalogue import find_dataset
-from xmceval.labels.counts import count_labels
-from xmceval.labels.propensity import Propensities, constants, from_counts, from_label_counts, from_values
 from xmceval.rows.block import Float64, Source
 from xmceval.rows.filters import Filter, as_filter
 from xmceval.rows.matrices.arrays import as_array
@@ -45,8 +40,6 @@ from xmceval.rows.width import Width
 from xmceval.scoring.batch import UNKNOWN_WIDTH
 from xmceval.scoring.options import Options
 
-LEAST_WEIGHT = 2.0**-30  # of the largest; below, few digits are left of a weight
-
 
 @dataclass(frozen=True)
 class Opener:
@@ -54,15 +47,15 @@ class Opener:
 
     options: Options
     names: Names | None = None
+    train: Any = None
 
     @classmethod
-    def of(cls, options: Options) -> Opener:
-        """Read the names of the labels, if they are passed."""
-        return cls(options, None if options.labels is None else read_names(options.labels))
+    def of(cls, options: Options, train: Any = None) -> Opener:
+        """Read the names of the labels, if they are passed; the shards of the training labels are found."""
+        return cls(options, None if options.labels is None else read_names(options.labels), train)
 
     def truth(self, matrix: Any, name: str, width: Width = UNKNOWN_WIDTH, *, is_shard: bool = False) -> Input:
-        """Open a truth, or training labels."""
-        matrix = find_shards(matrix)
+        """Open a truth, or training labels, whose shards are found."""
         if isinstance(matrix, Shards):
 
             def open_part(part: Any, number: int) -> Input:
@@ -80,8 +73,7 @@ class Opener:
         return Input(self._repaired(opened.source), opened.description, str(matrix), opened.judgments)
 
     def scores(self, matrix: Any, truth: Input, width: Width) -> Input:
-        """Open predictions."""
-        matrix = fused_shards(matrix) if isinstance(matrix, Fused) else find_shards(matrix, are_scores=True)
+        """Open predictions, whose shards are found."""
         if not isinstance(matrix, Shards):
             return self._scores(matrix, truth, width, truth.source.n_rows)
         refuse_judgments(truth.judgments, matrix)
@@ -109,7 +101,8 @@ class Opener:
         """Open one file or matrix of predictions, or the fused predictions of several."""
         if isinstance(matrix, Fused):
             open_one = partial(self._scores, n_rows=n_rows, is_shard=True) if is_shard else self.scores
-            systems = [open_one(each, truth=truth, width=width) for each in matrix.systems]
+            found = matrix.systems if is_shard else map(find_input, matrix.systems)
+            systems = [open_one(each, truth=truth, width=width) for each in found]
             notes = "; ".join(each.note for each in systems if each.note)
             return Input(matrix.source([each.source for each in systems]), notes)
         if not isinstance(matrix, (str, Path)):
@@ -136,10 +129,10 @@ class Opener:
     def _repaired(self, source: Source) -> Source:
         return merge_duplicate_labels(source) if self.options.duplicates == "max" else source
 
-    def width(self, truth: Source) -> Width:
+    def width(self, truth: Source | None) -> Width:
         """Return the number of labels that the truth, the caller and the names of labels declare."""
         n_labels = self.options.n_labels
-        if truth.n_labels is None:
+        if truth is None or truth.n_labels is None:
             width = Width() if n_labels is None else Width(n_labels, f"{argument('n_labels')} is")
         else:
             width = Width(truth.n_labels, f"{truth.name} has")
@@ -177,75 +170,12 @@ def check_common_labels(judgments: Judgments | None, *others: object) -> None:
         )
 
 
-@dataclass(frozen=True)
-class Weighing:
-    """Where the weights of labels come from.
-
-    Attributes
-    ----------
-    width : Width
-        The number of labels, which the source may declare.
-    propensities : Propensities or None
-        None where there are too few rows to estimate them.
-    notes, warnings : tuple of str
-    """
-
-    width: Width
-    propensities: Propensities | None
-    notes: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-
-
-def find_propensities(opener: Opener, truth: Source, width: Width) -> Weighing:
-    """Find inverse propensities in the one source that the options name, or else estimate them from the truth."""
-    options = opener.options
-    a, b = constants(None if options.dataset is None else find_dataset(options.dataset), options.a, options.b)
-    if options.inverse_propensities is not None:
-        values, name = numbers(options.inverse_propensities, "inverse_propensities")
-        return Weighing(width.agree(values.size, name), from_values(values, name))
-    if options.counts is not None:
-        values, name = numbers(options.counts, "counts")
-        return Weighing(width.agree(values.size, name), from_counts(values, options.n_train or 0, name, a, b))
-    return _estimate_propensities(opener, truth, width, a, b)
-
-
-def _estimate_propensities(opener: Opener, truth: Source, width: Width, a: float, b: float) -> Weighing:
-    """Estimate from the frequencies of the training labels, or of the truth where there are none."""
-    train, warnings = opener.options.train, list[str]()
-    training = Input(truth) if train is None else opener.truth(train, "train", width)
-    source = training.source
-    if train is not None and source.n_labels is not None:
-        width = width.agree(source.n_labels, source.name)
-    is_truth = train is None or _are_same(source, truth)
-    if train is None:
-        warnings.append(
-            "no training labels were passed: propensities come from the label frequencies of "
-            f"{truth.name} itself, and such values are not comparable with published ones "
-            f"(hint: pass {argument('train', kind='FILE')})"
-        )
-    elif is_truth:
-        warnings.append(
-            f"the training labels are {truth.name} itself: such values are not comparable with published ones"
-        )
-    counts = count_labels(source, width=width, threads=opener.options.threads, may_merge=True)
-    if train is not None:
-        warnings.extend(source.warnings)
-    if counts.n_rows < 3:
-        warnings.append(
-            f"{source.name} has {counted(counts.n_rows, 'row')}: propensities are not defined below 3, "
-            "and the metrics that need them are left out"
-        )
-        return Weighing(width, None, training.notes, tuple(warnings))
-    propensities = from_label_counts(counts, to_path(source.name).name, a, b, from_truth=is_truth)
-    return Weighing(width, propensities, training.notes, tuple(warnings))
-
-
 def is_same(path: str | Path, source: Source) -> bool:
     """Return whether a path is that of the file of a source."""
     return _have_same_name(path, source.name) and _is_any_of(to_path(path), _addresses_of(source))
 
 
-def _are_same(first: Source, second: Source) -> bool:
+def are_same(first: Source, second: Source) -> bool:
     """Return whether two sources are of the same files."""
     names = [[each.name for each in shards_of(source)] for source in (first, second)]
     if len(names[0]) != len(names[1]) or not all(map(_have_same_name, *names)):
@@ -271,7 +201,7 @@ def _addresses_of(source: Source) -> list[Path]:
     return [path for path in list_files(shards) if isinstance(path, RemotePath)]
 
 
-def numbers(values: Any, name: str, per: str = "label") -> tuple[Float64, str]:
+def take_numbers(values: Any, name: str, per: str = "label") -> tuple[Float64, str]:
     """Take one number per label, or per row, from a file or an array; also return the name for messages."""
     if isinstance(values, (str, Path)):
         return read_numbers(values), to_path(values).name
@@ -279,91 +209,6 @@ def numbers(values: Any, name: str, per: str = "label") -> tuple[Float64, str]:
     if array.ndim != 1 or array.dtype.kind not in "iufb":
         raise DataError(f"{name}: expected one number per {per}, got shape {array.shape} of {array.dtype}")
     return array.astype(np.float64), name
-
-
-@dataclass(frozen=True)
-class Weights:
-    """Sample weights, divided by a power of two so that the largest lies in [1, 2).
-
-    So the values that are summed do not depend on the unit of the weights, and no precision is lost.
-    """
-
-    values: Float64 | None = None
-    unit: float = 1.0
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """A warning where weights differ so much that the small ones leave the range of exact sums."""
-        used = np.empty(0) if self.values is None else self.values[self.values > 0]
-        return doubt_small_weights(used.min(initial=np.inf), used.max(initial=0.0))
-
-
-def doubt_small_weights(least: float, greatest: float) -> tuple[str, ...]:
-    """Warn where the least weight above 0 leaves the range of exact sums; infinity where there is none."""
-    if least >= LEAST_WEIGHT * greatest:
-        return ()
-    warning = (
-        f"the smallest weight is {least / greatest:.1g} of the largest: sums are exact to 2^-60 of the "
-        "largest (counts by label to 2^-40), which leaves few digits of small weights, and too narrow an interval"
-    )
-    return (warning,)
-
-
-def check_any_weight(name: str, greatest: float, n_rows: int) -> None:
-    """Refuse rows of which none has a weight above 0."""
-    if n_rows and not greatest:
-        raise DataError(f"{name}: every weight is 0, no row is left")
-
-
-def read_weights(values: Any, truth: Source, max_weight: float | None = None) -> Weights:
-    """Take sample weights, one per row of the truth; their scale is that of `max_weight`, or of the largest.
-
-    Raises
-    ------
-    UsageError
-        A `max_weight` without weights, or that is not a number above 0.
-    DataError
-        Another number of weights than rows, a negative or infinite weight, or only zeros.
-    """
-    unit = None if max_weight is None else unit_of(max_weight)
-    if values is None:
-        if unit is not None:
-            raise UsageError(f"{argument('max_weight')} has no effect without {argument('sample_weight')}")
-        return Weights()
-    weights, name = numbers(values, "sample_weight", "row")
-    if truth.n_rows is not None and weights.size != truth.n_rows:
-        raise DataError(
-            f"{name} has {counted(weights.size, 'number')}, but {truth.name} {counted(truth.n_rows, 'row')}; "
-            "expected one weight per row"
-        )
-    wrong = np.flatnonzero(~(weights >= 0) | ~np.isfinite(weights))
-    if wrong.size:
-        row = int(wrong[0])
-        raise DataError(
-            f"{name}:{row + 1}: the weight of row {row} is {weights[row]:g}; expected a number of at least 0"
-        )
-    greatest = float(weights.max(initial=0.0))
-    check_any_weight(name, greatest, weights.size)
-    if max_weight is not None and greatest > max_weight:
-        row = int(np.argmax(weights))
-        limit = f"{argument('max_weight')}, {max_weight:g}"
-        raise DataError(f"{name}:{row + 1}: the weight of row {row} is {greatest:g}, above {limit}")
-    unit = unit or unit_of(greatest or 1.0)
-    return Weights(weights / unit, unit)
-
-
-def unit_of(max_weight: Any) -> float:
-    """Return the power of two below the largest weight that may come.
-
-    Raises
-    ------
-    UsageError
-        Anything but a number above 0.
-    """
-    is_number = isinstance(max_weight, (int, float, np.number)) and not isinstance(max_weight, bool)
-    if not is_number or not 0 < max_weight < math.inf:
-        raise UsageError(f"{argument('max_weight')} must be a number above 0, got {max_weight!r}")
-    return math.ldexp(1.0, math.frexp(float(max_weight))[1] - 1)
 
 
 def find_filter(pairs: Any, truth: Source | None, width: Width) -> Filter | None:

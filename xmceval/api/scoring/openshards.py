@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from xmceval.rows.block import Source
 from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.shards import Shards, parts_of
 from xmceval.rows.sources import ReopenedSource, ShardedSource
+from xmceval.scoring.options import Options
 
 MOST_FORMATS = 3  # of shards, in a note
 
@@ -60,14 +61,26 @@ class Input:
         return (self.note,) if self.note else ()
 
 
-def check_inputs(y_true: Any, y_scores: Iterable[Any], files: Iterable[Any]) -> None:
-    """Check that all files exist, and that shards of truth and of predictions belong together."""
-    truth, *scores = map(find_shards, (y_true, *y_scores))
-    others = map(find_shards, files)
+def find_input(y_score: Any) -> Any:
+    """Return predictions with their shards found."""
+    return fused_shards(y_score) if isinstance(y_score, Fused) else find_shards(y_score, are_scores=True)
+
+
+def check_inputs(truth: Any, scores: Sequence[Any], options: Options) -> Any:
+    """Check that all files exist, and that shards of truth and of predictions, which are found, belong together.
+
+    Returns
+    -------
+    matrix, path or Shards
+        The training labels, with their shards found.
+    """
+    train = find_shards(options.train)
+    others = (find_shards(each) for each in options.files if each is not None and each is not options.train)
     may_have_shards = {to_path(each) for each in (truth, *scores) if isinstance(each, (str, Path))}
-    check_files((part for each in (truth, *scores, *others) for part in parts_of(each)), may_have_shards)
+    check_files((part for each in (truth, *scores, train, *others) for part in parts_of(each)), may_have_shards)
     for each in scores:
         check_pairing(truth, each)
+    return train
 
 
 def open_shards(shards: Shards, open_part: Callable[[Any, int], Input], *, are_scores: bool) -> Input:

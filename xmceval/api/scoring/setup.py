@@ -4,38 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from xmceval.api.files.fuse import Fused
-from xmceval.api.scoring.finishing import check_dataset, find_sizes
-from xmceval.api.scoring.inputs import (
-    Opener,
-    Weighing,
-    check_common_labels,
-    check_narrow,
-    find_filter,
-    find_propensities,
-    is_same,
-    read_weights,
-)
-from xmceval.api.scoring.openshards import Input, check_inputs
-from xmceval.errors import DataError, UsageError, argument, listed
+from xmceval.api.scoring.finishing import finish_state
+from xmceval.api.scoring.inputs import Opener, check_common_labels, check_narrow, find_filter, is_same
+from xmceval.api.scoring.openshards import Input, check_inputs, find_input
+from xmceval.api.scoring.propensities import PropensityLookup, find_propensities, fit_program
+from xmceval.api.scoring.weights import range_of, read_weights
+from xmceval.errors import DataError, argument, listed
 from xmceval.files.io.paths import as_input
-from xmceval.labels.bins import make_bins
+from xmceval.files.io.shardfiles import find_shards
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
-from xmceval.report.result import Result, make_result
+from xmceval.report.result import Result
 from xmceval.rows.block import Source
 from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.threads import Progress
 from xmceval.scoring.batch import Terms
-from xmceval.scoring.evaluate import System, doubt_header, evaluate
+from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.observing.observers import Observer
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program, compile_program
 from xmceval.scoring.spec import input_name
+from xmceval.scoring.states.state import NO_RANGE, State
+from xmceval.scoring.states.stateparts import StatePart
+from xmceval.scoring.system import System, with_row_length
 from xmceval.scoring.totals import Totals
 
 Engine = Callable[..., list[Totals]]
@@ -51,20 +46,45 @@ class Named:
     def __post_init__(self) -> None:
         object.__setattr__(self, "y_score", as_input(self.y_score))
 
+    @cached_property
+    def input(self) -> Any:
+        """The predictions with their shards found; those of a list are one after the other, not several runs."""
+        return find_input(self.y_score)
 
-@dataclass(frozen=True)
-class Opened:
-    """A system whose scores are open, and on what terms it is scored; `file` is how reports call the scores."""
+    @cached_property
+    def leaves(self) -> Sequence[Any]:
+        """What the predictions are made of, with its shards found: the systems that are fused, or the runs."""
+        y_score = self.y_score
+        if isinstance(y_score, Fused):
+            return [leaf for system in y_score.systems for leaf in Named(system).leaves]
+        return list(map(find_shards, y_score)) if isinstance(y_score, list) else [self.input]
 
-    name: str
-    file: str
-    scores: Input
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """How rows are scored, found before any of them is read.
+
+    Attributes
+    ----------
+    program : Program
+        What to compute: without the metrics for which there are too few rows to estimate propensities.
+    terms : Terms
+        The width is that of the truth, as far as it is known; there are no bins yet.
+    frequencies : Propensities
+        From training counts, where anything needs them.
+    notes, warnings : tuple of str
+        What was inferred from the files; what a reader must know before trusting the numbers.
+    """
+
+    program: Program
     terms: Terms
+    frequencies: Propensities = NO_PROPENSITIES
+    notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Setup:
+@dataclass(frozen=True, kw_only=True)
+class Setup(Rules):
     """A truth and how to score systems on it.
 
     Attributes
@@ -75,14 +95,6 @@ class Setup:
     truth : Input
     truth_name : str
         How reports call it.
-    program : Program
-        What to compute.
-    terms : Terms
-        How rows are scored; the width and the bins are those of the truth, as far as they are known.
-    notes, warnings : tuple of str
-        What was inferred from the files; what a reader must know before trusting the numbers.
-    frequencies : Propensities
-        From training counts, where anything needs them.
     engine : callable
         Turns opened systems into totals, as `evaluate` does in threads of this process.
     """
@@ -91,11 +103,6 @@ class Setup:
     opener: Opener
     truth: Input
     truth_name: str
-    program: Program
-    terms: Terms
-    notes: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    frequencies: Propensities = NO_PROPENSITIES
     engine: Engine = evaluate
 
     @classmethod
@@ -114,79 +121,86 @@ class Setup:
         With `needs_counts`, training counts are also found where no metric needs them; `max_weight` is the scale of
         sample weights.
         """
-        y_true = as_input(y_true)
-        check_inputs(y_true, [each for system in systems for each in _inputs(system.y_score)], options.files)
+        name, y_true = input_name(y_true), find_shards(y_true)
+        train = check_inputs(y_true, [each for system in systems for each in system.leaves], options)
         program = compile_program(options.measures)
         program.check_ties(options.ties)
-        opener = Opener.of(options)
+        opener = Opener.of(options, train)
         truth = opener.truth(y_true, "y_true")
         check_common_labels(
             truth.judgments, options.train, options.counts, options.inverse_propensities, options.filter
         )
-        weighing = Weighing(opener.width(truth.source), None)
-        frequencies = NO_PROPENSITIES
-        needs_weights = program.needs_propensities or options.by_frequency is not None
-        if needs_weights or needs_counts:
-            weighing = find_propensities(opener, truth.source, weighing.width)
-            frequencies = weighing.propensities or NO_PROPENSITIES
-            weighing = weighing if needs_weights else Weighing(weighing.width, None, weighing.notes)
-        program = fit_program(program, weighing)
-        weighing.width.check_cutoff(program.deepest)
-        weights = read_weights(options.sample_weight, truth.source, max_weight)
-        terms = Terms(
-            width=weighing.width,
-            propensities=weighing.propensities or NO_PROPENSITIES,
-            weights=weights.values,
-            weight_unit=weights.unit,
-            filter=find_filter(options.filter, truth.source, weighing.width),
-            filter_truth=options.filter_truth,
-            drop_empty=options.empty_rows == "drop",
-            zero_unscored=options.unscored == "zero",
-            threshold=-np.inf if options.threshold is None else options.threshold,
-            ties=options.ties,
-        )
-        warnings = (*doubt_threshold(options, program), *weighing.warnings, *weights.warnings)
-        notes = (*truth.notes, *weighing.notes)
-        name = input_name(y_true)
-        return cls(options, opener, truth, name, program, terms, notes, warnings, frequencies, engine)
+        rules = find_rules(opener, program, truth.source, needs_counts=needs_counts, max_weight=max_weight)
+        found = {**vars(rules), "notes": (*truth.notes, *rules.notes)}
+        return cls(**found, options=options, opener=opener, truth=truth, truth_name=name, engine=engine)
 
-    def open_systems(self, systems: Sequence[Named]) -> list[Opened]:
+    def open_systems(self, systems: Sequence[Named]) -> list[System]:
         """Open the scores of systems."""
-        opened = []
-        for system in systems:
-            scores = self.opener.scores(system.y_score, self.truth, self.terms.width)
-            terms = self._terms_of(scores.source)
-            name, file = system.name or scores.source.name, _scores_name(system.y_score)
-            opened.append(Opened(name, file, scores, terms, tuple(self._warn_of_truth(system.y_score))))
-        return opened
+        return [self._open(system) for system in systems]
+
+    def _open(self, system: Named) -> System:
+        scores = self.opener.scores(system.input, self.truth, self.terms.width)
+        return System(
+            scores.source,
+            with_row_length(self._terms_of(scores.source), self.truth.source, scores.source),
+            name=system.name or scores.source.name,
+            file=_scores_name(system.y_score),
+            notes=scores.notes,
+            warnings=tuple(self._warn_of_truth(system)),
+        )
 
     def evaluate(
-        self, opened: Sequence[Opened], observers: Sequence[Observer] = (), progress: Progress | None = None
+        self, systems: Sequence[System], observers: Sequence[Observer] = (), progress: Progress | None = None
     ) -> list[Totals]:
         """Return the totals of systems, and show the values of their rows to observers."""
         return self.engine(
-            self.truth.source,
-            [System(each.scores.source, each.terms) for each in opened],
-            self.program,
+            *(self.truth.source, systems, self.program),
             observers=observers,
             threads=self.options.threads,
             progress=progress,
         )
 
-    def results(self, opened: Sequence[Opened], totals: Sequence[Totals]) -> list[Result]:
+    def results(self, systems: Sequence[System], totals: Sequence[Totals]) -> list[Result]:
         """Finish the totals of systems."""
-        return [self._result(each, its_totals) for each, its_totals in zip(opened, totals, strict=True)]
+        pairs = list(zip(systems, totals, strict=True))
+        return [finish_state(self.state(*pair), tuple(self._doubt_files(*pair))) for pair in pairs]
 
-    def _warn_of_truth(self, y_score: Any) -> Iterator[str]:
+    def state(self, system: System, totals: Totals) -> State:
+        """Return the totals of a system as a state, without the warnings on how its files were read."""
+        terms, digests = system.terms, totals.tally.digests
+        n_rows = totals.tally.n_instances(drop_empty=terms.drop_empty) if digests is None else digests.n_rows
+        identity = () if digests is None else digests.identity
+        return State(
+            system.name,
+            self.options,
+            self.program,
+            terms,
+            totals,
+            (StatePart("", n_rows, self.truth_name, system.file, system.name, *identity),),
+            (*self.warnings, *system.warnings),
+            (*self.notes, *system.notes),
+            weight_range=NO_RANGE if terms.weights is None else range_of(terms.weights, terms.weight_unit),
+        )
+
+    def whole_state(self, system: System, totals: Totals) -> State:
+        """Return the state of a system with all its warnings, to be saved."""
+        state = self.state(system, totals)
+        return replace(state, warnings=(*state.warnings, *self._doubt_files(system, totals)))
+
+    def _doubt_files(self, system: System, totals: Totals) -> Iterator[str]:
+        """Warn of what was found while the rows of a system were read."""
+        yield from system.doubt_header(self.truth.source, totals)
+        yield from self.truth.source.warnings
+        yield from system.scores.warnings
+
+    def _warn_of_truth(self, system: Named) -> Iterator[str]:
         """Warn of predictions that are the file of the truth."""
-        if any(isinstance(each, (str, Path)) and is_same(each, self.truth.source) for each in _inputs(y_score)):
+        if any(isinstance(each, (str, Path)) and is_same(each, self.truth.source) for each in system.leaves):
             yield f"the predictions are {self.truth_name} itself: the values are those of a perfect model"
 
     def _terms_of(self, scores: Source) -> Terms:
         """Return the terms on which a system is scored: its own number of labels where the truth declares none."""
-        width = self.terms.width
-        if scores.is_exact and scores.n_labels is not None:
-            width = width.agree(scores.n_labels, scores.name, "column")
+        width, by_frequency = self.terms.width.agree_with(scores, "column"), self.options.by_frequency
         if self.program.needing_labels and not width.is_known:
             raise DataError(
                 f"{listed(self.program.needing_labels)}: no input declares the number of labels, which is needed "
@@ -194,50 +208,42 @@ class Setup:
             )
         if self.options.threshold is not None:
             check_narrow(scores)
-        bins = None
-        if self.options.by_frequency is not None:
-            if not width.is_known:
-                raise DataError(f"bins by frequency need the number of labels (hint: pass {argument('n_labels')})")
-            if self.terms.propensities is not NO_PROPENSITIES:
-                bins = make_bins(self.options.by_frequency, self.terms.propensities, width.n_labels)
-        return replace(self.terms, width=width, bins=bins, threshold=rounded(self.terms.threshold, scores.dtype))
-
-    def _result(self, opened: Opened, totals: Totals) -> Result:
-        """Finish the totals of a system."""
-        terms, notes = opened.terms, opened.scores.notes
-        if terms.filter is not None:
-            terms.filter.check_labels(terms.width)
-        sizes = find_sizes(terms, totals)
-        doubts = doubt_header(self.truth.source, System(opened.scores.source, terms), totals)
-        width = terms.width.or_seen(totals.tally.largest_label)
-        if not terms.width.is_known:
-            notes = (*notes, f"no input declares the number of labels: {width.declared_by} {width.n_labels:,}")
-        return make_result(
-            opened.name,
-            self.program,
-            totals,
-            replace(terms, width=width),
-            self.options,
-            truth=self.truth_name,
-            scores=opened.file,
-            warnings=(
-                *self.warnings,
-                *opened.warnings,
-                *check_dataset(self.options, sizes, is_filtered=terms.filter is not None),
-                *doubts,
-                *self.truth.source.warnings,
-                *opened.scores.source.warnings,
-            ),
-            notes=(*self.notes, *notes, *self.program.remarks(totals.parts, width.n_labels)),
-            sizes=sizes,
-        )
+        if by_frequency is not None and not width.is_known:
+            raise DataError(f"bins by frequency need the number of labels (hint: pass {argument('n_labels')})")
+        terms = self.terms.with_width(width, by_frequency)
+        return replace(terms, threshold=rounded(terms.threshold, scores.dtype))
 
 
-def _inputs(y_score: Any) -> Sequence[Any]:
-    """Return the scores, or those that they are made of: of the systems that are fused, of the runs of a system."""
-    if isinstance(y_score, Fused):
-        return [each for system in y_score.systems for each in _inputs(system)]
-    return y_score if isinstance(y_score, list) else [y_score]
+def find_rules(
+    opener: Opener,
+    program: Program,
+    truth: Source | None = None,
+    *,
+    needs_counts: bool = False,
+    max_weight: float | None = None,
+) -> Rules:
+    """Find propensities, weights and filters; there is no truth where its rows come in batches."""
+    options, frequencies = opener.options, NO_PROPENSITIES
+    lookup = PropensityLookup(opener.width(truth), None)
+    needs_propensities = program.needs_propensities or options.by_frequency is not None
+    if needs_propensities or needs_counts:
+        lookup = find_propensities(opener, truth, lookup.width)
+        frequencies = lookup.propensities or NO_PROPENSITIES
+        lookup = lookup if needs_propensities else PropensityLookup(lookup.width, None, lookup.notes)
+    program = fit_program(program, lookup)
+    lookup.width.check_cutoff(program.deepest)
+    has_weights = options.sample_weight is not None or max_weight is not None
+    weights, unit = read_weights(options.sample_weight, truth, max_weight) if has_weights else (None, 1.0)
+    terms = replace(
+        Terms.of(options),
+        width=lookup.width,
+        propensities=lookup.propensities or NO_PROPENSITIES,
+        weights=weights,
+        weight_unit=unit,
+        filter=find_filter(options.filter, truth, lookup.width),
+    )
+    warnings = (*_doubt_threshold(options, program), *lookup.warnings)
+    return Rules(program=program, terms=terms, frequencies=frequencies, notes=lookup.notes, warnings=warnings)
 
 
 def _scores_name(y_score: Any) -> str:
@@ -248,24 +254,7 @@ def _scores_name(y_score: Any) -> str:
     return f"{listed(map(_scores_name, y_score.systems))} fused by {y_score.by}{weights}"
 
 
-def fit_program(program: Program, weighing: Weighing) -> Program:
-    """Return the program without the measures for which there are no propensities."""
-    propensities = weighing.propensities
-    asking = [measure for measure in program.measures if measure.option("over") == "train"]
-    if asking and (propensities is None or not propensities.from_training):
-        raise UsageError(
-            f"{listed(asking)}: over=train needs training labels "
-            f"(hint: pass {argument('train')} or {argument('counts')})"
-        )
-    if propensities is not None or not program.needs_propensities:
-        return program
-    rest = program.without_propensities()
-    if rest is None:
-        raise DataError(weighing.warnings[-1])
-    return rest
-
-
-def doubt_threshold(options: Options, program: Program) -> tuple[str, ...]:
+def _doubt_threshold(options: Options, program: Program) -> tuple[str, ...]:
     """Warn of a threshold that no metric uses."""
     has_decisions = any(measure.metric.family == "confusion" for measure in program.measures)
     if options.threshold is None or has_decisions:

@@ -44,7 +44,7 @@ def find_shards(value: Any, *, directories: bool = False, are_scores: bool = Fal
         are_shards = value and all(map(is_matrix, value)) and not (are_scores and is_pair(value, "y_score"))
         return as_input(Shards(value)) if are_shards else as_input(value)
     if not isinstance(value, (str, Path)):
-        return as_input(value)
+        return as_input(value) if isinstance(value, (tuple, Shards)) else value
     path = to_path(value)
     text = str(path) if isinstance(path, RemotePath) else str(value)
     if directories and path.is_dir():

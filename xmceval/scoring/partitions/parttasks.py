@@ -22,8 +22,9 @@ from xmceval.scoring.observing.observers import SummedObserver
 from xmceval.scoring.partitions.plan import Part
 from xmceval.scoring.program import Program
 from xmceval.scoring.states.state import own_version
-from xmceval.scoring.totals import Totals, empty
-from xmceval.scoring.worker import Run, Worker
+from xmceval.scoring.system import System
+from xmceval.scoring.totals import Totals
+from xmceval.scoring.worker import Worker
 
 
 @dataclass(frozen=True)
@@ -115,10 +116,10 @@ def score_part(job: Job, part: Part, shards: Sequence[Source | None]) -> PartRes
     truth, *scores = (span for span, _ in opened)
     terms = [_terms_of(each, part) for each in job.terms]
     observers = [kind.of(program, parameters) for kind, parameters in job.observers]
-    runs = [Run(each, empty(program, each)) for each in terms]
-    steps = Lockstep(truth, scores, most_rows=rows_at_once(program, runs))
+    systems = [System(*each).begin(program) for each in zip(scores, terms, strict=True)]
+    steps = Lockstep(truth, scores, most_rows=rows_at_once(program, systems))
     try:
-        faults, error = run_alone(iter(steps), lambda: Worker(program, runs, observers), Worker.add)
+        faults, error = run_alone(iter(steps), lambda: Worker(program, systems, observers), Worker.add)
     except DataError as problem:
         faults, error = [], problem
     if error is None and not faults and steps.n_rows != part.n_rows:
@@ -130,7 +131,8 @@ def score_part(job: Job, part: Part, shards: Sequence[Source | None]) -> PartRes
             error="" if error is None else str(error),
         )
     removed = tuple(_removed_from(job, part, number, source) for number, (_, source) in enumerate(opened))
-    return PartResult(part.n_rows, tuple(run.totals for run in runs), tuple(each.state for each in observers), removed)
+    totals = tuple(system.totals for system in systems)
+    return PartResult(part.n_rows, totals, tuple(each.state for each in observers), removed)
 
 
 def add_outcomes(job: Job, outcomes: Sequence[PartResult]) -> PartResult:

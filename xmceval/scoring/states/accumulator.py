@@ -1,25 +1,32 @@
-"""Accumulator: totals to which batches of rows are added one after the other, each as a whole or not at all."""
+"""Accumulator: a state to which batches of rows are added one after the other, each as a whole or not at all."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from xmceval.errors import Fault, UsageError
-from xmceval.rows.block import Block, Source
+from xmceval.errors import DataError, Fault, UsageError, listed
+from xmceval.rows.block import Block, Float64, Source
 from xmceval.rows.lockstep import Lockstep
+from xmceval.rows.matrices.storage import rounded
+from xmceval.rows.repairs import RepairedSource
+from xmceval.rows.sources import BatchSource
 from xmceval.rows.threads import each_block
+from xmceval.rows.width import Width
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.evaluate import rows_at_once
 from xmceval.scoring.program import Program
+from xmceval.scoring.states.state import State, new_lineage
+from xmceval.scoring.states.stateparts import StatePart, join_parts
 from xmceval.scoring.sums import Pending
+from xmceval.scoring.system import System
 from xmceval.scoring.tasks.task import Task
 from xmceval.scoring.totals import Tally, Totals, empty
-from xmceval.scoring.worker import Run, Worker
+from xmceval.scoring.worker import Worker
 
 
 class Accumulator:
-    """Totals that grow batch by batch.
+    """A state that grows batch by batch.
 
     A batch of one block is scored in this thread, in a working space that is kept; larger ones by a pool of threads.
     Nothing is added before all rows of a batch were found to be right. Counters by label are too large to be copied for
@@ -27,67 +34,152 @@ class Accumulator:
 
     Parameters
     ----------
-    program : Program
-        Of mergeable metrics.
-    terms : Terms
-        With the width, as far as it is known.
+    state : State
+        To go on from; of mergeable metrics.
     threads : int, optional
         For large batches; default one per processor.
-    totals : Totals, optional
-        To go on from.
-
-    Attributes
-    ----------
-    totals : Totals
     """
 
-    def __init__(
-        self, program: Program, terms: Terms, threads: int | None = None, totals: Totals | None = None
-    ) -> None:
-        self._program, self._threads = program, threads
-        self._staged = tuple(i for i, task in enumerate(program.tasks) if not task.counts_in_place)
-        self._direct = tuple(i for i, task in enumerate(program.tasks) if task.counts_in_place)
-        self._totals = empty(program, terms) if totals is None else totals
+    def __init__(self, state: State, threads: int | None = None) -> None:
+        self._threads, tasks = threads, state.program.tasks
+        self._staged = tuple(i for i, task in enumerate(tasks) if not task.counts_in_place)
+        self._direct = tuple(i for i, task in enumerate(tasks) if task.counts_in_place)
+        self.take(state)
+
+    def _begin(self, state: State) -> None:
+        self._base: State = state
         self._is_torn = False
-        run = Run(terms, self._totals)
-        self._worker, self._most_rows = Worker(program, [run]), rows_at_once(program, [run])
+        self._n_new, self._system = 0, ""  # rows since then, and how reports call their system
+        self._weight_range: tuple[float, float] = state.weight_range
+        self._removed: tuple[int, int] = state.removed
 
     @property
-    def totals(self) -> Totals:
-        """The totals of all batches.
+    def state(self) -> State:
+        """The state of all rows.
 
         Raises
         ------
         UsageError
             An interrupt came while labels were counted.
         """
+        self._check_whole()
+        if self._system:
+            own = StatePart(n_rows=self._n_new, system=self._system)
+            state = replace(
+                self._base,
+                parts=join_parts(self._base.parts, (own,)),
+                weight_range=self._weight_range,
+                removed=self._removed,
+                lineage=self._base.lineage or new_lineage(),
+            )
+            self._base, self._n_new, self._system = state, 0, ""
+        return self._base
+
+    @property
+    def base(self) -> State:
+        """The state as it was last asked for: all but its rows holds for those that were added since, too."""
+        return self._base
+
+    @property
+    def n_rows(self) -> int:
+        """The number of all rows."""
+        return self._base.n_rows + self._n_new
+
+    def take(self, state: State) -> None:
+        """Go on from another state of the same configuration."""
+        self._worker: Worker | None = None
+        self._most_rows = 0
+        self._begin(state)
+
+    def clear(self) -> None:
+        """Forget all rows; the working space is kept."""
+        self._begin(self._base.emptied())
+
+    def _check_whole(self) -> None:
         if self._is_torn:
             raise UsageError("an interrupt left a batch counted in part; the totals are lost (hint: call reset)")
-        return self._totals
 
-    def clear(self, totals: Totals) -> None:
-        """Start again from totals of no rows; the working space is kept."""
-        self._totals, self._is_torn = totals, False
-
-    def add(self, truth: Source, scores: Source, terms: Terms) -> None:
-        """Add a batch.
+    def add(self, truth: BatchSource, scores: BatchSource, weights: Float64 | None = None, hint: str = "") -> None:
+        """Add a batch; after an error nothing of it was added.
 
         Parameters
         ----------
-        truth, scores : Source
+        truth, scores : BatchSource
             Whose rows are numbered as those of the whole.
-        terms : Terms
-            With the sample weights of these rows, where there are any.
+        weights : float64 array [n_rows], optional
+            Checked, in the unit of the caller.
+        hint : str
+            For the message on a wrong number of labels.
 
         Raises
         ------
         DataError
-            Anything wrong with a row, or different numbers of rows.
+            Anything wrong with a row, or different numbers of rows or labels.
         """
-        totals = self.totals
-        blocks = self._single_blocks(truth, scores)
-        if blocks is None or not self._add_block(totals, blocks, terms):
-            self._add_blocks(totals, truth, scores, terms)
+        self._check_whole()
+        width = self._agree(truth, scores, hint)
+        if width is self._base.terms.width:
+            self._add(truth, scores, weights)
+            return
+        before = self.state
+        self.take(_widen(before, width))
+        try:
+            self._add(truth, scores, weights)
+        except BaseException:
+            self.take(before)
+            raise
+
+    def _agree(self, truth: BatchSource, scores: BatchSource, hint: str) -> Width:
+        """Take the number of labels from a batch, or check it against that of earlier ones.
+
+        Raises
+        ------
+        DataError
+            Another number, or none where one is needed.
+        """
+        state, known = self._base, self._base.terms.width
+        width = known.agree_with(truth).agree_with(scores, "column")
+        if not width.is_known:
+            _check_unknown(state)
+        if width is not known and state.totals.tally.largest_label >= width.n_labels:
+            raise DataError(f"earlier batches have label {state.totals.tally.largest_label}, but {width}{hint}")
+        return width
+
+    def _add(self, truth: BatchSource, scores: BatchSource, weights: Float64 | None) -> None:
+        """Add a batch of the number of labels that is known, and note what else is kept of it."""
+        system = System(scores, self._terms_of(scores, weights, truth.first_row), self._base.totals)
+        totals = self._add_rows(truth, system)
+        if totals is not system.totals:
+            self._base = replace(self._base, totals=totals)
+        self._n_new += truth.n_rows or 0
+        self._system = self._system or scores.source.name
+        if isinstance(truth.source, RepairedSource) and isinstance(scores.source, RepairedSource):
+            self._removed = self._removed[0] + truth.source.n_removed, self._removed[1] + scores.source.n_removed
+        if weights is not None:
+            used, (least, greatest) = weights[weights > 0], self._weight_range
+            self._weight_range = float(used.min(initial=least)), float(used.max(initial=greatest))
+
+    def _terms_of(self, scores: Source, weights: Float64 | None, first_row: int) -> Terms:
+        """Return the terms of a batch: with its weights, and the threshold in the type of its scores."""
+        terms = self._base.terms
+        if self._base.options.threshold is not None:
+            terms = replace(terms, threshold=rounded(terms.threshold, scores.dtype))
+        if weights is not None:
+            terms = replace(terms, weights=weights / terms.weight_unit, weights_from=first_row)
+        return terms
+
+    def _add_rows(self, truth: Source, system: System) -> Totals:
+        """Add the rows of a batch, and return the totals with them."""
+        program = self._base.program
+        if self._worker is None:
+            self._worker, self._most_rows = Worker(program, [system]), rows_at_once(program, [system])
+        try:
+            blocks = self._single_blocks(truth, system.scores)
+            if blocks is not None and self._add_block(self._worker, blocks, system):
+                return system.totals
+            return self._add_blocks(truth, system)
+        finally:
+            self._worker.systems = ()  # a batch is not kept
 
     def _single_blocks(self, truth: Source, scores: Source) -> tuple[Block, Block] | None:
         """Return the only blocks of a small batch, or None."""
@@ -97,33 +189,34 @@ class Accumulator:
         first, second = next(truth.blocks()), next(scores.blocks())
         return (first, second) if first.n_rows == second.n_rows == n_rows else None
 
-    def _add_block(self, totals: Totals, blocks: tuple[Block, Block], terms: Terms) -> bool:
+    def _add_block(self, worker: Worker, blocks: tuple[Block, Block], system: System) -> bool:
         """Add a batch of one block; return whether its rows were right, else nothing was added."""
-        worker, tasks = self._worker, self._program.tasks
-        worker.runs = (Run(terms, totals),)
+        program, totals = self._base.program, system.totals
+        worker.systems = (system,)
         pending = []
         try:
             [(_, batch, counted)] = worker.batches(blocks)
             for i in self._staged:
                 pending.append(Pending(totals.parts[i]))
-                tasks[i].add(batch, pending[-1])
+                program.tasks[i].add(batch, pending[-1])
             for i in self._direct:
                 totals.parts[i].check_room(batch.weights)
         except Fault:
             return False
         self._is_torn = True
         for i in self._direct:
-            tasks[i].add(batch, totals.parts[i])
-        totals.tally.add(batch, self._program.cutoffs, *counted)
+            program.tasks[i].add(batch, totals.parts[i])
+        totals.tally.add(batch, program.cutoffs, *counted)
         for each in pending:
             each.commit()
         self._is_torn = False
         return True
 
-    def _add_blocks(self, totals: Totals, truth: Source, scores: Source, terms: Terms) -> None:
+    def _add_blocks(self, truth: Source, system: System) -> Totals:
         """Add a batch of several blocks in threads, in two passes where labels are counted."""
+        totals, terms = system.totals, system.terms
         program = self._program_of(self._staged)
-        added = self._evaluate(program, empty(program, terms), truth, scores, terms)
+        added = self._evaluate(program, truth, replace(system, totals=empty(program, terms)))
         merged = Totals(totals.tally, tuple(totals.parts[i] for i in self._staged)).merge(added)
         parts = list(totals.parts)
         for i, part in zip(self._staged, merged.parts, strict=True):
@@ -134,18 +227,37 @@ class Accumulator:
                 for part in counters:
                     part.check_room(terms.weights)
             self._is_torn = True
-            rest = Totals(Tally(self._program.cutoffs.size), tuple(counters))
-            self._evaluate(self._program_of(self._direct), rest, truth, scores, terms)
-        self._totals = Totals(merged.tally, tuple(parts))
+            rest = Totals(Tally(program.cutoffs.size), tuple(counters))
+            self._evaluate(self._program_of(self._direct), truth, replace(system, totals=rest))
         self._is_torn = False
+        return Totals(merged.tally, tuple(parts))
 
     def _program_of(self, places: Sequence[int]) -> Program:
         """Return the program with some of its tasks only."""
-        tasks: list[Task] = [self._program.tasks[i] for i in places]
-        return replace(self._program, tasks=tuple(tasks))
+        program = self._base.program
+        tasks: list[Task] = [program.tasks[i] for i in places]
+        return replace(program, tasks=tuple(tasks))
 
-    def _evaluate(self, program: Program, totals: Totals, truth: Source, scores: Source, terms: Terms) -> Totals:
-        run = Run(terms, totals)
-        steps = Lockstep(truth, [scores], most_rows=self._most_rows)
-        each_block(iter(steps), lambda: Worker(program, [run]), Worker.add, self._threads, all_faults=True)
-        return totals
+    def _evaluate(self, program: Program, truth: Source, system: System) -> Totals:
+        steps = Lockstep(truth, [system.scores], most_rows=self._most_rows)
+        each_block(iter(steps), lambda: Worker(program, [system]), Worker.add, self._threads, all_faults=True)
+        return system.totals
+
+
+def _check_unknown(state: State) -> None:
+    """Refuse what needs the number of labels, where nothing declares it."""
+    needing: list[object] = [*state.program.needing_labels]
+    needing += ["by_frequency"] if state.options.by_frequency is not None else []
+    if needing:
+        raise DataError(f"{listed(needing)}: no batch declares the number of labels (hint: pass n_labels)")
+
+
+def _widen(state: State, width: Width) -> State:
+    """Return the state with a number of labels, which was not known before."""
+    width.check_cutoff(state.program.deepest)
+    if state.terms.filter is not None:
+        state.terms.filter.check_labels(width)
+    terms = state.terms.with_width(width, state.options.by_frequency)
+    wider = empty(state.program, terms)
+    has_rows = state.n_rows > 0  # also those of a file, or of another Evaluator
+    return replace(state, terms=terms, totals=wider.merge(state.totals) if has_rows else wider)

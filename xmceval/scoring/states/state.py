@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from xmceval.scoring.batch import Terms
 from xmceval.scoring.limbs import MOST_STATES, first_mark, join, last_mark, mark, split, split_like
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program
-from xmceval.scoring.states.stateparts import Part, check_parts, join_parts
+from xmceval.scoring.states.stateparts import StatePart, check_parts, join_parts
 from xmceval.scoring.totals import Totals, empty
 from xmceval.version import VERSION
 
@@ -30,6 +30,7 @@ RULES = (
     "dataset",
 )
 NAMES = {"version": "version of xmceval", "n_labels": "number of labels", "weights": "scale of sample weights"}
+NO_RANGE = (np.inf, 0.0)  # of weights
 WEIGHT_PLACES = 64  # powers of two of weights
 COUNTS = 6  # limbs of the rows, and of the entries that were dropped
 HEAD = 3  # numbers before the limbs: how many states were added, and the limbs of a fingerprint
@@ -54,7 +55,7 @@ class State:
     program : Program
     terms : Terms
     totals : Totals
-    parts : tuple of Part
+    parts : tuple of StatePart
         In their order.
     warnings, notes : tuple of str
         What is known before the totals are finished, each once.
@@ -77,10 +78,10 @@ class State:
     program: Program
     terms: Terms
     totals: Totals
-    parts: tuple[Part, ...] = ()
+    parts: tuple[StatePart, ...] = ()
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    weight_range: tuple[float, float] = (np.inf, 0.0)
+    weight_range: tuple[float, float] = NO_RANGE
     removed: tuple[int, int] = (0, 0)
     max_weight: float | None = None
     lineage: frozenset[str] = frozenset()
@@ -104,6 +105,18 @@ class State:
             "weights": None if self.terms.weights is None else self.terms.weight_unit,
             "n_labels": self.terms.width.or_none,
         }
+
+    def emptied(self) -> State:
+        """Return the state of no rows of the same configuration."""
+        return replace(
+            self,
+            totals=empty(self.program, self.terms),
+            parts=(),
+            weight_range=NO_RANGE,
+            removed=(0, 0),
+            lineage=frozenset(),
+            version=own_version(),
+        )
 
     def merge(self, other: State) -> State:
         """Return the state of the rows of both; associative, and commutative.
@@ -203,10 +216,10 @@ class State:
         _, counts, least, greatest, of_totals = split_like(vector, [*sizes, vector.size - sum(sizes)])
         totals.fill_limbs(of_totals)
         n_rows, from_truth, from_scores = map(int, join(counts))
-        unit, weight_range = self.terms.weight_unit, (np.inf, 0.0)
+        unit, weight_range = self.terms.weight_unit, NO_RANGE
         if least.any():
             weight_range = math.ldexp(unit, -last_mark(least)), math.ldexp(unit, -first_mark(greatest))
-        parts = (replace(self.parts[0] if self.parts else Part(), n_rows=n_rows),)
+        parts = (replace(self.parts[0] if self.parts else StatePart(), n_rows=n_rows),)
         return replace(
             self,
             totals=totals,
@@ -249,7 +262,7 @@ def _each_once(*texts: tuple[str, ...]) -> tuple[str, ...]:
 
 def new_lineage() -> frozenset[str]:
     """Return the lineage of an Evaluator that gets its first rows."""
-    return frozenset({uuid4().hex})
+    return frozenset({os.urandom(16).hex()})
 
 
 def _shown(value: Any) -> str:

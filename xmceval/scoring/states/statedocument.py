@@ -1,14 +1,16 @@
-"""State documents: states as JSON and int64 arrays, and back."""
+"""State documents: states as JSON and int64 arrays, as bytes or in files, and back."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from xmceval.errors import DataError, listed
+from xmceval.files.saved.statefiles import from_bytes, read_state, to_bytes
 from xmceval.labels.bins import Bin, Bins
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities, shortest
 from xmceval.rows.block import Int64
@@ -19,10 +21,37 @@ from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program, compile_program
 from xmceval.scoring.states.state import WHAT, State
 from xmceval.scoring.states.statefields import PROPENSITIES, read_fields
-from xmceval.scoring.states.stateparts import Part, check_parts
+from xmceval.scoring.states.stateparts import StatePart, check_parts
 from xmceval.scoring.states.stored import MOST_LABELS, MOST_ROWS, refuse_rest, take
 from xmceval.scoring.tasks.task import RowTask
 from xmceval.scoring.totals import Totals, empty
+
+
+def dump_state(state: State, *, whole: bool = True) -> bytes:
+    """Return the state as bytes; see `as_document`."""
+    return to_bytes(*as_document(state, whole=whole))
+
+
+def load_state(content: bytes, name: str) -> State:
+    """Return the state that bytes hold.
+
+    Raises
+    ------
+    DataError
+        Bytes that are no state.
+    """
+    return restore(*from_bytes(content), name)
+
+
+def open_state(path: str | Path) -> State:
+    """Return the state in a file.
+
+    Raises
+    ------
+    DataError
+        A missing file, or one that is no state.
+    """
+    return restore(*read_state(path), str(path))
 
 
 def as_document(state: State, *, whole: bool = True) -> tuple[dict[str, Any], dict[str, Int64]]:
@@ -108,7 +137,7 @@ def _restore(fields: Mapping[str, Any], arrays: dict[str, Int64], name: str) -> 
         program,
         terms,
         _restore_totals(program, terms, arrays),
-        parts=tuple(Part(**each) for each in fields["parts"]),
+        parts=tuple(StatePart(**each) for each in fields["parts"]),
         lineage=frozenset(fields["lineage"]),
         **{each: fields[each] for each in ("warnings", "notes", "weight_range", "removed", "max_weight", "is_whole")},
         version=fields["version"],
@@ -150,17 +179,14 @@ def _check_sizes(state: State) -> None:
 def _restore_terms(fields: Mapping[str, Any], arrays: dict[str, Int64], options: Options) -> Terms:
     n_labels, unit = fields["n_labels"], fields["weight_unit"]
     propensities = _restore_propensities(fields["propensities"], arrays, is_whole=fields["is_whole"])
-    return Terms(
+    return replace(
+        Terms.of(options),
         width=Width() if n_labels is None else Width(n_labels, fields["declared_by"]),
         propensities=propensities,
         weights=None if unit is None else NO_WEIGHTS,
         weight_unit=1.0 if unit is None else unit,
         filter=_restore_filter(fields["filter"], arrays),
-        filter_truth=options.filter_truth,
-        drop_empty=options.empty_rows == "drop",
-        zero_unscored=options.unscored == "zero",
         threshold=fields["threshold"],
-        ties=options.ties,
         bins=_restore_bins(fields["bins"], propensities, arrays),
         digests_rows=True,
     )

@@ -10,7 +10,7 @@ from xmceval.errors import DataError
 
 
 @dataclass(frozen=True)
-class Part:
+class StatePart:
     """Where some rows of a state come from; what is not known is empty.
 
     Attributes
@@ -44,17 +44,17 @@ class Part:
         return (self.truth_digest, self.scores_digest) if self.truth_digest else None
 
 
-def join_parts(*parts: Sequence[Part]) -> tuple[Part, ...]:
+def join_parts(*parts: Sequence[StatePart]) -> tuple[StatePart, ...]:
     """Put parts in their order; those of which nothing is known but the rows become one."""
     known = [part for each in parts for part in each if part.identity is not None or part.shard is not None]
-    others: dict[Part, int] = {}
+    others: dict[StatePart, int] = {}
     for part in (part for each in parts for part in each if part.identity is None and part.shard is None):
         key = replace(part, n_rows=0)
         others[key] = others.get(key, 0) + part.n_rows
     return tuple(sorted((*known, *(replace(part, n_rows=n) for part, n in others.items())), key=_order))
 
 
-def check_parts(parts: Sequence[Part]) -> None:
+def check_parts(parts: Sequence[StatePart]) -> None:
     """Refuse parts of the same rows, or of shards that are not different ones of so many.
 
     Raises
@@ -62,7 +62,7 @@ def check_parts(parts: Sequence[Part]) -> None:
     DataError
         Names both.
     """
-    seen, first = dict[object, Part](), None
+    seen, first = dict[object, StatePart](), None
     for part in parts:
         if part.shard is not None:
             number, n_shards = part.shard
@@ -79,6 +79,6 @@ def check_parts(parts: Sequence[Part]) -> None:
             seen[part.identity] = part
 
 
-def _order(part: Part) -> tuple[Any, ...]:
+def _order(part: StatePart) -> tuple[Any, ...]:
     names = part.name, part.truth, part.scores, part.system, part.truth_digest, part.scores_digest
     return (part.shard or (0, 0), *names, part.n_rows)

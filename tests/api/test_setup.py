@@ -1,0 +1,98 @@
+"""Setup: each input is found once, and a state that is saved has the warnings of the result it would finish into."""
+
+import gc
+import weakref
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import xmceval
+from xmceval.api.loops import updates
+from xmceval.api.scoring import openshards, setup
+from xmceval.api.scoring.finishing import finish_state
+from xmceval.api.scoring.setup import Named, Setup
+from xmceval.files.io import shardfiles
+from xmceval.scoring.options import Options
+
+ROWS = "3 4\n0:1 2:1\n1:1\n3:1\n"
+SCORES = "3 4\n0:.9 1:.8\n1:.7\n2:.6\n"
+
+
+@pytest.fixture(autouse=True)
+def in_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, content in {"t.txt": ROWS, "train.txt": ROWS, "a.txt": SCORES, "b.txt": SCORES, "c.txt": ROWS}.items():
+        (tmp_path / name).write_text(content)
+
+
+@pytest.fixture
+def found(monkeypatch):
+    """Count how often the shards of each path are found."""
+    counts = Counter()
+
+    def find(value, **how):
+        counts.update([value] if isinstance(value, str) else [])
+        return shardfiles.find_shards(value, **how)
+
+    for module in (openshards, setup, updates):
+        monkeypatch.setattr(module, "find_shards", find)
+    return counts
+
+
+def test_each_path_is_found_once(found):
+    options = Options(train="train.txt", metrics="PSP", k=1)
+    systems = [Named("a.txt"), Named("b.txt", "b")]
+    prepared = Setup.of("t.txt", options, systems)
+    opened = prepared.open_systems(systems)
+    prepared.results(opened, prepared.evaluate(opened))
+    assert found == dict.fromkeys(("t.txt", "train.txt", "a.txt", "b.txt"), 1)
+    found.clear()
+    xmceval.Evaluator(train="train.txt", metrics="PSP", k=1)
+    assert found == {"train.txt": 1}
+
+
+def test_a_saved_state_has_the_warnings_of_the_result():
+    options = {"metrics": ["P", "PSP"], "k": 1, "train": "train.txt", "sample_weight": [1.0, 2.0**-40, 0.0]}
+    with pytest.warns(xmceval.XmcevalWarning):
+        result = xmceval.score("t.txt", "t.txt", save_state="t.state", **options)
+    with pytest.warns(xmceval.XmcevalWarning):
+        merged = xmceval.merge(["t.state"])
+    assert sorted(merged.warnings) == sorted(result.warnings)
+    assert any("of a perfect model" in line for line in merged.warnings)
+    assert any("smallest weight" in line for line in merged.warnings)
+
+
+def test_totals_of_one_setup_are_of_the_rows_that_were_evaluated_last():
+    systems = [Named("a.txt")]
+    prepared = Setup.of("t.txt", Options(metrics="P", k=1), systems)
+    opened = prepared.open_systems(systems)
+    first, second = (prepared.evaluate(opened) for _ in range(2))
+    assert prepared.results(opened, first) == prepared.results(opened, second)
+    [state] = map(prepared.state, opened, second)
+    assert state.n_rows == 3
+    assert finish_state(state) == prepared.results(opened, first)[0]
+
+
+def test_a_state_that_is_asked_for_between_batches_changes_nothing():
+    rng = np.random.default_rng(7)
+    truth, scores = (rng.random((9, 5)) < 0.4).astype(float), rng.random((9, 5))
+    asked, plain = (xmceval.Evaluator(metrics="P,macroF1", k=2, max_weight=2.0) for _ in range(2))
+    for i in range(0, 9, 3):
+        for evaluator in (asked, plain):
+            evaluator.update(truth[i : i + 3], scores[i : i + 3], np.ones(3) + i / 9)
+        repr(asked)
+        asked.state()
+    assert asked.result() == plain.result()
+    assert np.array_equal(asked.state(), plain.state())
+
+
+@pytest.mark.parametrize("n_rows", [3, 100_000])
+def test_an_evaluator_keeps_no_batch(n_rows):
+    evaluator = xmceval.Evaluator(metrics="P,macroF1", k=1)
+    truth, scores = np.eye(n_rows, 4), np.eye(n_rows, 4)
+    evaluator.update(truth, scores)
+    kept = [weakref.ref(truth), weakref.ref(scores)]
+    del truth, scores
+    gc.collect()
+    assert [each() for each in kept] == [None, None]

@@ -1,0 +1,133 @@
+"""Updates: the state that an Evaluator begins with, and batches that are opened, checked and added to it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xmceval.api.scoring.inputs import Opener, check_narrow, hint_at_lists, take_numbers
+from xmceval.api.scoring.openshards import check_inputs, find_input
+from xmceval.api.scoring.setup import find_rules
+from xmceval.errors import DataError, UsageError, argument, counted, listed
+from xmceval.files.io.shardfiles import find_shards
+from xmceval.rows.block import Float64
+from xmceval.rows.sources import BatchSource
+from xmceval.scoring.evaluate import select_scores
+from xmceval.scoring.options import SOURCES, Options
+from xmceval.scoring.program import Program, compile_program
+from xmceval.scoring.states.accumulator import Accumulator
+from xmceval.scoring.states.state import State, own_version
+from xmceval.scoring.states.statedocument import recorded_options
+from xmceval.scoring.totals import empty
+
+WHAT = "Evaluator"
+NAME = "this Evaluator"
+
+
+def begin_state(options: Options, max_weight: float | None = None) -> State:
+    """Find propensities and filter, and return the state of no rows."""
+    train = check_inputs(None, (), options)
+    program = compile_program(options.measures)
+    program.check_mergeable(WHAT)
+    program.check_ties(options.ties)
+    _check_sources(options, program)
+    rules = find_rules(Opener(options, train=train), program, max_weight=max_weight)
+    terms = replace(rules.terms, digests_rows=True)
+    if terms.width.is_known:
+        terms = terms.with_width(terms.width, options.by_frequency)
+    return State(
+        NAME,
+        recorded_options(options.changed()),
+        rules.program,
+        terms,
+        empty(rules.program, terms),
+        warnings=rules.warnings,
+        notes=rules.notes,
+        max_weight=max_weight,
+    )
+
+
+def add_batch(
+    to: Accumulator, y_true: Any, y_score: Any, sample_weight: Any, *, number: int, first_row: int | None = None
+) -> None:
+    """Add a batch; after an error nothing of it was added.
+
+    Parameters
+    ----------
+    to : Accumulator
+    y_true, y_score, sample_weight
+        As in `Evaluator.update`.
+    number : int
+        Of the batch, from 1 on, for messages.
+    first_row : int, optional
+        The rows before it; default those of the accumulator.
+    """
+    state = to.base
+    _check_growing(state)
+    for name, matrix in (("y_true", y_true), ("y_score", y_score)):
+        if isinstance(matrix, (str, Path)):
+            raise UsageError(f"{name} is a path; an {WHAT} takes matrices (hint: xmceval.score takes files)")
+    opener, width = Opener(state.options), state.terms.width
+    opened = opener.truth(find_shards(y_true), "y_true", width)
+    scores = opener.scores(find_input(y_score), opened, width).source
+    first_row = to.n_rows if first_row is None else first_row
+    truth = BatchSource(opened.source, first_row, number)
+    weights = _read_weights(state, sample_weight, truth)
+    if state.options.threshold is not None:
+        check_narrow(scores)
+    predictions = BatchSource(select_scores(state.program, state.terms, scores), first_row, number)
+    to.add(truth, predictions, weights, hint_at_lists(opened))
+
+
+def _check_growing(state: State) -> None:
+    """Refuse to add rows to totals that do not have all that this takes, or that another version made."""
+    if state.version != own_version():
+        raise UsageError(
+            f"{state.name} was saved by xmceval {state.version}, and this is {own_version()}: no rows can be added, as "
+            "their values may differ (hint: score all rows with one version)"
+        )
+    if not state.is_whole:
+        raise UsageError(
+            f"{state.name} is of {argument('save_state')}, which writes totals only, so no rows can be added "
+            f"(hint: update another {WHAT} of the same options, and merge it with this one)"
+        )
+
+
+def _read_weights(state: State, sample_weight: Any, truth: BatchSource) -> Float64 | None:
+    """Check the sample weights of a batch."""
+    greatest, name = state.max_weight, f"sample_weight of batch {truth.number}"
+    if greatest is None or sample_weight is None:
+        if sample_weight is not None:
+            raise UsageError(f"{name}: pass max_weight to the {WHAT}, the largest weight that may come")
+        if greatest is not None:
+            raise UsageError(f"batch {truth.number} has no sample_weight, but max_weight was passed")
+        return None
+    weights, _ = take_numbers(sample_weight, name, "row")
+    if weights.size != truth.n_rows:
+        raise DataError(
+            f"{name} has {counted(weights.size, 'number')}, but {truth.name} {counted(truth.n_rows or 0, 'row')}; "
+            "expected one weight per row"
+        )
+    wrong = np.flatnonzero(~((weights >= 0) & (weights <= greatest)))
+    if wrong.size:
+        row = int(wrong[0])
+        raise DataError(
+            f"{name}: the weight of row {row} is {weights[row]:g}; expected a number from 0 to {greatest:g} "
+            "(max_weight)"
+        )
+    return weights
+
+
+def _check_sources(options: Options, program: Program) -> None:
+    """Refuse metrics that need propensities where there is no source of them."""
+    asking = [measure for measure in program.measures if measure.needs_propensities]
+    is_needed = program.needs_propensities or options.by_frequency is not None
+    if is_needed and all(getattr(options, name) is None for name in SOURCES):
+        what = f"{listed(asking)} need" if len(asking) > 1 else f"{asking[0]} needs" if asking else "by_frequency needs"
+        raise UsageError(
+            f"{what} {', '.join(SOURCES[:-1])} or {SOURCES[-1]}: an {WHAT} never estimates propensities from batches "
+            "(hint: pass one of them, or other metrics)"
+        )

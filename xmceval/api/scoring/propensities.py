@@ -1,0 +1,98 @@
+"""Propensities: found in the source that the options name, or estimated from training labels or the truth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xmceval.api.scoring.inputs import Opener, are_same, take_numbers
+from xmceval.api.scoring.openshards import Input
+from xmceval.errors import DataError, UsageError, argument, counted, listed
+from xmceval.files.io.paths import to_path
+from xmceval.labels.catalogue import find_dataset
+from xmceval.labels.counts import count_labels
+from xmceval.labels.propensity import Propensities, constants, from_counts, from_label_counts, from_values
+from xmceval.rows.block import Source
+from xmceval.rows.width import Width
+from xmceval.scoring.program import Program
+
+
+@dataclass(frozen=True)
+class PropensityLookup:
+    """The propensities that options lead to, and the number of labels that their source declares.
+
+    Attributes
+    ----------
+    width : Width
+    propensities : Propensities or None
+        None where there are too few rows to estimate them.
+    notes, warnings : tuple of str
+    """
+
+    width: Width
+    propensities: Propensities | None
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def find_propensities(opener: Opener, truth: Source | None, width: Width) -> PropensityLookup:
+    """Find inverse propensities in the one source that the options name, or else estimate them from the truth.
+
+    There is no truth where its rows come in batches; the options then name a source.
+    """
+    options = opener.options
+    a, b = constants(None if options.dataset is None else find_dataset(options.dataset), options.a, options.b)
+    if options.inverse_propensities is not None:
+        values, name = take_numbers(options.inverse_propensities, "inverse_propensities")
+        return PropensityLookup(width.agree(values.size, name), from_values(values, name))
+    if options.counts is not None:
+        values, name = take_numbers(options.counts, "counts")
+        return PropensityLookup(width.agree(values.size, name), from_counts(values, options.n_train or 0, name, a, b))
+    return _estimate_propensities(opener, truth, width, a, b)
+
+
+def _estimate_propensities(opener: Opener, truth: Source | None, width: Width, a: float, b: float) -> PropensityLookup:
+    """Estimate from the frequencies of the training labels, or of the truth where there are none."""
+    train, warnings = opener.train, list[str]()
+    training = Input(truth) if train is None and truth is not None else opener.truth(train, "train", width)
+    source = training.source
+    if train is not None and source.n_labels is not None:
+        width = width.agree(source.n_labels, source.name)
+    is_truth = truth is not None and (train is None or are_same(source, truth))
+    if truth is not None and train is None:
+        warnings.append(
+            "no training labels were passed: propensities come from the label frequencies of "
+            f"{truth.name} itself, and such values are not comparable with published ones "
+            f"(hint: pass {argument('train', kind='FILE')})"
+        )
+    elif truth is not None and is_truth:
+        warnings.append(
+            f"the training labels are {truth.name} itself: such values are not comparable with published ones"
+        )
+    counts = count_labels(source, width=width, threads=opener.options.threads, may_merge=True)
+    if train is not None:
+        warnings.extend(source.warnings)
+    if counts.n_rows < 3:
+        warnings.append(
+            f"{source.name} has {counted(counts.n_rows, 'row')}: propensities are not defined below 3, "
+            "and the metrics that need them are left out"
+        )
+        return PropensityLookup(width, None, training.notes, tuple(warnings))
+    propensities = from_label_counts(counts, to_path(source.name).name, a, b, from_truth=is_truth)
+    return PropensityLookup(width, propensities, training.notes, tuple(warnings))
+
+
+def fit_program(program: Program, lookup: PropensityLookup) -> Program:
+    """Return the program without the measures for which there are no propensities."""
+    propensities = lookup.propensities
+    asking = [measure for measure in program.measures if measure.option("over") == "train"]
+    if asking and (propensities is None or not propensities.from_training):
+        raise UsageError(
+            f"{listed(asking)}: over=train needs training labels "
+            f"(hint: pass {argument('train')} or {argument('counts')})"
+        )
+    if propensities is not None or not program.needs_propensities:
+        return program
+    rest = program.without_propensities()
+    if rest is None:
+        raise DataError(lookup.warnings[-1])
+    return rest

@@ -1,0 +1,75 @@
+"""System: the scores of one system beside a truth, and the totals that their rows are added to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from xmceval.errors import DataError, counted
+from xmceval.rows.block import Source
+from xmceval.scoring.batch import Terms
+from xmceval.scoring.program import Program
+from xmceval.scoring.totals import Tally, Totals, empty
+
+MANY_PREDICTIONS = 100  # per row: with so many, one prediction for every label but one is likelier a wrong header
+
+
+@dataclass(frozen=True)
+class System:
+    """One system: its scores, on what terms they are scored, and the totals to which all threads add.
+
+    Attributes
+    ----------
+    scores : Source
+    terms : Terms
+    totals : Totals
+        Without any part before `begin`.
+    name : str
+        Of the system in reports.
+    file : str
+        How reports call the scores.
+    notes, warnings : tuple of str
+        What was inferred from the scores; what a reader must know before trusting the numbers.
+    """
+
+    scores: Source
+    terms: Terms
+    totals: Totals = field(default_factory=lambda: Totals(Tally(0), ()))
+    name: str = "y_score"
+    file: str = "array"
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def begin(self, program: Program) -> System:
+        """Return the system with totals of no rows."""
+        return replace(self, totals=empty(program, self.terms))
+
+    def doubt_header(self, truth: Source, totals: Totals) -> Iterator[str]:
+        """Warn of a second number in a header that was read as predictions per row, but is hardly that."""
+        scores, width, longest = self.scores, self.terms.width, totals.tally.longest_row
+        columns = scores.n_labels
+        if columns is None or not width.is_known or columns >= width.n_labels:
+            return
+        is_unused = longest < columns and 2 * columns > width.n_labels
+        if is_unused or columns == width.n_labels - 1 >= MANY_PREDICTIONS:
+            yield (
+                f"{scores.name} declares {columns:,} columns, {truth.name} {counted(width.n_labels, 'label')}, and the "
+                f"longest row has {counted(longest, 'prediction')}: do they belong to the same data set?"
+            )
+
+
+def with_row_length(terms: Terms, truth: Source, scores: Source) -> Terms:
+    """Set the longest row where the header of the scores is `rows k` instead of `rows cols`.
+
+    Raises
+    ------
+    DataError
+        Scores that declare more labels than there are.
+    """
+    n_columns, n_labels = scores.n_labels, terms.width.n_labels
+    if n_columns is None or n_columns == n_labels:
+        return terms
+    if n_columns > n_labels:
+        raise DataError(f"{scores.name} declares {counted(n_columns, 'label')}, but {terms.width}")
+    declaration = f"{scores.name} declares {n_columns} columns, {truth.name} {n_labels}"
+    return replace(terms, longest_row=n_columns, declaration=declaration)

@@ -1,4 +1,4 @@
-"""Conversion: a source of rows is written in another format, block by block; it reads back bit for bit."""
+"""RowsToWrite: a source of rows is written in another format, block by block; it reads back bit for bit."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Written:
 
 
 @dataclass(frozen=True)
-class Conversion:
+class RowsToWrite:
     """The rows to write, and the options.
 
     Attributes
@@ -110,7 +110,7 @@ def convert(
     path = to_path(dst) if isinstance(dst, (str, Path)) else None
     target = find_format(path or "-", to)
     _check_options(target, are_scores, top, order)
-    job = Conversion(source, are_scores, top, order, n_labels, threads)
+    job = RowsToWrite(source, are_scores, top, order, n_labels, threads)
     if path is not None:
         return _write_file(path, target, job, force=force)
     if not target.is_text:
@@ -138,7 +138,7 @@ def _check_options(target: WrittenFormat, are_scores: bool, top: int | None, ord
         raise UsageError(f"top must be at least 1, got {top}")
 
 
-def _write_file(path: Path, target: WrittenFormat, job: Conversion, *, force: bool) -> Written:
+def _write_file(path: Path, target: WrittenFormat, job: RowsToWrite, *, force: bool) -> Written:
     paths = [path]
     if target.name == "npy":
         stem = str(path).removesuffix(LABELS_ENDING).removesuffix(SCORES_ENDING)
@@ -156,7 +156,7 @@ def _write_file(path: Path, target: WrittenFormat, job: Conversion, *, force: bo
             sink.close()
 
 
-def _make_text_sink(target: WrittenFormat, file: BinaryIO, job: Conversion, compression: str = "") -> TextSink:
+def _make_text_sink(target: WrittenFormat, file: BinaryIO, job: RowsToWrite, compression: str = "") -> TextSink:
     """Begin a text file with the sizes that the source declares."""
     size = (job.source.n_rows or 0, job.source.n_labels or 0) if target.has_header else None
     return TextSink(file, target.colon, target.blank, size, COMPRESSORS.get(compression))
@@ -171,7 +171,7 @@ class _Totals:
     largest: int = -1
 
 
-def _write_rows(job: Conversion, sink: Sink) -> Written:
+def _write_rows(job: RowsToWrite, sink: Sink) -> Written:
     """Write all rows: blocks are parsed and formatted in threads, and written in order."""
     totals = _Totals()
     width = Width.of(job.source, job.n_labels)

@@ -11,7 +11,7 @@ import xmceval
 from xmceval.errors import DataError
 from xmceval.labels.growing import GrowingTable, sum_by_id
 from xmceval.scoring.comparing.pairsums import PairSums
-from xmceval.scoring.mergeable import NUMBERS, Field, Mergeable
+from xmceval.scoring.mergeable import NUMBERS, Mergeable, PartField
 from xmceval.scoring.states.rowdigests import RowDigests
 
 METRICS = "P,nDCG,LRAP,macroF1,coverage,ECE,Brier,f1_score"
@@ -88,9 +88,9 @@ class Numbers(Mergeable):
     """Two numbers that add up, the least of two, and one that no state has."""
 
     fields = (
-        Field("sums", np.add, 0, 99, encoding=NUMBERS),
-        Field("least", np.minimum),
-        Field("seen", lambda left, right: left | right, is_stored=False),
+        PartField("sums", np.add, 0, 99, encoding=NUMBERS),
+        PartField("least", np.minimum),
+        PartField("seen", lambda left, right: left | right, is_stored=False),
     )
 
     def __init__(self, *sums, least=0.0, seen=()):

@@ -28,7 +28,7 @@ NUMBERS = Encoding(split, lambda limbs, own: join(limbs).reshape(own.shape))
 
 
 @dataclass(frozen=True)
-class Field:
+class PartField:
     """One field of a part of totals.
 
     Attributes
@@ -74,7 +74,7 @@ class Mergeable(Locked):
     A field is an array, or another such part.
     """
 
-    fields: ClassVar[tuple[Field, ...]] = ()
+    fields: ClassVar[tuple[PartField, ...]] = ()
     _combine: ClassVar[dict[str, Callable[[Any, Any], Any]]] = {}
 
     def __init_subclass__(cls) -> None:

@@ -12,7 +12,7 @@ from xmceval.scoring.batch import Terms
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.misalignment.alignment import NO_ALIGNMENT, Alignment, measure_alignment
 from xmceval.scoring.program import Program
-from xmceval.scoring.tasks.task import RowTask, Scored, Unscored
+from xmceval.scoring.tasks.task import RowTask, ScoredRows, Unscored
 from xmceval.scoring.totals import Totals
 
 
@@ -100,7 +100,7 @@ def finish_totals(program: Program, totals: Totals, terms: Terms, *, ceiling: bo
         Whether figures keep the best value that any ranking could have.
     """
     tasks = list(zip(program.tasks, totals.parts, strict=True))
-    scored, estimates = Scored(totals.tally.n_rows, terms), dict[str, Estimate]()
+    scored, estimates = ScoredRows(totals.tally.n_rows, terms), dict[str, Estimate]()
     by_bin: list[dict[str, Estimate]] = [{} for _ in range(terms.n_bins)]
     for task, part in tasks:
         estimates |= task.finish(part, scored)

@@ -14,7 +14,7 @@ from xmceval.errors import DataError
 from xmceval.kernels.metrics.totals import KEPT, LARGEST_TOP, MASK, MOMENTS, WORD, WORDS
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.limbs import join_words, split
-from xmceval.scoring.mergeable import NUMBERS, Encoding, Field, Mergeable
+from xmceval.scoring.mergeable import NUMBERS, Encoding, Mergeable, PartField
 from xmceval.scoring.states.stored import MOST_ROWS
 
 OUT_OF_RANGE = "a sum of squares left the range of exact sums: are the weights or grades too large?"
@@ -102,11 +102,11 @@ class Sums(Mergeable):
     """
 
     fields = (
-        Field("sums", add_words, check=check_words, encoding=EXACT),
-        Field("shares", add_words, check=check_words, encoding=EXACT),
-        Field("left_out", np.add, 0, MOST_ROWS, encoding=NUMBERS),
-        Field("true", np.add, 0, check=check_true, encoding=NUMBERS),
-        Field("extremes", merge_extremes, check=check_extremes),
+        PartField("sums", add_words, check=check_words, encoding=EXACT),
+        PartField("shares", add_words, check=check_words, encoding=EXACT),
+        PartField("left_out", np.add, 0, MOST_ROWS, encoding=NUMBERS),
+        PartField("true", np.add, 0, check=check_true, encoding=NUMBERS),
+        PartField("extremes", merge_extremes, check=check_extremes),
     )
 
     def __init__(self, n_outputs: int, n_shares: int = 0, *, keeps_rows: bool = False) -> None:

@@ -13,7 +13,7 @@ from xmceval.rows.block import Float64, Int64, Rows, SortedRows
 from xmceval.rows.checks import LARGEST_GRADE
 from xmceval.scoring.batch import Batch, Terms
 from xmceval.scoring.limbs import first_mark, join, last_mark, mark, split, split_like
-from xmceval.scoring.mergeable import NUMBERS, Encoding, Field, Mergeable, merged
+from xmceval.scoring.mergeable import NUMBERS, Encoding, Mergeable, PartField, merged
 from xmceval.scoring.misalignment.sample import RowSample
 from xmceval.scoring.program import Program
 from xmceval.scoring.states.sketch import Sketch
@@ -109,15 +109,15 @@ class Tally(Mergeable):
     """
 
     fields = (
-        Field("counts", np.add, 0, MOST_ROWS, encoding=NUMBERS),
-        Field(
+        PartField("counts", np.add, 0, MOST_ROWS, encoding=NUMBERS),
+        PartField(
             *("whole", _add_whole, -1, MOST_LABELS, _check_whole),
             Encoding(lambda whole: split(whole[:LARGEST_LABEL]), _decode_zeros),
         ),
-        Field("grades", _widen, check=_check_grades, encoding=Encoding(_encode_grades, _decode_grades)),
-        Field("sample", merged),
-        Field("sketch", merged),
-        Field("digests", merged, is_stored=False),
+        PartField("grades", _widen, check=_check_grades, encoding=Encoding(_encode_grades, _decode_grades)),
+        PartField("sample", merged),
+        PartField("sketch", merged),
+        PartField("digests", merged, is_stored=False),
     )
 
     def __init__(self, n_cutoffs: int, digests: RowDigests | None = None) -> None:

@@ -17,7 +17,7 @@ from xmceval.kernels.metrics.totals import (
 )
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
-from xmceval.scoring.mergeable import Field, Mergeable
+from xmceval.scoring.mergeable import Mergeable, PartField
 from xmceval.scoring.observing.observers import BlockValues, Observer
 from xmceval.scoring.program import Program
 from xmceval.scoring.sums import add_words
@@ -49,7 +49,7 @@ class PairSums(Mergeable):
         do they mean nothing.
     """
 
-    fields = (Field("products", add_words), Field("counts", np.add), Field("kept", join_kept))
+    fields = (PartField("products", add_words), PartField("counts", np.add), PartField("kept", join_kept))
 
     def __init__(self, n_outputs: int) -> None:
         super().__init__()

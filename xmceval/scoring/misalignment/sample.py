@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from xmceval.labels.growing import GrowingTable
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.batch import Batch, Ranking
-from xmceval.scoring.mergeable import Field, Mergeable, merged
+from xmceval.scoring.mergeable import Mergeable, PartField, merged
 from xmceval.scoring.states.stored import MOST_LABELS, MOST_ROWS, take
 
 Hashes = NDArray[np.uint64]
@@ -79,7 +79,7 @@ class RowSample(Mergeable):
         The columns of `SampledRows`, in the order of the hashes of their runs.
     """
 
-    fields = (Field("least", merged),)
+    fields = (PartField("least", merged),)
 
     def __init__(self) -> None:
         super().__init__()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from xmceval.kernels.metrics.labelwise import FIRST_SPAN, TRUE
 from xmceval.metrics.rates import RATES, Cells, rate_values
 from xmceval.rows.block import Float64, Int64
-from xmceval.scoring.per_label.labeltable import Counts, LabelTable
+from xmceval.scoring.per_label.counttable import Counts, CountTable
 
 COUNTS_AT_ONCE = 1 << 19  # so that they and what is made of them stay in the processor's cache
 FEWEST_LABELS = 1 << 10
@@ -104,7 +104,7 @@ class LabelCells:
         return self._of_span
 
 
-def cells_in_turn(table: LabelTable, n_spans: int) -> Iterator[LabelCells]:
+def cells_in_turn(table: CountTable, n_spans: int) -> Iterator[LabelCells]:
     """Yield the cells of all labels with counts, of some labels at a time."""
     for labels, counts in table.in_turn(max(COUNTS_AT_ONCE // table.counts.shape[1], FEWEST_LABELS)):
         yield LabelCells(labels, counts, n_spans, table.rows)

@@ -19,7 +19,7 @@ from xmceval.rows.width import UNKNOWN
 from xmceval.scoring.decided import Decided
 from xmceval.scoring.limbs import join, split
 from xmceval.scoring.mergeable import Mergeable
-from xmceval.scoring.per_label.labeltable import Counts, LabelTable, n_slots
+from xmceval.scoring.per_label.counttable import Counts, CountTable, n_slots
 from xmceval.scoring.states.stored import MOST_LABELS, MOST_ROWS as MOST_STORED, take
 
 FIRST_ROOM = 1 << 16
@@ -66,19 +66,19 @@ class LabelCounters(Mergeable):
         self._high = no_counts(self._slots)  # of labels beyond the array
         self._n_labels = self._rows = 0  # of labels, the largest seen + 1
 
-    def table(self) -> LabelTable:
+    def table(self) -> CountTable:
         """Return the counts of all rows so far; adding more rows changes them."""
         dense, has_ids = self._dense[: self._n_labels], self._high.columns()[0].size > 0
         if has_ids or len(dense) > COMPACT_ABOVE:
             used = self._used()
             if has_ids or used.size * COMPACT_SHARE < len(dense):
                 return self._by_ids(used)
-        return LabelTable(NO_IDS, dense, self._rows, self._bits)
+        return CountTable(NO_IDS, dense, self._rows, self._bits)
 
-    def _by_ids(self, used: Int64) -> LabelTable:
+    def _by_ids(self, used: Int64) -> CountTable:
         """Return the counts of the labels of the array that have any, and of those beyond."""
         low, (ids, counts) = self._dense[used].astype(np.int64), self._high.columns()
-        return LabelTable(np.concatenate([used, ids]), np.concatenate([low, counts]), self._rows, self._bits)
+        return CountTable(np.concatenate([used, ids]), np.concatenate([low, counts]), self._rows, self._bits)
 
     def _used(self) -> Int64:
         """Return the labels of the array that have a count."""
@@ -106,7 +106,7 @@ class LabelCounters(Mergeable):
             raise ValueError("ids do not ascend")
         self._check_cells(counts, rows)
         self._clear()
-        self._take(LabelTable(ids, counts, rows, self._bits), int(ids[-1]) + 1 if ids.size else 0)
+        self._take(CountTable(ids, counts, rows, self._bits), int(ids[-1]) + 1 if ids.size else 0)
 
     def _check_cells(self, counts: Int64, rows: int) -> None:
         """Refuse labels with more hits than true labels or predictions, or with more rows than there are."""
@@ -141,9 +141,9 @@ class LabelCounters(Mergeable):
         used, rows = np.flatnonzero(dense.any(axis=1)), int(join(limbs[:2])[0])
         n_labels = int(used[-1]) + 1 if used.size else 0
         self._clear()
-        self._take(LabelTable(NO_IDS, dense[:n_labels], rows, self._bits), n_labels)
+        self._take(CountTable(NO_IDS, dense[:n_labels], rows, self._bits), n_labels)
 
-    def _take(self, table: LabelTable, n_labels: int) -> None:
+    def _take(self, table: CountTable, n_labels: int) -> None:
         """Add counts, in new arrays; those by ids come into the array where they fill enough of it."""
         if table.bits != self._bits:
             raise DataError("totals with and without sample weights cannot be added")

@@ -15,8 +15,8 @@ from xmceval.metrics.measure import Measure
 from xmceval.metrics.rates import RATES, Cells
 from xmceval.rows.block import Int64
 from xmceval.scoring.batch import Terms
+from xmceval.scoring.per_label.counttable import CountTable
 from xmceval.scoring.per_label.labelcells import Bools, LabelCells, LabelRate, cells_in_turn
-from xmceval.scoring.per_label.labeltable import LabelTable
 from xmceval.statistics.exact import exact_parts, exact_total
 
 COUNTS = ("tp", "fp", "fn", "tn")
@@ -47,7 +47,7 @@ class Context:
 
 
 def label_values(
-    measures: Sequence[Measure], table: LabelTable, cutoffs: Int64, context: Context
+    measures: Sequence[Measure], table: CountTable, cutoffs: Int64, context: Context
 ) -> dict[str, float | None]:
     """Return the values of label-wise measures by name, None where one is the mean of nothing."""
     means = {str(measure): _mean_of(measure, table, cutoffs, context) for measure in measures}
@@ -59,7 +59,7 @@ def label_values(
 
 
 def bin_values(
-    measures: Sequence[Measure], table: LabelTable, cutoffs: Int64, context: Context, bins: Bins
+    measures: Sequence[Measure], table: CountTable, cutoffs: Int64, context: Context, bins: Bins
 ) -> list[dict[str, float | None]]:
     """Return the values of measures within each bin of labels; `over=largest` has none there."""
     codes, training = context.training.codes_of(table.labels), context.training
@@ -78,7 +78,7 @@ class _Mean(ABC):
 
     rate: LabelRate
     span: int
-    table: LabelTable
+    table: CountTable
     context: Context
 
     @abstractmethod
@@ -213,7 +213,7 @@ class _Coverage(_Mean):
         return self.n_covered / n if n else None
 
 
-def _mean_of(measure: Measure, table: LabelTable, cutoffs: Int64, context: Context) -> _Mean:
+def _mean_of(measure: Measure, table: CountTable, cutoffs: Int64, context: Context) -> _Mean:
     """Return what computes a measure, of no labels yet."""
     fold, over = measure.metric.fold, measure.option("over", "all")
     span = 0 if measure.k is None else int(np.searchsorted(cutoffs, measure.k))

@@ -14,8 +14,8 @@ from xmceval.metrics.measure import Measure
 from xmceval.metrics.rates import Cells
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.batch import Terms
+from xmceval.scoring.per_label.counttable import CountTable
 from xmceval.scoring.per_label.labelcells import LabelCells, LabelRate
-from xmceval.scoring.per_label.labeltable import LabelTable
 from xmceval.scoring.program import Program
 from xmceval.scoring.tasks.areas import Areas
 from xmceval.scoring.tasks.labelareas import LabelAreas
@@ -65,7 +65,7 @@ class LabelValues:
     def __init__(self, program: Program, totals: Sequence[Totals], terms: Sequence[Terms]) -> None:
         self._program, self._terms = program, terms[0]
         self.columns: dict[str, Read] = {}
-        self._by_system: list[LabelTable] = []
+        self._by_system: list[CountTable] = []
         areas: dict[str, Read] = {}
         for t, task in enumerate(program.tasks):
             parts = [each.parts[t] for each in totals]
@@ -134,7 +134,7 @@ DECISION_COUNTS: Mapping[str, Callable[[Cells], Float64]] = {
 class _CellsOfSystem:
     """The cells of some labels of a system; those of the last ones are kept for the next column."""
 
-    def __init__(self, table: LabelTable, n_spans: int) -> None:
+    def __init__(self, table: CountTable, n_spans: int) -> None:
         self._table, self._n_spans = table, n_spans
         self._cells = self._read(np.empty(0, dtype=np.int64))
 

@@ -11,7 +11,7 @@ from xmceval.kernels.rows.order import FIRST, GOLDEN, SECOND
 from xmceval.kernels.rows.rowhashes import hash_rows
 from xmceval.rows.block import Int64, Rows, Scratch
 from xmceval.scoring.batch import Batch, rank
-from xmceval.scoring.mergeable import Field, Mergeable, merged
+from xmceval.scoring.mergeable import Mergeable, PartField, merged
 from xmceval.scoring.misalignment.sample import Hashes
 
 LEAST_TRUE = 16
@@ -23,7 +23,7 @@ NO_ROWS = np.empty(0, dtype=np.int64)
 class TruthDigest(Mergeable):
     """A digest of a truth, or of rankings, that does not depend on the order in which its rows are seen."""
 
-    fields = (Field("n_rows", add), Field("sum", lambda left, right: (left + right) % 2**64))
+    fields = (PartField("n_rows", add), PartField("sum", lambda left, right: (left + right) % 2**64))
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,7 +49,12 @@ class RowDigests(Mergeable):
     truth, ranking : TruthDigest
     """
 
-    fields = (Field("n_rows", add), Field("n_true", add), Field("truth", merged), Field("ranking", merged))
+    fields = (
+        PartField("n_rows", add),
+        PartField("n_true", add),
+        PartField("truth", merged),
+        PartField("ranking", merged),
+    )
 
     def __init__(self, depth: int = 0) -> None:
         super().__init__()

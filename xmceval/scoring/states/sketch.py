@@ -15,7 +15,7 @@ import numpy as np
 
 from xmceval.labels.growing import GrowingTable, sum_by_id
 from xmceval.rows.block import Float64, Int64
-from xmceval.scoring.mergeable import Field, Mergeable, merged
+from xmceval.scoring.mergeable import Mergeable, PartField, merged
 from xmceval.scoring.misalignment.sample import EVERY_HASH, Hashes, entries_of
 from xmceval.scoring.states.stored import MOST_ROWS, take
 
@@ -38,7 +38,7 @@ class Sketch(Mergeable):
         Hashes, ascending, and the rows that have each.
     """
 
-    fields = (Field("n_rows", add), Field("least", merged))
+    fields = (PartField("n_rows", add), PartField("least", merged))
 
     def __init__(self) -> None:
         super().__init__()

@@ -16,7 +16,7 @@ from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.scoring.batch import Batch, Ranking, Terms
 from xmceval.scoring.estimates import Estimate, exact
 from xmceval.scoring.sums import Pending, Sums, no_extremes
-from xmceval.scoring.tasks.task import Estimates, RowTask, RowValues, Scored, Task, by_rel, look_up
+from xmceval.scoring.tasks.task import Estimates, RowTask, RowValues, ScoredRows, Task, by_rel, look_up
 
 STEP = 1 << 15  # values of rows that are held at a time
 FOLDS = frozenset({"ECE"})
@@ -122,7 +122,7 @@ class Calibration(Task):
         truth, _ = batch.relevant(self.rel)
         compute_bins(truth, batch.ranking, first_row, self.specs, values, drop_empty=batch.terms.drop_empty)
 
-    def finish(self, part: Sums, scored: Scored) -> Estimates:  # noqa: ARG002 - tasks share one signature
+    def finish(self, part: Sums, scored: ScoredRows) -> Estimates:  # noqa: ARG002 - tasks share one signature
         """Divide; a sum of differences has no interval."""
         estimates = {}
         for measure, (_, first, n_bins) in zip(self.measures, self.specs, strict=True):

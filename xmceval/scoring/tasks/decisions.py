@@ -15,7 +15,7 @@ from xmceval.rows.block import Float64
 from xmceval.scoring.batch import Batch
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.sums import Sums
-from xmceval.scoring.tasks.task import Estimates, RowTask, RowValues, Scored, by_rel, look_up
+from xmceval.scoring.tasks.task import Estimates, RowTask, RowValues, ScoredRows, by_rel, look_up
 
 # Values of rows that are no rate.
 ROW_VALUES: Mapping[str, Callable[[Cells], Float64]] = MappingProxyType(
@@ -62,7 +62,7 @@ class Decisions(RowTask):
         values[:, :, :2] *= batch.is_counted(truth)[:, None, None]
         return RowValues(values, np.empty((0, 0, 0)), np.full(len(self.measures), n_dropped))
 
-    def finish(self, part: Sums, scored: Scored) -> Estimates:
+    def finish(self, part: Sums, scored: ScoredRows) -> Estimates:
         """Divide; 0/0 counts as the option of the measure says."""
         estimates = super().finish(part, scored)
         ones = [str(measure) for measure in self.measures if measure.option("zero") == "1"]

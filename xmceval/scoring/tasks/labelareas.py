@@ -15,10 +15,10 @@ from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.batch import Batch, Terms
 from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.mergeable import Field, Mergeable
+from xmceval.scoring.mergeable import Mergeable, PartField
 from xmceval.scoring.per_label.labelcounters import MOST_WEIGHT, WEIGHT_BITS
 from xmceval.scoring.tasks.areas import Areas, ScoredCells, compute_areas, rank_cells
-from xmceval.scoring.tasks.task import Estimates, Scored, Task, by_rel, look_up
+from xmceval.scoring.tasks.task import Estimates, ScoredRows, Task, by_rel, look_up
 
 FOLDS = frozenset({"AUC", "AP"})
 NO_CELLS = ScoredCells(
@@ -39,7 +39,7 @@ class Held(Mergeable):
         0 without sample weights.
     """
 
-    fields = (Field("chunks", add, is_stored=False), Field("rows", add, is_stored=False))
+    fields = (PartField("chunks", add, is_stored=False), PartField("rows", add, is_stored=False))
 
     def __init__(self, bits: int = 0) -> None:
         super().__init__()
@@ -117,12 +117,12 @@ class LabelAreas(Task):
         unscored = _copy(missing, no_scores, all_true, units, rows[0][~is_scored])
         part.add((scored, unscored), int(units[is_counted].sum() if part.bits else np.count_nonzero(is_counted)))
 
-    def finish(self, part: Held, scored: Scored) -> Estimates:
+    def finish(self, part: Held, scored: ScoredRows) -> Estimates:
         """Return the value of each measure; there is no interval of them."""
         n_labels, terms = scored.terms.width.n_labels, scored.terms
         return {name: Estimate.plain(areas.mean()) for name, areas in self._areas(part, n_labels, terms).items()}
 
-    def finish_bins(self, part: Held, scored: Scored) -> Sequence[Estimates]:
+    def finish_bins(self, part: Held, scored: ScoredRows) -> Sequence[Estimates]:
         """Return the means within each bin of labels; all cells together have none."""
         terms, bins = scored.terms, scored.terms.bins
         if bins is None:

@@ -14,7 +14,7 @@ from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.per_label.labelcounters import LabelCounters
 from xmceval.scoring.per_label.labelmeans import RULES, Context, bin_values, label_values
 from xmceval.scoring.tasks.decisions import Decisions
-from xmceval.scoring.tasks.task import Estimates, Scored, Task, by_rel, look_up
+from xmceval.scoring.tasks.task import Estimates, ScoredRows, Task, by_rel, look_up
 
 
 @dataclass(frozen=True)
@@ -116,14 +116,14 @@ class Labelwise(Task):
         else:
             part.add_decisions(truth, batch.decided(self.rel), batch.weights, terms.drop_empty)
 
-    def finish(self, part: LabelCounters, scored: Scored) -> Estimates:
+    def finish(self, part: LabelCounters, scored: ScoredRows) -> Estimates:
         """Return the value of each measure; there is no interval of label-wise values."""
         if not self.measures:
             return {}
         values = label_values(self.measures, part.table(), self.cutoffs, Context.of(scored.terms))
         return {name: Estimate.plain(value) for name, value in values.items()}
 
-    def finish_bins(self, part: LabelCounters, scored: Scored) -> Sequence[Estimates]:
+    def finish_bins(self, part: LabelCounters, scored: ScoredRows) -> Sequence[Estimates]:
         """Return the values within each bin of labels."""
         bins = scored.terms.bins
         if bins is None or not self.measures:

@@ -27,7 +27,7 @@ class Unscored(NamedTuple):
     n_true: int
 
 
-class Scored(NamedTuple):
+class ScoredRows(NamedTuple):
     """How many rows were scored, without those that are left out, and on what terms, with the number of labels."""
 
     n_rows: int
@@ -97,10 +97,10 @@ class Task(ABC):
         """
 
     @abstractmethod
-    def finish(self, part: Any, scored: Scored) -> Estimates:
+    def finish(self, part: Any, scored: ScoredRows) -> Estimates:
         """Return the estimate of each measure."""
 
-    def finish_bins(self, part: Any, scored: Scored) -> Sequence[Estimates]:
+    def finish_bins(self, part: Any, scored: ScoredRows) -> Sequence[Estimates]:
         """Return the estimates for each bin of labels, of those measures that have any."""
         raise NotImplementedError
 
@@ -195,7 +195,7 @@ class RowTask(Task):
         part.combine(sums=sums, shares=shares, left_out=rows.left_out, extremes=extremes, **true)
         return rows
 
-    def finish(self, part: Sums, scored: Scored) -> Estimates:
+    def finish(self, part: Sums, scored: ScoredRows) -> Estimates:
         """Divide."""
         n_counted, extremes = scored.n_rows - part.left_out, part.extremes[: len(self.measures)]
         rows = zip(self.measures, part.sums, n_counted, extremes, strict=True)

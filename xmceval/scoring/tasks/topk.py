@@ -17,7 +17,7 @@ from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.scoring.batch import Batch, longest
 from xmceval.scoring.estimates import estimate
 from xmceval.scoring.sums import Sums
-from xmceval.scoring.tasks.task import Estimates, RowTask, RowValues, Scored, by_rel, look_up
+from xmceval.scoring.tasks.task import Estimates, RowTask, RowValues, ScoredRows, by_rel, look_up
 from xmceval.statistics.powers import log, log2, power
 
 GAINS = MappingProxyType(
@@ -227,7 +227,7 @@ class TopK(RowTask):
         """The micro averages that divide by predictions."""
         return [self.measures[micro.output] for micro in self.micro if micro.of_predicted]
 
-    def finish_bins(self, part: Sums, scored: Scored) -> Sequence[Estimates]:
+    def finish_bins(self, part: Sums, scored: ScoredRows) -> Sequence[Estimates]:
         """Return the shares of each bin; a complement has none."""
         n_bins, n_outputs = scored.terms.n_bins, len(self.measures)
         measures = (measure for measure in self.measures for _ in range(n_bins))

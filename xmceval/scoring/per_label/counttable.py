@@ -1,4 +1,4 @@
-"""Label tables: what each label was in some rows: true, predicted, and both."""
+"""Count tables: what each label was in some rows: true, predicted, and both."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Counts = NDArray[np.signedinteger[Any]]
 
 
 @dataclass(frozen=True)
-class LabelTable:
+class CountTable:
     """Counts by label of some rows; labels that are not in it have none.
 
     Attributes
@@ -67,9 +67,9 @@ class LabelTable:
         counts[found] = self.counts[places[found]]
         return counts
 
-    def where(self, kept: NDArray[np.bool_]) -> LabelTable:
+    def where(self, kept: NDArray[np.bool_]) -> CountTable:
         """Return the counts of some labels only."""
-        return LabelTable(self.labels[kept], self.counts[kept], self.rows, self.bits)
+        return CountTable(self.labels[kept], self.counts[kept], self.rows, self.bits)
 
     def in_turn(self, n: int) -> Iterator[tuple[Int64, Counts]]:
         """Yield labels and their counts, `n` at a time."""

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.markup import Child, Markup, element, join, name, text
-from xmceval.report.sheet.model import BEST, SECOND, Cell, Listing, Section, Sheet
+from xmceval.report.sheet.model import BEST, EMPTY, SECOND, Cell, Listing, Section, Sheet
 
 LEFT, RIGHT = "text-align: left", "text-align: right; white-space: nowrap"
 FAINT = "opacity: 0.7; font-size: 0.9em"
-EMPTY = Cell("")
 
 
 def draw(sheet: Sheet) -> str:

@@ -14,14 +14,12 @@ from typing import TypeVar
 from xmceval.report.forms.columns import clean
 from xmceval.report.forms.latextext import escape, list_replaced
 from xmceval.report.forms.layout import Layout
-from xmceval.report.sheet.model import ASCII_MARKS, BEST, SECOND, Cell, Listing, Sheet, split_columns
+from xmceval.report.sheet.model import ASCII_MARKS, BEST, EMPTY, MINUS, SECOND, Cell, Listing, Sheet, split_columns
 
 T = TypeVar("T")
 
 STYLES = {BEST: r"\textbf{{{}}}", SECOND: r"\underline{{{}}}"}
 MARKS = {mark: f"$^{{{plain}}}$" for sign, plain in ASCII_MARKS.items() for mark in (sign, plain)}
-MINUS = "\N{MINUS SIGN}"
-EMPTY = Cell("")
 KINDS = {2: "r@{}l", 3: "r@{}l@{}l"}  # of the columns of a value, without and with interval and marks
 
 # In points, of an article of 10 points, where tables are \small and the columns 8 points apart.

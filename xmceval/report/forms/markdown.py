@@ -7,10 +7,9 @@ from collections.abc import Collection, Iterator, Sequence
 
 from xmceval.report.forms.columns import clean, pad, text_width
 from xmceval.report.forms.layout import Layout
-from xmceval.report.sheet.model import BEST, SECOND, Cell, Listing, Section, Sheet
+from xmceval.report.sheet.model import BEST, EMPTY, SECOND, Cell, Listing, Section, Sheet
 
 STYLES = {BEST: "**{}**", SECOND: "<ins>{}</ins>"}  # Markdown has no underlining; GitHub keeps <ins>
-EMPTY = Cell("")
 WIDEST = 40  # columns of the source that are aligned
 
 # What Markdown would read as a sign; an underscore within a word, or < before a number, is none.

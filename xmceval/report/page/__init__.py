@@ -11,15 +11,18 @@ from xmceval.files.resources import read_resource
 from xmceval.report.comparison import Comparison
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.forms.markup import Child, Markup, element, join, name, raw
-from xmceval.report.page.breakdown import show_ceilings, show_ties
-from xmceval.report.page.datasections import count_warnings, describe_data, describe_files, describe_provenance
-from xmceval.report.page.definitions import show_definitions
+from xmceval.report.page.datasections import (
+    count_warnings,
+    describe_data,
+    describe_files,
+    describe_provenance,
+    show_definitions,
+)
 from xmceval.report.page.drawings import show_pictures
 from xmceval.report.page.evidence import NOTHING, Evidence
 from xmceval.report.page.headline import write_headline
-from xmceval.report.page.pageparts import Section, spaced
-from xmceval.report.page.pairsections import show_differences, show_examples, show_overlaps
-from xmceval.report.page.published import show_published
+from xmceval.report.page.listedsections import show_comparable, show_details, show_differences
+from xmceval.report.page.pageparts import PageSection, spaced
 from xmceval.report.page.valuetables import show_bins, show_results
 from xmceval.report.pictures import check_installed
 from xmceval.report.result import Result
@@ -96,22 +99,24 @@ def render_page(
 
 def _build_sections(
     results: Sequence[Result], comparison: Comparison | None, sheet: Sheet, evidence: Evidence
-) -> Iterator[Section | None]:
-    layout = sheet.layout
-    yield show_results(results, sheet)
-    yield None if comparison is None else show_differences(comparison, layout)
+) -> Iterator[PageSection | None]:
+    layout, names = sheet.layout, _list_names(results, comparison)
+    yield show_results(results, sheet, names)
+    yield None if comparison is None else show_differences(comparison, sheet, names)
     yield show_pictures(results, comparison, layout)
-    yield show_bins(results, sheet)
-    yield show_published(results, layout)
-    yield show_ceilings(results, layout)
-    yield show_ties(results, layout)
-    if comparison is not None:
-        yield show_overlaps(comparison, layout)
-        yield show_examples(comparison.examples, layout)
+    yield show_bins(results, sheet, names)
+    yield from show_comparable(results, layout, names)
+    yield from () if comparison is None else show_details(comparison, layout, names)
     yield describe_data(results, evidence)
     yield describe_files(results, comparison, evidence, layout)
     yield show_definitions(results)
-    yield describe_provenance(results, comparison, evidence)
+    yield describe_provenance(results, comparison, evidence, names)
+
+
+def _list_names(results: Sequence[Result], comparison: Comparison | None) -> list[str]:
+    """List the names of systems and metrics, which sentences may begin with and which are written in any direction."""
+    systems = [*_systems(results, comparison), *(result.name for result in results)]
+    return list(dict.fromkeys([*systems, *(figure.measure.head for result in results for figure in result.figures)]))
 
 
 def _policy(script: str) -> str:
@@ -166,7 +171,7 @@ def _draw_verdict(
     return element("section", heading, parts, id="verdict", aria_labelledby="verdict-title")
 
 
-def _draw_contents(sections: Sequence[Section]) -> Markup:
+def _draw_contents(sections: Sequence[PageSection]) -> Markup:
     items = [element("li", element("a", each.title, href=f"#{each.anchor}")) for each in sections]
     heading = element("h2", "On this page", id="contents-title")
     return element("nav", heading, element("ul", items), aria_labelledby="contents-title")

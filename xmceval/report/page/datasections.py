@@ -1,8 +1,8 @@
-"""Data: the sections on what was read: counts with histograms, what was wrong with the files, where they come from."""
+"""Data sections: what was read, with histograms; what was wrong with the files; definitions; how to make it again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,16 +11,28 @@ from xmceval.files.io.paths import to_path
 from xmceval.inspection.file import FileInspection
 from xmceval.inspection.pair import PairInspection
 from xmceval.inspection.tally import Spread
+from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Comparison
 from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.markup import Child, Markup, element, isolate, join, name
 from xmceval.report.page.evidence import Evidence, InputFile
-from xmceval.report.page.pageparts import Section, draw_bars, draw_facts, draw_lines, draw_plain_table
+from xmceval.report.page.pageparts import (
+    PageSection,
+    draw_bars,
+    draw_facts,
+    draw_lines,
+    draw_plain_table,
+    spaced,
+    write_sentence,
+)
 from xmceval.report.result import Result, shared_lines
+from xmceval.report.sheet.scoresheet import describe_option, describe_propensities
 from xmceval.version import VERSION
 
+PROPENSITY = "1/p = 1 + C (n + B)^−A, C = (ln N − 1)(B + 1)^A, of a label with n of the N training rows."
 
-def describe_data(results: Sequence[Result], evidence: Evidence) -> Section | None:
+
+def describe_data(results: Sequence[Result], evidence: Evidence) -> PageSection | None:
     """Describe what was read, in numbers and histograms."""
     counts = results[0].counts
     if not counts.n_labels:  # values of rows that another tool wrote
@@ -44,7 +56,7 @@ def describe_data(results: Sequence[Result], evidence: Evidence) -> Section | No
             element("h3", "How labels and predictions are spread"),
             element("div", histograms, class_="histograms"),
         ]
-    return Section("data", "Data", join(content))
+    return PageSection("data", "Data", join(content))
 
 
 def _list_predictions(results: Sequence[Result]) -> Markup:
@@ -89,7 +101,7 @@ def _draw_spread(title: Child, heads: tuple[str, str], spread: Spread | None) ->
 
 def describe_files(
     results: Sequence[Result], comparison: Comparison | None, evidence: Evidence, layout: Layout
-) -> Section | None:
+) -> PageSection | None:
     """Describe what was wrong with the files, or is worth knowing about them."""
     names = [result.name for result in results]
     warnings = [*(comparison.warnings if comparison is not None else ()), *shared_lines(results, "warnings")]
@@ -107,7 +119,7 @@ def describe_files(
     compared = [pair for pair in evidence.pairs if pair.shifted is not None]
     if compared:
         content += [element("h3", "Do truth and predictions belong together?"), _list_pairs(compared, layout)]
-    return Section("files", "Files and warnings", join(content)) if content else None
+    return PageSection("files", "Files and warnings", join(content)) if content else None
 
 
 def count_warnings(results: Sequence[Result], comparison: Comparison | None, evidence: Evidence) -> int:
@@ -177,40 +189,51 @@ def _list_pairs(pairs: Sequence[PairInspection], layout: Layout) -> Markup:
     return draw_plain_table(caption, heads, rows, label="Checks of each pair of files", numeric=range(1, 5))
 
 
-def describe_provenance(results: Sequence[Result], comparison: Comparison | None, evidence: Evidence) -> Section:
+def show_definitions(results: Sequence[Result]) -> PageSection:
+    """Show each metric once, whatever its cutoffs, with its source and how other tools compute it."""
+    groups: dict[str, list[Measure]] = {}
+    for figure in results[0].figures:
+        groups.setdefault(figure.measure.head, []).append(figure.measure)
+    return PageSection("definitions", "Definitions", draw_facts(map(_define, groups.values()), "definitions"))
+
+
+def _define(measures: Sequence[Measure]) -> tuple[Child, Child]:
+    first = measures[0]
+    metric = first.metric
+    formula = first.definition if first.k is None else first.definition.removesuffix(f"; k = {first.k}")
+    cutoffs = ", ".join(each.cutoff for each in measures if each.cutoff)
+    parts: list[Child] = [element("div", metric.title), element("div", element("code", formula))]
+    if cutoffs:
+        parts.append(element("div", f"Here k = {cutoffs}.") if first.k is not None else None)
+    source = [part for part in (metric.note, metric.source) if part]
+    parts += [element("div", part, class_="note") for part in source]
+    return first.head, join(parts)
+
+
+def describe_provenance(
+    results: Sequence[Result], comparison: Comparison | None, evidence: Evidence, names: Sequence[str]
+) -> PageSection:
     """Describe how the page can be made again."""
     facts: dict[str, Child] = {"Program": f"xmceval {VERSION}", "Truth": name(results[0].truth)}
     options = _describe_options(results, comparison)
     facts |= {"Options": options or "all as by default"}
-    if results[0].propensity_model is not None:
-        facts["Propensities"] = _describe_propensities(results[0].propensity_model)
-    content: list[Child] = [draw_facts(facts.items())]
+    lines: list[Child] = [write_sentence(line, names) for line in describe_propensities(results)]
+    if any(each.propensities is not None and each.propensities.n is not None for each in results):
+        lines.append(PROPENSITY)
+    content: list[Child] = [draw_facts(facts.items()), draw_lines(lines)]
     if evidence.inputs:
         content += [element("h3", "Input files"), _list_inputs(evidence.inputs)]
     if evidence.command:
         content += [element("h3", "Command that makes this page"), element("pre", element("code", evidence.command))]
-    return Section("provenance", "Provenance", join(content))
+    return PageSection("provenance", "Provenance", join(content))
 
 
 def _describe_options(results: Sequence[Result], comparison: Comparison | None) -> Markup | None:
     options: dict[str, Any] = dict(results[0].options)
     if comparison is not None:
         options |= {key: value for key, value in vars(comparison.testing).items() if value is not None}
-    items = [[element("code", f"{key}={_join(value)}")] for key, value in options.items()]
-    return join([part for i, item in enumerate(items) for part in ((", " if i else ""), item)]) if items else None
-
-
-def _join(value: Any) -> str:
-    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def _describe_propensities(model: Mapping[str, Any]) -> Markup:
-    if model["n"] is None:
-        return join(["1/p from ", name(str(model["source"]))])
-    constants = f"A = {model['a']:g}, B = {model['b']:g}, N = {model['n']:,}"
-    numbers = f"1/p = 1 + C (n + B)^−A, C = (ln N − 1)(B + 1)^A with {constants}"
-    own = " itself: not comparable with published values" if model["from_truth"] else ""
-    return join([numbers, " and n, the training rows of a label, from ", name(str(model["source"])), own])
+    items = [element("code", describe_option(key, value)) for key, value in options.items()]
+    return spaced(items, ", ") if items else None
 
 
 def _list_inputs(inputs: Sequence[InputFile]) -> Markup:

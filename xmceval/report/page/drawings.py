@@ -11,8 +11,8 @@ from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Comparison
 from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.markup import Markup, element, join, raw, text
-from xmceval.report.page.pageparts import Section
-from xmceval.report.page.systemranking import Ranking
+from xmceval.report.page.pageparts import PageSection
+from xmceval.report.page.systemranking import SystemRanking
 from xmceval.report.pictures import COMPARISON, KINDS, check, draw, to_svg
 from xmceval.report.pictures.plottedvalues import Subject, deepest
 from xmceval.report.result import Result
@@ -21,10 +21,10 @@ from xmceval.scoring.per_label.labelgain import LabelGain
 SPACE = re.compile(r"\s+")  # of which matplotlib writes much
 
 
-def show_pictures(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> Section | None:
+def show_pictures(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> PageSection | None:
     """Draw every kind of picture that has something to show."""
     figures = [*_draw_figures(results, comparison, layout)]
-    return Section("pictures", "Pictures", join(figures)) if figures else None
+    return PageSection("pictures", "Pictures", join(figures)) if figures else None
 
 
 def _draw_figures(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> Iterator[Markup]:
@@ -58,7 +58,7 @@ def _find_in_curves(results: Sequence[Result], comparison: Comparison | None, la
     """Say how values change with the cutoff, or which system has the best ones."""
     measures = [each.measure for each in results[0].figures if each.measure.k is not None]
     if len(results) > 1:
-        ranking = Ranking(results, comparison)
+        ranking = SystemRanking(results, comparison)
         return _name_leaders(ranking, [each for each in ranking.measures if each.k is not None], "value")
     own = sorted((each for each in measures if each.head == measures[0].head), key=lambda each: each.k or 0)
     first, last = (results[0].estimates[each.name].value for each in (own[0], own[-1]))
@@ -67,7 +67,7 @@ def _find_in_curves(results: Sequence[Result], comparison: Comparison | None, la
     return f"{own[0].head} {how} from {values[0]} at {own[0].k} to {values[1]} at {own[-1].k}."
 
 
-def _name_leaders(ranking: Ranking, measures: Sequence[Measure], what: str) -> str:
+def _name_leaders(ranking: SystemRanking, measures: Sequence[Measure], what: str) -> str:
     led: dict[str, int] = {}
     for measure in measures:
         leader = ranking.leader(measure)

@@ -9,7 +9,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Comparison, Difference
 from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.markup import Markup, element, join, name, text
-from xmceval.report.page.systemranking import Ranking
+from xmceval.report.page.systemranking import SystemRanking
 from xmceval.report.result import Result
 from xmceval.report.sheet.systemtable import join_cutoffs
 from xmceval.report.sheet.verdicts import describe_few, describe_p, describe_size
@@ -23,7 +23,7 @@ def write_headline(results: Sequence[Result], comparison: Comparison | None, lay
     """Write the sentences: on one system its values, on several which is better over all metrics, and by how much."""
     if len(results) == 1:
         return [_describe_one(results[0], layout), *_describe_standing(results[0])]
-    ranking = Ranking(results, comparison)
+    ranking = SystemRanking(results, comparison)
     if not ranking.measures:
         return []
     if len(ranking.measures) == 1:
@@ -79,7 +79,7 @@ def _enumerate(parts: Sequence[Markup]) -> Markup:
     return join([*(piece for part in most[:-1] for piece in (part, ", ")), most[-1], " and ", last])
 
 
-def _describe_best(ranking: Ranking, layout: Layout) -> Markup:
+def _describe_best(ranking: SystemRanking, layout: Layout) -> Markup:
     """Write which system is best on the only metric, by how much, and whether that was detected."""
     measure = ranking.measures[0]
     best, second, *others = ranking.order(measure)
@@ -104,7 +104,7 @@ def _describe_best(ranking: Ranking, layout: Layout) -> Markup:
     return join([what, f" on {measure}: ", size, f" ({p})."])
 
 
-def _describe_pair(ranking: Ranking, system: str, other: str, layout: Layout) -> Markup:
+def _describe_pair(ranking: SystemRanking, system: str, other: str, layout: Layout) -> Markup:
     """Write on how many metrics a system is better or worse than another, and where most."""
     first, second, n_all = element("strong", name(system)), element("strong", name(other)), len(ranking.measures)
     better, worse, undetected = ranking.split(system, other)
@@ -131,7 +131,7 @@ def _describe_largest(differences: Sequence[Difference], by: str, layout: Layout
     return join([f"largest: {largest.measure}{by}", size, f" ({describe_p(largest)}{few and f'; {few}'})"])
 
 
-def _list_metrics(ranking: Ranking, system: str, other: str) -> Iterator[Markup]:
+def _list_metrics(ranking: SystemRanking, system: str, other: str) -> Iterator[Markup]:
     """Write which metrics differ in which direction, which do not, and which were not tested."""
     groups = ranking.split(system, other)
     tested = [[each.measure for each in group] for group in groups]
@@ -147,7 +147,7 @@ def _list_metrics(ranking: Ranking, system: str, other: str) -> Iterator[Markup]
     yield join([piece for i, part in enumerate(parts) for piece in ("; " if i else "", *part)] + ["."])
 
 
-def _describe_all_against(ranking: Ranking, baseline: str, layout: Layout) -> Iterator[Markup]:
+def _describe_all_against(ranking: SystemRanking, baseline: str, layout: Layout) -> Iterator[Markup]:
     """Write how each system compares with the baseline, the one that is better on most metrics first."""
     scores = {}
     for system in ranking.names:
@@ -167,7 +167,7 @@ def _describe_all_against(ranking: Ranking, baseline: str, layout: Layout) -> It
         )
 
 
-def _describe_best_of_all(ranking: Ranking, layout: Layout) -> Iterator[Markup]:
+def _describe_best_of_all(ranking: SystemRanking, layout: Layout) -> Iterator[Markup]:
     """Write which system is better than each other one on the most metrics, and where its lead is largest."""
     leads = {system: ranking.leads_over_all(system) for system in ranking.names}
     best = max(ranking.names, key=lambda system: len(leads[system]))
@@ -182,7 +182,7 @@ def _describe_best_of_all(ranking: Ranking, layout: Layout) -> Iterator[Markup]:
     yield join([strong, words, size, "."])
 
 
-def _describe_leads(ranking: Ranking) -> Iterator[Markup]:
+def _describe_leads(ranking: SystemRanking) -> Iterator[Markup]:
     """Write for each system of which metrics it has the best value, and for how many its lead was detected."""
     led: dict[str, list[Measure]] = {}
     for measure in ranking.measures:
@@ -196,7 +196,7 @@ def _describe_leads(ranking: Ranking) -> Iterator[Markup]:
         yield join([name(system), words, _count_detected(ranking, measures), "."])
 
 
-def _count_detected(ranking: Ranking, measures: Sequence[Measure]) -> str:
+def _count_detected(ranking: SystemRanking, measures: Sequence[Measure]) -> str:
     """Write how many leads of a system were detected; nothing where none was tested."""
     leads = [each for each in map(ranking.lead, measures) if each is not None and each.p is not None]
     if not leads:

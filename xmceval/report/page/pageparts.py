@@ -7,11 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import unescape
 
-from xmceval.report.forms.markup import Child, Markup, element, join
+from xmceval.report.forms.markup import Child, Markup, element, isolate, join, name
+from xmceval.report.sheet.model import Listing
+
+LONG_HEAD = 20  # characters of the head of a column, from which on it breaks anywhere
 
 
 @dataclass(frozen=True)
-class Section:
+class PageSection:
     """A section of a page: its anchor, its title and what it shows."""
 
     anchor: str
@@ -30,7 +33,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Column:
+class PageColumn:
     """A column of a table: its head, whether it is of numbers, and its attributes."""
 
     head: Child
@@ -55,7 +58,7 @@ class Column:
 
 def draw_table(
     caption: Child,
-    columns: Sequence[Column],
+    columns: Sequence[PageColumn],
     bodies: Iterable[Child],
     *,
     label: str,
@@ -63,11 +66,11 @@ def draw_table(
     **attributes: object,
 ) -> Markup:
     """Draw a table in a box that scrolls, as a keyboard can; `longest` is the length of the longest head of a row."""
-    head = element("thead", element("tr", [column.draw_head() for column in columns]))
+    heads = element("thead", element("tr", [column.draw_head() for column in columns]))
     table = element(
         "table",
         element("caption", caption) if caption else None,
-        head,
+        heads if any(column.head for column in columns) else None,
         *bodies,
         style=f"--head: {longest}ch",
         **attributes,
@@ -80,7 +83,7 @@ def draw_plain_table(
 ) -> Markup:
     """Draw a table whose rows begin with their head; the columns in `numeric` are of numbers."""
     numbers, lines = frozenset(numeric), list(rows)
-    columns = [Column(head, i in numbers) for i, head in enumerate(heads)]
+    columns = [PageColumn(head, i in numbers) for i, head in enumerate(heads)]
     drawn = [
         element(
             "tr",
@@ -91,6 +94,44 @@ def draw_plain_table(
     ]
     longest = max((length(row[0]) for row in lines), default=0)
     return draw_table(caption, columns, [element("tbody", drawn)], label=label, longest=longest)
+
+
+def draw_listing(listing: Listing, names: Sequence[str], *, has_caption: bool = True) -> Markup:
+    """Draw a list of the sheet: its table below its title, and its lines."""
+    lines = draw_lines(write_sentence(line, names) for line in listing.lines)
+    if not listing.rows:
+        return join([draw_lines([write_sentence(listing.title, names)]), lines])
+    heads = listing.rows[0] if listing.has_head else ("",) * len(listing.rows[0])
+    rows = [_list_cells(listing, i) for i in range(int(listing.has_head), len(listing.rows))]
+    table = draw_plain_table(
+        write_title(listing.title, names) if has_caption else None,
+        [name(head) if len(head) > LONG_HEAD else head for head in heads],
+        rows,
+        label=listing.title,
+        numeric=listing.numeric,
+    )
+    return join([table, lines])
+
+
+def _list_cells(listing: Listing, i: int) -> list[Child]:
+    """Return the cells of a row of a list; a difference that was detected is bold."""
+    cells: list[Child] = [
+        cell if not cell or column in listing.numeric else name(cell) for column, cell in enumerate(listing.rows[i])
+    ]
+    if i in listing.detected:
+        cells[1] = element("b", cells[1], class_="best")
+    return cells
+
+
+def write_title(line: str, names: Sequence[str]) -> Markup:
+    """Write a line of the sheet with a capital, unless it begins with a name."""
+    begins_with_name = any(re.match(rf"{re.escape(each)}(?!\w)", line) for each in names)
+    return isolate(line if begins_with_name else line[:1].upper() + line[1:], names)
+
+
+def write_sentence(line: str, names: Sequence[str]) -> Markup:
+    """Write a line of the sheet as a sentence: with a capital, unless it begins with a name, and with a full stop."""
+    return join([write_title(line, names), "."])
 
 
 def length(child: Child) -> int:

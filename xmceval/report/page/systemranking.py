@@ -11,7 +11,7 @@ from xmceval.report.result import Result
 from xmceval.scoring.estimates import Estimate
 
 
-class Ranking:
+class SystemRanking:
     """The systems of a page with their values; one that was trained several times has the means of its runs.
 
     Parameters

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from xmceval.errors import listed
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms.layout import Layout
-from xmceval.report.forms.markup import Child, Markup, element, isolate, join, name
-from xmceval.report.page.pageparts import Column, Section, draw_lines, draw_table
+from xmceval.report.forms.markup import Child, Markup, element, join, name
+from xmceval.report.page.pageparts import PageColumn, PageSection, draw_lines, draw_table, write_sentence
 from xmceval.report.result import Result
-from xmceval.report.sheet.model import BEST, SECOND, Cell, Row, Sheet, split_columns
-from xmceval.report.sheet.systemtable import Line, describe_cautions
-from xmceval.scoring.summary import Figure
+from xmceval.report.sheet.model import BEST, EMPTY, SECOND, Cell, Row, Sheet, split_columns
+from xmceval.report.sheet.scoresheet import explain_bins
+from xmceval.report.sheet.systemtable import SystemLine, describe_cautions
 
 WIDEST = 6  # columns of values that fit on A4
 FEWEST_TO_FILTER = 2  # metrics
 
-EMPTY = Cell("")
 
-
-def show_results(results: Sequence[Result], sheet: Sheet) -> Section:
+def show_results(results: Sequence[Result], sheet: Sheet, names: Sequence[str]) -> PageSection:
     """Show all values: one line per system, or of one system one line per metric."""
     table = Table(results, sheet)
     heads = list(dict.fromkeys(figure.measure.head for figure in results[0].figures))
@@ -31,18 +28,13 @@ def show_results(results: Sequence[Result], sheet: Sheet) -> Section:
         table.draw_block(columns, rows, caption=table.describe() if i == 0 else None)
         for i, columns in enumerate(table.blocks())
     ]
-    names = [result.name for result in results]
-    cautions = describe_cautions([Line.of(result) for result in results]) if sheet.layout.intervals else ()
-    warned = [element("p", _make_sentence(line, names), class_="caution") for line in cautions]
-    notes = draw_lines(_make_sentence(line, names) for line in sheet.notes)
-    return Section("results", "Results", join([controls, blocks, warned, notes]))
+    cautions = describe_cautions([SystemLine.of(result) for result in results]) if sheet.layout.intervals else ()
+    warned = [element("p", write_sentence(line, names), class_="caution") for line in cautions]
+    notes = draw_lines(write_sentence(line, names) for line in sheet.notes)
+    return PageSection("results", "Results", join([controls, blocks, warned, notes]))
 
 
-def _make_sentence(line: str, names: Sequence[str]) -> Child:
-    return isolate(f"{line[0].upper()}{line[1:]}.", names)
-
-
-def show_bins(results: Sequence[Result], sheet: Sheet) -> Section | None:
+def show_bins(results: Sequence[Result], sheet: Sheet, names: Sequence[str]) -> PageSection | None:
     """Show the values within bins of labels: for each bin one line per system."""
     sections = [each for each in sheet.sections if each.name]
     if not sections:
@@ -51,23 +43,13 @@ def show_bins(results: Sequence[Result], sheet: Sheet) -> Section | None:
     lines: list[Child] = [
         [element("b", each.name), each.title.removeprefix(each.name), "."] for each in sections if each.title
     ]
-    figures = [figure for result in results for part in result.slices for figure in part.figures]
-    lines += [*_explain_kinds(figures)]
+    lines += (write_sentence(line, names) for line in explain_bins(results))
     bodies = [(each.name, each.rows) for each in sections]
     blocks = [
         table.draw_bins(columns, bodies, caption=table.describe(bins=True) if i == 0 else None)
         for i, columns in enumerate(table.blocks())
     ]
-    return Section("bins", "By label frequency", join([draw_lines(lines), *blocks]))
-
-
-def _explain_kinds(figures: Iterable[Figure]) -> Iterator[str]:
-    """Explain which values of bins add up to the values above them, and which do not."""
-    kinds: dict[str, dict[str, None]] = {}
-    for figure in figures:
-        kinds.setdefault(figure.kind_in_bin, {})[figure.measure.head] = None
-    words = {"share": "Shares that add up to the total", "average": "Averages within the bin"}
-    yield from (f"{words[kind]}: {listed(heads)}." for kind, heads in kinds.items())
+    return PageSection("bins", "By label frequency", join([draw_lines(lines), *blocks]))
 
 
 def _draw_filter(heads: Sequence[str]) -> Markup:
@@ -78,7 +60,7 @@ def _draw_filter(heads: Sequence[str]) -> Markup:
     return element("fieldset", element("legend", "Show"), boxes, class_="controls", hidden=True)
 
 
-def describe_units(measures: Sequence[Measure], layout: Layout) -> str:
+def _describe_units(measures: Sequence[Measure], layout: Layout) -> str:
     """Describe what the numbers of a table are."""
     shares = [each for each in measures if each.metric.unit == "share"]
     if not shares or not layout.percent:
@@ -109,7 +91,7 @@ class Table:
     def describe(self, *, bins: bool = False) -> Child:
         """Describe what the numbers are, and how the best ones are marked."""
         cells = [cell for each in self.sheet.sections for row in each.rows for cell in row.cells.values()]
-        units = [describe_units(self.measures, self.sheet.layout)]
+        units = [_describe_units(self.measures, self.sheet.layout)]
         units += [", ".join(_explain_intervals([cell.interval for cell in cells]))]
         words: list[Child] = ["; ".join(filter(None, units)), ". " if any(units) else ""]
         emphases = {cell.emphasis for cell in cells}
@@ -169,7 +151,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class _Values(Column):
+class _Values(PageColumn):
     """A column of values, with the widths of their intervals and letters where these differ, so that points line up."""
 
     name: str = ""

@@ -9,8 +9,9 @@ from typing import TypeVar
 
 from xmceval.report.forms.layout import DEFAULT, Layout
 
-Column = TypeVar("Column")
+T = TypeVar("T")
 
+MINUS = "\N{MINUS SIGN}"
 BEST, SECOND = "best", "second"
 UP, DOWN = "\N{BLACK UP-POINTING TRIANGLE}", "\N{BLACK DOWN-POINTING TRIANGLE}"
 ASCII_MARKS = {UP: "+", DOWN: "-"}  # where the output has no such signs
@@ -38,6 +39,9 @@ class Cell:
     marks: str = ""
 
 
+EMPTY = Cell("")
+
+
 @dataclass(frozen=True)
 class Row:
     """A metric or a system, and its cells by column; or its ceiling, which may be that of all systems: of ``""``."""
@@ -58,13 +62,28 @@ class Section:
 
 @dataclass(frozen=True)
 class Listing:
-    """A list below the table: a title, and rows of cells; those of the columns in `numeric` are numbers."""
+    """A list below the table: a title, and rows of cells.
+
+    Attributes
+    ----------
+    title : str
+    rows : tuple of tuple of str
+    numeric : frozenset of int
+        The columns of numbers.
+    lines : tuple of str
+        Below the rows.
+    has_head : bool
+        Whether the first row names the columns.
+    detected : frozenset of int
+        The rows of differences that were detected, which a page shows in bold.
+    """
 
     title: str
     rows: tuple[tuple[str, ...], ...]
     numeric: frozenset[int] = frozenset({1})
-    lines: tuple[str, ...] = ()  # below the rows
-    has_head: bool = False  # whether the first row names the columns
+    lines: tuple[str, ...] = ()
+    has_head: bool = False
+    detected: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -117,8 +136,8 @@ def _transpose_section(section: Section, columns: Sequence[str]) -> Section:
 
 
 def split_columns(
-    columns: Sequence[Column], widths: Sequence[int], available: int, groups: Sequence[int] = ()
-) -> Iterator[tuple[Column, ...]]:
+    columns: Sequence[T], widths: Sequence[int], available: int, groups: Sequence[int] = ()
+) -> Iterator[tuple[T, ...]]:
     """Yield the columns of each block of a table that is too wide; groups stay together where they fit.
 
     Parameters
@@ -132,7 +151,7 @@ def split_columns(
         How many consecutive columns belong together; empty: each is alone.
     """
     rest = iter(zip(columns, widths, strict=True))
-    block: list[Column] = []
+    block: list[T] = []
     used = 0
     for size in groups or [1] * len(columns):
         group = list(islice(rest, size))

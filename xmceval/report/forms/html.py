@@ -30,7 +30,7 @@ def draw_listings(listings: Sequence[Listing], layout: Layout) -> str:  # noqa: 
 
 def _draw_section(section: Section, sheet: Sheet) -> Markup:
     """Draw the table of all labels, or of a bin, with the columns in which it has values."""
-    columns = [each for each in sheet.columns if any(each in row.cells for row in section.rows)]
+    columns = section.columns_with_values(sheet.columns)
     heads = (element("th", each, scope="col") for each in columns)
     head = element("tr", element("td"), heads, style=RIGHT)
     rows = [

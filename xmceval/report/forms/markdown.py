@@ -52,7 +52,7 @@ def escape_line(text: str) -> str:
 
 def _draw_section(section: Section, sheet: Sheet) -> Iterator[str]:
     """Draw the table of a section, with the columns in which it has values."""
-    columns = [name for name in sheet.columns if any(name in row.cells for row in section.rows)]
+    columns = section.columns_with_values(sheet.columns)
     rows = [(escape(row.head), *(_draw_cell(row.cells.get(name, EMPTY)) for name in columns)) for row in section.rows]
     yield from _draw_table(("", *map(escape, columns)), rows, range(1, len(columns) + 1))
 

@@ -46,8 +46,7 @@ class PlainColumn:
     @classmethod
     def of(cls, sheet: Sheet, name: str) -> PlainColumn:
         """Measure the cells of a column."""
-        rows = (row for section in sheet.sections for row in section.rows)
-        cells = [row.cells[name] for row in rows if name in row.cells]
+        cells = sheet.cells_of(name)
         head, hundred = clean(name), sheet.layout.share(1.0)
         value = max(len(hundred), *(len(cell.value) for cell in cells))
         interval, marks = (max(len(part) for part in parts) for parts in zip(*map(_draw_parts, cells), strict=True))
@@ -79,7 +78,7 @@ def _draw_parts(cell: Cell) -> tuple[str, str]:
 
 def _draw_table(sheet: Sheet) -> Iterator[str]:
     """Draw the table, in blocks of columns that are as wide as the terminal at most."""
-    indent = max(text_width(clean(row.head)) for section in sheet.sections for row in section.rows)
+    indent = max(text_width(clean(row.head)) for row in sheet.rows)
     columns = {name: PlainColumn.of(sheet, name) for name in sheet.columns}
     widths = [columns[name].width for name in sheet.columns]
     blocks = list(split_columns(sheet.columns, widths, sheet.layout.width - indent, sheet.groups))
@@ -92,7 +91,7 @@ def _draw_table(sheet: Sheet) -> Iterator[str]:
 def _draw_block(sheet: Sheet, columns: Mapping[str, PlainColumn], indent: int, *, is_first: bool) -> Iterator[str]:
     yield (" " * indent + "".join(column.draw_head() for column in columns.values())).rstrip()
     for section in sheet.sections:
-        rows = [row for row in section.rows if not row.cells.keys().isdisjoint(columns)]
+        rows = section.rows_with(columns)
         if section.title and rows:
             yield from _wrap([section.title], sheet.layout) if is_first else [clean(section.name)]
         yield from (_draw_row(row, columns, indent, is_styled=sheet.layout.is_styled) for row in rows)

@@ -10,7 +10,7 @@ from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.markup import Child, Markup, element, join, name
 from xmceval.report.page.pageparts import PageColumn, PageSection, draw_lines, draw_table, write_sentence
 from xmceval.report.result import Result
-from xmceval.report.sheet.model import BEST, EMPTY, SECOND, Cell, Row, Sheet, split_columns
+from xmceval.report.sheet.model import BEST, EMPTY, SECOND, Cell, Row, Section, Sheet, split_columns
 from xmceval.report.sheet.scoresheet import explain_bins
 from xmceval.report.sheet.systemtable import SystemLine, describe_cautions
 
@@ -23,9 +23,8 @@ def show_results(results: Sequence[Result], sheet: Sheet, names: Sequence[str]) 
     table = Table(results, sheet)
     heads = list(dict.fromkeys(figure.measure.head for figure in results[0].figures))
     controls = _draw_filter(heads) if len(heads) >= FEWEST_TO_FILTER else None
-    rows = sheet.sections[0].rows
     blocks = [
-        table.draw_block(columns, rows, caption=table.describe() if i == 0 else None)
+        table.draw_block(columns, caption=table.describe() if i == 0 else None)
         for i, columns in enumerate(table.blocks())
     ]
     cautions = describe_cautions([SystemLine.of(result) for result in results]) if sheet.layout.intervals else ()
@@ -44,9 +43,8 @@ def show_bins(results: Sequence[Result], sheet: Sheet, names: Sequence[str]) -> 
         [element("b", each.name), each.title.removeprefix(each.name), "."] for each in sections if each.title
     ]
     lines += (write_sentence(line, names) for line in explain_bins(results))
-    bodies = [(each.name, each.rows) for each in sections]
     blocks = [
-        table.draw_bins(columns, bodies, caption=table.describe(bins=True) if i == 0 else None)
+        table.draw_bins(columns, sections, caption=table.describe(bins=True) if i == 0 else None)
         for i, columns in enumerate(table.blocks())
     ]
     return PageSection("bins", "By label frequency", join([draw_lines(lines), *blocks]))
@@ -90,7 +88,7 @@ class Table:
 
     def describe(self, *, bins: bool = False) -> Child:
         """Describe what the numbers are, and how the best ones are marked."""
-        cells = [cell for each in self.sheet.sections for row in each.rows for cell in row.cells.values()]
+        cells = [cell for row in self.sheet.rows for cell in row.cells.values()]
         units = [_describe_units(self.measures, self.sheet.layout)]
         units += [", ".join(_explain_intervals([cell.interval for cell in cells]))]
         words: list[Child] = ["; ".join(filter(None, units)), ". " if any(units) else ""]
@@ -102,10 +100,11 @@ class Table:
             words += ["The ", element("b", "best", class_=BEST), " value", *second, f" {of} {verb} marked."]
         return words
 
-    def draw_block(self, names: Sequence[str], rows: Sequence[Row], caption: Child) -> Markup:
-        """Draw rows that can be sorted; a row of ceilings follows them."""
-        values = [row for row in rows if row.ceiling_of is None and _has_any(row, names)]
-        ceilings = [row for row in rows if self.are_systems and row.ceiling_of == "" and _has_any(row, names)]
+    def draw_block(self, names: Sequence[str], caption: Child) -> Markup:
+        """Draw the rows of all labels, which can be sorted; a row of ceilings follows them."""
+        rows = self.sheet.sections[0].rows_with(names)
+        values = [row for row in rows if row.ceiling_of is None]
+        ceilings = [row for row in rows if self.are_systems and row.ceiling_of == ""]
         columns = self._columns(names, [*values, *ceilings])
         foot = element("tfoot", [self._row(row, columns) for row in ceilings]) if ceilings else None
         return draw_table(
@@ -118,18 +117,18 @@ class Table:
             data_group="results",
         )
 
-    def draw_bins(self, names: Sequence[str], bodies: Sequence[tuple[str, Sequence[Row]]], caption: Child) -> Markup:
+    def draw_bins(self, names: Sequence[str], bins: Sequence[Section], caption: Child) -> Markup:
         """Draw the rows of each bin below its name."""
-        rows = [row for _, own in bodies for row in own if _has_any(row, names)]
+        rows = [row for each in bins for row in each.rows_with(names)]
         columns = self._columns(names, rows)
         groups = [
             element(
                 "tbody",
-                element("tr", element("th", title, scope="rowgroup", colspan=len(columns))),
-                [self._row(row, columns) for row in own if _has_any(row, names)],
+                element("tr", element("th", each.name, scope="rowgroup", colspan=len(columns))),
+                [self._row(row, columns) for row in each.rows_with(names)],
                 class_="group",
             )
-            for title, own in bodies
+            for each in bins
         ]
         label = f"Values by label frequency, {names[0]} to {names[-1]}"
         return draw_table(caption, columns, groups, label=label, longest=max(len(row.head) for row in rows))
@@ -191,7 +190,3 @@ def _explain_intervals(intervals: Sequence[str]) -> Iterator[str]:
         yield "± is half the 95% interval"
     if any(".." in each for each in intervals):
         yield "a..b is the 95% interval"
-
-
-def _has_any(row: Row, columns: Sequence[str]) -> bool:
-    return any(each in row.cells for each in columns)

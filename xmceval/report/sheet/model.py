@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TypeVar
@@ -58,6 +58,14 @@ class Section:
     title: str
     rows: tuple[Row, ...]
     name: str = ""
+
+    def rows_with(self, columns: Collection[str]) -> list[Row]:
+        """Return the rows that have a value in any of these columns."""
+        return [row for row in self.rows if not row.cells.keys().isdisjoint(columns)]
+
+    def columns_with_values(self, columns: Sequence[str]) -> list[str]:
+        """Return those of these columns in which any row has a value."""
+        return [name for name in columns if self.rows_with([name])]
 
 
 @dataclass(frozen=True)
@@ -122,10 +130,19 @@ class Sheet:
     notes: tuple[str, ...] = ()
     groups: tuple[int, ...] = ()
 
+    @property
+    def rows(self) -> list[Row]:
+        """The rows of all sections."""
+        return [row for section in self.sections for row in section.rows]
+
+    def cells_of(self, column: str) -> list[Cell]:
+        """Return the cells of a column."""
+        return [row.cells[column] for row in self.rows if column in row.cells]
+
 
 def transpose(sheet: Sheet) -> Sheet:
     """Return a sheet with the rows of its table as columns."""
-    heads = tuple(dict.fromkeys(row.head for section in sheet.sections for row in section.rows))
+    heads = tuple(dict.fromkeys(row.head for row in sheet.rows))
     sections = tuple(_transpose_section(section, sheet.columns) for section in sheet.sections)
     return replace(sheet, columns=heads, sections=sections, groups=())
 

@@ -12,10 +12,10 @@ from xmceval.report.comparison import Comparison
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.forms.markup import Child, Markup, element, join, name, raw
 from xmceval.report.page.datasections import (
-    count_warnings,
     describe_data,
     describe_files,
     describe_provenance,
+    list_warnings,
     show_definitions,
 )
 from xmceval.report.page.drawings import show_pictures
@@ -161,7 +161,7 @@ def _draw_verdict(
 ) -> Markup:
     """Draw what the page comes to, and whether there are warnings."""
     sentences = write_headline(results, comparison, layout)
-    n_warnings = count_warnings(results, comparison, evidence)
+    n_warnings = len(list_warnings(results, comparison, evidence))
     parts = [element("p", each, class_=None if i else "lead") for i, each in enumerate(sentences)]
     if n_warnings:
         verb = "applies" if n_warnings == 1 else "apply"

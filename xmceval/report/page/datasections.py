@@ -11,6 +11,7 @@ from xmceval.files.io.paths import to_path
 from xmceval.inspection.file import FileInspection
 from xmceval.inspection.pair import PairInspection
 from xmceval.inspection.tally import Spread
+from xmceval.inspection.text import describe_order, describe_values
 from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Comparison
 from xmceval.report.forms.layout import Layout
@@ -91,12 +92,11 @@ def _draw_histograms(files: Sequence[FileInspection]) -> Iterator[Markup]:
 def _draw_spread(title: Child, heads: tuple[str, str], spread: Spread | None) -> Iterator[Markup]:
     if spread is None or spread.least == spread.most:  # the table of predictions says it all
         return
-    summary = f" — {spread.least:,} to {spread.most:,}, median {spread.median:g}, mean {spread.mean:.3g}"
     bars = []
     for low, high, number, share in spread.bins:
         first, last = max(low, spread.least), min(high, spread.most)
         bars.append((f"{first:,}" if first == last else f"{first:,}–{last:,}", number, f"{share:.1%}"))
-    yield draw_bars([title, summary], heads, bars)
+    yield draw_bars([title, f": {spread}"], heads, bars)
 
 
 def describe_files(
@@ -104,8 +104,7 @@ def describe_files(
 ) -> PageSection | None:
     """Describe what was wrong with the files, or is worth knowing about them."""
     names = [result.name for result in results]
-    warnings = [*(comparison.warnings if comparison is not None else ()), *shared_lines(results, "warnings")]
-    warnings += [line for line in _inspected_warnings(evidence) if line not in warnings]
+    warnings = list_warnings(results, comparison, evidence)
     in_table = {file.note for file in evidence.files}
     others = [replace(result, notes=tuple(line for line in result.notes if line not in in_table)) for result in results]
     notes = [*shared_lines(others, "notes"), *evidence.unread]
@@ -122,17 +121,14 @@ def describe_files(
     return PageSection("files", "Files and warnings", join(content)) if content else None
 
 
-def count_warnings(results: Sequence[Result], comparison: Comparison | None, evidence: Evidence) -> int:
-    """Count the warnings that the section on files shows."""
+def list_warnings(results: Sequence[Result], comparison: Comparison | None, evidence: Evidence) -> list[str]:
+    """List the warnings of a comparison and of results, and what was found in the files; each once."""
     lines = [*(comparison.warnings if comparison is not None else ()), *shared_lines(results, "warnings")]
-    return len(dict.fromkeys([*lines, *_inspected_warnings(evidence)]))
-
-
-def _inspected_warnings(evidence: Evidence) -> Iterator[str]:
     for file in evidence.files:
-        yield from (*file.faults, *file.warnings)
+        lines += (*file.faults, *file.warnings)
     for pair in evidence.pairs:
-        yield from (*pair.faults, *pair.mistakes, *pair.warnings)
+        lines += (*pair.faults, *pair.mistakes, *pair.warnings)
+    return list(dict.fromkeys(lines))
 
 
 def _list_files(files: Sequence[FileInspection]) -> Markup:
@@ -144,35 +140,12 @@ def _list_files(files: Sequence[FileInspection]) -> Markup:
             f"{file.n_rows:,}",
             f"{file.n_labels:,}{'' if file.is_declared else ' (not declared)'}",
             f"{file.n_entries:,}",
-            _describe_values(file),
-            _describe_order(file),
+            " · ".join(describe_values(file)),
+            describe_order(file),
         ]
         for file in files
     ]
     return draw_plain_table(None, heads, rows, label="What each file contains", numeric=(2, 3, 4))
-
-
-def _describe_values(file: FileInspection) -> str:
-    if file.are_ranks or file.least is None or file.greatest is None:
-        return "none: lists"
-    one = file.least == file.greatest
-    parts = [f"{file.least:g}" if one else f"{file.least:g} to {file.greatest:g}"]
-    parts += [counted(file.zeros, "stored zero")] if file.zeros else []
-    parts += [f"{file.infinite:,} infinite"] if file.infinite else []
-    return ", ".join(parts)
-
-
-def _describe_order(file: FileInspection) -> str:
-    rows = file.n_rows
-    by = (
-        "score"
-        if file.kind != "truth" and file.rows_by_score == rows
-        else "label"
-        if file.rows_by_label == rows
-        else ""
-    )
-    ties = f"; {counted(file.tied_rows, 'row')} with equal scores" if file.kind != "truth" and file.tied_rows else ""
-    return (f"all rows by {by}" if by else "mixed") + ties
 
 
 def _list_pairs(pairs: Sequence[PairInspection], layout: Layout) -> Markup:

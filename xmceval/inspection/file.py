@@ -14,7 +14,7 @@ from xmceval.files.either import open_either
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.paths import as_input, to_path
 from xmceval.files.sidecars.labelnames import Names
-from xmceval.inspection.tally import MAX_FAULTS, Spread, Tally, spread_of_labels, spread_of_rows, tally_rows
+from xmceval.inspection.tally import MAX_FAULTS, EntrySpread, Tally, spread_of_labels, spread_of_rows, tally_rows
 from xmceval.rows.block import Int64, Scratch, Source
 from xmceval.rows.checks import LARGEST_GRADE, validated_truth
 from xmceval.rows.width import Width
@@ -37,7 +37,7 @@ class FileInspection:
         Whether the file itself declares its number of labels.
     labels_seen, largest_label : int
         Labels with an entry; the largest of them, -1 if there is none.
-    per_row, per_label : Spread or None
+    per_row, per_label : EntrySpread or None
         Entries per row and per label; None without any.
     head_share, tail_share : float
         Share of the entries that belong to the most frequent 1% of the labels seen, and to their less frequent half.
@@ -69,8 +69,8 @@ class FileInspection:
     n_entries: int
     labels_seen: int
     largest_label: int
-    per_row: Spread | None
-    per_label: Spread | None
+    per_row: EntrySpread | None
+    per_label: EntrySpread | None
     head_share: float
     tail_share: float
     empty_rows: int

@@ -41,7 +41,7 @@ class RowCounts(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Spread:
+class EntrySpread:
     """Distribution of the number of entries per row, or per label.
 
     ``bins`` are (least, most, number of rows or labels, share of all entries): 0, 1, 2-3, 4-7 and so on.
@@ -173,7 +173,7 @@ def tally_rows(source: Source, width: Width, threads: int | None) -> Tally:
     return tally
 
 
-def spread_of_rows(tally: Tally) -> Spread | None:
+def spread_of_rows(tally: Tally) -> EntrySpread | None:
     """Return the distribution of entries per row; None where no row could be read."""
     if not tally.has_rows:
         return None
@@ -182,16 +182,16 @@ def spread_of_rows(tally: Tally) -> Spread | None:
     total, n_entries = int(n_rows.sum()), int((lengths * n_rows).sum())
     median = float(lengths[np.searchsorted(np.cumsum(n_rows), (total + 1) // 2)])
     bins = tuple(_bins(lengths, n_rows, n_entries))
-    return Spread(int(lengths[0]), median, n_entries / total, tally.longest, bins)
+    return EntrySpread(int(lengths[0]), median, n_entries / total, tally.longest, bins)
 
 
-def spread_of_labels(entries: Int64) -> Spread | None:
+def spread_of_labels(entries: Int64) -> EntrySpread | None:
     """Return the distribution of entries per label, given those of each label in ascending order."""
     if entries.size == 0:
         return None
     values, n_labels = np.unique(entries, return_counts=True)
     bins = tuple(_bins(values, n_labels, int(entries.sum())))
-    return Spread(int(entries[0]), float(np.median(entries)), float(entries.mean()), int(entries[-1]), bins)
+    return EntrySpread(int(entries[0]), float(np.median(entries)), float(entries.mean()), int(entries[-1]), bins)
 
 
 def _bins(values: Int64, counts: Int64, n_entries: int) -> Iterator[tuple[int, int, int, float]]:

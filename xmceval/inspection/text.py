@@ -11,7 +11,7 @@ from xmceval.errors import counted, escaped
 from xmceval.inspection.file import FileInspection
 from xmceval.inspection.pair import PairInspection
 from xmceval.inspection.savedstate import StateInspection
-from xmceval.inspection.tally import Spread
+from xmceval.inspection.tally import EntrySpread
 from xmceval.version import INSPECT_SCHEMA
 
 BAR = 24
@@ -140,7 +140,7 @@ def _rows(number: int, file: FileInspection) -> str:
     return "all rows" if number == file.n_rows else counted(number, "row")
 
 
-def _spread_lines(title: str, noun: str, spread: Spread) -> Iterator[str]:
+def _spread_lines(title: str, noun: str, spread: EntrySpread) -> Iterator[str]:
     yield f"  {title}: {spread}"
     most = max(number for _, _, number, _ in spread.bins)
     heads = [f"{low:,}" if low == high else f"{low:,}-{high:,}" for low, high, _, _ in spread.bins]

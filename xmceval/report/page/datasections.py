@@ -30,7 +30,7 @@ from xmceval.report.result import Result, shared_lines
 from xmceval.report.sheet.scoresheet import describe_option, describe_propensities
 from xmceval.version import VERSION
 
-PROPENSITY = "1/p = 1 + C (n + B)^−A, C = (ln N − 1)(B + 1)^A, of a label with n of the N training rows."
+PROPENSITY = "1/p = 1 + C (n + B)^−A, C = (ln N − 1)(B + 1)^A, where n of the N training rows have the label."
 
 
 def describe_data(results: Sequence[Result], evidence: Evidence) -> PageSection | None:

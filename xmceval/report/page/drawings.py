@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from xmceval.errors import UsageError, counted, listed
-from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Comparison
 from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.markup import Markup, element, join, raw, text
@@ -56,25 +55,17 @@ def _has_something(kind: str, results: Sequence[Result], subject: Subject) -> bo
 
 def _find_in_curves(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> str:
     """Say how values change with the cutoff, or which system has the best ones."""
-    measures = [each.measure for each in results[0].figures if each.measure.k is not None]
     if len(results) > 1:
         ranking = SystemRanking(results, comparison)
-        return _name_leaders(ranking, [each for each in ranking.measures if each.k is not None], "value")
+        at_cutoffs = [each for each in ranking.measures if each.k is not None]
+        led = ranking.group_by_leader(at_cutoffs)
+        return " ".join(f"{each} has {len(own)} of the {len(at_cutoffs)} best values." for each, own in led.items())
+    measures = [each.measure for each in results[0].figures if each.measure.k is not None]
     own = sorted((each for each in measures if each.head == measures[0].head), key=lambda each: each.k or 0)
     first, last = (results[0].estimates[each.name].value for each in (own[0], own[-1]))
     how = "falls" if last < first else "rises" if last > first else "stays the same"
     values = layout.format(own[0], first), layout.format(own[-1], last)
     return f"{own[0].head} {how} from {values[0]} at {own[0].k} to {values[1]} at {own[-1].k}."
-
-
-def _name_leaders(ranking: SystemRanking, measures: Sequence[Measure], what: str) -> str:
-    led: dict[str, int] = {}
-    for measure in measures:
-        leader = ranking.leader(measure)
-        if leader is not None:
-            led[leader] = led.get(leader, 0) + 1
-    order = sorted(led, key=lambda system: -led[system])
-    return " ".join(f"{each} has {led[each]} of the {len(measures)} best {what}s." for each in order)
 
 
 def _find_in_bins(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> str:  # noqa: ARG001

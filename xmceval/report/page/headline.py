@@ -48,7 +48,11 @@ def _describe_one(result: Result, layout: Layout) -> Markup:
         firsts.setdefault(figure.measure.head, figure)
     values = [_describe_value(each, layout) for each in list(firsts.values())[:MOST_VALUES]]
     n_rows = counted(result.counts.n_instances, "instance")
-    return join([element("strong", name(result.name)), " has ", _enumerate(values), f" on {n_rows}."])
+    return join([_strong(result.name), " has ", _enumerate(values), f" on {n_rows}."])
+
+
+def _strong(system: str) -> Markup:
+    return element("strong", name(system))
 
 
 def _describe_standing(result: Result) -> Iterator[Markup]:
@@ -83,7 +87,7 @@ def _describe_best(ranking: SystemRanking, layout: Layout) -> Markup:
     """Write which system is best on the only metric, by how much, and whether that was detected."""
     measure = ranking.measures[0]
     best, second, *others = ranking.order(measure)
-    strong, other = element("strong", name(best)), element("strong", name(second))
+    strong, other = _strong(best), _strong(second)
     value = layout.format(measure, ranking.value(best, measure)) + _percent(measure, layout)
     difference = ranking.difference(measure, best, second)
     if ranking.leader(measure) is None:
@@ -106,7 +110,7 @@ def _describe_best(ranking: SystemRanking, layout: Layout) -> Markup:
 
 def _describe_pair(ranking: SystemRanking, system: str, other: str, layout: Layout) -> Markup:
     """Write on how many metrics a system is better or worse than another, and where most."""
-    first, second, n_all = element("strong", name(system)), element("strong", name(other)), len(ranking.measures)
+    first, second, n_all = _strong(system), _strong(other), len(ranking.measures)
     better, worse, undetected = ranking.split(system, other)
     if not (better or worse or undetected):
         return join(["The differences between ", first, " and ", second, " were not tested."])
@@ -118,9 +122,13 @@ def _describe_pair(ranking: SystemRanking, system: str, other: str, layout: Layo
         )
     words, most, least = ("better", better, worse) if len(better) >= len(worse) else ("worse", worse, better)
     opposite = f" and {'worse' if most is better else 'better'} on {len(least)}" if least else ""
-    number = f"all {n_all}" if len(most) == n_all else f"{len(most)} of {n_all}"
-    size = _describe_largest(most, " by ", layout)
-    return join([first, f" is {words} than ", second, f" on {number} metrics{opposite}; ", size, "."])
+    number, size = _count_metrics(len(most), ranking), _describe_largest(most, " by ", layout)
+    return join([first, f" is {words} than ", second, f" on {number}{opposite}; ", size, "."])
+
+
+def _count_metrics(number: int, ranking: SystemRanking) -> str:
+    n_all = len(ranking.measures)
+    return f"all {n_all} metrics" if number == n_all else f"{number} of {n_all} metrics"
 
 
 def _describe_largest(differences: Sequence[Difference], by: str, layout: Layout) -> Markup:
@@ -158,41 +166,29 @@ def _describe_all_against(ranking: SystemRanking, baseline: str, layout: Layout)
     yield from (_describe_pair(ranking, system, baseline, layout) for system in order[:MOST_SYSTEMS])
     n_more = len(order) - MOST_SYSTEMS
     if n_more > 0:
-        yield join(
-            [
-                f"{counted(n_more, 'more system')} {'is' if n_more == 1 else 'are'} compared with ",
-                name(baseline),
-                " below.",
-            ]
-        )
+        verb = "is" if n_more == 1 else "are"
+        yield join([f"{counted(n_more, 'more system')} {verb} compared with ", name(baseline), " below."])
 
 
 def _describe_best_of_all(ranking: SystemRanking, layout: Layout) -> Iterator[Markup]:
     """Write which system is better than each other one on the most metrics, and where its lead is largest."""
     leads = {system: ranking.leads_over_all(system) for system in ranking.names}
     best = max(ranking.names, key=lambda system: len(leads[system]))
-    n_all, n_others = len(ranking.measures), len(ranking.names) - 1
+    n_others = len(ranking.names) - 1
     if not leads[best]:
-        yield text(f"No system is better than each of the others on any of {n_all} metrics.")
+        yield text(f"No system is better than each of the others on any of {len(ranking.measures)} metrics.")
         return
-    number = f"all {n_all}" if len(leads[best]) == n_all else f"{len(leads[best])} of {n_all}"
+    number = _count_metrics(len(leads[best]), ranking)
     size = _describe_largest(leads[best], " by ", layout)
-    strong = element("strong", name(best))
-    words = f" is better than each of the other {n_others} systems on {number} metrics; over the next one, "
-    yield join([strong, words, size, "."])
+    words = f" is better than each of the other {n_others} systems on {number}; over the next one, "
+    yield join([_strong(best), words, size, "."])
 
 
 def _describe_leads(ranking: SystemRanking) -> Iterator[Markup]:
     """Write for each system of which metrics it has the best value, and for how many its lead was detected."""
-    led: dict[str, list[Measure]] = {}
-    for measure in ranking.measures:
-        leader = ranking.leader(measure)
-        if leader is not None:
-            led.setdefault(leader, []).append(measure)
-    n_all = len(ranking.measures)
-    for system, measures in sorted(led.items(), key=lambda item: -len(item[1])):
-        of_all = f"all {n_all}" if len(measures) == n_all else f"{len(measures)} of {n_all}"
-        words = f" has the best value of {of_all} metrics ({listed(join_cutoffs(measures))})"
+    for system, measures in ranking.group_by_leader(ranking.measures).items():
+        of_all = _count_metrics(len(measures), ranking)
+        words = f" has the best value of {of_all} ({listed(join_cutoffs(measures))})"
         yield join([name(system), words, _count_detected(ranking, measures), "."])
 
 

@@ -60,6 +60,15 @@ class SystemRanking:
         best, second, *_ = self.order(measure)
         return None if self.value(best, measure) == self.value(second, measure) else best
 
+    def group_by_leader(self, measures: Sequence[Measure]) -> dict[str, list[Measure]]:
+        """Return the metrics on which each system has the best value, the system with the most of them first."""
+        led: dict[str, list[Measure]] = {}
+        for measure in measures:
+            leader = self.leader(measure)
+            if leader is not None:
+                led.setdefault(leader, []).append(measure)
+        return dict(sorted(led.items(), key=lambda item: -len(item[1])))
+
     def difference(self, measure: Measure, system: str, other: str) -> Difference | None:
         """Return the difference between two systems, whichever of them is the baseline."""
         found: Mapping[tuple[str, str, str], Difference] = {} if self.comparison is None else self.comparison.by_key

@@ -211,6 +211,21 @@ def test_a_page_shows_every_list_and_sentence_of_the_text(full, n_systems):
         assert f"{line}.".lower() in lines
 
 
+def test_texts_of_examples_are_whole():
+    text = "word " * 100
+    page = compared("ab", (0.9, 0.3), k=1, metrics="P", examples=1, texts=[text] * 40).to_html()
+    rows = [row for each in parse(page).all(role="group") for row in read_table(each)]
+    assert {row[2] for row in rows if row[1] == "text"} == {text}
+
+
+def test_the_spread_of_runs_is_shown():
+    y_true = made(0, 1)[0]
+    runs = {name: [made(seed, quality)[1] for seed in (1, 2, 3)] for name, quality in (("a", 0.2), ("b", 0.9))}
+    comparison = xmceval.compare(y_true, runs, k=1, metrics="P")
+    tables = {each.attributes["aria-label"]: read_table(each) for each in parse(comparison.to_html()).all(role="group")}
+    assert tables["b · 3 runs"][0] == ["", "mean", "sd", "lowest", "highest"]
+
+
 def test_detected_differences_are_bold(full):
     comparison = with_differences(full, P1=UNSURE)
     root = parse(render_page(full.results, comparison))

@@ -54,10 +54,9 @@ def _draw_cell(cell: Cell) -> Markup:
 
 
 def _draw_listing(listing: Listing) -> Markup:
-    heads, rows = (listing.rows[:1], listing.rows[1:]) if listing.has_head else ((), listing.rows)
-    drawn = [_draw_row("td", row, listing.numeric) for row in rows]
-    top = [_draw_row("th", row, listing.numeric) for row in heads]
-    return join([_draw_table(listing.title, top, drawn), _draw_lines(listing.lines)])
+    rows = [_draw_row("td", row, listing.numeric) for row in listing.body]
+    head = _draw_row("th", listing.head, listing.numeric) if listing.head else None
+    return join([_draw_table(listing.title, head, rows), _draw_lines(listing.lines)])
 
 
 def _draw_row(tag: str, row: Sequence[str], numeric: frozenset[int]) -> Markup:

@@ -75,11 +75,14 @@ def _draw_listing(listing: Listing) -> Iterator[str]:
     """Draw a list as a table below its title; Markdown has no table without a head, so that it may be empty."""
     if listing.title:
         yield escape_line(listing.title)
-    rows = [tuple(escape(cell.strip()) for cell in row) for row in listing.rows]
-    if rows:
-        head, *rows = rows if listing.has_head else [("",) * len(rows[0]), *rows]
+    if listing.rows:
+        head, *rows = (_escape_cells(row) for row in (listing.head or ("",) * len(listing.rows[0]), *listing.body))
         yield "\n".join(_draw_table(head, rows, listing.numeric))
     yield from map(escape_line, listing.lines)
+
+
+def _escape_cells(row: Sequence[str]) -> list[str]:
+    return [escape(cell.strip()) for cell in row]
 
 
 def _draw_list(lines: Sequence[str]) -> Iterator[str]:

@@ -82,7 +82,7 @@ def render_page(
     body = element(
         "body",
         element("a", "Skip to the results", href="#results", class_="skip"),
-        _draw_header(results, comparison, title),
+        _draw_header(results, comparison, sheet, title),
         element(
             "main",
             _draw_verdict(results, comparison, evidence, layout),
@@ -126,14 +126,11 @@ def _policy(script: str) -> str:
     return f"default-src 'none'; style-src 'unsafe-inline'; {scripts}; base-uri 'none'; form-action 'none'"
 
 
-def _draw_header(results: Sequence[Result], comparison: Comparison | None, title: str | None) -> Markup:
-    counts = results[0].counts
-    facts: list[Child] = [["Truth: ", name(results[0].truth)]] if results[0].truth != ARRAY else []
-    facts += [counted(counts.n_instances, "instance")]
-    facts += [counted(counts.n_labels, "label")] if counts.n_labels else []
-    source = "" if comparison is None else comparison.source
+def _draw_header(results: Sequence[Result], comparison: Comparison | None, sheet: Sheet, title: str | None) -> Markup:
+    has_truth = results[0].truth != ARRAY and (comparison is None or not comparison.source)
+    truth: list[Child] = [["Truth: ", name(results[0].truth)]] if has_truth else []
     heading = name(title) if title else _name_systems(results, comparison)
-    return element("header", element("h1", heading), element("p", source or spaced(facts), class_="about"))
+    return element("header", element("h1", heading), element("p", spaced([*truth, *sheet.above[:1]]), class_="about"))
 
 
 def _systems(results: Sequence[Result], comparison: Comparison | None) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,11 +22,12 @@ from xmceval.report.page.pageparts import (
     draw_bars,
     draw_facts,
     draw_lines,
-    draw_plain_table,
+    draw_listing,
     spaced,
     write_sentence,
 )
 from xmceval.report.result import Result, shared_lines
+from xmceval.report.sheet.model import MINUS, Listing
 from xmceval.report.sheet.scoresheet import describe_option, describe_propensities
 from xmceval.version import VERSION
 
@@ -71,11 +72,14 @@ def _list_predictions(results: Sequence[Result]) -> Markup:
         mean = f"{counts.n_predictions / max(counts.n_instances, 1):.4g}"
         short = [f"{counts.short_rows.get(k, 0):,}" for k in cutoffs]
         removed = [] if not filtered else ["" if result.filtered is None else str(result.filtered)]
-        rows.append([name(result.name), f"{counts.n_predictions:,}", mean, *short, *removed])
+        rows.append((result.name, f"{counts.n_predictions:,}", mean, *short, *removed))
     numeric = range(1, len(heads))
-    return draw_plain_table(
-        None, [*heads, *(["filter"] if filtered else [])], rows, label="Predictions of each system", numeric=numeric
-    )
+    return _draw_table("Predictions of each system", [*heads, *(["filter"] if filtered else [])], rows, numeric)
+
+
+def _draw_table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], numeric: Iterable[int]) -> Markup:
+    listing = Listing(title, (tuple(head), *map(tuple, rows)), frozenset(numeric), has_head=True)
+    return draw_listing(listing, has_caption=False)
 
 
 def _draw_histograms(files: Sequence[FileInspection]) -> Iterator[Markup]:
@@ -117,7 +121,10 @@ def describe_files(
         content += [element("h3", "Each file"), _list_files(evidence.files)]
     compared = [pair for pair in evidence.pairs if pair.shifted is not None]
     if compared:
-        content += [element("h3", "Do truth and predictions belong together?"), _list_pairs(compared, layout)]
+        content += [
+            element("h3", "Do truth and predictions belong together?"),
+            draw_listing(_list_pairs(compared, layout)),
+        ]
     return PageSection("files", "Files and warnings", join(content)) if content else None
 
 
@@ -134,32 +141,33 @@ def list_warnings(results: Sequence[Result], comparison: Comparison | None, evid
 def _list_files(files: Sequence[FileInspection]) -> Markup:
     heads = ["File", "form", "rows", "labels", "entries", "values", "order of entries"]
     rows = [
-        [
-            name(to_path(file.path).name),
+        (
+            to_path(file.path).name,
             file.description,
             f"{file.n_rows:,}",
             f"{file.n_labels:,}{'' if file.is_declared else ' (not declared)'}",
             f"{file.n_entries:,}",
             " · ".join(describe_values(file)),
             describe_order(file),
-        ]
+        )
         for file in files
     ]
-    return draw_plain_table(None, heads, rows, label="What each file contains", numeric=(2, 3, 4))
+    return _draw_table("What each file contains", heads, rows, (2, 3, 4))
 
 
-def _list_pairs(pairs: Sequence[PairInspection], layout: Layout) -> Markup:
-    caption = (
+def _list_pairs(pairs: Sequence[PairInspection], layout: Layout) -> Listing:
+    title = (
         "P@1 of the predictions as they are, with their rows in random order, and with all labels shifted by one"
-        f"{'; in percent' if layout.percent else ''}. The first should be far above the others."
+        f"{'; in percent' if layout.percent else ''}"
     )
-    heads = ["Predictions", "as they are", "rows in random order", "labels − 1", "labels + 1"]
+    head = ("Predictions", "as they are", "rows in random order", f"labels {MINUS} 1", "labels + 1")
     rows = []
     for pair in pairs:
         values = (pair.precision_at_1, pair.chance, *(pair.shifted or (None, None)))
-        cells = ["" if value is None else layout.share(value) for value in values]
-        rows.append([name(to_path(pair.scores).name), *cells])
-    return draw_plain_table(caption, heads, rows, label="Checks of each pair of files", numeric=range(1, 5))
+        cells = ("" if value is None else layout.share(value) for value in values)
+        rows.append((to_path(pair.scores).name, *cells))
+    line = "the first should be far above the others"
+    return Listing(title, (head, *rows), frozenset(range(1, 5)), (line,), has_head=True)
 
 
 def show_definitions(results: Sequence[Result]) -> PageSection:
@@ -210,5 +218,5 @@ def _describe_options(results: Sequence[Result], comparison: Comparison | None) 
 
 
 def _list_inputs(inputs: Sequence[InputFile]) -> Markup:
-    rows = [[name(each.path), each.role, f"{each.n_bytes:,}", element("code", each.sha256)] for each in inputs]
-    return draw_plain_table(None, ["File", "read as", "bytes", "SHA-256"], rows, label="Input files", numeric=(2,))
+    rows = [(each.path, each.role, f"{each.n_bytes:,}", each.sha256) for each in inputs]
+    return _draw_table("Input files", ["File", "read as", "bytes", "SHA-256"], rows, (2,))

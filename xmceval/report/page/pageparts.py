@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from html import unescape
 
 from xmceval.report.forms.markup import Child, Markup, element, isolate, join, name
 from xmceval.report.sheet.model import Listing
@@ -78,49 +77,31 @@ def draw_table(
     return element("div", table, class_="scroll", role="group", tabindex="0", aria_label=label)
 
 
-def draw_plain_table(
-    caption: Child, heads: Sequence[Child], rows: Iterable[Sequence[Child]], *, label: str, numeric: Iterable[int] = ()
-) -> Markup:
-    """Draw a table whose rows begin with their head; the columns in `numeric` are of numbers."""
-    numbers, lines = frozenset(numeric), list(rows)
-    columns = [PageColumn(head, i in numbers) for i, head in enumerate(heads)]
-    drawn = [
-        element(
-            "tr",
-            element("th", row[0], scope="row") if row[0] else element("td"),
-            [column.draw_cell(cell) for column, cell in zip(columns[1:], row[1:], strict=True)],
-        )
-        for row in lines
-    ]
-    longest = max((length(row[0]) for row in lines), default=0)
-    return draw_table(caption, columns, [element("tbody", drawn)], label=label, longest=longest)
-
-
-def draw_listing(listing: Listing, names: Sequence[str], *, has_caption: bool = True) -> Markup:
-    """Draw a list of the sheet: its table below its title, and its lines."""
+def draw_listing(listing: Listing, names: Sequence[str] = (), *, has_caption: bool = True) -> Markup:
+    """Draw a list: its table, whose rows begin with their head, below its title, and its lines."""
     lines = draw_lines(write_sentence(line, names) for line in listing.lines)
     if not listing.rows:
         return join([draw_lines([write_sentence(listing.title, names)]), lines])
-    heads = listing.rows[0] if listing.has_head else ("",) * len(listing.rows[0])
-    rows = [_list_cells(listing, i) for i in range(int(listing.has_head), len(listing.rows))]
-    table = draw_plain_table(
-        write_title(listing.title, names) if has_caption else None,
-        [name(head) if len(head) > LONG_HEAD else head for head in heads],
-        rows,
-        label=listing.title,
-        numeric=listing.numeric,
-    )
-    return join([table, lines])
-
-
-def _list_cells(listing: Listing, i: int) -> list[Child]:
-    """Return the cells of a row of a list; a difference that was detected is bold."""
-    cells: list[Child] = [
-        cell if not cell or column in listing.numeric else name(cell) for column, cell in enumerate(listing.rows[i])
+    caption = write_title(listing.title, names) if has_caption else None
+    heads = listing.head or ("",) * len(listing.rows[0])
+    columns = [
+        PageColumn(name(head) if len(head) > LONG_HEAD else head, i in listing.numeric) for i, head in enumerate(heads)
     ]
-    if i in listing.detected:
+    rows = [_draw_row(row, columns, is_detected=i in listing.detected) for i, row in enumerate(listing.body)]
+    longest = max(len(row[0]) for row in listing.body)
+    return join([draw_table(caption, columns, [element("tbody", rows)], label=listing.title, longest=longest), lines])
+
+
+def _draw_row(row: Sequence[str], columns: Sequence[PageColumn], *, is_detected: bool) -> Markup:
+    """Draw a row of a list; the first number of a difference that was detected is bold."""
+    head = element("th", name(row[0]), scope="row") if row[0] else element("td")
+    cells: list[Child] = [
+        cell if column.numeric or not cell else name(cell) for cell, column in zip(row, columns, strict=True)
+    ]
+    if is_detected:
         cells[1] = element("b", cells[1], class_="best")
-    return cells
+    drawn = (column.draw_cell(cell) for column, cell in zip(columns[1:], cells[1:], strict=True))
+    return element("tr", head, drawn)
 
 
 def write_title(line: str, names: Sequence[str]) -> Markup:
@@ -132,11 +113,6 @@ def write_title(line: str, names: Sequence[str]) -> Markup:
 def write_sentence(line: str, names: Sequence[str]) -> Markup:
     """Write a line of the sheet as a sentence: with a capital, unless it begins with a name, and with a full stop."""
     return join([write_title(line, names), "."])
-
-
-def length(child: Child) -> int:
-    """Return the length of what a reader sees of it."""
-    return len(unescape(re.sub("<[^>]*>", "", join(child))))
 
 
 def draw_facts(facts: Iterable[tuple[Child, Child]], class_: str | None = None) -> Markup:

@@ -69,7 +69,7 @@ def _list_lines(
     ]
     lines = [f"detected with 80% power: {', '.join(sizes)} or more"] if sizes else []
     lines += _describe_cautions(differences)
-    detected = frozenset(i for i, each in enumerate(differences, 1) if each.is_detected)
+    detected = frozenset(i for i, each in enumerate(differences) if each.is_detected)
     return Listing(title, (head, *rows), numeric, tuple(lines), has_head=True, detected=detected)
 
 

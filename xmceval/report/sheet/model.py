@@ -83,7 +83,7 @@ class Listing:
     has_head : bool
         Whether the first row names the columns.
     detected : frozenset of int
-        The rows of differences that were detected, which a page shows in bold.
+        The rows of the body with a difference that was detected, which a page shows in bold.
     """
 
     title: str
@@ -92,6 +92,16 @@ class Listing:
     lines: tuple[str, ...] = ()
     has_head: bool = False
     detected: frozenset[int] = frozenset()
+
+    @property
+    def head(self) -> tuple[str, ...]:
+        """The names of the columns; empty where they have none."""
+        return self.rows[0] if self.has_head else ()
+
+    @property
+    def body(self) -> tuple[tuple[str, ...], ...]:
+        """The rows below the head."""
+        return self.rows[1:] if self.has_head else self.rows
 
 
 @dataclass(frozen=True)

@@ -15,20 +15,17 @@ from xmceval.report.page.datasections import (
     describe_data,
     describe_files,
     describe_provenance,
-    list_warnings,
     show_definitions,
 )
 from xmceval.report.page.drawings import show_pictures
 from xmceval.report.page.evidence import NOTHING, Evidence
 from xmceval.report.page.headline import write_headline
 from xmceval.report.page.listedsections import show_comparable, show_details, show_differences
+from xmceval.report.page.pagecontent import PageContent
 from xmceval.report.page.pageparts import PageSection, spaced
 from xmceval.report.page.valuetables import show_bins, show_results
 from xmceval.report.pictures import check_installed
 from xmceval.report.result import Result
-from xmceval.report.sheet.comparesheet import build_comparison_sheet
-from xmceval.report.sheet.model import Sheet
-from xmceval.report.sheet.scoresheet import build_sheet
 from xmceval.version import VERSION
 
 MOST_NAMES = 3  # systems in a title
@@ -64,11 +61,8 @@ def render_page(
         matplotlib is not installed.
     """
     check_installed()
-    if comparison is not None:
-        sheet = build_comparison_sheet(comparison, layout)
-    else:
-        sheet = build_sheet(results, layout)
-    sections = [each for each in _build_sections(results, comparison, sheet, evidence) if each is not None]
+    content = PageContent(results, comparison, evidence, layout)
+    sections = [each for each in _build_sections(content) if each is not None]
     style, script = (read_resource(__name__, each) for each in ("style.css", "script.js"))
     head = element(
         "head",
@@ -76,16 +70,16 @@ def render_page(
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", http_equiv="Content-Security-Policy", content=_policy(script)),
         element("meta", name="generator", content=f"xmceval {VERSION}"),
-        element("title", title or _name_all(results, comparison)),
+        element("title", title or _name_all(content)),
         element("style", raw(style)),
     )
     body = element(
         "body",
         element("a", "Skip to the results", href="#results", class_="skip"),
-        _draw_header(results, comparison, sheet, title),
+        _draw_header(content, title),
         element(
             "main",
-            _draw_verdict(results, comparison, evidence, layout),
+            _draw_verdict(content),
             _draw_contents(sections),
             [each.draw() for each in sections],
         ),
@@ -97,26 +91,17 @@ def render_page(
     return f"<!doctype html>\n{page}\n"
 
 
-def _build_sections(
-    results: Sequence[Result], comparison: Comparison | None, sheet: Sheet, evidence: Evidence
-) -> Iterator[PageSection | None]:
-    layout, names = sheet.layout, _list_names(results, comparison)
-    yield show_results(results, sheet, names)
-    yield None if comparison is None else show_differences(comparison, sheet, names)
-    yield show_pictures(results, comparison, layout)
-    yield show_bins(results, sheet, names)
-    yield from show_comparable(results, layout, names)
-    yield from () if comparison is None else show_details(comparison, layout, names)
-    yield describe_data(results, evidence)
-    yield describe_files(results, comparison, evidence, layout)
-    yield show_definitions(results)
-    yield describe_provenance(results, comparison, evidence, names)
-
-
-def _list_names(results: Sequence[Result], comparison: Comparison | None) -> list[str]:
-    """List the names of systems and metrics, which sentences may begin with and which are written in any direction."""
-    systems = [*_systems(results, comparison), *(result.name for result in results)]
-    return list(dict.fromkeys([*systems, *(figure.measure.head for result in results for figure in result.figures)]))
+def _build_sections(content: PageContent) -> Iterator[PageSection | None]:
+    yield show_results(content)
+    yield show_differences(content)
+    yield show_pictures(content)
+    yield show_bins(content)
+    yield from show_comparable(content)
+    yield from show_details(content)
+    yield describe_data(content)
+    yield describe_files(content)
+    yield show_definitions(content)
+    yield describe_provenance(content)
 
 
 def _policy(script: str) -> str:
@@ -126,41 +111,34 @@ def _policy(script: str) -> str:
     return f"default-src 'none'; style-src 'unsafe-inline'; {scripts}; base-uri 'none'; form-action 'none'"
 
 
-def _draw_header(results: Sequence[Result], comparison: Comparison | None, sheet: Sheet, title: str | None) -> Markup:
-    has_truth = results[0].truth != ARRAY and (comparison is None or not comparison.source)
-    truth: list[Child] = [["Truth: ", name(results[0].truth)]] if has_truth else []
-    heading = name(title) if title else _name_systems(results, comparison)
-    return element("header", element("h1", heading), element("p", spaced([*truth, *sheet.above[:1]]), class_="about"))
+def _draw_header(content: PageContent, title: str | None) -> Markup:
+    truth, comparison = content.results[0].truth, content.comparison
+    has_truth = truth != ARRAY and (comparison is None or not comparison.source)
+    facts: list[Child] = [["Truth: ", name(truth)] if has_truth else None, *content.sheet.above[:1]]
+    heading = name(title) if title else _name_systems(content)
+    return element("header", element("h1", heading), element("p", spaced(filter(None, facts)), class_="about"))
 
 
-def _systems(results: Sequence[Result], comparison: Comparison | None) -> list[str]:
-    runs = () if comparison is None else comparison.runs
-    of_runs = {each for system in runs for each in system.results}
-    return [*(each.name for each in runs), *(each.name for each in results if each.name not in of_runs)]
-
-
-def _name_systems(results: Sequence[Result], comparison: Comparison | None) -> Markup:
-    names = _systems(results, comparison)
+def _name_systems(content: PageContent) -> Markup:
+    names = content.ranking.names
     if len(names) > MOST_NAMES:
         return join([counted(len(names), "system")])
     *most, last = map(name, names)
     return join([spaced(most, ", "), " and " if most else "", last])
 
 
-def _name_all(results: Sequence[Result], comparison: Comparison | None) -> str:
-    names = _systems(results, comparison)
+def _name_all(content: PageContent) -> str:
+    names, truth = content.ranking.names, content.results[0].truth
     listed = f"{len(names)} systems" if len(names) > MOST_NAMES else ", ".join(names)
-    return listed if results[0].truth == ARRAY else f"{listed} on {results[0].truth}"
+    return listed if truth == ARRAY else f"{listed} on {truth}"
 
 
-def _draw_verdict(
-    results: Sequence[Result], comparison: Comparison | None, evidence: Evidence, layout: Layout
-) -> Markup:
+def _draw_verdict(content: PageContent) -> Markup:
     """Draw what the page comes to, and whether there are warnings."""
-    sentences = write_headline(results, comparison, layout)
-    n_warnings = len(list_warnings(results, comparison, evidence))
+    sentences = write_headline(content.results, content.comparison, content.layout)
     parts = [element("p", each, class_=None if i else "lead") for i, each in enumerate(sentences)]
-    if n_warnings:
+    if content.warnings:
+        n_warnings = len(content.warnings)
         verb = "applies" if n_warnings == 1 else "apply"
         link = element("a", counted(n_warnings, "warning"), href="#files")
         parts.append(element("p", link, f" {verb} to these numbers.", class_="caution"))

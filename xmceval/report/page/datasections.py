@@ -16,7 +16,8 @@ from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Comparison
 from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.markup import Child, Markup, element, isolate, join, name
-from xmceval.report.page.evidence import Evidence, InputFile
+from xmceval.report.page.evidence import InputFile
+from xmceval.report.page.pagecontent import PageContent
 from xmceval.report.page.pageparts import (
     PageSection,
     draw_bars,
@@ -34,9 +35,9 @@ from xmceval.version import VERSION
 PROPENSITY = "1/p = 1 + C (n + B)^−A, C = (ln N − 1)(B + 1)^A, where n of the N training rows have the label."
 
 
-def describe_data(results: Sequence[Result], evidence: Evidence) -> PageSection | None:
+def describe_data(content: PageContent) -> PageSection | None:
     """Describe what was read, in numbers and histograms."""
-    counts = results[0].counts
+    counts = content.results[0].counts
     if not counts.n_labels:  # values of rows that another tool wrote
         return None
     facts: dict[str, Child] = {
@@ -45,20 +46,18 @@ def describe_data(results: Sequence[Result], evidence: Evidence) -> PageSection 
         "True labels": f"{counts.n_true:,}, {counts.n_true / max(counts.n_instances, 1):.3g} per instance",
     }
     if counts.empty_rows:
-        how = {"zero": "each counts 0", "drop": "left out"}[results[0].empty_rows]
+        how = {"zero": "each counts 0", "drop": "left out"}[content.results[0].empty_rows]
         facts["Without a true label"] = f"{counted(counts.empty_rows, 'instance')}, {how}"
     if counts.grades != (1, 1):
         facts["Grades"] = f"{counts.grades[0]} to {counts.grades[1]}"
     if counts.explicit_zeros:
         facts["Stored zeros in the truth"] = f"{counts.explicit_zeros:,}, not labels"
-    content = [draw_facts(facts.items()), _list_predictions(results)]
-    histograms = [*_draw_histograms(evidence.files)]
+    parts = [draw_facts(facts.items()), _list_predictions(content.results)]
+    histograms = [*_draw_histograms(content.evidence.files)]
     if histograms:
-        content += [
-            element("h3", "How labels and predictions are spread"),
-            element("div", histograms, class_="histograms"),
-        ]
-    return PageSection("data", "Data", join(content))
+        heading = element("h3", "How labels and predictions are spread")
+        parts += [heading, element("div", histograms, class_="histograms")]
+    return PageSection("data", "Data", join(parts))
 
 
 def _list_predictions(results: Sequence[Result]) -> Markup:
@@ -103,39 +102,24 @@ def _draw_spread(title: Child, heads: tuple[str, str], spread: EntrySpread | Non
     yield draw_bars([title, f": {spread}"], heads, bars)
 
 
-def describe_files(
-    results: Sequence[Result], comparison: Comparison | None, evidence: Evidence, layout: Layout
-) -> PageSection | None:
+def describe_files(content: PageContent) -> PageSection | None:
     """Describe what was wrong with the files, or is worth knowing about them."""
-    names = [result.name for result in results]
-    warnings = list_warnings(results, comparison, evidence)
+    results, evidence = content.results, content.evidence
     in_table = {file.note for file in evidence.files}
     others = [replace(result, notes=tuple(line for line in result.notes if line not in in_table)) for result in results]
     notes = [*shared_lines(others, "notes"), *evidence.unread]
-    content: list[Child] = []
-    if warnings:
-        content += [element("h3", "Warnings"), draw_lines((isolate(line, names) for line in warnings), "problems")]
-    if notes:
-        content += [element("h3", "Notes"), draw_lines((isolate(line, names) for line in notes), "problems")]
+    parts: list[Child] = []
+    for title, lines in (("Warnings", content.warnings), ("Notes", notes)):
+        if lines:
+            listed = draw_lines((isolate(line, content.names) for line in lines), "problems")
+            parts += [element("h3", title), listed]
     if evidence.files:
-        content += [element("h3", "Each file"), _list_files(evidence.files)]
+        parts += [element("h3", "Each file"), _list_files(evidence.files)]
     compared = [pair for pair in evidence.pairs if pair.shifted is not None]
     if compared:
-        content += [
-            element("h3", "Do truth and predictions belong together?"),
-            draw_listing(_list_pairs(compared, layout)),
-        ]
-    return PageSection("files", "Files and warnings", join(content)) if content else None
-
-
-def list_warnings(results: Sequence[Result], comparison: Comparison | None, evidence: Evidence) -> list[str]:
-    """List the warnings of a comparison and of results, and what was found in the files; each once."""
-    lines = [*(comparison.warnings if comparison is not None else ()), *shared_lines(results, "warnings")]
-    for file in evidence.files:
-        lines += (*file.faults, *file.warnings)
-    for pair in evidence.pairs:
-        lines += (*pair.faults, *pair.mistakes, *pair.warnings)
-    return list(dict.fromkeys(lines))
+        heading = element("h3", "Do truth and predictions belong together?")
+        parts += [heading, draw_listing(_list_pairs(compared, content.layout))]
+    return PageSection("files", "Files and warnings", join(parts)) if parts else None
 
 
 def _list_files(files: Sequence[FileInspection]) -> Markup:
@@ -170,10 +154,10 @@ def _list_pairs(pairs: Sequence[PairInspection], layout: Layout) -> Listing:
     return Listing(title, (head, *rows), frozenset(range(1, 5)), (line,), has_head=True)
 
 
-def show_definitions(results: Sequence[Result]) -> PageSection:
+def show_definitions(content: PageContent) -> PageSection:
     """Show each metric once, whatever its cutoffs, with its source and how other tools compute it."""
     groups: dict[str, list[Measure]] = {}
-    for figure in results[0].figures:
+    for figure in content.results[0].figures:
         groups.setdefault(figure.measure.head, []).append(figure.measure)
     return PageSection("definitions", "Definitions", draw_facts(map(_define, groups.values()), "definitions"))
 
@@ -191,22 +175,21 @@ def _define(measures: Sequence[Measure]) -> tuple[Child, Child]:
     return first.head, join(parts)
 
 
-def describe_provenance(
-    results: Sequence[Result], comparison: Comparison | None, evidence: Evidence, names: Sequence[str]
-) -> PageSection:
+def describe_provenance(content: PageContent) -> PageSection:
     """Describe how the page can be made again."""
+    results, evidence = content.results, content.evidence
+    options = _describe_options(results, content.comparison)
     facts: dict[str, Child] = {"Program": f"xmceval {VERSION}", "Truth": name(results[0].truth)}
-    options = _describe_options(results, comparison)
     facts |= {"Options": options or "all as by default"}
-    lines: list[Child] = [write_sentence(line, names) for line in describe_propensities(results)]
+    lines: list[Child] = [write_sentence(line, content.names) for line in describe_propensities(results)]
     if any(each.propensities is not None and each.propensities.n is not None for each in results):
         lines.append(PROPENSITY)
-    content: list[Child] = [draw_facts(facts.items()), draw_lines(lines)]
+    parts: list[Child] = [draw_facts(facts.items()), draw_lines(lines)]
     if evidence.inputs:
-        content += [element("h3", "Input files"), _list_inputs(evidence.inputs)]
+        parts += [element("h3", "Input files"), _list_inputs(evidence.inputs)]
     if evidence.command:
-        content += [element("h3", "Command that makes this page"), element("pre", element("code", evidence.command))]
-    return PageSection("provenance", "Provenance", join(content))
+        parts += [element("h3", "Command that makes this page"), element("pre", element("code", evidence.command))]
+    return PageSection("provenance", "Provenance", join(parts))
 
 
 def _describe_options(results: Sequence[Result], comparison: Comparison | None) -> Markup | None:

@@ -42,13 +42,9 @@ class SystemRanking:
         measures = (figure.measure for figure in self.results[0].figures)
         return [each for each in measures if all(each.name in own for own in self._estimates.values())]
 
-    def estimate(self, system: str, measure: Measure) -> Estimate:
-        """Return the value of a system."""
-        return self._estimates[system][measure.name]
-
     def value(self, system: str, measure: Measure) -> float:
-        """Return the value of a system as a number."""
-        return self.estimate(system, measure).value
+        """Return the value of a system."""
+        return self._estimates[system][measure.name].value
 
     def order(self, measure: Measure) -> list[str]:
         """Return the systems, best first; equal ones in their own order."""

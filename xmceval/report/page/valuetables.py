@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.markup import Child, Markup, element, join, name
+from xmceval.report.page.pagecontent import PageContent
 from xmceval.report.page.pageparts import PageColumn, PageSection, draw_lines, draw_table, write_sentence
 from xmceval.report.result import Result
 from xmceval.report.sheet.model import BEST, EMPTY, SECOND, Cell, Row, Section, Sheet, split_columns
@@ -18,31 +19,32 @@ WIDEST = 6  # columns of values that fit on A4
 FEWEST_TO_FILTER = 2  # metrics
 
 
-def show_results(results: Sequence[Result], sheet: Sheet, names: Sequence[str]) -> PageSection:
+def show_results(content: PageContent) -> PageSection:
     """Show all values: one line per system, or of one system one line per metric."""
-    table = Table(results, sheet)
-    heads = list(dict.fromkeys(figure.measure.head for figure in results[0].figures))
+    table, sheet, names = Table(content.results, content.sheet), content.sheet, content.names
+    heads = list(dict.fromkeys(figure.measure.head for figure in content.results[0].figures))
     controls = _draw_filter(heads) if len(heads) >= FEWEST_TO_FILTER else None
     blocks = [
         table.draw_block(columns, caption=table.describe() if i == 0 else None)
         for i, columns in enumerate(table.blocks())
     ]
-    cautions = describe_cautions([SystemLine.of(result) for result in results]) if sheet.layout.intervals else ()
+    systems = [SystemLine.of(result) for result in content.results]
+    cautions = describe_cautions(systems) if content.layout.intervals else ()
     warned = [element("p", write_sentence(line, names), class_="caution") for line in cautions]
     notes = draw_lines(write_sentence(line, names) for line in sheet.notes)
     return PageSection("results", "Results", join([controls, blocks, warned, notes]))
 
 
-def show_bins(results: Sequence[Result], sheet: Sheet, names: Sequence[str]) -> PageSection | None:
+def show_bins(content: PageContent) -> PageSection | None:
     """Show the values within bins of labels: for each bin one line per system."""
-    sections = [each for each in sheet.sections if each.name]
+    sections = [each for each in content.sheet.sections if each.name]
     if not sections:
         return None
-    table = Table(results, sheet)
+    table = Table(content.results, content.sheet)
     lines: list[Child] = [
         [element("b", each.name), each.title.removeprefix(each.name), "."] for each in sections if each.title
     ]
-    lines += (write_sentence(line, names) for line in explain_bins(results))
+    lines += (write_sentence(line, content.names) for line in explain_bins(content.results))
     blocks = [
         table.draw_bins(columns, sections, caption=table.describe(bins=True) if i == 0 else None)
         for i, columns in enumerate(table.blocks())

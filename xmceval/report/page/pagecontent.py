@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Comparison
 from xmceval.report.forms.layout import Layout
 from xmceval.report.page.evidence import Evidence
@@ -37,12 +38,21 @@ class PageContent:
         """The systems in the order of their values."""
         return SystemRanking(self.results, self.comparison)
 
+    @property
+    def are_systems(self) -> bool:
+        """Whether the rows of the table are systems; with a single one they are metrics."""
+        return len(self.results) > 1
+
+    @cached_property
+    def measures(self) -> list[Measure]:
+        """What was measured, of all results."""
+        return list(dict.fromkeys(figure.measure for result in self.results for figure in result.figures))
+
     @cached_property
     def names(self) -> list[str]:
         """The names of systems and metrics, which sentences may begin with and which are written in any direction."""
         systems = [*self.ranking.names, *(result.name for result in self.results)]
-        heads = (figure.measure.head for result in self.results for figure in result.figures)
-        return list(dict.fromkeys([*systems, *heads]))
+        return list(dict.fromkeys([*systems, *(measure.head for measure in self.measures)]))
 
     @cached_property
     def warnings(self) -> list[str]:

@@ -7,15 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
-from numba import config
-from support import schemas
+from support import examples, schemas
 
-# Without its compiler Numba runs the kernels as plain Python: the same examples, only fewer.
 settings.register_profile(
     "xmceval",
     deadline=None,
     derandomize=True,
-    max_examples=10 if config.DISABLE_JIT else 60,
+    max_examples=examples.N,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("xmceval")

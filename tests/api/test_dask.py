@@ -100,7 +100,14 @@ def make_deadly(stage, monkeypatch, folder, pids):
 
 
 @pytest.mark.parametrize(
-    "stages", [*([each] for each in STAGES), ["asking", "scoring"], ["scoring", "merging"]], ids="+".join
+    "stages",
+    [
+        *([each] for each in STAGES if each != "counting"),
+        pytest.param(["counting"], marks=pytest.mark.thorough),
+        pytest.param(["asking", "scoring"], marks=pytest.mark.thorough),
+        pytest.param(["scoring", "merging"], marks=pytest.mark.thorough),
+    ],
+    ids="+".join,
 )
 def test_workers_that_die_at_any_stage_change_nothing(client, monkeypatch, tmp_path, stages):
     client.wait_for_workers(3, timeout=60)

@@ -379,7 +379,16 @@ def ready(*args, before="", **options):
 
 
 @pytest.mark.usefixtures("interruptible")
-@pytest.mark.parametrize("delay", [0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6])
+@pytest.mark.parametrize(
+    "delay",
+    [
+        *(0.0, 0.1, 0.25, 0.4, 0.6),
+        *(
+            pytest.param(each, marks=pytest.mark.thorough)
+            for each in (0.02, 0.05, 0.15, 0.2, 0.3, 0.35, 0.45, 0.5, 0.55)
+        ),
+    ],
+)
 def test_an_interrupt_ends_with_130_or_the_whole_output(delay):
     with ready(*SCORE) as process:
         time.sleep(delay)

@@ -231,7 +231,10 @@ REAL = [
 ]
 
 
-@pytest.mark.parametrize("name", REAL)
+LARGE = {"bibtex/sklearn_ovr-labels.npy", "bibtex/napkinxc_br.txt.gz", "eurlex_attentionxml/attentionxml_tree0.txt.gz"}
+
+
+@pytest.mark.parametrize("name", [pytest.param(each, marks=[pytest.mark.thorough] * (each in LARGE)) for each in REAL])
 def test_real_predictions_go_through_every_format_and_come_back(tmp_path, realdata, name):
     path = realdata / name
     if not path.exists():

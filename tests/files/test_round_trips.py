@@ -10,8 +10,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy.sparse import csr_matrix
+from support.examples import examples
 
 import xmceval
 from xmceval.errors import UsageError
@@ -71,7 +72,7 @@ def test_scores_of_every_type_come_back_from_every_form(tmp_path, form, kind):
     dtype, values = SCORES[kind]
     path = tmp_path / FORMS[form]
 
-    @settings(max_examples=40)
+    @examples(1)
     @given(st.lists(st.dictionaries(KEYS, values, max_size=4), min_size=1, max_size=5).filter(any))
     def check(rows):
         expected = rows_of(as_scores(to_csr(rows, dtype)))

@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from support.examples import examples
 
-from xmceval.kernels.compile.decorators import PLAIN
 from xmceval.kernels.rows.copies import NOT_NOTICED, copy_rows
 from xmceval.rows.block import Scratch, SortedRows
 from xmceval.rows.matrices.storage import Csr
@@ -65,7 +65,7 @@ def test_any_entry_may_be_unusual(types, length, rng):
             check([usual[0], (ids, values), *usual[2:]], others, others, types)
 
 
-@settings(max_examples=20 if PLAIN else 200, deadline=None)
+@examples(5)
 @given(st.data(), st.sampled_from(TYPES), st.integers(0, 2**32 - 1))
 def test_rows_of_all_kinds_are_copied(data, types, seed):
     rng = np.random.default_rng(seed)

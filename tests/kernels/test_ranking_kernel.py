@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from support.examples import examples
 
 from xmceval.kernels.compile.decorators import PLAIN
 from xmceval.kernels.metrics import ranking
@@ -57,7 +58,7 @@ def test_rows_of_any_length_are_ranked_by_score_and_label(depth, kind, in_order,
         assert ranked(kernel, rows, depth) == expected(rows, depth)
 
 
-@settings(max_examples=10 if PLAIN else 300)
+@examples(10)
 @given(
     st.lists(st.lists(st.tuples(st.integers(0, N_LABELS), st.sampled_from([-1.0, 0.0, 0.25, 1e300]))), min_size=1),
     st.integers(1, 40),

@@ -6,8 +6,9 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from numba import config
+from support.examples import examples
 
 from xmceval.files.text.pairgrammar import parse_pairs
 from xmceval.kernels.text import anyline as text_kernel, lines as kernels, pairs as pairs_kernel
@@ -130,13 +131,12 @@ pair_rows = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(pair_rows, max_size=8), st.binary(max_size=70))
 def test_pairs_are_what_split_int_and_float_read(lines, before):
     check_pairs("".join(line + "\n" for line in lines).encode(), before)
 
 
-@settings(deadline=None, max_examples=300)
+@examples(10)
 @given(spellings)
 def test_every_value_has_the_bits_of_float(spelling):
     same_bits(value_of(spelling), np.array([float(spelling)]))
@@ -364,7 +364,6 @@ def test_the_same_value_many_times_is_read(value):
 
 
 @compiled_only
-@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(st.integers(0, 10**9), st.sampled_from([*itertools.chain(*ALIKE.values()), "1e-05", "2.5e+10"])),
@@ -453,7 +452,6 @@ def test_hard_values_without_room_are_reported():
     assert hard == 1
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(["", " ", "1:2", "#", " # x", "1:2 # y", "z" * 70, "\r", "z" * 63]), max_size=12))
 def test_rows_are_counted_and_skipped_alike(lines):
     text = "".join(line + "\n" for line in lines).encode()
@@ -465,7 +463,6 @@ def test_rows_are_counted_and_skipped_alike(lines):
     assert kernels.skip_rows(block, start, stop, len(ends)) == stop
 
 
-@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(

@@ -5,7 +5,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from support.examples import examples
 
 from xmceval.kernels.compile.decorators import PLAIN
 from xmceval.kernels.metrics.totals import (
@@ -30,7 +31,7 @@ SLOTS = 5
 BOUND = 256.0  # of values that are added eight at once
 MOST_ROWS = 1024
 LENGTHS = (1, 7, 8, 9, 16, 23) if PLAIN else (1, 7, 8, 9, 16, 23, MOST_ROWS - 1, MOST_ROWS, 2 * MOST_ROWS + 9)
-EXAMPLES = settings(max_examples=15 if PLAIN else 80, deadline=None)
+EXAMPLES = examples(2)
 
 EDGES = [
     *(0.0, -0.0, 5e-324, 1e-310, 2.0**-61, 2.0**-60, 1.5 * 2.0**-60, 2.0**-53, 1e-18, 1 / 3, 0.1, 1.0, 4.0, 255.0),

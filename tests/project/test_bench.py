@@ -1,88 +1,73 @@
 """The bench: what it says of figures, and that the README's picture and text are those of its figures."""
 
-import importlib.util
 import itertools
 import json
 import math
 import re
 import sys
-from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
-import bench_against
-import bench_picture
-import bench_readme
-import bench_record
-import bench_scaling
-import bench_tools
 import pytest
-from bench_processes import Usage
+from bench import __main__ as command, measure, peers, picture, scaling
+from bench.measure import Usage
 
 ROOT = Path(__file__).parents[2]
 FIGURES = json.loads((ROOT / "datasets/speed.json").read_text(encoding="utf-8"))
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-@pytest.fixture(scope="module")
-def bench():
-    loader = SourceFileLoader("bench", str(ROOT / "scripts/bench"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("bench", loader))
-    loader.exec_module(module)
-    return module
-
-
 def test_the_picture_is_drawn_from_the_figures():
-    assert bench_picture.draw(FIGURES) == (ROOT / "datasets/speed.svg").read_text(encoding="utf-8")
+    assert picture.draw(FIGURES) == (ROOT / "datasets/speed.svg").read_text(encoding="utf-8")
 
 
 def test_the_readme_has_the_figures():
-    assert bench_readme.bullet(FIGURES) in README
-    assert bench_readme.section(FIGURES) in README
-    assert bench_readme.with_figures(README, FIGURES) == README
+    assert picture.bullet(FIGURES) in README
+    assert picture.section(FIGURES) in README
+    assert picture.with_figures(README, FIGURES) == README
 
 
 def test_new_figures_reach_the_readme_and_the_picture():
     text = json.dumps(FIGURES)
-    ours = bench_readme.find(FIGURES, "amazon-3m")["wall"]["median"]
+    ours = picture.find(FIGURES, "amazon-3m")["wall"]["median"]
     changed = json.loads(text.replace(f'"median": {ours}', '"median": 123.4'))
-    assert bench_readme.with_figures(README, changed).count("123 s") == 2
+    assert picture.with_figures(README, changed).count("123 s") == 2
     slower = json.loads(text)
     for entry in slower["measured"]:
         entry["wall"]["median"] *= 2
-    assert bench_picture.draw(slower) != bench_picture.draw(FIGURES)
+    assert picture.draw(slower) != picture.draw(FIGURES)
 
 
 def test_all_tools_of_the_picture_agree_with_ours():
     compared = {each["contestant"] for each in FIGURES["agreement"]}
-    assert compared == set(bench_picture.lines_of(FIGURES["measured"])) - {"xmceval"}
+    assert compared == set(picture.lines_of(FIGURES["measured"])) - {"xmceval"}
     assert max(each["largest_difference"] for each in FIGURES["agreement"]) < 1e-6
 
 
 def test_names_in_the_picture_do_not_overlap():
-    placed = bench_picture.apart({"a": 100.0, "b": 101.0, "c": 99.0, "d": 30.0})
+    placed = picture.apart({"a": 100.0, "b": 101.0, "c": 99.0, "d": 30.0})
     heights = sorted(placed.values())
-    assert all(b - a >= bench_picture.LEAST_DISTANCE for a, b in itertools.pairwise(heights))
+    assert all(b - a >= picture.LEAST_DISTANCE for a, b in itertools.pairwise(heights))
     assert sorted(placed, key=placed.get) == ["d", "c", "a", "b"]
 
 
 def test_spread_is_that_of_the_numbers():
-    found = bench_record.spread([3.0, 1.0, 2.0, 5.0, 4.0])
+    found = measure.spread([3.0, 1.0, 2.0, 5.0, 4.0])
     assert found == {"median": 3, "min": 1, "max": 5, "quartiles": [2, 4], "interval": None}
-    assert bench_record.spread([1.0])["quartiles"] == [1, 1]
-    assert bench_record.spread([1.0, None]) is None
+    assert measure.spread([1.0])["quartiles"] == [1, 1]
+    assert measure.spread([1.0, None]) is None
 
 
 @pytest.mark.parametrize(("n", "dropped"), [(6, 0), (8, 0), (9, 1), (12, 2)])
 def test_interval_is_that_of_the_sign_test(n, dropped):
     numbers = [float(i) for i in range(n)]
-    assert bench_record.interval(numbers[::-1]) == [dropped, n - 1 - dropped]
+    assert measure.interval(numbers[::-1]) == [dropped, n - 1 - dropped]
     # the next narrower one covers less than 95 %
     assert 2 * sum(math.comb(n, i) for i in range(dropped + 2)) > 0.05 * 2**n
 
 
 def test_ratios_are_those_of_runs_in_the_same_turn():
     measured = {"a": [Usage(2.0, 1.0), Usage(9.0, 1.0)], "b": [Usage(1.0, 2.0), Usage(3.0, 4.0)]}
-    [found] = bench_record.ratios("x", measured, "b")
+    [found] = measure.ratios("x", measured, "b")
     assert (found["contestant"], found["to"]) == ("a", "b")
     assert (found["wall"]["min"], found["wall"]["max"], found["cpu"]["max"], found["peak"]) == (2, 3, 0.5, None)
 
@@ -98,12 +83,12 @@ def test_ratios_are_those_of_runs_in_the_same_turn():
     ],
 )
 def test_verdict_says_what_the_ratios_show(numbers, said):
-    assert bench_against.verdict(bench_record.spread(numbers)) == said
+    assert measure.verdict(measure.spread(numbers)) == said
 
 
 def test_an_unknown_revision_is_refused(tmp_path):
     with pytest.raises(SystemExit, match="no-such-revision is not a revision of"):
-        bench_against.install_revision("no-such-revision", tmp_path)
+        measure.install_revision("no-such-revision", tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -119,52 +104,52 @@ def test_an_unknown_revision_is_refused(tmp_path):
 )
 def test_growth_beyond_n_log_n_is_steep(cost, is_steep):
     sizes = (10, 100, 1000, 10_000)
-    assert bench_scaling.growth(sizes, [cost(n) for n in sizes])["is_steep"] is is_steep
+    assert scaling.growth(sizes, [cost(n) for n in sizes])["is_steep"] is is_steep
 
 
 def test_every_line_of_the_scaling_table_has_a_name_of_its_own():
-    names = [axis.name for axis in bench_scaling.AXES]
+    names = [axis.name for axis in scaling.AXES]
     assert len(names) == len(set(names))
 
 
 def test_a_tool_that_took_too_long_is_left_out_of_larger_sizes():
     entry = {"subject": "titles-250", "contestant": "a", "wall": {"median": 50}, "peak": {"median": 1000}}
-    assert bench_tools.can_hold("a", 250, [])
-    assert bench_tools.can_hold("a", 1000, [entry])
-    assert not bench_tools.can_hold("a", 4000, [entry])
-    assert not bench_tools.can_hold("a", 1000, [entry | {"wall": {"median": 61}}])
-    assert not bench_tools.can_hold("a", 1000, [entry | {"peak": {"median": 4000}}])
+    assert peers.can_hold("a", 250, [])
+    assert peers.can_hold("a", 1000, [entry])
+    assert not peers.can_hold("a", 4000, [entry])
+    assert not peers.can_hold("a", 1000, [entry | {"wall": {"median": 61}}])
+    assert not peers.can_hold("a", 1000, [entry | {"peak": {"median": 4000}}])
 
 
 def test_a_record_says_on_what_it_was_measured(tmp_path):
-    whole = bench_record.record("run", {"runs": 5}, {"measured": bench_record.entries("small", {"a": [Usage(1.0)]})})
-    bench_record.write(tmp_path / "a.json", whole)
+    whole = measure.record("run", {"runs": 5}, {"measured": measure.entries("small", {"a": [Usage(1.0)]})})
+    measure.write(tmp_path / "a.json", whole)
     assert json.loads((tmp_path / "a.json").read_text()) == whole
-    bench_record.write(tmp_path / "b.json", {"seconds": [1.23456789, 7]})
+    measure.write(tmp_path / "b.json", {"seconds": [1.23456789, 7]})
     assert json.loads((tmp_path / "b.json").read_text()) == {"seconds": [1.23457, 7]}
     assert list(whole)[:6] == ["format", "command", "options", "date", "machine", "versions"]
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", whole["date"])
     assert whole["measured"][0]["cpu"] is None
     for name in [*whole, *whole["machine"], *whole["versions"]]:
-        assert name in bench_record.FORM
+        assert name in measure.FORM
 
 
 @pytest.mark.parametrize("written", ["against", "--against"])
-def test_a_subcommand_may_be_written_as_an_option(bench, written, monkeypatch):
+def test_a_subcommand_may_be_written_as_an_option(written, monkeypatch):
     given = []
-    monkeypatch.setitem(bench.COMMANDS, "against", given.append)
+    monkeypatch.setitem(command.COMMANDS, "against", given.append)
     monkeypatch.setattr(sys, "argv", ["bench", written, "HEAD~1", "--runs", "3"])
-    assert bench.main() == 0
+    assert command.main() == 0
     assert (given[0].revision, given[0].runs, given[0].shapes) == ("HEAD~1", 3, ["small", "amazon-670k"])
 
 
-def test_a_check_that_finds_something_slow_fails(bench, monkeypatch):
-    monkeypatch.setattr(bench, "python", lambda *_: {"slow": ["text"]})
+def test_a_check_that_finds_something_slow_fails(monkeypatch):
+    monkeypatch.setattr(command, "figures_of", lambda *_: {"slow": ["text"]})
     monkeypatch.setattr(sys, "argv", ["bench", "check"])
-    assert bench.main() == 1
+    assert command.main() == 1
 
 
 def test_the_ratios_of_the_check_are_recorded():
-    kept = json.loads((ROOT / "scripts/bench_check.json").read_text(encoding="utf-8"))
+    kept = json.loads((ROOT / "scripts/bench/check.json").read_text(encoding="utf-8"))
     assert kept["command"] == "check"
     assert set(kept["check"]["ratios"]) == {"text", "matrices", "metrics", "labels", "whole rows", "logits"}

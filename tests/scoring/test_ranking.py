@@ -61,12 +61,12 @@ def mismatches(truth, scores, dense, **options):
 
 def test_rows_are_scikit_learns_on_dense_copies(rng):
     for scores in ([-1.0, -0.5, 0.0, 0.5, 1.0], rng.normal(size=200)):
-        truth, sparse, _ = random_rows(rng, 500, 9, scores)
+        truth, sparse, _ = random_rows(rng, 150, 9, scores)
         assert mismatches(truth, sparse, sparse.toarray(), unscored="zero") == []
 
 
 def test_unscored_labels_stand_below_all_others(rng):
-    truth, sparse, stored = random_rows(rng, 600, 9, [-1.0, -0.5, 0.0, 0.5, 1.0])
+    truth, sparse, stored = random_rows(rng, 200, 9, [-1.0, -0.5, 0.0, 0.5, 1.0])
     dense = np.where(stored, sparse.toarray(), -2.0)
     assert mismatches(truth, sparse, dense) == []
     with_minus_inf = sparse.copy()
@@ -77,7 +77,7 @@ def test_unscored_labels_stand_below_all_others(rng):
 
 def test_means_are_scikit_learns(rng):
     metrics = pytest.importorskip("sklearn.metrics")
-    truth, sparse, _ = random_rows(rng, 2000, 12, rng.normal(size=50))
+    truth, sparse, _ = random_rows(rng, 300, 12, rng.normal(size=50))
     dense, two = sparse.toarray(), truth.any(axis=1) & ~truth.all(axis=1)
     weights = rng.integers(0, 4, truth.shape[0]) * 0.7
     for weight in (None, weights):

@@ -6,9 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from judge import naive_pairs
 from scipy import stats
+from support.examples import examples
 
 from xmceval.statistics.paired import Differing, detectable, exchange_p, mean_of_runs, paired_test, welch
 
@@ -26,7 +27,7 @@ def rows_of_two(draw):
     return [draw(st.lists(OWN, min_size=n, max_size=n)) for _ in "ab"]
 
 
-@settings(max_examples=200, deadline=None)
+@examples(3)
 @given(rows_of_two())
 def test_p_of_few_rows_is_that_of_all_exchanges(drawn):
     a, b = drawn

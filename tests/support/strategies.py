@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from hypothesis import settings, strategies as st
+from hypothesis import strategies as st
 from judge import naive
-from numba import config
 from scipy.sparse import csr_matrix
+from support.examples import examples
 
-few = settings(max_examples=5 if config.DISABLE_JIT else 20)  # for tests that also have many rows made from a seed
+few = examples(0.5)  # for tests that also have many rows made from a seed
 K = st.integers(1, 7)  # often above the number of labels predicted, and of labels
 COARSE = st.sampled_from([-1.0, -0.0, 0.0, 0.5, 1.0])
 FINE = st.floats(-8, 8, width=32)

@@ -18,13 +18,10 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError
 from xmceval.files.arrays.npy import PIECE_BYTES, Header, damage_error
-from xmceval.kernels.rows.checksums import STEP, fold
 
 AnyArray = NDArray[Any]
 
 CAN_READ = hasattr(os, "preadv")  # whether the system reads at a place of a file, as threads have to
-
-FEW = 1 << 16  # bytes whose checksum zlib computes
 
 POLYNOMIAL = 0xEDB88320  # of CRC-32, the coefficient of x^31 in the lowest bit
 X_TO_8 = 1 << 23
@@ -115,7 +112,7 @@ class StoredArray:
         if n_read < buffer.size:
             shape = self.header.shape
             raise DataError(f"{self.name}: the file is truncated; its header declares shape {shape}")
-        self.runs.append(Run(start, stop, crc32(buffer)))
+        self.runs.append(Run(start, stop, zlib.crc32(buffer.data)))
         return buffer
 
     def check_end(self) -> None:
@@ -132,14 +129,6 @@ class StoredArray:
                 end = run.stop
         if combined_crc(runs) != self.crc:
             raise damage_error(self.name, BadZipFile(f"Bad CRC-32 for file '{self.member}'"))
-
-
-def crc32(data: NDArray[np.uint8]) -> int:
-    """Return the CRC-32 of some bytes."""
-    stop, rest = data.size // STEP * STEP, np.empty(16, dtype=np.uint8)
-    if data.size < FEW or not fold(data, stop, rest):
-        return zlib.crc32(data.data)
-    return zlib.crc32(data[stop:].data, zlib.crc32(rest.data, 0xFFFFFFFF))
 
 
 def combined_crc(runs: list[Run]) -> int:

@@ -15,13 +15,13 @@ from numba.core import event
 
 from xmceval.kernels import load_registries
 from xmceval.kernels.compile.forms import Helper, Instruction
-from xmceval.kernels.vector import eightrows, eights, instructions
+from xmceval.kernels.vector import eight_pairs, eight_rows, instructions
 
 OPTIONS = {"nogil": True, "error_model": "numpy"}
 
 _CHOOSING = threading.Lock()  # of a folder for numba's cache
 
-INSTRUCTIONS = {**vars(instructions), **vars(eights), **vars(eightrows)}
+INSTRUCTIONS = {**vars(instructions), **vars(eight_pairs), **vars(eight_rows)}
 
 
 def make_dispatcher(function: Callable[..., Any], folder: Path | None, mark: str) -> Any:

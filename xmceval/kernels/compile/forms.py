@@ -20,7 +20,7 @@ class Helper(NamedTuple):
 
 
 class Instruction(NamedTuple):
-    """What compiled code has under a name of `instructions` or `eights`."""
+    """What compiled code has under a name of the modules of `kernels/vector`."""
 
     name: str
 

@@ -261,31 +261,3 @@ def copy_sixteens(builder, indices, values, stop, labels, numbers):
         is_any = builder.icmp_unsigned("!=", builder.bitcast(builder.load(seen), SHORT), SHORT(0))
         found = builder.or_(found, builder.select(is_any, WORD(bit), WORD(0)))
     return found
-
-
-FOLDS = "+pclmul" in _FEATURES
-# Of a CRC-32: the remainders of x to the bits of 64 bytes, and of 16, + 32 and - 32, from the highest power down.
-BY_64_BYTES, BY_16_BYTES = (0x0154442BD4, 0x01C6E41596), (0x01751997D0, 0x00CCAA009E)
-
-
-@make_instruction(types.void)
-def fold_crc(builder, data, stop, rest):
-    """Write 16 bytes that have the same CRC-32, from 0 on, as the bytes up to `stop`, a multiple of 64 but not 0."""
-    pair = ir.VectorType(WORD, 2)
-    kind = ir.FunctionType(pair, [pair, pair, BYTE])
-    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.pclmulqdq")
-
-    def fold(x, powers, following):
-        parts = (builder.call(function, [x, ir.Constant(pair, powers), BYTE(which)]) for which in (0x00, 0x11))
-        return builder.xor(builder.xor(*parts), following)
-
-    sums = [cgutils.alloca_once_value(builder, load(builder, data, WORD(16 * i), pair)) for i in range(4)]
-    builder.store(builder.xor(builder.load(sums[0]), ir.Constant(pair, [2**32 - 1, 0])), sums[0])
-    with cgutils.for_range_slice(builder, WORD(64), stop, WORD(64), intp=WORD) as (at, _):
-        for i, total in enumerate(sums):
-            following = load(builder, data, builder.add(at, WORD(16 * i)), pair)
-            builder.store(fold(builder.load(total), BY_64_BYTES, following), total)
-    first, *others = (builder.load(total) for total in sums)
-    for other in others:
-        first = fold(first, BY_16_BYTES, other)
-    store(builder, first, rest, WORD(0))

@@ -1,6 +1,6 @@
 """A small bench for CI: processor time of scoring made data, in units of a plain loop that this process compiles.
 
-    scripts/bench check [--record]
+    python scripts/bench check [--record]
 
 The loop reads the bytes of the predictions and looks up each number, so that it waits for memory as scoring does. Both
 are measured in turns in one thread, and the least times are compared: how fast or busy the machine is divides out.
@@ -19,15 +19,15 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-import bench_data as data
 import numba
 import numpy as np
-from bench_record import machine
+from bench import data
+from bench.measure import machine
 from scipy.sparse import csr_matrix
 
 import xmceval
 
-RECORDED = Path(__file__).with_name("bench_check.json")
+RECORDED = Path(__file__).with_name("check.json")
 LIMIT, LIMIT_ELSEWHERE = 1.5, 3.0  # the second on another processor than the recorded one
 TURNS, ROUNDS = 9, 3  # turns of a round; rounds until all is within the limit
 TABLE = 1 << 20  # numbers that the loop looks up: as far apart in memory as propensities of a million labels

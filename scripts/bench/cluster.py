@@ -1,7 +1,7 @@
 """Measure scoring with Dask: one process against local clusters, what tasks cost, and what the scheduler carries.
 
-    scripts/bench_dask.py TRUTH PREDS [--train FILE] [--rounds N]
-    scripts/bench_dask.py --simulate
+    python -m bench.cluster TRUTH PREDS [--train FILE] [--rounds N]
+    python -m bench.cluster --simulate
 
 Times are medians; `part` is the time after start-up (the cluster runs, kernels are compiled), which is what a job of
 hours consists of. `--simulate` adds up synthetic totals of 10^10 rows.

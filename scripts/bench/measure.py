@@ -1,8 +1,16 @@
-"""What the figures of a run are worth: their spread, the machine and the versions, in one form for all subcommands."""
+"""What to measure, and what its figures are worth: whole processes in turns, their spread, the machine, revisions.
+
+Nothing here imports numpy: on Linux a child's peak memory begins at that of the process that started it. Another
+revision is installed apart from all else, into a folder for PYTHONPATH, so that both run in the same interpreter with
+the same numpy, scipy and numba; nothing of the environment is changed. Uncommitted changes belong to this tree. An
+installation is kept under the made data, by revision, and for this tree by its contents.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
+import io
 import json
 import math
 import os
@@ -10,13 +18,83 @@ import platform
 import statistics
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import tarfile
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from bench_processes import Usage
+
+@dataclass(frozen=True)
+class Command:
+    """What to run: one or more processes at the same time, and what to change in their environment."""
+
+    argvs: tuple[tuple[str, ...], ...]
+    env: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Seconds of wall clock, seconds of processor (user and system), and the largest process's peak in MB."""
+
+    wall: float
+    cpu: float | None = None
+    peak: float | None = None
+
+
+def measure(command: Command, printed: Path | None = None) -> Usage:
+    """Run the processes of a command side by side, and tell what they used; what they print may go to a file."""
+    with tempfile.TemporaryFile() as errors, open(printed or os.devnull, "wb") as output:
+        env = {**os.environ, **(command.env or {})}
+        start = time.perf_counter()
+        running = [subprocess.Popen(a, env=env, stdout=output, stderr=errors) for a in command.argvs]
+        used = [os.wait4(process.pid, 0) for process in running]
+        wall = time.perf_counter() - start
+        for process, argv, (_, status, _) in zip(running, command.argvs, used, strict=True):
+            process.returncode = os.waitstatus_to_exitcode(status)
+            if process.returncode:
+                errors.seek(0)
+                sys.exit(f"{' '.join(argv)}\nfailed:\n{errors.read().decode(errors='replace')[-2000:]}")
+    unit = 1e6 if sys.platform == "darwin" else 1e3  # ru_maxrss is in bytes there, in KiB elsewhere
+    cpu = sum(usage.ru_utime + usage.ru_stime for _, _, usage in used)
+    return Usage(wall, cpu, max(usage.ru_maxrss for _, _, usage in used) / unit)
+
+
+def alternate(commands: Mapping[str, Command], runs: int) -> dict[str, list[Usage]]:
+    """Measure A B C A B C ..., after one round that warms files and compiled kernels."""
+    found: dict[str, list[Usage]] = {name: [] for name in commands}
+    for turn in range(runs + 1):
+        for name, command in commands.items():
+            progress(f"{turn}/{runs} {name}")
+            usage = measure(command)
+            if turn:
+                found[name].append(usage)
+    progress("")
+    return found
+
+
+def progress(text: str) -> None:
+    """Show what is going on, on a terminal only."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def program() -> str:
+    """Return the xmceval that is installed beside this interpreter."""
+    path = Path(sys.executable).parent / "xmceval"
+    return str(path) if path.exists() else sys.exit(f"{path} is not there: install xmceval, or use that python")
+
+
+def score(paths: Mapping[str, str], threads: int | None = None, command: str | None = None) -> tuple[str, ...]:
+    """Return the command line that is measured."""
+    limit = () if threads is None else ("--threads", str(threads))
+    files = (paths["truth"], paths["preds"], "--train", paths["train"])
+    return (command or program(), "score", *files, "-k", "1,3,5", "-o", "json", *limit)
+
 
 Figures = dict[str, Any]
 Measured = Mapping[str, Sequence[Usage]]  # of each contestant, one for each turn
@@ -197,15 +275,98 @@ def git(folder: Path, *arguments: str) -> str | None:
     return done.stdout.strip()
 
 
-def python(script: str, *arguments: str) -> Any:
-    """Run a script that stands beside this one in a process of its own, and return the JSON in its last line."""
-    argv = [sys.executable, str(Path(__file__).resolve().parent / script), *arguments]
-    done = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+def module(name: str, *arguments: str, python: str = sys.executable) -> Command:
+    """Return the command that runs a module of this folder."""
+    return Command(((python, "-m", f"bench.{name}", *arguments),), {"PYTHONPATH": str(SCRIPTS)})
+
+
+def figures_of(name: str, *arguments: str, python: str = sys.executable) -> Any:
+    """Run a module of this folder in a process of its own, and return the JSON in its last line."""
+    command = module(name, *arguments, python=python)
+    env = {**os.environ, **(command.env or {})}
+    done = subprocess.Popen(command.argvs[0], env=env, stdout=subprocess.PIPE, text=True)
     last = ""
     for line in done.stdout or ():
         if last:
             print(last, end="", flush=True)
         last = line
     if done.wait():
-        sys.exit(f"{script} failed")
+        sys.exit(f"bench.{name} failed")
     return json.loads(last)
+
+
+SCRIPTS = Path(__file__).resolve().parents[1]
+ROOT = SCRIPTS.parent
+SOURCES = ("pyproject.toml", "README.md", "LICENSE", "xmceval", "datasets")  # what an installation is made from
+LEAST = 0.01  # a smaller difference than this is not reported, however consistent
+
+
+def command_of(installed: Path, arguments: tuple[str, ...]) -> Command:
+    """Return the command that runs an installation; its compiled kernels are its own."""
+    env = {"PYTHONPATH": str(installed), "NUMBA_CACHE_DIR": str(installed / "kernels")}
+    return Command(((str(installed / "bin" / "xmceval"), *arguments),), env)
+
+
+def install_revision(name: str, folder: Path) -> Path:
+    """Install a revision of this repository, unless that was done before, and return where."""
+    commit = git(ROOT, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+    if commit is None:
+        sys.exit(f"{name} is not a revision of {ROOT}")
+    home = folder / f"{commit[:16]}-{interpreter()}"
+    if not home.exists():
+        archive = subprocess.run(["git", "-C", str(ROOT), "archive", commit], check=True, stdout=subprocess.PIPE).stdout
+        with tempfile.TemporaryDirectory() as source:
+            with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+                tar.extractall(source, filter="data")
+            install(Path(source), home)
+    return home
+
+
+def install_tree(folder: Path) -> Path:
+    """Install this tree as it is now, unless that was done before, and return where."""
+    digest = hashlib.sha256()
+    for path in sources():
+        digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes() + b"\0")
+    home = folder / f"tree-{digest.hexdigest()[:16]}-{interpreter()}"
+    if not home.exists():
+        with tempfile.TemporaryDirectory() as source:
+            for path in sources():
+                copy = Path(source) / path.relative_to(ROOT)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_bytes(path.read_bytes())
+            install(Path(source), home)
+    return home
+
+
+def sources() -> Iterator[Path]:
+    """Yield the files of this tree that an installation is made from."""
+    for name in SOURCES:
+        path = ROOT / name
+        found = sorted(path.rglob("*")) if path.is_dir() else [path]
+        yield from (each for each in found if each.is_file() and "__pycache__" not in each.parts)
+
+
+def interpreter() -> str:
+    """Return a word for this interpreter: an installation names it in its first line."""
+    return hashlib.sha256(sys.executable.encode()).hexdigest()[:6]
+
+
+def install(source: Path, home: Path) -> None:
+    """Install a source tree, without what it depends on, into a folder that appears when it is whole."""
+    print(f"installing into {home}", file=sys.stderr)
+    part = home.with_name(f"{home.name}.{os.getpid()}")
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    subprocess.run([*pip, "--target", str(part), str(source)], check=True, stdout=sys.stderr)
+    part.rename(home)
+
+
+def verdict(ratio: dict[str, Any]) -> str:
+    """Say in words what the ratios of one figure show."""
+    if ratio["interval"] is None:
+        return f"too few runs to tell ({ratio['min']:.2f} to {ratio['max']:.2f})"
+    (low, high), middle = ratio["interval"], ratio["median"]
+    if low <= 1 <= high or abs(middle - 1) < LEAST:
+        return f"no difference beyond noise ({middle:.3f} times, {low:.3f} to {high:.3f})"
+    if middle > 1:
+        return f"{middle:.2f} times slower ({low:.2f} to {high:.2f})"
+    return f"{1 / middle:.2f} times faster ({1 / high:.2f} to {1 / low:.2f})"

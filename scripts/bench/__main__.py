@@ -1,7 +1,7 @@
-#!/usr/bin/env python3
 """Measure xmceval: as whole processes beside `wc -w`, `cat`, other tools and other revisions, and in memory.
 
-All data are made, of the shape of real sets. A subcommand may be written as an option: scripts/bench --against REV.
+All data are made, of the shape of real sets. A subcommand may be written as an option:
+`python scripts/bench --against REV`.
 """
 
 from __future__ import annotations
@@ -15,16 +15,36 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from bench_against import command_of, install_revision, install_tree, verdict
-from bench_picture import FIGURES, LARGE, OURS, ROWS, UTF8, WORDS
-from bench_processes import Command, Usage, alternate, measure, program, score
-from bench_readme import redraw
-from bench_record import FORM, Figures, entries, provenance, python, ratios, record, table, write
-from bench_tools import agreement, can_hold, measure_tools, replaced, tools_of
+if not __package__:  # run as `python scripts/bench`
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+from bench.measure import (
+    FORM,
+    Command,
+    Figures,
+    Usage,
+    alternate,
+    command_of,
+    entries,
+    figures_of,
+    install_revision,
+    install_tree,
+    measure,
+    program,
+    provenance,
+    ratios,
+    record,
+    score,
+    table,
+    verdict,
+    write,
+)
+from bench.peers import agreement, can_hold, measure_tools, replaced, tools_of
+from bench.picture import FIGURES, LARGE, OURS, ROWS, UTF8, WORDS, redraw
 
 # This process never imports numpy: on Linux a child's peak memory begins at that of the process that started it.
 SHAPES = ("small", "amazon-670k", "amazon-3m")
-RECORDED = Path(__file__).with_name("bench_check.json")
+RECORDED = Path(__file__).with_name("check.json")
 TITLES = tuple(f"titles-{rows}" for rows in ROWS)
 MEMORY_SHAPES = ("rows-40k", "rows-80k", "rows-160k", "rows-320k")
 
@@ -41,7 +61,7 @@ def made(options: argparse.Namespace, shape: str) -> dict[str, str]:
 
 def make(options: argparse.Namespace) -> None:
     """Make the data of a shape and print the paths."""
-    import bench_data as data
+    from bench import data
 
     layout = data.Layout(options.order, options.digits, options.value)
     paths = data.make(options.shape, data.SHAPES[options.shape], Path(options.dir or data.default_dir()), layout)
@@ -149,7 +169,7 @@ def startup(options: argparse.Namespace) -> Figures:
 
 def arrays(options: argparse.Namespace) -> Figures:
     """Measure xmceval.score on CSR matrices in memory: the first call and the later ones, in a process of its own."""
-    found = python("bench_arrays.py", options.shape, str(options.runs))
+    found = figures_of("arrays", options.shape, str(options.runs))
     calls = [Usage(**each) for each in found["calls"]]
     measured = entries(options.shape, {"first call": calls[:1], "later calls": calls[1:]})
     print(table(f"{options.shape}: CSR float32, int32 in memory; P@1 {found['P@1']:.4f}", measured))
@@ -158,7 +178,7 @@ def arrays(options: argparse.Namespace) -> Figures:
 
 def dense(options: argparse.Namespace) -> Figures:
     """Measure a batch of dense logits, 256 x 1,000,000, beside one pass over its memory, numpy and torch."""
-    found = python("bench_arrays.py", "dense", str(options.runs))
+    found = figures_of("arrays", "dense", str(options.runs))
     figures: Figures = {"measured": [], "ratios": [], "peak_beyond_matrix_mb": found["peak"]}
     print(f"256 x 1,000,000 logits in memory; {found['peak']:.0f} MB beyond the matrix")
     for batch, walls in found["batches"].items():
@@ -169,14 +189,19 @@ def dense(options: argparse.Namespace) -> Figures:
     return figures
 
 
+def evaluator(options: argparse.Namespace) -> Figures:
+    """Measure `Evaluator.update` on batches of 256 lists of 100 labels, beside torchmetrics where it is installed."""
+    return {"microseconds": figures_of("arrays", "evaluator", str(options.runs))}
+
+
 def scaling(options: argparse.Namespace) -> Figures:
     """Measure how cost grows with rows, labels, predictions, k, metrics, systems ...; say where faster than n log n."""
-    return {"scaling": python("bench_scaling.py", options.only)}
+    return {"scaling": figures_of("scaling", options.only)}
 
 
 def check(options: argparse.Namespace) -> Figures:
     """Compare processor times with a loop that is timed in the same process; fail if far slower than was recorded."""
-    found = python("bench_check.py", *(["--record"] if options.record else []))
+    found = figures_of("check", *(["--record"] if options.record else []))
     figures = {"check": found, "failed": bool(found["slow"])}
     if options.record:
         write(RECORDED, record("check", {}, figures))
@@ -210,6 +235,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], Figures | None]] = {
     "against": against,
     "arrays": arrays,
     "dense": dense,
+    "evaluator": evaluator,
     "memory": memory,
     "startup": startup,
     "scaling": scaling,

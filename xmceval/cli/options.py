@@ -14,8 +14,7 @@ from click.core import ParameterSource
 from xmceval.cli import completion
 from xmceval.errors import UsageError
 from xmceval.metrics.table import DEFAULT_CUTOFFS
-from xmceval.report.forms.columns import WIDTH
-from xmceval.report.forms.layout import Layout
+from xmceval.report.forms.layout import WIDTH, Layout
 from xmceval.report.forms.registry import DRAWN, FORMS
 from xmceval.scoring.options import GROUPS, Options, specs
 from xmceval.scoring.spec import Spec

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from xmceval.files.writing.wholetext import save_text
-from xmceval.report.forms.columns import WIDTH
-from xmceval.report.forms.layout import DEFAULT, Layout
+from xmceval.report.forms.layout import DEFAULT, WIDTH, Layout
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Collection, Sequence
 
 from xmceval.errors import escaped
+from xmceval.report.forms.layout import WIDTH
 
-WIDTH = 80  # columns of text, where there is no terminal
 NARROWEST = 24  # of wrapped text: where a terminal leaves less, lines are longer than it
 ISOLATE, END_ISOLATE = "\u2066", "\u2069"  # text between them does not turn the line round
 RIGHT_TO_LEFT = {"R", "AL", "AN"}

@@ -11,9 +11,9 @@ from typing import Any
 
 from xmceval.errors import UsageError
 from xmceval.metrics.measure import Measure
-from xmceval.report.forms.columns import WIDTH
 from xmceval.scoring.options import option, specs
 
+WIDTH = 80  # columns of text, where there is no terminal
 PLACES = 2  # decimal places of percentages and of values that are no shares
 MORE_IN_FRACTIONS = 2  # decimal places, so that 0.6860 has the digits of 68.60
 MOST_PLACES = 12

@@ -8,8 +8,9 @@ from dataclasses import asdict
 from typing import Any
 
 from xmceval.labels.catalogue import Dataset, Published, datasets, published
-from xmceval.report.forms.columns import WIDTH, align_columns, align_terms
+from xmceval.report.forms.columns import align_columns, align_terms
 from xmceval.report.forms.csvlines import write_lines
+from xmceval.report.forms.layout import WIDTH
 from xmceval.report.sheet.model import Listing
 from xmceval.version import DATASETS_SCHEMA
 

@@ -11,7 +11,8 @@ from typing import Any
 from xmceval.errors import listed
 from xmceval.files.formats.format import SCORES, TRUTH, Known, Sample
 from xmceval.files.formats.formattable import KNOWN
-from xmceval.report.forms.columns import WIDTH, align_terms, wrap_text
+from xmceval.report.forms.columns import align_terms, wrap_text
+from xmceval.report.forms.layout import WIDTH
 from xmceval.version import FORMATS_SCHEMA
 
 GROUPS: Mapping[tuple[str, ...], str] = MappingProxyType(

@@ -13,8 +13,9 @@ from xmceval.metrics.entry import FAMILIES, Metric
 from xmceval.metrics.measure import AVERAGE_TEXT, Measure
 from xmceval.metrics.names import ALIASES, parse
 from xmceval.metrics.table import METRICS
-from xmceval.report.forms.columns import WIDTH, align_columns, align_terms, wrap_text
+from xmceval.report.forms.columns import align_columns, align_terms, wrap_text
 from xmceval.report.forms.csvlines import write_lines
+from xmceval.report.forms.layout import WIDTH
 from xmceval.report.sheet.model import Listing
 from xmceval.version import METRICS_SCHEMA
 

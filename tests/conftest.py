@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
-from support import examples, schemas
+from support import examples
 
 settings.register_profile(
     "xmceval",
@@ -17,15 +17,6 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("xmceval")
-
-
-@pytest.fixture(autouse=True, scope="session")
-def checked_documents():
-    """Check every JSON document that a test makes the program write; nobody else's ``json`` is touched."""
-    with pytest.MonkeyPatch.context() as patch:
-        for module in schemas.find_writers():
-            patch.setattr(module, "json", schemas.Json)
-        yield
 
 
 @pytest.fixture

@@ -8,18 +8,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below returns
     from xmceval.api.comparing.compare import compare as compare
     from xmceval.api.comparing.comparerows import compare_rows as compare_rows
-    from xmceval.api.curves.grouped import (
-        auc as auc,
-        group_auc as group_auc,
-        group_aucs as group_aucs,
-        roc_auc as roc_auc,
-    )
-    from xmceval.api.curves.labelcurves import (
-        label_average_precision as label_average_precision,
-        label_precision_recall_curve as label_precision_recall_curve,
-        label_roc_auc as label_roc_auc,
-        label_roc_curve as label_roc_curve,
-    )
     from xmceval.api.dropins.aucs import (
         average_precision_score as average_precision_score,
         roc_auc_score as roc_auc_score,
@@ -43,6 +31,12 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
         recall_score as recall_score,
     )
     from xmceval.api.dropins.indicators import UndefinedMetricWarning as UndefinedMetricWarning
+    from xmceval.api.dropins.labelcurves import (
+        label_average_precision as label_average_precision,
+        label_precision_recall_curve as label_precision_recall_curve,
+        label_roc_auc as label_roc_auc,
+        label_roc_curve as label_roc_curve,
+    )
     from xmceval.api.dropins.rankingmetrics import (
         coverage_error as coverage_error,
         dcg_score as dcg_score,
@@ -55,6 +49,12 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
     from xmceval.api.files.fuse import Fused as Fused, fuse as fuse
     from xmceval.api.files.inspect import inspect as inspect
     from xmceval.api.files.propensityfile import write_inverse_propensities as write_inverse_propensities
+    from xmceval.api.groupauc import (
+        auc as auc,
+        group_auc as group_auc,
+        group_aucs as group_aucs,
+        roc_auc as roc_auc,
+    )
     from xmceval.api.loops.evaluator import Evaluator as Evaluator
     from xmceval.api.merge import merge as merge
     from xmceval.api.scoring.at_k import (
@@ -118,14 +118,14 @@ _HOME = {
     "UndefinedMetricWarning": "api.dropins.indicators",
     "roc_curve": "api.dropins.curvepoints",
     "precision_recall_curve": "api.dropins.curvepoints",
-    "label_roc_curve": "api.curves.labelcurves",
-    "label_precision_recall_curve": "api.curves.labelcurves",
-    "label_roc_auc": "api.curves.labelcurves",
-    "label_average_precision": "api.curves.labelcurves",
-    "roc_auc": "api.curves.grouped",
-    "group_auc": "api.curves.grouped",
-    "group_aucs": "api.curves.grouped",
-    "auc": "api.curves.grouped",
+    "label_roc_curve": "api.dropins.labelcurves",
+    "label_precision_recall_curve": "api.dropins.labelcurves",
+    "label_roc_auc": "api.dropins.labelcurves",
+    "label_average_precision": "api.dropins.labelcurves",
+    "roc_auc": "api.groupauc",
+    "group_auc": "api.groupauc",
+    "group_aucs": "api.groupauc",
+    "auc": "api.groupauc",
     "Evaluator": "api.loops.evaluator",
     "inspect": "api.files.inspect",
     "check_table": "api.files.checktable",

@@ -41,7 +41,7 @@ def measure(setup, systems, rounds):
     walls, cpus = [], []
     for _ in range(rounds):
         start, cpu = time.perf_counter(), time.process_time()
-        [result] = score_systems(setup, systems)
+        [result] = score_systems(setup, systems).results
         walls.append(time.perf_counter() - start)
         cpus.append(time.process_time() - cpu)
     return statistics.median(walls), statistics.median(cpus), result

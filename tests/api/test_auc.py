@@ -94,10 +94,10 @@ def test_weight_2_repeats_and_weight_0_removes(rows, data):
     np.testing.assert_array_equal(one.positive, two.positive)
 
 
-def test_a_million_entries_have_scikit_learns_value():
+def test_many_entries_have_scikit_learns_value():
     sklearn_metrics = pytest.importorskip("sklearn.metrics")
     rng = np.random.default_rng(0)
-    y_score = np.round(rng.normal(size=1_000_000), 3)
+    y_score = np.round(rng.normal(size=200_000), 3)
     y_true = (y_score + rng.normal(size=y_score.size) > 0.5).astype(int)
     weight = rng.random(y_true.size)
     assert xmceval.roc_auc(y_true, y_score) == pytest.approx(sklearn_metrics.roc_auc_score(y_true, y_score), abs=1e-12)
@@ -153,7 +153,6 @@ words = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_
 scores = st.floats(allow_nan=False) | st.integers(-(10**25), 10**25).map(float) | st.sampled_from([0.5, 1e22, -0.0])
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.tuples(words | st.integers(0, 10**20).map(str), st.integers(0, 1), scores), min_size=1, max_size=20),
     st.sampled_from(["\n", "\r\n"]),

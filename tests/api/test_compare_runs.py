@@ -9,6 +9,7 @@ from scipy import stats
 
 import xmceval
 from xmceval.errors import UsageError, XmcevalWarning
+from xmceval.rows.matrices import matrices
 
 N_ROWS, N_LABELS = 40, 12
 
@@ -40,6 +41,20 @@ def test_few_runs_are_compared_by_rows(data):
         assert each.p == pytest.approx(expected.pvalue, rel=1e-9)
         assert (each.low, each.high) == pytest.approx(tuple(expected.confidence_interval()), rel=1e-9)
         assert (each.n, each.unit, each.wins) == (N_ROWS, "row", None)
+
+
+def test_rows_without_a_value_are_left_out_of_means_of_runs_in_blocks_of_any_size(data, monkeypatch):
+    """AUC has no value in rows of one class; they are counted to the end, also after many rows differ."""
+    y_true, runs = data
+    y_true[::3] = 0
+    y_true = np.tile(y_true, (10, 1))
+    systems = {"a": [np.tile(each, (10, 1)) for each in runs[:2]], "b": np.tile(runs[2], (10, 1))}
+    whole = xmceval.compare(y_true, systems, metrics="AUC")
+    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", 100)
+    parts = xmceval.compare(y_true, systems, metrics="AUC")
+    [each] = whole.differences
+    assert each.n == np.count_nonzero(y_true.any(axis=1))
+    assert parts.differences == whole.differences
 
 
 def test_three_runs_of_both_are_compared_by_runs(data):

@@ -63,7 +63,7 @@ def test_score_and_compare_are_those_of_one_process(client):
 
 def test_a_worker_that_is_killed_changes_nothing(client):
     options, systems = Options.of(OPTIONS), [Named(A)]
-    expected = texts(score_systems(Setup.of(TRUTH, options, systems), systems)[0])
+    expected = texts(score_systems(Setup.of(TRUTH, options, systems), systems).results[0])
     pids, killed = client.run(os.getpid), []
 
     def kill_one(_):
@@ -73,7 +73,7 @@ def test_a_worker_that_is_killed_changes_nothing(client):
 
     tasks = DaskTasks(client)
     setup = Setup.of(TRUTH, options, systems, engine=Engine(tasks, part_bytes=2000))
-    [result] = score_systems(setup, systems, progress=kill_one)
+    [result] = score_systems(setup, systems, progress=kill_one).results
     assert texts(result) == expected
     client.wait_for_workers(3, timeout=60)
     assert killed
@@ -119,7 +119,7 @@ def test_workers_that_die_at_any_stage_change_nothing(client, monkeypatch, tmp_p
         truth, scores = sp.csr_matrix(rng.random((300, 20)) < 0.2, dtype=float), sp.csr_matrix(rng.random((300, 20)))
     options, systems = Options.of({"k": 1, "metrics": "P"}), [Named(scores)]
     setup = Setup.of(truth, options, systems, engine=Engine(DaskTasks(client), part_bytes=2000))
-    [result] = score_systems(setup, systems)
+    [result] = score_systems(setup, systems).results
     assert [each.n_died for each in deadly] == [1] * len(stages)
     assert texts(result) == texts(xmceval.score(truth, scores, k=1, metrics="P"))
 

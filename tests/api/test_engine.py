@@ -14,6 +14,10 @@ import xmceval
 from xmceval import DataError, UsageError
 from xmceval.api.cluster.engine import Engine
 from xmceval.api.comparing.compare import compare_systems
+from xmceval.api.extras.plots import CollectGain, CollectReliability
+from xmceval.api.extras.savelabels import SaveLabels
+from xmceval.api.extras.saverows import SaveRows
+from xmceval.api.extras.savestate import SaveState
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup
 from xmceval.files.io import byteranges, chunks
@@ -123,9 +127,9 @@ def both(y_true, systems, part_bytes=4000, **options):
     """Return what one process and what tasks make of systems, and the tasks."""
     chosen = Options.of(options)
     systems = [Named(find_shards(each, are_scores=True)) for each in systems]
-    one = score_systems(Setup.of(y_true, chosen, systems), systems)
+    one = score_systems(Setup.of(y_true, chosen, systems), systems).results
     tasks = PickledTasks()
-    parts = score_systems(Setup.of(y_true, chosen, systems, engine=Engine(tasks, part_bytes)), systems)
+    parts = score_systems(Setup.of(y_true, chosen, systems, engine=Engine(tasks, part_bytes)), systems).results
     return one, parts, tasks
 
 
@@ -239,11 +243,35 @@ def test_what_needs_single_rows_is_refused_by_name():
     ):
         setup = Setup.of(truth, Options.of(options), systems, engine=Engine(PickledTasks()))
         with pytest.raises(UsageError, match=message):
-            score_systems(setup, systems, save_rows=None if "k" not in options else "rows.npz")
+            score_systems(setup, systems, [SaveRows("rows.npz")] if "k" in options else [])
     fused = [Named(xmceval.fuse([scores, scores]))]
     setup = Setup.of(truth, Options.of({"metrics": "P"}), fused, engine=Engine(PickledTasks()))
     with pytest.raises(UsageError, match="fused on the way are not available with Dask"):
         score_systems(setup, fused)
+
+
+@pytest.mark.parametrize("weights", [None, np.arange(N_ROWS) % 4])
+def test_pictures_of_systems_are_counted_in_parts(weights):
+    """What `gain` and `calibration` show adds up like totals, also beside other counts by label."""
+    truth, scores = make_matrices()
+    scores /= 2  # probabilities
+    systems = [Named(write_text("p.txt", scores)), Named(write_text("q.txt", scores[:, ::-1]))]
+    options = Options.of({"k": [1, 3], "metrics": "P,macroF1,ECE(bins=7)", "train": truth, "sample_weight": weights})
+    write_text("t.txt", truth)
+    extras = [CollectGain(), CollectReliability()]
+    found = []
+    for more in ({}, {"engine": Engine(PickledTasks(), 4000)}):
+        setup = Setup.of("t.txt", options, systems, needs_counts=True, **more)
+        found.append(score_systems(setup, systems, [SaveLabels(f"{len(found)}.csv"), *extras]).results)
+    plain = score_systems(Setup.of("t.txt", options, systems), systems, [SaveLabels("plain.csv")]).results
+    for one, parts, alone in zip(*found, plain, strict=True):
+        assert one.reliability == parts.reliability
+        assert one.reliability.ece == one["ECE(bins=7)@1"]
+        for name in ("counts", "n_labels", "true", "hits"):
+            np.testing.assert_array_equal(getattr(one.gain, name), getattr(parts.gain, name))
+        assert one.gain.hits.sum() > 0
+        assert (str(one), str(parts)) == (str(alone), str(alone)), "the values are those without pictures"
+    assert Path("0.csv").read_bytes() == Path("1.csv").read_bytes() == Path("plain.csv").read_bytes()
 
 
 def test_saved_states_and_labels_are_those_of_one_process():
@@ -252,8 +280,8 @@ def test_saved_states_and_labels_are_those_of_one_process():
     write_text("t.txt", truth)
     for name, more in (("one", {}), ("parts", {"engine": Engine(PickledTasks(), 4000)})):
         setup = Setup.of("t.txt", options, systems, **more)
-        score_systems(setup, systems, save_labels=f"{name}.csv")
-        score_systems(setup, systems, save_state=f"{name}.state")
+        score_systems(setup, systems, [SaveLabels(f"{name}.csv")])
+        score_systems(setup, systems, [SaveState(f"{name}.state", None)])
     assert Path("one.csv").read_bytes() == Path("parts.csv").read_bytes()
     assert xmceval.merge(["one.state"])["P@1"] == xmceval.merge(["parts.state"])["P@1"]
     with pytest.raises(DataError, match="of the same rows"):

@@ -13,7 +13,7 @@ import xmceval
 from xmceval.api.files.convert import convert
 from xmceval.errors import DataError
 from xmceval.files.arrays import archive, npz, storedmembers
-from xmceval.files.arrays.storedmembers import Run, combined_crc
+from xmceval.files.arrays.storedmembers import ByteRun, combined_crc
 from xmceval.files.opening import open_scores
 from xmceval.rows.matrices import matrices
 
@@ -41,7 +41,7 @@ def read(path):
 @given(content=st.binary(max_size=300), cuts=st.lists(st.integers(0, 300), max_size=6))
 def test_checksums_of_runs_make_that_of_the_whole(content, cuts):
     ends = [0, *sorted(min(cut, len(content)) for cut in cuts), len(content)]
-    runs = [Run(i, j, zlib.crc32(content[i:j])) for i, j in pairwise(ends)]
+    runs = [ByteRun(i, j, zlib.crc32(content[i:j])) for i, j in pairwise(ends)]
     assert combined_crc(runs) == zlib.crc32(content)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from xmceval.inspection.tally import LONG_ROW, EntrySpread, RowCounts, spread_of_labels, spread_of_rows, tally_rows
+from xmceval.inspection.tally import LONG_ROW, RowCounts, Spread, spread_of_labels, spread_of_rows, tally_rows
 from xmceval.kernels.rows import tally as kernel
 from xmceval.rows.matrices import matrices
 from xmceval.rows.matrices.matrices import csr_source
@@ -81,9 +81,9 @@ def test_counts_are_named_in_the_order_of_the_kernels_slots():
 def test_spreads_have_bins_of_doubling_width():
     tally = tally_rows(source_of([[], [(0, 1.0)], [(0, 1.0), (1, 1.0)], [(0, 1.0), (2, 1.0), (3, 1.0)]]), Width(), 1)
     rows = spread_of_rows(tally)
-    assert rows == EntrySpread(0, 1.0, 1.5, 3, ((0, 0, 1, 0.0), (1, 1, 1, 1 / 6), (2, 3, 2, 5 / 6)))
+    assert rows == Spread(0, 1.0, 1.5, 3, ((0, 0, 1, 0.0), (1, 1, 1, 1 / 6), (2, 3, 2, 5 / 6)))
     labels = spread_of_labels(np.array([1, 1, 1, 3]))
-    assert labels == EntrySpread(1, 1.0, 1.5, 3, ((1, 1, 3, 0.5), (2, 3, 1, 0.5)))
+    assert labels == Spread(1, 1.0, 1.5, 3, ((1, 1, 3, 0.5), (2, 3, 1, 0.5)))
     assert spread_of_labels(np.array([], dtype=np.int64)) is None
 
 

@@ -161,7 +161,7 @@ DESCRIPTIONS = {
     *("xmceval.metrics.cells", "xmceval.metrics.further", "xmceval.metrics.table"),
     *(module for module in MODULES if module.startswith("xmceval.files.formats.")),
     *("xmceval.report.listings.metriclist", "xmceval.report.listings.formatlist"),
-    *("xmceval.report.forms.layout", "xmceval.report.schemas.fileschemas"),
+    *("xmceval.report.forms.layout", "xmceval.report.fields.filefields", "xmceval.report.fields.inspectfields"),
     "xmceval.report.page.pageparts",  # a property of CSS
 }
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*|(?<![\w-])-[mkAB] ")

@@ -11,7 +11,6 @@ from xmceval.errors import DataError
 from xmceval.kernels.rows import dense as kernels
 from xmceval.rows.matrices import dense, matrices
 from xmceval.rows.matrices.storage import BFLOAT16, BFloat16Matrix, rounded
-from xmceval.scoring import evaluate
 
 METRICS = ["P", "nDCG", "PSP", "AP", "RR", "microF1", "P(rel=2)@1", "nDCG(gain=exp)"]
 DTYPES = ["f4", "f8", "f2", "bfloat16", "i1", "i8", "g"]
@@ -36,7 +35,7 @@ def whole(monkeypatch):
 
     def score(*args, **options):
         with monkeypatch.context() as patch:
-            patch.setattr(evaluate, "selecting", lambda source, _: source)
+            patch.setattr(matrices.MatrixSource, "selecting", lambda source, _: source)
             return content(xmceval.score(*args, **options))
 
     return score

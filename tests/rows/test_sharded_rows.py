@@ -9,7 +9,7 @@ from xmceval import Shards
 from xmceval.errors import DataError, UsageError
 from xmceval.rows.lockstep import Lockstep
 from xmceval.rows.matrices.matrices import as_scores, as_truth
-from xmceval.rows.sharded import ShardedSource
+from xmceval.rows.sources import ShardedSource
 
 EYE = np.eye(4)
 
@@ -122,7 +122,7 @@ def test_warnings_of_many_shards_are_counted():
 
 def test_rows_that_are_held_are_read_again_and_freed(monkeypatch):
     save_npz("a.npz", csr_matrix(EYE).tocoo())
-    from xmceval.rows.sharded import ReopenedSource
+    from xmceval.rows.sources import ReopenedSource
 
     opened = []
     blocks = ReopenedSource.blocks
@@ -132,7 +132,7 @@ def test_rows_that_are_held_are_read_again_and_freed(monkeypatch):
 
 
 def test_the_name_of_a_file_of_labels_does_not_make_shards_be_read_again(monkeypatch):
-    from xmceval.rows.sharded import ReopenedSource
+    from xmceval.rows.sources import ReopenedSource
 
     monkeypatch.setattr(ReopenedSource, "blocks", lambda _: pytest.fail("the rows of text are never held"))
     for name, content in (("held in memory.txt", "a\nb\n"), ("t-1.txt", "a\n"), ("t-2.txt", "b\n")):

@@ -1,7 +1,9 @@
 """Programs: every measure has one task, every rule of the table is implemented, and unknown rules are errors."""
 
+import pickle
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from support.measures import names_of
 
@@ -11,6 +13,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
 from xmceval.scoring.program import KINDS, compile_program
+from xmceval.scoring.tasks.labelwise import Labelwise
 
 
 def measures(name):
@@ -61,3 +64,22 @@ def test_a_whole_list_takes_only_discounts_that_there_are():
 def test_no_metric_is_refused():
     with pytest.raises(UsageError, match="no metric was requested"):
         compile_program([])
+
+
+def test_a_program_can_be_pickled():
+    """It goes to other processes with all tasks; its measures are found again by their names."""
+    program = compile_program(parse(METRICS, [1, 3])).with_tasks([Labelwise((), 1, np.array([3]))])
+    copy = pickle.loads(pickle.dumps(program))
+    assert copy.measures == program.measures
+    assert [(type(each), each.measures, each.rel) for each in copy.tasks] == [
+        (type(each), each.measures, each.rel) for each in program.tasks
+    ]
+    assert copy.tasks[-1].cutoffs.tolist() == [3]
+    assert all(own.metric is its.metric for own, its in zip(program.measures, copy.measures, strict=True))
+
+
+def test_columns_are_in_the_order_of_tasks_and_known_by_measure():
+    program = compile_program(parse("AP,P,LRAP,macroF1,nDCG", [3, 1]))
+    assert [*program.columns] == [each for each in program.measures if each.name.partition("@")[0] != "macroF1"]
+    assert sorted(program.columns, key=program.columns.get) == program.row_measures
+    assert len(program.columns) == sum(len(task.measures) for task in program.row_tasks) == 7

@@ -10,6 +10,7 @@ from typing import Any
 from xmceval.api.comparing.compare import compare_systems
 from xmceval.api.comparing.pairtests import Watch
 from xmceval.api.comparing.runs import are_runs
+from xmceval.api.extras.choose import choose_extras
 from xmceval.api.files.fuse import Fused
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup
@@ -33,7 +34,6 @@ from xmceval.rows.shards import parts_of
 from xmceval.rows.threads import Progress, default_threads
 from xmceval.scoring.comparing.densities import has_shares
 from xmceval.scoring.comparing.testoptions import Details, Testing
-from xmceval.scoring.observing.savedrows import row_measures
 from xmceval.scoring.options import Options, specs
 
 # What the files of some options are, where the name of the option is not clear by itself.
@@ -124,14 +124,14 @@ def _evaluate(
     options = work.options
     has_counts = options.train is not None or options.counts is not None
     setup = Setup.of(work.truth, options, work.systems, needs_counts=has_counts)
-    comparison, pictures = None, _choose_pictures(work, setup)
+    details = work.details if work.is_comparison else None
+    extras = choose_extras(options, work.systems, details=details, plots=_choose_pictures(work, setup))
+    comparison = None
     if work.is_comparison:
-        comparison = compare_systems(
-            *(setup, work.systems, work.testing, work.details), progress=progress, watch=watch, plots=pictures
-        )
+        comparison = compare_systems(setup, work.systems, work.testing, extras, progress=progress, watch=watch)
         results = comparison.results
     else:
-        results = tuple(score_systems(setup, work.systems, progress=progress, plots=pictures))
+        results = score_systems(setup, work.systems, extras, progress=progress).results
     if work.options.dataset is not None:
         entry = find_dataset(work.options.dataset)
         results = tuple(with_standings(each, entry) for each in results)
@@ -142,7 +142,7 @@ def _choose_pictures(work: Work, setup: Setup) -> tuple[str, ...]:
     """Return the pictures for which something is collected, where systems and metrics have what they show."""
     program, frequencies = setup.program, setup.frequencies
     has_runs = any(are_runs(each.y_score) for each in work.systems)
-    has_rows = 1 < len(work.systems) <= FEW_SYSTEMS and not has_runs and any(map(has_shares, row_measures(program)))
+    has_rows = 1 < len(work.systems) <= FEW_SYSTEMS and not has_runs and any(map(has_shares, program.columns))
     has_counts = frequencies.from_training and setup.terms.width.is_known
     has_probabilities = any(each.metric.family == "calibration" for each in program.measures)
     wanted = {

@@ -14,7 +14,7 @@ from xmceval.files.either import open_either
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.paths import as_input, to_path
 from xmceval.files.sidecars.labelnames import Names
-from xmceval.inspection.tally import MAX_FAULTS, EntrySpread, Tally, spread_of_labels, spread_of_rows, tally_rows
+from xmceval.inspection.tally import MAX_FAULTS, FileTally, Spread, spread_of_labels, spread_of_rows, tally_rows
 from xmceval.rows.block import Int64, Scratch, Source
 from xmceval.rows.checks import LARGEST_GRADE, validated_truth
 from xmceval.rows.width import Width
@@ -37,7 +37,7 @@ class FileInspection:
         Whether the file itself declares its number of labels.
     labels_seen, largest_label : int
         Labels with an entry; the largest of them, -1 if there is none.
-    per_row, per_label : EntrySpread or None
+    per_row, per_label : Spread or None
         Entries per row and per label; None without any.
     head_share, tail_share : float
         Share of the entries that belong to the most frequent 1% of the labels seen, and to their less frequent half.
@@ -69,8 +69,8 @@ class FileInspection:
     n_entries: int
     labels_seen: int
     largest_label: int
-    per_row: EntrySpread | None
-    per_label: EntrySpread | None
+    per_row: Spread | None
+    per_label: Spread | None
     head_share: float
     tail_share: float
     empty_rows: int
@@ -178,7 +178,7 @@ def inspect_file(
     )
 
 
-def _check_n_labels(source: Source, kind: str, tally: Tally, n_labels: int | None) -> Iterator[str]:
+def _check_n_labels(source: Source, kind: str, tally: FileTally, n_labels: int | None) -> Iterator[str]:
     """Compare the number of labels that was passed with the one that the file declares, as score does."""
     columns = source.n_labels
     if n_labels is None or columns in {None, n_labels}:
@@ -197,14 +197,14 @@ def _check_n_labels(source: Source, kind: str, tally: Tally, n_labels: int | Non
         )
 
 
-def _header_labels(source: Source, tally: Tally) -> int | None:
+def _header_labels(source: Source, tally: FileTally) -> int | None:
     """Return the number of labels in the file's header, unless the header is ``rows k``."""
     header, largest = source.n_labels, tally.labels.n_labels - 1
     is_rows_k = not source.is_exact and header is not None and largest >= header >= tally.longest
     return None if is_rows_k else header
 
 
-def _detect_kind(tally: Tally, are_scores: bool, are_ranks: bool) -> tuple[str, str]:
+def _detect_kind(tally: FileTally, are_scores: bool, are_ranks: bool) -> tuple[str, str]:
     """Return whether a file is truth or predictions, and the reason."""
     counts, greatest = tally.counts, (tally.value_range or (0.0, 0.0))[1]
     if not are_scores:
@@ -229,7 +229,7 @@ def _detect_kind(tally: Tally, are_scores: bool, are_ranks: bool) -> tuple[str, 
     return "truth", "every value is 1"
 
 
-def _truth_faults(source: Source, tally: Tally) -> list[str]:
+def _truth_faults(source: Source, tally: FileTally) -> list[str]:
     """Return why a truth is refused where scores would be accepted."""
     counts, (_, greatest) = tally.counts, tally.value_range or (0.0, 0.0)
     is_grades = not (counts.negative or counts.fractions or counts.infinite) and greatest <= LARGEST_GRADE
@@ -244,7 +244,7 @@ def _truth_faults(source: Source, tally: Tally) -> list[str]:
     return []
 
 
-def _entries_by_label(tally: Tally) -> Int64:
+def _entries_by_label(tally: FileTally) -> Int64:
     """Return the numbers of entries of the labels that have any, in ascending order."""
     _, table = tally.labels.table()
     return np.sort(table[table > 0]).astype(np.int64)

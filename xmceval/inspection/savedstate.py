@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -54,10 +54,6 @@ class StateInspection:
     def is_sound(self) -> bool:
         """Whether ``merge`` would accept it."""
         return not self.fault
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything, as the JSON report has it."""
-        return {**asdict(self), "is_sound": self.is_sound}
 
     def judge(self) -> Iterator[str]:
         """Yield whether it is sound, and why not."""

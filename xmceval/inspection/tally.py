@@ -1,4 +1,4 @@
-"""Tally: what the rows of a file contain, counted block by block in threads."""
+"""FileTally: what the rows of a file contain, counted block by block in threads."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class RowCounts(NamedTuple):
 
 
 @dataclass(frozen=True)
-class EntrySpread:
+class Spread:
     """Distribution of the number of entries per row, or per label.
 
     ``bins`` are (least, most, number of rows or labels, share of all entries): 0, 1, 2-3, 4-7 and so on.
@@ -57,7 +57,7 @@ class EntrySpread:
         return f"{self.least:,} to {self.most:,}, median {self.median:g}, mean {self.mean:.3g}"
 
 
-class Tally:
+class FileTally:
     """Counts over all rows of a file, valid or not.
 
     Attributes
@@ -156,9 +156,9 @@ class Tally:
                 self.faults.append(fault)
 
 
-def tally_rows(source: Source, width: Width, threads: int | None) -> Tally:
+def tally_rows(source: Source, width: Width, threads: int | None) -> FileTally:
     """Count all rows of a source; what is wrong with them becomes faults of the tally."""
-    tally = Tally(width)
+    tally = FileTally(width)
 
     def work(scratch: Scratch, block: Block) -> None:
         n_rows = block.n_rows
@@ -173,7 +173,7 @@ def tally_rows(source: Source, width: Width, threads: int | None) -> Tally:
     return tally
 
 
-def spread_of_rows(tally: Tally) -> EntrySpread | None:
+def spread_of_rows(tally: FileTally) -> Spread | None:
     """Return the distribution of entries per row; None where no row could be read."""
     if not tally.has_rows:
         return None
@@ -182,16 +182,16 @@ def spread_of_rows(tally: Tally) -> EntrySpread | None:
     total, n_entries = int(n_rows.sum()), int((lengths * n_rows).sum())
     median = float(lengths[np.searchsorted(np.cumsum(n_rows), (total + 1) // 2)])
     bins = tuple(_bins(lengths, n_rows, n_entries))
-    return EntrySpread(int(lengths[0]), median, n_entries / total, tally.longest, bins)
+    return Spread(int(lengths[0]), median, n_entries / total, tally.longest, bins)
 
 
-def spread_of_labels(entries: Int64) -> EntrySpread | None:
+def spread_of_labels(entries: Int64) -> Spread | None:
     """Return the distribution of entries per label, given those of each label in ascending order."""
     if entries.size == 0:
         return None
     values, n_labels = np.unique(entries, return_counts=True)
     bins = tuple(_bins(values, n_labels, int(entries.sum())))
-    return EntrySpread(int(entries[0]), float(np.median(entries)), float(entries.mean()), int(entries[-1]), bins)
+    return Spread(int(entries[0]), float(np.median(entries)), float(entries.mean()), int(entries[-1]), bins)
 
 
 def _bins(values: Int64, counts: Int64, n_entries: int) -> Iterator[tuple[int, int, int, float]]:

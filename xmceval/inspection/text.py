@@ -1,42 +1,16 @@
-"""Inspections as text for people and as JSON for programs."""
+"""Inspections as text for people."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
-from typing import Any
 
 from xmceval.errors import counted, escaped
 from xmceval.inspection.file import FileInspection
 from xmceval.inspection.pair import PairInspection
 from xmceval.inspection.savedstate import StateInspection
-from xmceval.inspection.tally import EntrySpread
-from xmceval.version import INSPECT_SCHEMA
+from xmceval.inspection.tally import Spread
 
 BAR = 24
-
-
-def inspection_json(
-    files: Sequence[FileInspection], pairs: Sequence[PairInspection], states: Sequence[StateInspection] = ()
-) -> str:
-    """Write files, pairs and states as JSON."""
-    document = {
-        "schema": INSPECT_SCHEMA,
-        "is_sound": all([each.is_sound for each in files] + [each.is_sound for each in pairs])
-        and all(state.is_sound for state in states),
-        "files": [{**_describe_file(file), "is_sound": file.is_sound} for file in files],
-        "together": [{**asdict(pair), "is_sound": pair.is_sound} for pair in pairs],
-        "states": [state.as_dict() for state in states],
-    }
-    return json.dumps(document, indent=1, allow_nan=False) + "\n"
-
-
-def _describe_file(file: FileInspection) -> dict[str, Any]:
-    """Return what is known of a file; where it is, its path says."""
-    described = asdict(replace(file, file=None))
-    del described["file"]
-    return described
 
 
 def inspection_table(
@@ -140,7 +114,7 @@ def _rows(number: int, file: FileInspection) -> str:
     return "all rows" if number == file.n_rows else counted(number, "row")
 
 
-def _spread_lines(title: str, noun: str, spread: EntrySpread) -> Iterator[str]:
+def _spread_lines(title: str, noun: str, spread: Spread) -> Iterator[str]:
     yield f"  {title}: {spread}"
     most = max(number for _, _, number, _ in spread.bins)
     heads = [f"{low:,}" if low == high else f"{low:,}-{high:,}" for low, high, _, _ in spread.bins]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xmceval.errors import UsageError, argument
 from xmceval.labels.catalogue import METRICS_PUBLISHED, Dataset, Published, find_dataset, published
@@ -35,17 +35,6 @@ class Standing:
     above: Published | None
     below: Published | None
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the entry of the JSON report."""
-        return {
-            "rank": self.rank,
-            "of": self.n_published,
-            **{
-                side: row and {"method": row.method, "value": row.values[self.metric], "suspect": row.suspect or None}
-                for side, row in (("above", self.above), ("below", self.below))
-            },
-        }
-
 
 @dataclass(frozen=True)
 class Standings:
@@ -57,14 +46,6 @@ class Standings:
     dataset: str
     places: tuple[Standing, ...]
     not_ranked: str = ""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the entry of the JSON report."""
-        return {
-            "dataset": self.dataset,
-            "metrics": {place.metric: place.as_dict() for place in self.places},
-            "not_ranked": self.not_ranked or None,
-        }
 
 
 def require_dataset(name: str | None) -> Dataset:

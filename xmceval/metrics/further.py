@@ -6,8 +6,7 @@ from xmceval.metrics.entry import Metric, Norm, Number
 
 COLUMN_NOTE = (
     "a label that is true in no row or in all of them is left out, and -v reports how many are left; labels without a "
-    "score rank below all others, or with --unscored zero have score 0; label_roc_auc and label_average_precision "
-    "compute the same from matrices"
+    "score rank below all others, or with --unscored zero have score 0"
 )
 
 COLUMN_COST = (

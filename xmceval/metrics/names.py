@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import difflib
 import re
 from collections.abc import Iterable, Mapping
@@ -272,3 +273,12 @@ def _parse_number(metric: Metric, key: str, text: str) -> str:
     if not number.accepts(value):
         raise UsageError(f"{metric.name}({key}={text}): expected {number.kind}")
     return format_number(value)
+
+
+def restore_measure(name: str) -> Measure:
+    """Return the measure of a canonical name."""
+    return parse(name)[0]
+
+
+# The entries of the table of metrics cannot be pickled; canonical names say the same.
+copyreg.pickle(Measure, lambda measure: (restore_measure, (measure.name,)))

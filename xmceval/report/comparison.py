@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 LEVEL = 0.05
 ROUNDING = 1e-9  # of the middle of an interval, as a share of its width
-DIFFERENCE_NUMBERS = (
-    *("difference", "low", "high", "p", "p_adjusted", "effect", "detectable", "wins", "ties", "losses", "n"),
-)
 
 Key = tuple[str, str, str]
 
@@ -143,7 +140,7 @@ class LabelWins:
 
 
 @dataclass(frozen=True)
-class Spread:
+class RunSpread:
     """How far the values of a metric lie apart over the runs of a system; `sd` divides by n - 1.
 
     The bin of labels is empty for all labels.
@@ -157,7 +154,7 @@ class Spread:
     bin: str = ""
 
     @classmethod
-    def of(cls, measure: Measure, values: Sequence[float], bin: str = "") -> Spread:  # noqa: A002 - the JSON's word
+    def of(cls, measure: Measure, values: Sequence[float], bin: str = "") -> RunSpread:  # noqa: A002 - the JSON's word
         """Summarise the values of at least two runs."""
         return cls(measure, mean_of_runs(values), statistics.stdev(values), min(values), max(values), bin)
 
@@ -171,16 +168,16 @@ class RunsOf:
     name : str
     results : tuple of str
         The names of the results of its runs.
-    spreads : tuple of Spread
+    spreads : tuple of RunSpread
         One per metric.
-    spreads_in_bins : tuple of Spread
+    spreads_in_bins : tuple of RunSpread
         One per bin of labels and metric.
     """
 
     name: str
     results: tuple[str, ...]
-    spreads: tuple[Spread, ...]
-    spreads_in_bins: tuple[Spread, ...] = ()
+    spreads: tuple[RunSpread, ...]
+    spreads_in_bins: tuple[RunSpread, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)

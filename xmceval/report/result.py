@@ -24,8 +24,8 @@ from xmceval.scoring.summary import Counts, Figure, Slice, finish_totals
 from xmceval.scoring.totals import Totals
 
 if TYPE_CHECKING:
-    from xmceval.scoring.observing.reliability import Reliability
     from xmceval.scoring.per_label.labelgain import LabelGain
+    from xmceval.scoring.tasks.reliability import Reliability
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -115,9 +115,7 @@ class Result(Renderable, Mapping[str, float]):
     @property
     def propensity_model(self) -> dict[str, Any] | None:
         """Constants and source of the propensities, as the JSON report has them."""
-        if self.propensities is None:
-            return None
-        return {name: getattr(self.propensities, name) for name in ("a", "b", "n", "source", "from_truth")}
+        return None if self.propensities is None else load("fields.scorefields").PROPENSITIES.write(self.propensities)
 
     def __getitem__(self, name: str) -> float:
         return self._find_estimate(name).value

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from xmceval.errors import Fault, counted
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
 
 class Rows(NamedTuple):
-    """Some rows in CSR: the only form that kernels see."""
+    """Some rows in CSR: the only form that kernels see.
+
+    Attributes
+    ----------
+    indptr : int64 array [n_rows + 1]
+        Where the entries of each row begin and end; the first is 0.
+    indices : int64 array [at least indptr[-1]]
+        The labels.
+    values : float64 array [at least indptr[-1]]
+        Their scores, or grades.
+    """
 
     indptr: Int64
     indices: Int64
@@ -68,7 +83,7 @@ class Scratch:
         self._arrays: dict[str, NDArray[Any]] = {}
 
     def array(self, name: str, size: int, dtype: type, fill: int | None = None) -> NDArray[Any]:
-        """Return an array of `size` elements, as they were left; a new array is filled with `fill` if that is given."""
+        """Return an array [size], with the elements as they were left; a new one is filled with `fill`, if given."""
         array = self._arrays.get(name)
         if array is None or array.size < size:
             array = np.empty(size + size // 4, dtype=dtype)
@@ -86,23 +101,153 @@ class Scratch:
         )
 
 
-class Block(Protocol):
-    """Some consecutive rows of a source, not yet parsed."""
+class StoredRows(ABC):
+    """Some consecutive rows as a source stores them, such as lines of text or a part of a matrix; they do not change.
 
-    first_row: int
+    Rows are counted from the first of these, in arguments and in faults.
+
+    Attributes
+    ----------
+    n_rows : int
+    """
+
     n_rows: int
+
+    @abstractmethod
+    def split(self, n_rows: int) -> tuple[StoredRows, StoredRows]:
+        """Return the first rows, and the rest."""
+
+    @abstractmethod
+    def parse(self, scratch: Scratch) -> Rows:
+        """Parse, in any thread; the arrays live in `scratch` until its next use.
+
+        Raises
+        ------
+        Fault
+            A row that cannot be parsed.
+        """
+
+    @abstractmethod
+    def place(self, row: int) -> str:
+        """Return where a row is, for a message."""
+
+    def blank_from(self) -> int:
+        """Return the row from which on all rows are blank lines; `n_rows` where there are none."""
+        return self.n_rows
+
+    def select(self, truth: Rows, scratch: Scratch) -> Selected | None:  # noqa: ARG002 - for those that can
+        """Select the best labels of each row, and the true labels that tie with the last; None where all are parsed.
+
+        Raises
+        ------
+        Fault
+            A score that is NaN.
+        """
+        return None
+
+
+@dataclass
+class Block:
+    """Some consecutive rows of a source, not yet parsed.
+
+    Attributes
+    ----------
+    stored : StoredRows
+    first_row : int
+        The number of the first row in the whole, of which the source may be a part.
+    prefix : str
+        What the places of rows begin with.
+    repairs : tuple of callable
+        Each changes parsed rows in place.
+    longest : int or None
+        The most entries that a row may have after that, where the header of a part declares fewer columns than others.
+    """
+
+    stored: StoredRows
+    first_row: int
+    prefix: str = ""
+    repairs: tuple[Callable[[Rows, Scratch], None], ...] = ()
+    longest: int | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.stored.n_rows
+
+    def shifted(self, by: int, prefix: str = "") -> Block:
+        """Return the block of a part in the whole: `by` rows further down, with places that begin with `prefix`."""
+        return Block(self.stored, self.first_row + by, prefix + self.prefix, self.repairs, self.longest)
+
+    def mapped(self, repair: Callable[[Rows, Scratch], None]) -> Block:
+        """Return the block with a further repair of its rows."""
+        return replace(self, repairs=(*self.repairs, repair))
+
+    def limited(self, longest: int | None) -> Block:
+        """Return the block with a limit to the entries of a row."""
+        return replace(self, longest=longest)
 
     def take(self, n_rows: int) -> Block:
         """Remove the first rows from this block and return them."""
+        first, rest = self.stored.split(n_rows)
+        head = replace(self, stored=first)
+        self.stored, self.first_row = rest, self.first_row + n_rows
+        return head
 
     def rows(self, scratch: Scratch) -> Rows:
-        """Parse, in any thread; the arrays live in `scratch` until its next use. Values may be changed in place."""
+        """Parse, in any thread; the arrays live in `scratch` until its next use. Values may be changed in place.
+
+        Raises
+        ------
+        Fault
+            A row that cannot be parsed, or one with too many entries.
+        """
+        try:
+            rows = self.stored.parse(scratch)
+        except Fault as fault:
+            raise self._in_whole(fault) from None
+        for repair in self.repairs:
+            rows = Rows(*rows)  # what was noticed of them may no longer hold
+            repair(rows, scratch)
+        if self.longest is not None:
+            self._check_lengths(rows, self.longest)
+        return rows
+
+    def select(self, truth: Rows, scratch: Scratch) -> Selected | None:
+        """Select the best labels of each row, and the true labels that tie with the last; None where all are parsed.
+
+        Raises
+        ------
+        Fault
+            A score that is NaN.
+        """
+        if self.repairs or self.longest is not None:
+            return None
+        try:
+            return self.stored.select(truth, scratch)
+        except Fault as fault:
+            raise self._in_whole(fault) from None
 
     def place(self, row: int) -> str:
         """Return where a row of this block is, for a message."""
+        return f"{self.prefix}{self.stored.place(row)}"
 
     def blank_from(self) -> int:
-        """Return the row from which on all rows of this block are blank lines; `n_rows` where there are none."""
+        """Return the row of this block from which on all rows are blank lines; `n_rows` where there are none."""
+        return self.stored.blank_from()
+
+    def _in_whole(self, fault: Fault) -> Fault:
+        return Fault(self.first_row + fault.row, f"{self.prefix}{fault.message}")
+
+    def _check_lengths(self, rows: Rows, longest: int) -> None:
+        lengths = np.diff(rows.indptr)
+        too_long = np.flatnonzero(lengths > longest)
+        if too_long.size:
+            row = int(too_long[0])
+            raise Fault(
+                self.first_row + row,
+                f"{self.place(row)}: the header declares {counted(longest, 'column')}, and this row has "
+                f"{counted(int(lengths[row]), 'prediction')}",
+            )
 
 
 class Source(Protocol):
@@ -131,6 +276,9 @@ class Source(Protocol):
     @property
     def warnings(self) -> list[str]:
         """Problems that were found while its blocks were read."""
+
+    def files(self) -> tuple[Path, ...]:
+        """Return the files that reading its rows opens, each once; none where they are in memory."""
 
     def blocks(self) -> Generator[Block, None, None]:
         """Yield all blocks from the first row on, each time again; one thread at a time may draw the next."""

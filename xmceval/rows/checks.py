@@ -74,7 +74,7 @@ def stored_zeros(parsed: Rows) -> Rows:
 
 
 def _fault(block: Block, rows: Rows, status: Int64, width: Width, kind: str, may_merge: bool) -> Fault:
-    """Describe what a check kernel found."""
+    """Describe what a check kernel left in `status`, int64 [5]."""
     code, row, label, entry = (int(number) for number in status[:4])
     if label < 0:
         problem = f"label {label} is negative; labels are 0-based column numbers"

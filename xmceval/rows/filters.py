@@ -155,7 +155,7 @@ def as_filter(pairs: Any, name: str = "filter") -> Filter:
 
 
 def first_wrong(pairs: NDArray[Any]) -> int | None:
-    """Return the place of the first pair that is not of whole numbers from 0 to 2^53, if there is one."""
+    """Return the place of the first of some pairs [n_pairs, 2] that are not whole numbers from 0 to 2^53, if any is."""
     wrong = ~((pairs >= 0) & (pairs <= 2**53)).all(axis=1)
     if pairs.dtype.kind == "f":
         wrong |= (pairs != np.floor(pairs)).any(axis=1)
@@ -165,7 +165,7 @@ def first_wrong(pairs: NDArray[Any]) -> int | None:
 def ordered(
     name: str, rows: Int64, labels: Int64, last_row: Largest = Largest(), last_label: Largest = Largest()
 ) -> Filter:
-    """Order pairs and keep each once."""
+    """Order pairs, int64 arrays [n_pairs] of rows and of labels, and keep each once."""
     if not np.all((rows[1:] > rows[:-1]) | ((rows[1:] == rows[:-1]) & (labels[1:] > labels[:-1]))):
         order = np.lexsort((labels, rows))
         rows, labels = rows[order], labels[order]

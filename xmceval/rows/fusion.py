@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import MappingProxyType
-from typing import cast
 
 import numpy as np
 
 from xmceval.errors import Fault, UsageError, counted, listed
-from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch, Source
+from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch, Source, StoredRows
 from xmceval.rows.checks import validated_scores
 from xmceval.rows.lockstep import Lockstep
 from xmceval.rows.width import Width
@@ -19,7 +19,7 @@ RANK_OFFSET = 60  # of reciprocal ranks
 
 
 @dataclass(frozen=True)
-class List:
+class SystemEntries:
     """The entries of one system in some rows: for each its row, its score, and its rank from 1; and each row's length.
 
     ``least`` is the lowest score of each row, 0 where it has none; ``greatest`` the highest.
@@ -47,12 +47,12 @@ class Rule:
         In words.
     """
 
-    worth: Callable[[List], Float64]
-    missing: Callable[[List], Float64]
+    worth: Callable[[SystemEntries], Float64]
+    missing: Callable[[SystemEntries], Float64]
     text: str
 
 
-def _normalized(entries: List) -> Float64:
+def _normalized(entries: SystemEntries) -> Float64:
     """Scale the finite scores of each row to 0..1, equal ones to 1; -inf has 0, and +inf has no place: NaN."""
     rows, scores = entries.rows, entries.scores
     least, greatest = entries.least, entries.greatest
@@ -156,49 +156,51 @@ class FusedSource:
         """Whether that can only be the number of labels."""
         return self.width.is_known
 
+    def files(self) -> tuple[Path, ...]:
+        """Return the files of all sources."""
+        return tuple(dict.fromkeys(path for source in self.sources for path in source.files()))
+
     def blocks(self) -> Generator[Block, None, None]:
         """Yield blocks of the sources in step."""
         first, *others = self.sources
         width = self.width
         for blocks in Lockstep(first, others):
-            yield cast(Block, FusedBlock(self, blocks, width))
+            yield Block(FusedRows(self, blocks, width), blocks[0].first_row)
 
 
-class FusedBlock:
+@dataclass
+class FusedRows(StoredRows):
     """Some rows of all sources, fused when they are parsed."""
 
-    def __init__(self, source: FusedSource, blocks: Sequence[Block], width: Width) -> None:
-        self._source, self._blocks, self._width = source, blocks, width
-        self._scratch = [Scratch() for _ in blocks]
+    source: FusedSource
+    blocks: Sequence[Block]
+    width: Width
 
-    @property
-    def first_row(self) -> int:
-        """The first row."""
-        return self._blocks[0].first_row
+    def __post_init__(self) -> None:
+        self.n_rows = self.blocks[0].n_rows
+        self._scratch = [Scratch() for _ in self.blocks]
 
-    @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-        return self._blocks[0].n_rows
-
-    def take(self, n_rows: int) -> FusedBlock:
-        """Remove the first rows from this block and return them."""
-        return FusedBlock(self._source, [block.take(n_rows) for block in self._blocks], self._width)
+    def split(self, n_rows: int) -> tuple[FusedRows, FusedRows]:
+        """Return the first rows, and the rest."""
+        rest = [replace(block) for block in self.blocks]
+        first = [block.take(n_rows) for block in rest]
+        return replace(self, blocks=first), replace(self, blocks=rest)
 
     def place(self, row: int) -> str:
-        """Return where a row of this block is, for a message."""
-        return f"{self._source.name}: {self._blocks[0].place(row)}"
+        """Return the name of the fusion, and where a row of the first source is."""
+        return f"{self.source.name}: {self.blocks[0].place(row)}"
 
     def blank_from(self) -> int:
-        """Return the row from which on all rows of this block are blank lines."""
-        return max(block.blank_from() for block in self._blocks)
+        """Return the row from which on all rows are blank lines."""
+        return max(block.blank_from() for block in self.blocks)
 
-    def rows(self, scratch: Scratch) -> Rows:
+    def parse(self, scratch: Scratch) -> Rows:
         """Parse and fuse the rows."""
-        lists = [
-            validated_scores(block, own, self._width) for block, own in zip(self._blocks, self._scratch, strict=True)
-        ]
-        fused = fuse_rows(lists, RULES[self._source.by], self._source.weights)
+        try:
+            lists = [validated_scores(*each, self.width) for each in zip(self.blocks, self._scratch, strict=True)]
+        except Fault as fault:
+            raise Fault(fault.row - self.blocks[0].first_row, fault.message) from None
+        fused = fuse_rows(lists, RULES[self.source.by], self.source.weights)
         if np.isnan(fused.values).any():
             raise self._fault(lists, fused)
         rows = scratch.rows(self.n_rows, fused.indices.size)
@@ -211,14 +213,14 @@ class FusedBlock:
         entry = int(np.flatnonzero(np.isnan(fused.values))[0])
         row, label = int(np.searchsorted(fused.indptr, entry, side="right")) - 1, int(fused.indices[entry])
         own = []
-        for i, (block, (indptr, indices, values)) in enumerate(zip(self._blocks, lists, strict=True), 1):
+        for i, (block, (indptr, indices, values)) in enumerate(zip(self.blocks, lists, strict=True), 1):
             of_row = slice(int(indptr[row]), int(indptr[row + 1]))
             found = values[of_row][indices[of_row] == label]
             lowest = f"its lowest is {values[of_row].min():g}" if of_row.stop > of_row.start else "it is empty"
             own.append(f"system {i} has {f'{found[0]:g}' if found.size else f'none ({lowest})'} at {block.place(row)}")
-        problem = f"the scores of label {label} cannot be fused by {self._source.by}: {', '.join(own)}"
+        problem = f"the scores of label {label} cannot be fused by {self.source.by}: {', '.join(own)}"
         hint = " (hint: fuse by rank or reciprocal-rank)"
-        return Fault(self.first_row + row, f"{self._source.name}: {problem}{hint}")
+        return Fault(row, f"{self.source.name}: {problem}{hint}")
 
 
 def fuse_rows(lists: Sequence[Rows], rule: Rule, weights: Sequence[float]) -> Rows:
@@ -254,7 +256,7 @@ def fuse_rows(lists: Sequence[Rows], rule: Rule, weights: Sequence[float]) -> Ro
     return Rows(indptr, labels[kept], scores)
 
 
-def _entries(rows: Rows) -> List:
+def _entries(rows: Rows) -> SystemEntries:
     """Rank the entries of each row: by score, then by label."""
     lengths = np.diff(rows.indptr)
     of_row = np.repeat(np.arange(lengths.size), lengths)
@@ -263,11 +265,11 @@ def _entries(rows: Rows) -> List:
     order = np.lexsort((labels, -scores, of_row))
     ranks = np.empty(n_entries, dtype=np.int64)
     ranks[order] = np.arange(n_entries) - rows.indptr[of_row[order]] + 1
-    return List(of_row, scores.copy(), ranks, lengths, *_extremes(of_row, scores, lengths.size))
+    return SystemEntries(of_row, scores.copy(), ranks, lengths, *_extremes(of_row, scores, lengths.size))
 
 
 def _extremes(rows: Int64, scores: Float64, n_rows: int) -> tuple[Float64, Float64]:
-    """Return the lowest and the highest score of each row; 0 of a row without any."""
+    """Return the lowest and the highest score of each row, float64 [n_rows]; 0 where it has no entry."""
     least, greatest = np.full(n_rows, np.inf), np.full(n_rows, -np.inf)
     np.minimum.at(least, rows, scores)
     np.maximum.at(greatest, rows, scores)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack
-from typing import cast
 
 from xmceval.errors import DataError, counted
 from xmceval.rows.block import Block, Source
-from xmceval.rows.sharded import ShardedSource, n_shared
+from xmceval.rows.sources import n_shared, shard_blocks, shards_of
 
 
 class Lockstep:
@@ -94,22 +93,24 @@ class _Reader:
     """The blocks of one source, of which `block` is the current one: shard by shard, or one after the other."""
 
     def __init__(self, source: Source, n_shards: int) -> None:
-        self._source = source
-        self.is_paired = n_shards > 1 and len(getattr(source, "shards", ())) == n_shards
+        self._source, self._shards = source, shards_of(source)
+        self.is_paired = n_shards > 1 and len(self._shards) == n_shards
         self.block: Block | None = None
         self._stream: Generator[Block, None, None] | None = None
 
     def source_of(self, shard: int, is_paired: bool) -> Source:
         """Return one shard of the source, or all of it."""
-        return cast(ShardedSource, self._source).shards[shard] if is_paired else self._source
+        return self._shards[shard] if is_paired else self._source
 
     def start(self, shard: int, first_row: int) -> None:
         """Go to the first block of a shard; a source that is not read shard by shard goes on."""
         if self.is_paired or shard == 0:
             self.close()
-            sharded = cast(ShardedSource, self._source)
-            self._stream = sharded.blocks_of(shard, first_row) if self.is_paired else self._source.blocks()
+            self._stream = self._blocks_of(shard, first_row) if self.is_paired else self._source.blocks()
             self.advance()
+
+    def _blocks_of(self, shard: int, first_row: int) -> Generator[Block, None, None]:
+        return shard_blocks(self._shards[shard], first_row, self._source.n_labels)
 
     def advance(self) -> None:
         """Go to the next block."""
@@ -132,5 +133,4 @@ class _Reader:
 
     def count_later(self, shard: int) -> int:
         """Count the rows of the shards from one on."""
-        sharded = cast(ShardedSource, self._source)
-        return sum(block.n_rows for i in range(shard, len(sharded.shards)) for block in sharded.blocks_of(i, 0))
+        return sum(block.n_rows for later in self._shards[shard:] for block in later.blocks())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import cast
+from pathlib import Path
 
 import numpy as np
 
@@ -60,53 +60,21 @@ class RepairedSource(Locked):
         removal = [f"{self.name}: {self.describe(self.n_removed)}"] if self.n_removed else []
         return [*self.source.warnings, *removal]
 
+    def files(self) -> tuple[Path, ...]:
+        """Return the files of the source as it was opened."""
+        return self.source.files()
+
     def blocks(self) -> Generator[Block, None, None]:
         """Yield the blocks of the source."""
         self.n_removed = 0
         for block in self.source.blocks():
-            yield cast(Block, RepairedBlock(block, self))
+            yield block.mapped(self.repair_rows)
 
     def repair_rows(self, rows: Rows, scratch: Scratch) -> None:
         """Repair rows and count what was removed, in any thread."""
         n_removed = self.repair(rows, scratch)
         with self._lock:
             self.n_removed += n_removed
-
-
-@dataclass
-class RepairedBlock:
-    """A block whose rows are repaired when they are parsed."""
-
-    block: Block
-    source: RepairedSource
-
-    @property
-    def first_row(self) -> int:
-        """The first row."""
-        return self.block.first_row
-
-    @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-        return self.block.n_rows
-
-    def take(self, n_rows: int) -> RepairedBlock:
-        """Split off and return the first rows."""
-        return RepairedBlock(self.block.take(n_rows), self.source)
-
-    def rows(self, scratch: Scratch) -> Rows:
-        """Parse and repair the rows."""
-        rows = Rows(*self.block.rows(scratch))  # what was noticed of them may no longer hold
-        self.source.repair_rows(rows, scratch)
-        return rows
-
-    def place(self, row: int) -> str:
-        """Return the place of a row of this block, for a message."""
-        return self.block.place(row)
-
-    def blank_from(self) -> int:
-        """Return the row from which on all rows of this block are blank lines."""
-        return self.block.blank_from()
 
 
 def drop_extra_column(source: Source, n_labels: int) -> RepairedSource:

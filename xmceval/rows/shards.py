@@ -1,4 +1,4 @@
-"""Parts: the shards of a matrix as a caller passes them; without numpy, so that listings need not load it."""
+"""Shards: the parts of a matrix as a caller passes them; without numpy, so that listings need not load it."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class Terms:
     digests_rows: bool = False
 
     def weights_of(self, first_row: int, n_rows: int) -> Float64:
-        """Return the weights of some rows."""
+        """Return the weights of some rows, float64 [n_rows], or empty where all count 1."""
         weights = NO_WEIGHTS if self.weights is None else self.weights
         return weights[first_row - self.weights_from :][:n_rows]
 
@@ -109,7 +109,7 @@ class Ranking(NamedTuple):
 
     @property
     def arrays(self) -> tuple[Int64, Float64, Int64]:
-        """The arrays that kernels take."""
+        """The arrays that kernels take: `labels`, `scores` and `n_ranked`."""
         return self[:3]
 
 
@@ -162,12 +162,12 @@ class Batch:
 
     @property
     def predictions(self) -> tuple[Int64, Int64, Float64, Int64]:
-        """The scores and what is omitted from them, as kernels take them."""
+        """The three arrays of `scores`, and `omitted`, as kernels take them."""
         return (*self.scores, self.omitted)
 
     @property
     def score_ends(self) -> Int64:
-        """0, and the running sum of the numbers of labels that have a score."""
+        """0, and the running sum of the numbers of labels that have a score, int64 [n_rows + 1]."""
         return self.scores.indptr if self.ends is None else self.ends
 
     def relevant(self, rel: int) -> tuple[Rows, int]:
@@ -196,7 +196,7 @@ class Batch:
         return self._decided[rel]
 
     def is_counted(self, truth: Rows) -> NDArray[np.bool_]:
-        """Return which rows are not left out for having no true label."""
+        """Return which rows are not left out for having no true label, bool [n_rows]."""
         return (np.diff(truth.indptr) > 0) | (not self.terms.drop_empty)
 
     def values(self, name: str, n_rows: int, n_outputs: int) -> Float64:
@@ -232,7 +232,7 @@ def longest(rows: Rows) -> int:
 
 
 def rows_where(rows: Rows, kept: NDArray[np.bool_], scratch: Scratch) -> Rows:
-    """Copy the rows that are kept."""
+    """Copy the rows that are kept, given as bool [n_rows]."""
     lengths = np.diff(rows.indptr)
     entries = np.repeat(kept, lengths)
     copy = scratch.rows(int(np.count_nonzero(kept)), int(np.count_nonzero(entries)))

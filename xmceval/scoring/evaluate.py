@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from xmceval.errors import DataError, counted
 from xmceval.rows.block import Block, Source
 from xmceval.rows.lockstep import Lockstep
-from xmceval.rows.matrices.dense import selecting
+from xmceval.rows.matrices.matrices import MatrixSource
 from xmceval.rows.progress import phase
 from xmceval.rows.threads import Progress, each_block
 from xmceval.scoring.batch import Terms
@@ -90,9 +90,9 @@ def evaluate(
 
 def select_scores(program: Program, terms: Terms, scores: Source) -> Source:
     """Return dense scores as a source that selects those that count, where all metrics are at cutoffs."""
-    if program.needs_scores or terms.filter is not None:
+    if program.needs_scores or terms.filter is not None or not isinstance(scores, MatrixSource):
         return scores
-    return selecting(scores, program.deepest + 1)
+    return scores.selecting(program.deepest + 1)
 
 
 def rows_at_once(program: Program, runs: Sequence[Run]) -> int:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,14 @@ from xmceval.rows.checks import LARGEST_EXPONENT, LARGEST_GRADE
 from xmceval.scoring.tasks.calibration import Calibration, Squares
 from xmceval.scoring.tasks.decisions import Decisions
 from xmceval.scoring.tasks.judged import Judged
-from xmceval.scoring.tasks.labelareas import Columns
+from xmceval.scoring.tasks.labelareas import LabelAreas
 from xmceval.scoring.tasks.labelwise import Labelwise
-from xmceval.scoring.tasks.task import Task
+from xmceval.scoring.tasks.task import RowTask, Task
 from xmceval.scoring.tasks.topk import TopK
 from xmceval.scoring.tasks.wholerow import WholeRow
 
 MAX_CUTOFF = 10_000
-KINDS: tuple[type[Task], ...] = (TopK, WholeRow, Decisions, Labelwise, Squares, Calibration, Judged, Columns)
+KINDS: tuple[type[Task], ...] = (TopK, WholeRow, Decisions, Labelwise, Squares, Calibration, Judged, LabelAreas)
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,22 @@ class Program:
         """Whether any measure uses the stored zeros of the truth."""
         return any(measure.metric.family == "judged" for measure in self.measures)
 
+    @property
+    def row_tasks(self) -> tuple[RowTask, ...]:
+        """The tasks that have values of rows."""
+        return tuple(task for task in self.tasks if isinstance(task, RowTask))
+
+    @property
+    def row_measures(self) -> list[Measure]:
+        """The measures that have values of rows, in the order of the columns of these values."""
+        return [measure for task in self.row_tasks for measure in task.measures]
+
+    @cached_property
+    def columns(self) -> Mapping[Measure, int]:
+        """The column of each measure that has values of rows, in the order in which they were asked for."""
+        by_column = {measure: column for column, measure in enumerate(self.row_measures)}
+        return {each: by_column[each] for each in self.measures if each in by_column}
+
     def check_mergeable(self, what: str) -> None:
         """Refuse metrics whose sums grow with the rows, for what carries sums from one place to another.
 
@@ -105,6 +122,10 @@ class Program:
     def counting_labels(self) -> Program:
         """Return the program that also counts every label at its cutoffs and among its decisions."""
         return replace(self, tasks=tuple(Labelwise.counting(self.measures, self.tasks)), counts_labels=True)
+
+    def with_tasks(self, tasks: Iterable[Task]) -> Program:
+        """Return the program with further tasks, which compute no measure and follow its own."""
+        return replace(self, tasks=(*self.tasks, *tasks))
 
     def remarks(self, parts: Sequence[Any], n_labels: int) -> list[str]:
         """Return what the tasks have to remark on their parts of the totals."""

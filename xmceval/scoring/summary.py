@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from xmceval.kernels.metrics.topk import EMPTY_ROWS, FIRST_CUTOFF, INSIDE_TIES, PREDICTIONS, ROWS, TRUE_LABELS
 from xmceval.labels.bins import Bin
 from xmceval.metrics.measure import Measure
-from xmceval.metrics.names import parse
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.misalignment.alignment import NO_ALIGNMENT, Alignment, measure_alignment
@@ -33,15 +32,6 @@ class Figure:
     def kind_in_bin(self) -> str:
         """What the value is within a bin of labels: ``share``, those of all bins add up, or ``average`` within it."""
         return "share" if self.measure.metric.is_additive else "average"
-
-    def __reduce__(self) -> tuple[object, tuple[str, Estimate]]:
-        # The entries of the table of metrics cannot be pickled; names of measures say the same.
-        return restore_figure, (self.name, self.estimate)
-
-
-def restore_figure(name: str, estimate: Estimate) -> Figure:
-    """Rebuild a pickled figure from the canonical name of its measure."""
-    return Figure(parse(name)[0], estimate)
 
 
 @dataclass(frozen=True)

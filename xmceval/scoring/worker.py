@@ -9,13 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.rows.batches import SelectingBatchBlock
 from xmceval.rows.block import Block, Float64, Int64, Rows, Scratch
 from xmceval.rows.checks import check_truth, stored_zeros, validated_scores
-from xmceval.rows.matrices.dense import SelectingBlock
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import NO_WEIGHTS, NONE_OMITTED, Batch, Ranking, Terms, check_lengths, rank, rows_where
-from xmceval.scoring.observing.observers import BlockValues, Observer, copy_fractions, copy_ranking
+from xmceval.scoring.observing.observers import BlockValues, Observer, copy_fractions, copy_ranking, join_columns
 from xmceval.scoring.program import Program
 from xmceval.scoring.totals import Filtered, Totals, largest_label
 
@@ -30,7 +28,7 @@ class CheckedScores(NamedTuple):
     omitted: Int64 = NONE_OMITTED
 
     def where(self, kept: NDArray[np.bool_], scratch: Scratch) -> CheckedScores:
-        """Copy the rows that are kept."""
+        """Copy the rows that are kept, given as bool [n_rows]."""
         scores = self._replace(rows=rows_where(self.rows, kept, scratch))
         if self.ends is None:
             return scores
@@ -46,7 +44,7 @@ class Run:
     totals: Totals
 
 
-class Counted(NamedTuple):
+class BatchCounts(NamedTuple):
     """What the tally counts of a batch beside its rows."""
 
     explicit_zeros: int
@@ -86,25 +84,27 @@ class Worker:
 
     def add(self, blocks: tuple[Block, ...]) -> None:
         """Add the rows of a block of truth, and of one block of scores per system."""
-        fractions: list[list[tuple[Float64, Float64]]] = []
+        values: list[Float64] = []
+        shares: list[Float64] = []
         rankings: list[Ranking] = []
         batch = None
         for run, batch, counted in self.batches(blocks):
             run.totals.tally.add(batch, self._program.cutoffs, *counted)
-            fractions.append([])
+            fractions: list[tuple[Float64, Float64]] = []
             if self._copies_rankings:
                 rankings.append(copy_ranking(batch.ranking))
             for task, space, part in zip(self._program.tasks, self.spaces, run.totals.parts, strict=True):
                 rows = task.add(batch, space, part)
                 if self._observers and rows is not None:
-                    fractions[-1].append(copy_fractions(rows))
+                    fractions.append(copy_fractions(rows))
+            values.append(join_columns([each for each, _ in fractions]))
+            shares.append(join_columns([each for _, each in fractions]))
         if self._observers and batch is not None:
-            values, shares = ([[each[i] for each in of] for of in fractions] for i in (0, 1))
             block, rest = blocks[0], (batch.kept, batch.weights, batch.truth, values, shares, rankings)
             for observer in self._observers:
                 observer.add(BlockValues(block.first_row, block.n_rows, *rest))
 
-    def batches(self, blocks: tuple[Block, ...]) -> Iterator[tuple[Run, Batch, Counted]]:
+    def batches(self, blocks: tuple[Block, ...]) -> Iterator[tuple[Run, Batch, BatchCounts]]:
         """Yield the batch of each system, valid until the next, with what the tally counts of it beside its rows."""
         block, *others = blocks
         terms = self.runs[0].terms
@@ -131,12 +131,12 @@ class Worker:
                 *(run.terms, block, truth, scores.rows, ranking, weights, kept, self._scores, zeros, other),
                 *(scores.ends, scores.omitted),
             )
-            yield run, batch, Counted(explicit_zeros, scores.filtered, max(seen, scores.largest_label))
+            yield run, batch, BatchCounts(explicit_zeros, scores.filtered, max(seen, scores.largest_label))
 
     def _checked_scores(self, terms: Terms, block: Block, truth: Rows, in_truth: int) -> CheckedScores:
         """Parse and filter the scores of a system, or select those that count; `in_truth` pairs of it are true."""
-        if isinstance(block, (SelectingBlock, SelectingBatchBlock)):
-            selected = block.select(truth, self._scores)
+        selected = block.select(truth, self._scores)
+        if selected is not None:
             return CheckedScores(selected.rows, ends=selected.ends, omitted=selected.omitted)
         scores = validated_scores(block, self._scores, terms.width, may_merge=True)
         check_lengths(block, scores, terms)

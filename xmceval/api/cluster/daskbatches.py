@@ -25,7 +25,7 @@ FAN_IN = 8  # states that one task adds
 NAME = "the batches"
 
 
-class Batch(NamedTuple):
+class CollectionBatch(NamedTuple):
     """Rows that come as values of Dask: (truth, scores, weights), or a list of such; and those before them, if known.
 
     Attributes
@@ -84,7 +84,7 @@ def score_batches(
     return finish_state(restore(*from_bytes(added.state), NAME))
 
 
-def _find_batches(y_true: Any, y_score: Any) -> list[Batch]:
+def _find_batches(y_true: Any, y_score: Any) -> list[CollectionBatch]:
     kinds = kind_of(y_true), kind_of(y_score)
     if kinds[0] == "bag":
         return _batches_of_bag(y_true, y_score)
@@ -92,7 +92,7 @@ def _find_batches(y_true: Any, y_score: Any) -> list[Batch]:
         truths, scores = _as_list(y_true), _as_list(y_score)
         if len(truths) != len(scores):
             raise UsageError(f"y_true has {counted(len(truths), 'batch')}, y_score has {len(scores):,}")
-        return [Batch((*pair, None)) for pair in zip(truths, scores, strict=True)]
+        return [CollectionBatch((*pair, None)) for pair in zip(truths, scores, strict=True)]
     if kinds[0] == "array" and kinds[1] == "array":
         return _batches_of_arrays(y_true, y_score)
     raise UsageError(
@@ -105,7 +105,7 @@ def _as_list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
-def _batches_of_bag(y_true: Any, y_score: Any) -> list[Batch]:
+def _batches_of_bag(y_true: Any, y_score: Any) -> list[CollectionBatch]:
     """Take a bag of pairs, or of triples with weights; or two bags of as many elements."""
     bag = y_true
     if y_score is not None:
@@ -120,10 +120,10 @@ def _batches_of_bag(y_true: Any, y_score: Any) -> list[Batch]:
                 f"y_true has {counted(y_true.npartitions, 'partition')}, y_score has {y_score.npartitions:,}"
             )
         bag = dask.bag.zip(y_true, y_score)
-    return [Batch(partition) for partition in bag.to_delayed()]
+    return [CollectionBatch(partition) for partition in bag.to_delayed()]
 
 
-def _batches_of_arrays(y_true: Any, y_score: Any) -> list[Batch]:
+def _batches_of_arrays(y_true: Any, y_score: Any) -> list[CollectionBatch]:
     """Take arrays in chunks of the same rows, each with all columns; the scores may be a pair of arrays."""
     arrays = [y_true, *(y_score if isinstance(y_score, (list, tuple)) else [y_score])]
     for array in arrays:
@@ -143,7 +143,7 @@ def _batches_of_arrays(y_true: Any, y_score: Any) -> list[Batch]:
     starts = np.cumsum([0, *rows[:-1]]).astype(int).tolist() if are_known else [0] * len(rows)
     pairs = zip(*columns, strict=True)
     return [
-        Batch((truth, scores[0] if len(scores) == 1 else tuple(scores), None), start)
+        CollectionBatch((truth, scores[0] if len(scores) == 1 else tuple(scores), None), start)
         for (truth, *scores), start in zip(pairs, starts, strict=True)
     ]
 
@@ -158,7 +158,7 @@ def _take_weights(options: Options) -> tuple[Any, Options]:
     return array.astype(np.float64), Options(**{**rest, "sample_weight": ()})
 
 
-def _with_weights(batches: Sequence[Batch], weights: Any) -> list[Batch]:
+def _with_weights(batches: Sequence[CollectionBatch], weights: Any) -> list[CollectionBatch]:
     starts = [batch.before for batch in batches]
     if (len(batches) > 1 and not any(starts)) or not all(isinstance(batch.rows, tuple) for batch in batches):
         raise UsageError(
@@ -167,12 +167,12 @@ def _with_weights(batches: Sequence[Batch], weights: Any) -> list[Batch]:
         )
     stops = [*starts[1:], weights.size]
     return [
-        Batch((*batch.rows[:2], weights[start:stop]), start)
+        CollectionBatch((*batch.rows[:2], weights[start:stop]), start)
         for batch, start, stop in zip(batches, starts, stops, strict=True)
     ]
 
 
-def _make_graph(content: bytes, batches: Sequence[Batch]) -> tuple[list[Any], Any]:
+def _make_graph(content: bytes, batches: Sequence[CollectionBatch]) -> tuple[list[Any], Any]:
     """Return the tasks that tell how far the work is, and the task of all states added."""
     import dask
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from xmceval.api.cluster.engine import Seen
+from xmceval.api.cluster.engine import WorkerInfo
 from xmceval.errors import DataError, UsageError, XmcevalError, argument, as_here, counted
 from xmceval.files.io.byteranges import status_of
 from xmceval.files.io.digests import sample_files
@@ -121,7 +121,7 @@ class DaskTasks:
         expected, version = [status_of(path) for path in local], own_version()
         doubtful = dict[str, None]()
         for address, seen in self._ask(_make_probe(names)):
-            worker = Seen(address, *seen)
+            worker = WorkerInfo(address, *seen)
             _check_worker(worker, version, names, expected)
             doubtful.update(dict.fromkeys(_find_doubtful(worker, names, expected)))
         if doubtful:
@@ -286,7 +286,7 @@ def _make_probe(names: Sequence[str]) -> Callable[[], tuple[str, str, list[Any]]
     return probe
 
 
-def _check_worker(seen: Seen, version: str, names: Sequence[str], expected: Sequence[Any]) -> None:
+def _check_worker(seen: WorkerInfo, version: str, names: Sequence[str], expected: Sequence[Any]) -> None:
     if seen.version != version:
         has = f"has xmceval {seen.version}" if seen.version else "has no xmceval"
         raise UsageError(f"worker {seen.address} {has}; this is {version} (hint: install the same version everywhere)")
@@ -304,7 +304,7 @@ def _check_worker(seen: Seen, version: str, names: Sequence[str], expected: Sequ
             )
 
 
-def _find_doubtful(seen: Seen, names: Sequence[str], expected: Sequence[Any]) -> Iterator[str]:
+def _find_doubtful(seen: WorkerInfo, names: Sequence[str], expected: Sequence[Any]) -> Iterator[str]:
     """Yield files that may be others for a worker: changed at another time, or looked for in another folder."""
     is_elsewhere = seen.folder != str(Path.cwd())
     for name, own, theirs in zip(names, expected, seen.files, strict=True):

@@ -11,6 +11,7 @@ from xmceval.api.cluster.daskbatches import kind_of, score_batches
 from xmceval.api.cluster.dasktasks import DaskTasks, connect, load, open_client
 from xmceval.api.cluster.engine import Engine
 from xmceval.api.comparing.compare import compare_systems
+from xmceval.api.extras.choose import choose_extras
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import UsageError, listed, warn
@@ -18,7 +19,7 @@ from xmceval.files.io.shardfiles import find_shards
 from xmceval.report.comparison import Comparison
 from xmceval.report.result import Result
 from xmceval.rows.threads import Progress
-from xmceval.scoring.comparing.testoptions import Details, Testing
+from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import Options, specs
 
 
@@ -85,7 +86,8 @@ def score(
     systems = [Named(find_shards(y_score, are_scores=True))]
     with _tasks_of(client) as tasks:
         setup = Setup.of(y_true, chosen, systems, engine=Engine(tasks), max_weight=max_weight)
-        [result] = score_systems(setup, systems, progress=progress, save_labels=save_labels)
+        extras = choose_extras(chosen, systems, save_labels=save_labels)
+        [result] = score_systems(setup, systems, extras, progress=progress).results
     warn(result.warnings)
     return result
 
@@ -143,7 +145,7 @@ def compare(
     chosen, named = _options_of(options, "compare"), [Named(y_score, name) for name, y_score in systems.items()]
     with _tasks_of(client) as tasks:
         setup = Setup.of(y_true, chosen, named, engine=Engine(tasks))
-        comparison = compare_systems(setup, named, Testing.of(own), Details(), progress=progress)
+        comparison = compare_systems(setup, named, Testing.of(own), progress=progress)
     warn(dict.fromkeys([*comparison.warnings, *(line for each in comparison.results for line in each.warnings)]))
     return comparison
 

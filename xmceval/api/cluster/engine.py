@@ -22,11 +22,12 @@ from xmceval.rows.faults import COUNTED
 from xmceval.rows.fusion import FusedSource
 from xmceval.rows.progress import phase
 from xmceval.rows.repairs import RepairedSource
-from xmceval.rows.spans import Facts, SpanSource, core_of, is_in_memory, shards_of, starting_at, take_rows
+from xmceval.rows.sources import Facts, SpanSource, shards_of
+from xmceval.rows.spans import core_of, is_in_memory, starting_at, take_rows
 from xmceval.rows.threads import Progress
 from xmceval.scoring.evaluate import System, evaluate, with_row_length
 from xmceval.scoring.observing.observers import Observer, SummedObserver
-from xmceval.scoring.partitions.parttasks import Job, Outcome, add_outcomes, make_job, score_part, status_of_part
+from xmceval.scoring.partitions.parttasks import Job, PartResult, add_outcomes, make_job, score_part, status_of_part
 from xmceval.scoring.partitions.plan import Layout, Part, check_rows, make_parts
 from xmceval.scoring.program import Program
 from xmceval.scoring.totals import Totals
@@ -34,8 +35,8 @@ from xmceval.scoring.totals import Totals
 FAN_IN = 8  # outcomes that one task adds
 
 
-class Seen(NamedTuple):
-    """What a worker has: its address, the version of xmceval ("" for none), its folder, and the status of files."""
+class WorkerInfo(NamedTuple):
+    """A worker: its address, the version of xmceval ("" for none), its folder, and the status of its files."""
 
     address: str
     version: str
@@ -148,7 +149,9 @@ class Engine:
         if pairs is not None:
             pairs.check_rows(truth.n_rows, truth.source.name)
 
-    def _score(self, job: Job, parts: Sequence[Part], layouts: Sequence[Layout], progress: Progress | None) -> Outcome:
+    def _score(
+        self, job: Job, parts: Sequence[Part], layouts: Sequence[Layout], progress: Progress | None
+    ) -> PartResult:
         """Score all parts, and add their totals in a tree."""
         shared = self._tasks.submit("xmceval-job", 0, _return, job)
         outcomes = [
@@ -168,7 +171,7 @@ class Engine:
                     first = outcomes[:n_needed]
                     root = self._tasks.submit("xmceval-merge", n_merges, add_outcomes, shared, first)
                     break
-        outcome: Outcome = self._tasks.result(root)
+        outcome: PartResult = self._tasks.result(root)
         return outcome
 
     def _merge(self, shared: Any, outcomes: Sequence[Any]) -> tuple[Any, int]:
@@ -205,7 +208,8 @@ def _check_observers(observers: Sequence[Observer]) -> list[SummedObserver]:
     if others:
         raise UsageError(
             "values of single rows are not available with Dask, as they stay where they are computed (hint: leave out "
-            f"{argument('save_rows')}, plots, examples, overlaps and tests that resample rows, or score in one process)"
+            f"{argument('save_rows')}, the picture 'rows', examples, overlaps and tests that resample rows, or score "
+            "in one process)"
         )
     return list(observers)  # type: ignore[arg-type]
 
@@ -247,7 +251,7 @@ def _rows_in_memory(part: Part, layouts: Sequence[Layout]) -> list[Source | None
     return held
 
 
-def _take(outcome: Outcome, sources: Sequence[Source], observers: Sequence[SummedObserver]) -> list[Totals]:
+def _take(outcome: PartResult, sources: Sequence[Source], observers: Sequence[SummedObserver]) -> list[Totals]:
     """Give observers and sources what was found for them, and return the totals."""
     for observer, state in zip(observers, outcome.observed, strict=True):
         observer.merge(state)

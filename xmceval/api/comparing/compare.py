@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from xmceval.api.comparing.details import DetailWatch
 from xmceval.api.comparing.pairtests import PairTests, Watch, adjust
 from xmceval.api.comparing.runs import Lineup, check_lists
-from xmceval.api.extras.plots import PlotWatch, check_plots
-from xmceval.api.extras.savelabels import counting_labels, saving_labels
-from xmceval.api.extras.saverows import saving_rows
+from xmceval.api.extras.choose import check_plots, choose_extras
+from xmceval.api.extras.extra import Extra, Outcome, Scoring
+from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import UsageError, argument, listed, warn
 from xmceval.files.arrays.npypairs import resolve
-from xmceval.files.io.presence import check_files
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Comparison, Difference
 from xmceval.rows.shards import parts_of
 from xmceval.rows.threads import Progress, default_threads
-from xmceval.scoring.comparing.heldrows import HeldRows
-from xmceval.scoring.comparing.pairsums import Output, Pairs, all_pairs, collect_outputs
-from xmceval.scoring.comparing.runmeans import MeanOutput, means_of_runs, pairs_of_runs
+from xmceval.scoring.comparing.outputs import Output, collect_outputs
+from xmceval.scoring.comparing.pairsums import Pairs, all_pairs
 from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Details, Test, Testing
-from xmceval.scoring.observing.observers import Observer
+from xmceval.scoring.observing.rowsinmemory import RowsInMemory
 from xmceval.scoring.options import Options, specs
-
-NO_DETAILS = Details()
 
 
 def compare(
@@ -142,81 +138,78 @@ def compare(
     named = [Named(y_score, name) for name, y_score in systems.items()]
     check_lists(y_true, named)
     chosen, kinds = Options.of(options), check_plots(plots, has_pairs=True)
-    setup = Setup.of(y_true, chosen, named, needs_counts="gain" in kinds)
-    comparison = compare_systems(
-        *(setup, named, Testing.of(arguments), Details.of(arguments)),
-        progress=progress,
-        save_rows=save_rows,
-        save_labels=save_labels,
-        plots=kinds,
-    )
+    details = Details.of(arguments)
+    extras = choose_extras(chosen, named, details=details, plots=kinds, save_rows=save_rows, save_labels=save_labels)
+    setup = Setup.of(y_true, chosen, named, needs_counts=any(each.needs_counts for each in extras))
+    comparison = compare_systems(setup, named, Testing.of(arguments), extras, progress=progress)
     warn(dict.fromkeys([*comparison.warnings, *(line for each in comparison.results for line in each.warnings)]))
     return comparison
+
+
+class PairedRows(Extra):
+    """Sum the values of rows that tests of pairs of systems need, or keep them for those that resample rows."""
+
+    def __init__(self, pairs: Sequence[tuple[int, int]], *, holds_rows: bool) -> None:
+        self._of_pairs = pairs
+        self._held = RowsInMemory() if holds_rows else None
+
+    def start(self, scoring: Scoring, files: ExitStack) -> None:  # noqa: ARG002 - extras share one signature
+        """Make the observers."""
+        n_bins = scoring.opened[0].terms.n_bins
+        self._pairs = Pairs(scoring.setup.program, n_bins, scoring.groups, self._of_pairs)
+        self.observers = [self._pairs, *([] if self._held is None else [self._held])]
+
+    def outputs(self, outcome: Outcome) -> list[Output]:
+        """Return what is known of each metric that has values of rows."""
+        scoring = outcome.scoring
+        bins = scoring.opened[0].terms.bins
+        return collect_outputs(scoring.setup.program, outcome.totals, scoring.groups, self._pairs, self._held, bins)
 
 
 def compare_systems(
     setup: Setup,
     systems: Sequence[Named],
     testing: Testing,
-    details: Details = NO_DETAILS,
+    extras: Sequence[Extra] = (),
     *,
     progress: Progress | None = None,
-    save_rows: str | Path | None = None,
-    save_labels: str | Path | None = None,
-    plots: Sequence[str] = (),
     watch: Watch | None = None,
 ) -> Comparison:
     """Compare systems on an opened truth; `watch` shows the cost of resampling, and how much of it is done."""
-    check_files([details.texts])
     lineup = Lineup.of(systems)
-    pairs, overlapping = lineup.without_parts(find_pairs(lineup.names, testing))
+    names = lineup.names
+    pairs, overlapping = lineup.without_parts(find_pairs(names, testing))
     if not pairs:
         raise UsageError(f"no pair of systems is left to compare: {'; '.join(overlapping)}")
-    setup = counting_labels(setup, save_labels, save_rows)
-    opened = setup.open_systems(lineup.runs)
-    bins = opened[0].terms.bins
     by_runs = lineup.by_runs(pairs)
     if by_runs and testing.adjust == "tukey":
-        names = listed(dict.fromkeys(lineup.names[each] for pair in by_runs for each in reversed(pair)))
+        of_runs = listed(dict.fromkeys(names[each] for pair in by_runs for each in reversed(pair)))
         raise UsageError(
-            f"{argument('adjust', 'tukey')} permutes rows, but {names} are compared by runs (hint: use holm)"
+            f"{argument('adjust', 'tukey')} permutes rows, but {of_runs} are compared by runs (hint: use holm)"
         )
     by_rows = [pair for pair in pairs if pair not in by_runs]
-    of_runs, of_means = pairs_of_runs(lineup.groups, by_rows), means_of_runs(lineup.groups, by_rows)
-    paired = Pairs(setup.program, opened[0].terms.n_bins, of_runs, of_means)
-    held = HeldRows() if testing.holds_rows else None
-    shown = DetailWatch.of(details, setup, lineup, pairs)
-    if "rows" in plots and lineup.has_runs:
-        raise UsageError(
-            "the picture 'rows' shows one value per row; it is not available for systems with several runs"
-        )
-    drawn = PlotWatch.of(plots, setup, opened, pairs)
-    observers: list[Observer] = [paired, *([] if held is None else [held]), *shown.observers, *drawn.observers]
-    with (
-        saving_rows(setup, opened, save_rows) as saved_rows,
-        saving_labels(setup, opened, save_labels) as saved_labels,
-    ):
-        totals = setup.evaluate(opened, [*observers, *saved_rows.observers], progress)
-        results = setup.results(opened, totals)
-        saved_rows.finish(results)
-        label_wins = saved_labels.finish(results, totals, lineup.label_pairs(pairs))
-    outputs = collect_outputs(setup.program, totals, paired, held, bins)
-    means = [MeanOutput(each, lineup.groups) for each in outputs] if lineup.has_runs else outputs
-    tests = PairTests(lineup.names, by_rows, testing, setup.options.threads or default_threads(), watch)
-    tested = adjust([*tests.differences(means), *lineup.differences(results, by_runs)], testing)
-    values = lineup.means(results)
+    paired = PairedRows(by_rows, holds_rows=testing.holds_rows)
+    outcome = score_systems(
+        *(setup, lineup.runs, [paired, *extras]), names=names, groups=lineup.groups, pairs=pairs, progress=progress
+    )
+    results, outputs = outcome.results, paired.outputs(outcome)
+    tests = PairTests(names, by_rows, testing, setup.options.threads or default_threads(), watch)
+    tested = adjust([*tests.differences(outputs), *lineup.differences(results, by_runs)], testing)
     measures = [figure.measure for figure in results[0].figures]
-    differences = [*in_order(tested, measures, lineup.names, values, pairs), *(each for each in tested if each.bin)]
+    differences = [
+        *in_order(tested, measures, names, lineup.means(results), pairs),
+        *(each for each in tested if each.bin),
+    ]
     return Comparison(
-        tuple(drawn.finish(results)),
+        results,
         tuple(differences),
         testing,
         (*overlapping, *_warn_of_files(lineup), *warn_of_untested(differences, outputs, testing)),
         tuple(lineup.spreads(results)),
-        overlaps=shown.finish_overlaps(),
-        examples=shown.finish_examples(),
-        label_wins=label_wins,
-        densities=drawn.finish_densities(lineup.names),
+        overlaps=outcome.overlaps,
+        examples=outcome.examples,
+        label_wins=outcome.label_wins,
+        densities=outcome.densities,
     )
 
 

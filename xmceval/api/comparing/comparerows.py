@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from xmceval.api.comparing.compare import find_pairs, in_order, warn_of_untested
 from xmceval.api.comparing.pairtests import PairTests, Watch, adjust
-from xmceval.api.extras.plots import check_plots
+from xmceval.api.extras.choose import check_plots
 from xmceval.errors import DataError, UsageError, argument, counted, listed, warn
 from xmceval.files.io.paths import to_path
 from xmceval.files.saved.rowvalues import RowTable, read_row_values
@@ -24,7 +24,7 @@ from xmceval.report.comparison import Comparison
 from xmceval.report.result import Result
 from xmceval.rows.threads import default_threads
 from xmceval.scoring.comparing.densities import densities_of_rows
-from xmceval.scoring.comparing.pairsums import Output, outputs_of_rows
+from xmceval.scoring.comparing.outputs import Output, outputs_of_rows
 from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Test, Testing
 from xmceval.scoring.estimates import Estimate, estimate
 from xmceval.scoring.summary import Counts, Figure

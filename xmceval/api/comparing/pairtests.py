@@ -12,8 +12,7 @@ import numpy as np
 from xmceval.errors import counted
 from xmceval.kernels.metrics.totals import FEW_DIFFER
 from xmceval.report.comparison import Difference
-from xmceval.scoring.comparing.pairsums import Output
-from xmceval.scoring.comparing.runmeans import MeanOutput
+from xmceval.scoring.comparing.outputs import Output
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.statistics.multiplicity import holm
 from xmceval.statistics.paired import PairedT, detectable
@@ -88,13 +87,13 @@ class PairTests:
     _progress: Callable[[int], None] | None = None
     _tukey: dict[int, Callable[[int, int], float]] = field(default_factory=dict)
 
-    def differences(self, outputs: Sequence[Output | MeanOutput]) -> Iterator[Difference]:
+    def differences(self, outputs: Sequence[Output]) -> Iterator[Difference]:
         """Yield the differences of each pair in the order of the outputs, not adjusted for their number."""
         cost = self.cost(outputs)
         with nullcontext() if self.watch is None or cost is None else self.watch(cost) as self._progress:
             yield from self._differences(outputs)
 
-    def cost(self, outputs: Sequence[Output | MeanOutput]) -> Cost | None:
+    def cost(self, outputs: Sequence[Output]) -> Cost | None:
         """Return what resampling costs; None where nothing is resampled."""
         held = [output for output in outputs if output.rows is not None]
         is_tukey, test = self.testing.adjust == "tukey", self.testing.test
@@ -103,10 +102,10 @@ class PairTests:
         n_tests = len(held) * (len(self.pairs) * (test != "t") + is_tukey)
         what = " and ".join([*([test] if test != "t" else []), *(["tukey"] if is_tukey else [])])
         n_rows = max(output.n(*pair) for output in held for pair in self.pairs)
-        n_values = sum(output.n_systems for output in held) * n_rows
+        n_values = sum(output.n_runs for output in held) * n_rows
         return Cost(what, n_tests, self.testing.resamples, n_rows, BYTES * n_values)
 
-    def _differences(self, outputs: Sequence[Output | MeanOutput]) -> Iterator[Difference]:
+    def _differences(self, outputs: Sequence[Output]) -> Iterator[Difference]:
         for system, baseline in self.pairs:
             for output in outputs:
                 tested = output.difference(system, baseline)
@@ -127,7 +126,7 @@ class PairTests:
                     bin=output.bin,
                 )
 
-    def _resampled(self, tested: PairedT, output: Output | MeanOutput, system: int, baseline: int) -> PairedT:
+    def _resampled(self, tested: PairedT, output: Output, system: int, baseline: int) -> PairedT:
         """Replace what a resampling test finds in place of t; where few rows differ, p is exact."""
         test, m = self.testing.test, tested.n_differing
         if output.rows is None or test == "t" or tested.p is None:
@@ -149,7 +148,7 @@ class PairTests:
     def _resampling(self) -> Resampling:
         return Resampling(self.testing.resamples, self.testing.seed, self.threads, self._progress)
 
-    def _tukey_p(self, output: Output | MeanOutput, system: int, baseline: int) -> float | None:
+    def _tukey_p(self, output: Output, system: int, baseline: int) -> float | None:
         """Return p of a pair by the randomized Tukey test."""
         if output.rows is None or self.testing.adjust != "tukey":
             return None

@@ -11,8 +11,7 @@ from xmceval.api.scoring.setup import Named
 from xmceval.errors import UsageError, counted
 from xmceval.files.arrays.npypairs import resolve
 from xmceval.files.io.shardfiles import find_shards
-from xmceval.files.saved.labelwriting import LabelPair
-from xmceval.report.comparison import Difference, RunsOf, Spread
+from xmceval.report.comparison import Difference, RunsOf, RunSpread
 from xmceval.report.result import Result
 from xmceval.rows.matrices.lists import is_pair
 from xmceval.rows.shards import Shards, parts_of
@@ -91,11 +90,6 @@ class Lineup:
         """Return the pairs in which both systems have enough runs for tests whose unit is the run."""
         return [pair for pair in pairs if min(len(self.groups[each]) for each in pair) >= FEWEST]
 
-    def label_pairs(self, pairs: Sequence[tuple[int, int]]) -> tuple[LabelPair, ...]:
-        """Return pairs of systems by name, with the runs of each."""
-        names, groups = self.names, self.groups
-        return tuple(LabelPair(names[i], names[j], groups[i], groups[j]) for i, j in pairs)
-
     def differences(self, results: Sequence[Result], pairs: Sequence[tuple[int, int]]) -> Iterator[Difference]:
         """Yield the differences of pairs by Welch's t test of the values of their runs: of all labels, then of bins."""
         found = [list(_list_figures(result)) for result in results]
@@ -124,7 +118,7 @@ class Lineup:
             if len(group) == 1:
                 continue
             spreads = [
-                Spread.of(figure.measure, [found[run][i][1].estimate.value for run in group], bin_name)
+                RunSpread.of(figure.measure, [found[run][i][1].estimate.value for run in group], bin_name)
                 for i, (bin_name, figure) in enumerate(found[group[0]])
             ]
             total, in_bins = (tuple(each for each in spreads if bool(each.bin) == is_bin) for is_bin in (False, True))

@@ -20,29 +20,48 @@ from xmceval.api.dropins.indicators import (
     is_matrix,
     mean,
 )
-from xmceval.api.dropins.storedcells import SortedCells, finite_scores, iterate_cells, sort_cells
+from xmceval.api.dropins.storedcells import finite_scores, iterate_cells, sort_cells
 from xmceval.errors import DataError, UsageError, warn
 from xmceval.rows.block import Float64
-from xmceval.scoring.tasks.rocareas import roc_areas
+from xmceval.statistics.curves import (
+    Bools,
+    GroupAreas,
+    RankedGroups,
+    average_precisions,
+    partial_roc_areas,
+    roc_areas,
+    sort_by_score,
+)
 
 AVERAGES = ("micro", "macro", "weighted", "samples", None)
 
 
 class Area(NamedTuple):
-    """An area under a curve, computed by group of cells.
+    """An area under a curve, where it is not defined, and the warning for groups without one."""
 
-    ``compute`` takes sorted cells, their weights and the weight of each group's cells that are not stored; it returns
-    the values, and where they are not defined. ``warning`` is for those groups.
-    """
-
-    compute: Callable[[SortedCells, Float64, Float64], tuple[Float64, Any]]
+    compute: Callable[[RankedGroups], GroupAreas]
+    is_undefined: Callable[[GroupAreas], Bools]
     warning: str
 
-    def warn(self, is_undefined: Any) -> None:
-        """Warn, once, of groups without a value."""
+    def values(self, areas: GroupAreas) -> Float64:
+        """Return the values, and warn, once, of groups without one."""
+        is_undefined = self.is_undefined(areas)
         n = int(np.count_nonzero(is_undefined))
         if n:
             warn([self.warning.format(n=f"{n:,} of {is_undefined.size:,}")], UndefinedMetricWarning)
+        return areas.values
+
+
+ROC_AUC = Area(
+    roc_areas,
+    lambda areas: ~areas.has_both,
+    "ROC AUC is not defined where there is only one class ({n}); it was set to NaN",
+)
+AVERAGE_PRECISION = Area(
+    average_precisions,
+    lambda areas: areas.positive == 0,
+    "average precision is not defined where there is no positive ({n}); it was set to 0",
+)
 
 
 def roc_auc_score(
@@ -95,12 +114,9 @@ def roc_auc_score(
     check_choice(multi_class, "multi_class", ("raise", "ovr", "ovo"))
     if max_fpr is not None and not (isinstance(max_fpr, numbers.Real) and 0 < max_fpr <= 1):
         raise UsageError(f"max_fpr must be above 0 and at most 1, or None, got {max_fpr!r}")
-    limit = None if max_fpr is None or max_fpr == 1 else float(max_fpr)
-
-    area = Area(
-        partial(_compute_roc_auc, max_fpr=limit),
-        "ROC AUC is not defined where there is only one class ({n}); it was set to NaN",
-    )
+    area = ROC_AUC
+    if max_fpr is not None and max_fpr != 1:
+        area = ROC_AUC._replace(compute=partial(partial_roc_areas, max_fpr=float(max_fpr)))
     if is_matrix(y_true):
         return _average(area, y_true, y_score, average, sample_weight)
     classes = as_classes(y_true, "y_true")
@@ -156,44 +172,6 @@ def average_precision_score(
     return _binary(AVERAGE_PRECISION, classes == pos_label, y_score, sample_weight)
 
 
-def _compute_roc_auc(
-    cells: SortedCells, weights: Float64, spare: Float64, max_fpr: float | None
-) -> tuple[Float64, Any]:
-    """Compute the area under the ROC curve of each group."""
-    truth = cells.truth != 0
-    if max_fpr is None:
-        areas, positive, negative = roc_areas(cells.starts, truth, cells.scores, weights, spare)
-    else:
-        values = _follow_curves(cells, weights, spare, max_fpr)
-        positive, negative = values[:, 2], values[:, 3]
-        least = max_fpr**2 / 2
-        areas = 0.5 * (1 + (values[:, 1] - least) / (max_fpr - least))
-    has_one_class = (positive == 0) | (negative == 0)
-    areas[has_one_class] = np.nan
-    return areas, has_one_class
-
-
-def _compute_average_precision(cells: SortedCells, weights: Float64, spare: Float64) -> tuple[Float64, Any]:
-    """Compute the average precision of each group."""
-    values = _follow_curves(cells, weights, spare, 1.0)
-    return values[:, 0], values[:, 2] == 0
-
-
-AVERAGE_PRECISION = Area(
-    _compute_average_precision,
-    "average precision is not defined where there is no positive ({n}); it was set to 0",
-)
-
-
-def _follow_curves(cells: SortedCells, weights: Float64, spare: Float64, max_fpr: float) -> Float64:
-    """Return for each group average precision, area up to `max_fpr`, and the weights of positives and negatives."""
-    from xmceval.kernels.metrics import dropins as kernels
-
-    values = np.empty((spare.size, 4))
-    kernels.follow_curves(cells.starts, cells.truth != 0, cells.scores, weights, spare, max_fpr, values)
-    return values
-
-
 def _binary(area: Area, is_positive: Any, y_score: Any, sample_weight: Any) -> float:
     """Compute the area of one list."""
     scores = finite_scores(y_score)
@@ -204,14 +182,12 @@ def _binary(area: Area, is_positive: Any, y_score: Any, sample_weight: Any) -> f
     scores = (scores.toarray() if sparse.issparse(scores) else scores).reshape(-1).astype(np.float64)
     check_shapes(is_positive, scores, "y_score")
     weight = as_weight(sample_weight, is_positive.size)
-    weight = np.ones(is_positive.size) if weight is None else weight.astype(np.float64)
-    kept = np.flatnonzero(weight)
-    order = kept[np.argsort(-scores[kept], kind="stable")]
+    weights = np.ones(is_positive.size) if weight is None else weight.astype(np.float64)
+    kept = np.flatnonzero(weights)
+    order = kept[sort_by_score(scores[kept], stable=True)]
     starts = np.array([0, order.size])
-    cells = SortedCells(starts, order, is_positive[order].astype(np.float64), scores[order], order)
-    values, is_undefined = area.compute(cells, weight[order], np.zeros(1))
-    area.warn(is_undefined)
-    return float(values[0])
+    groups = RankedGroups(starts, is_positive[order], scores[order], weights[order], np.zeros(1))
+    return float(area.values(area.compute(groups))[0])
 
 
 def _average(area: Area, y_true: Any, y_score: Any, average: str | None, sample_weight: Any) -> Any:
@@ -223,7 +199,7 @@ def _average(area: Area, y_true: Any, y_score: Any, average: str | None, sample_
     check_shapes(truth, scores, "y_score")
     weight = as_weight(sample_weight, truth.shape[0], allow_zero=average == "samples")
     if average == "samples":
-        return _mean_of_weighted(_compute_by_row(area, truth, scores), weight)
+        return _mean_of_weighted(area.values(_compute_by_row(area, truth, scores)), weight)
     if weight is not None and not weight.all():  # a row of weight 0 is left out
         kept = np.flatnonzero(weight)
         truth, scores, weight = truth[kept], scores[kept], weight[kept]
@@ -232,7 +208,7 @@ def _average(area: Area, y_true: Any, y_score: Any, average: str | None, sample_
         support = np.bincount(truth.indices, np.repeat(row_weights, np.diff(truth.indptr)), minlength=truth.shape[1])
         if np.isclose(support.sum(), 0):
             return 0.0
-    values = _compute_by_column(area, truth, scores, row_weights, micro=average == "micro")
+    values = area.values(area.compute(rank_columns(truth, scores, row_weights, micro=average == "micro")))
     if average is None:
         return values
     if average == "weighted":
@@ -245,34 +221,33 @@ def _mean_of_weighted(values: Float64, weight: Any) -> float:
     return mean(values if weight is None else np.where(weight == 0, 0, values), weight)
 
 
-def _compute_by_row(area: Area, truth: Any, scores: Any) -> Float64:
+def _compute_by_row(area: Area, truth: Any, scores: Any) -> GroupAreas:
     """Compute the area of every row."""
-    values, is_undefined = np.empty(truth.shape[0]), np.empty(truth.shape[0], dtype=bool)
+    areas = GroupAreas(*np.empty((3, truth.shape[0])))
     for start, stop, block in iterate_cells(truth, scores):
         cells = sort_cells(block)
+        groups = RankedGroups.unweighted(cells.starts, cells.truth != 0, cells.scores)
         spare = truth.shape[1] - np.diff(cells.starts).astype(np.float64)
-        values[start:stop], is_undefined[start:stop] = area.compute(cells, np.ones(cells.scores.size), spare)
-    area.warn(is_undefined)
-    return values
+        for whole, part in zip(areas, area.compute(groups._replace(spare=spare)), strict=True):
+            whole[start:stop] = part
+    return areas
 
 
-def _compute_by_column(area: Area, truth: Any, scores: Any, row_weights: Float64, *, micro: bool) -> Float64:
-    """Compute the area of every label, or of all cells as one list."""
+def rank_columns(truth: Any, scores: Any, row_weights: Float64, *, micro: bool) -> RankedGroups:
+    """Rank the cells of every label, or all cells as one group."""
     n_rows, n_labels = truth.shape
     matrix = sparse.vstack([block for _, _, block in iterate_cells(truth, scores)], format="csr")
     if micro:
-        rows = np.repeat(np.arange(n_rows), np.diff(matrix.indptr))
-        order = np.argsort(-matrix.data.imag)
-        starts = np.array([0, order.size])
-        cells = SortedCells(starts, rows[order], matrix.data.real[order], matrix.data.imag[order], order)
-        n_cells, total = n_rows * n_labels, row_weights.sum() * n_labels
+        order = sort_by_score(matrix.data.imag)
+        rows = np.repeat(np.arange(n_rows), np.diff(matrix.indptr))[order]
+        is_true, ranked = matrix.data.real[order] != 0, matrix.data.imag[order]
+        starts, n_cells, total = np.array([0, order.size]), n_rows * n_labels, row_weights.sum() * n_labels
     else:
         cells = sort_cells(matrix.tocsc())
-        n_cells, total = n_rows, row_weights.sum()
-    weights = row_weights[cells.labels]
-    n_stored = np.diff(cells.starts)
+        rows, is_true, ranked = cells.labels, cells.truth != 0, cells.scores
+        starts, n_cells, total = cells.starts, n_rows, row_weights.sum()
+    weights = row_weights[rows]
+    n_stored = np.diff(starts)
     sums = np.bincount(np.repeat(np.arange(n_stored.size), n_stored), weights, minlength=n_stored.size)
     spare = np.where(n_stored == n_cells, 0.0, total - sums)
-    values, is_undefined = area.compute(cells, weights, spare)
-    area.warn(is_undefined)
-    return values
+    return RankedGroups(starts, is_true, ranked, weights, spare)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,21 +18,10 @@ from xmceval.api.dropins.indicators import (
 )
 from xmceval.errors import DataError, UsageError, listed, warn
 from xmceval.rows.block import Float64
+from xmceval.rows.matrices.storage import comparable
+from xmceval.statistics.curves import Steps, add_up_steps, sort_by_score
 
 BINARY_CLASSES = ([0, 1], [-1, 1], [0], [-1], [1])  # whose positive class is 1
-
-
-class Steps(NamedTuple):
-    """The weights of true and false positives at each threshold, the highest threshold first."""
-
-    tps: Float64
-    fps: Float64
-    thresholds: AnyArray
-
-    def where(self, kept: AnyArray) -> Steps:
-        """Return some of the thresholds, the first and the last one always."""
-        mask = np.concatenate([[True], kept, [True]])
-        return Steps(self.tps[mask], self.fps[mask], self.thresholds[mask])
 
 
 def roc_curve(
@@ -45,7 +34,7 @@ def roc_curve(
 ) -> tuple[Float64, Float64, Float64]:
     """Compute the points of the ROC curve of one list of scores, as scikit-learn does.
 
-    For columns of a matrix see `label_roc_curve`.
+    For all cells of a matrix together, which may be sparse, see `label_roc_curve`.
 
     Parameters
     ----------
@@ -78,10 +67,10 @@ def roc_curve(
     [0.0, 0.5, 0.5, 1.0, 1.0]
     """
     steps = _compute_steps(y_true, y_score, pos_label, sample_weight)
-    if drop_intermediate and steps.tps.size > 2:
-        steps = steps.where((np.diff(steps.fps, 2) != 0) | (np.diff(steps.tps, 2) != 0))
-    fpr, tpr = _rate(steps.fps, "negative"), _rate(steps.tps, "positive")
-    return fpr, tpr, np.concatenate([[np.inf], steps.thresholds.astype(np.float64)])
+    for running, name in ((steps.fps, "negative"), (steps.tps, "positive")):
+        if running[-1] <= 0:
+            warn([f"no row is {name}: its rate is not defined and was set to NaN"], UndefinedMetricWarning)
+    return (steps.without_points_on_lines() if drop_intermediate else steps).roc_curve()
 
 
 def precision_recall_curve(
@@ -95,7 +84,7 @@ def precision_recall_curve(
     """Compute the points of the precision-recall curve of one list of scores, as scikit-learn does.
 
     See `roc_curve` for the arguments and errors; ``drop_intermediate`` keeps the first and last point of each recall.
-    For columns of a matrix see `label_precision_recall_curve`.
+    For all cells of a matrix together, which may be sparse, see `label_precision_recall_curve`.
 
     Returns
     -------
@@ -111,16 +100,9 @@ def precision_recall_curve(
     [1.0, 1.0, 0.5, 0.5, 0.0]
     """
     steps = _compute_steps(y_true, y_score, pos_label, sample_weight)
-    if drop_intermediate and steps.tps.size > 2:
-        steps = steps.where((np.diff(steps.tps[:-1]) != 0) | (np.diff(steps.tps[1:]) != 0))
-    decided = steps.tps + steps.fps
-    precision = np.divide(steps.tps, decided, out=np.zeros(decided.size), where=decided != 0)
     if steps.tps[-1] == 0:
         warn(["recall is not defined where no row is positive; it was set to 1 at every threshold"], UserWarning)
-        recall = np.ones(steps.tps.size)
-    else:
-        recall = steps.tps / steps.tps[-1]
-    return np.append(precision[::-1], 1.0), np.append(recall[::-1], 0.0), steps.thresholds[::-1].copy()
+    return (steps.without_points_between() if drop_intermediate else steps).precision_recall_curve()
 
 
 def _compute_steps(y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any) -> Steps:
@@ -132,12 +114,9 @@ def _compute_steps(y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any
     if weight is not None:
         kept = weight != 0
         is_positive, scores, weight = is_positive[kept], scores[kept], weight[kept]
-    order = scores.size - 1 - np.argsort(scores[::-1], kind="stable")[::-1]
-    scores, is_positive = scores[order], is_positive[order]
-    last = np.append(np.flatnonzero(scores[1:] != scores[:-1]), scores.size - 1)  # of each run of equal scores
-    weights = np.ones(scores.size) if weight is None else weight[order].astype(np.float64)
-    tps, fps = (np.cumsum(np.where(mask, weights, 0.0))[last] for mask in (is_positive, ~is_positive))
-    return Steps(tps, fps, scores[last])
+    order = sort_by_score(comparable(scores).astype(np.float64), stable=True)
+    weights = None if weight is None else weight[order].astype(np.float64)
+    return add_up_steps(is_positive[order], scores[order], weights)
 
 
 def _as_scores(y_score: Any) -> AnyArray:
@@ -166,11 +145,3 @@ def _positive_class(classes: AnyArray, pos_label: Any) -> Any:
     if is_text != isinstance(pos_label, str):
         raise UsageError(f"pos_label={pos_label!r} is not of the type of the classes of y_true")
     return pos_label
-
-
-def _rate(running: Float64, name: str) -> Float64:
-    """Divide running weights by their total, after a first point at 0."""
-    if running[-1] <= 0:
-        warn([f"no row is {name}: its rate is not defined and was set to NaN"], UndefinedMetricWarning)
-        return np.full(running.size + 1, np.nan)
-    return np.concatenate([[0.0], running / running[-1]])

@@ -193,14 +193,14 @@ def _sum_discounts(n_labels: int, k: int | None, log_base: float) -> Float64:
 
 def _compute_dcg(gains: Any, scores: Any, discounts: Float64, ignore_ties: bool) -> Float64:
     """Return each row's DCG."""
-    from xmceval.kernels.metrics import dropins as kernels
+    from xmceval.kernels.metrics.gains import average_gains
 
     n_labels = gains.shape[1]
     values = np.empty(gains.shape[0])
     for start, stop, block in iterate_cells(gains, scores):
         cells = sort_cells(block, by_label=ignore_ties)
         if not ignore_ties:
-            kernels.average_gains(cells.starts, cells.truth, cells.scores, n_labels, discounts, values[start:stop])
+            average_gains(cells.starts, cells.truth, cells.scores, n_labels, discounts, values[start:stop])
             continue
         rows = np.repeat(np.arange(stop - start), np.diff(cells.starts))
         ranks = _rank_cells(block, cells, rows, n_labels)

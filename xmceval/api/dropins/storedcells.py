@@ -12,6 +12,7 @@ from xmceval.api.dropins.indicators import AnyArray, as_array, as_csr, is_sparse
 from xmceval.errors import DataError
 from xmceval.rows.block import Float64, Int64
 from xmceval.rows.matrices.storage import comparable
+from xmceval.statistics.curves import sort_by_score
 
 BLOCK_CELLS = 1 << 21
 
@@ -49,7 +50,7 @@ def iterate_rows(truth: Any, scores: Any) -> Iterator[tuple[int, int, Any, Any]]
     n_cells = n_rows * n_labels if not is_sparse(scores) else int(scores.nnz)
     n_cells += int(truth.nnz)
     step = max(1, min(n_rows, BLOCK_CELLS * n_rows // max(n_cells, 1)))
-    for start in range(0, n_rows, step):
+    for start in range(0, max(n_rows, 1), step):
         stop = min(start + step, n_rows)
         yield start, stop, truth[start:stop], sparse.csr_matrix(scores[start:stop])
 
@@ -61,7 +62,7 @@ def iterate_cells(truth: Any, scores: Any) -> Iterator[tuple[int, int, Any]]:
     """
     for start, stop, real, imaginary in iterate_rows(truth, scores):
         shifted = imaginary.astype(np.complex128)
-        shifted.data *= 1j
+        shifted.data.real, shifted.data.imag = 0.0, imaginary.data
         cells = (real.astype(np.complex128) + shifted).tocsr()
         cells.sort_indices()
         yield start, stop, cells
@@ -75,10 +76,7 @@ def sort_cells(matrix: Any, *, by_label: bool = False) -> SortedCells:
     groups = np.repeat(np.arange(matrix.indptr.size - 1, dtype=np.uint32), np.diff(matrix.indptr))
     truth, scores = matrix.data.real, matrix.data.imag
     if by_label:
-        order = scores.size - 1 - np.argsort(-scores[::-1], kind="stable")
+        order = scores.size - 1 - sort_by_score(scores[::-1], groups[::-1], stable=True)
     else:
-        order = np.argsort(-scores)
-    for half in (groups & 0xFFFF, groups >> 16):  # 16 bits at a time: numpy then sorts by radix, in linear time
-        if half.any():
-            order = order[np.argsort(half.astype(np.uint16)[order], kind="stable")]
+        order = sort_by_score(scores, groups)
     return SortedCells(matrix.indptr.astype(np.int64), matrix.indices[order], truth[order], scores[order], order)

@@ -1,94 +1,96 @@
-"""Plotting: what pictures need beside the figures, collected while systems are scored."""
+"""Plots: what pictures need beside the figures, collected while systems are scored."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
 
-from xmceval.api.scoring.setup import Opened, Setup
-from xmceval.report.pictures import COLLECTED, COMPARISON, RESULTS, check_kinds
-from xmceval.report.result import Result
-from xmceval.scoring.observing.observers import Observer
-
-if TYPE_CHECKING:  # loaded where they are asked for: each start pays for what it loads
-    from xmceval.scoring.comparing.densities import Densities, Density
-    from xmceval.scoring.observing.reliability import Reliabilities
-    from xmceval.scoring.per_label.labelgain import LabelGains
-
-Pair = tuple[int, int]
+from xmceval.api.extras.extra import Extra, Outcome, Scoring
+from xmceval.errors import UsageError
+from xmceval.scoring.comparing.densities import Densities
+from xmceval.scoring.per_label.labelgain import count_hits, find_gain
+from xmceval.scoring.tasks.reliability import ReliabilityBins
 
 
-@dataclass(frozen=True)
-class PlotWatch:
-    """What watches the rows of systems for pictures, as far as these were asked for.
+class CollectDensities(Extra):
+    """Count the rows of pairs of systems by their values, for the picture ``rows``."""
 
-    Attributes
-    ----------
-    densities : Densities or None
-        For the picture ``rows``.
-    gains : LabelGains or None
-        For ``gain``.
-    reliabilities : Reliabilities or None
-        For ``calibration``.
-    """
-
-    densities: Densities | None = None
-    gains: LabelGains | None = None
-    reliabilities: Reliabilities | None = None
-
-    @classmethod
-    def of(cls, kinds: Iterable[str], setup: Setup, opened: Sequence[Opened], pairs: Sequence[Pair] = ()) -> PlotWatch:
-        """Make the observers that kinds of pictures need; `pairs` are those that are compared.
+    def start(self, scoring: Scoring, files: ExitStack) -> None:  # noqa: ARG002 - extras share one signature
+        """Make the observer.
 
         Raises
         ------
         UsageError
-            A program that has not what a picture shows.
+            Systems with several runs, or no metric whose values of rows lie from 0 to 1.
         """
-        wanted, program = set(kinds), setup.program
-        densities = gains = reliabilities = None
-        if "rows" in wanted and pairs:
-            from xmceval.scoring.comparing.densities import Densities
+        if scoring.has_runs:
+            raise UsageError(
+                "the picture 'rows' shows one value per row; it is not available for systems with several runs"
+            )
+        self._densities = Densities(scoring.setup.program, scoring.pairs)
+        self.observers = [self._densities]
 
-            densities = Densities(program, pairs)
-        if "gain" in wanted:
-            from xmceval.scoring.per_label.labelgain import LabelGains
-
-            gains = LabelGains(program, setup.frequencies, [each.terms for each in opened])
-        if "calibration" in wanted:
-            from xmceval.scoring.observing.reliability import Reliabilities
-
-            reliabilities = Reliabilities(program, len(opened), setup.terms)
-        return cls(densities, gains, reliabilities)
-
-    @property
-    def observers(self) -> Iterator[Observer]:
-        """What sees the rows."""
-        yield from (each for each in (self.densities, self.gains, self.reliabilities) if each is not None)
-
-    def finish(self, results: Sequence[Result]) -> list[Result]:
-        """Return the results with what pictures of systems need."""
-        finished = list(results)
-        if self.gains is not None:
-            gains = self.gains.finish([each.counts.n_labels for each in results])
-            finished = [replace(each, gain=gain) for each, gain in zip(finished, gains, strict=True)]
-        if self.reliabilities is not None:
-            found = self.reliabilities.finish()
-            finished = [replace(each, reliability=its) for each, its in zip(finished, found, strict=True)]
-        return finished
-
-    def finish_densities(self, names: Sequence[str]) -> tuple[Density, ...]:
-        """Return in how many rows the systems of each pair have which values."""
-        return () if self.densities is None else tuple(self.densities.finish(names))
+    def finish(self, outcome: Outcome) -> Outcome:
+        """Add the densities."""
+        return replace(outcome, densities=tuple(self._densities.finish(outcome.scoring.names)))
 
 
-def check_plots(plots: str | Iterable[str], *, has_pairs: bool) -> tuple[str, ...]:
-    """Return the kinds of pictures for which something is collected.
+class CollectGain(Extra):
+    """Count the hits of each label, for the picture ``gain``."""
 
-    Raises
-    ------
-    UsageError
-        A kind that is none of KINDS, or that needs a comparison where there is none.
-    """
-    return tuple(kind for kind in check_kinds(plots, COMPARISON if has_pairs else RESULTS) if kind in COLLECTED)
+    needs_counts = True
+
+    def start(self, scoring: Scoring, files: ExitStack) -> None:  # noqa: ARG002
+        """Make the task.
+
+        Raises
+        ------
+        UsageError
+            No metric has a cutoff.
+        DataError
+            There are no training counts.
+        """
+        self._task = count_hits(scoring.setup.program, scoring.setup.frequencies)
+        self.tasks = [self._task]
+
+    def finish(self, outcome: Outcome) -> Outcome:
+        """Add the gain of each system."""
+        setup = outcome.scoring.setup
+        unit, frequencies = setup.terms.weight_unit, setup.frequencies
+        results = (
+            replace(each, gain=find_gain(self._task, part, frequencies, each.counts.n_labels, unit))
+            for each, part in zip(outcome.results, outcome.parts_of(self._task), strict=True)
+        )
+        return replace(outcome, results=tuple(results))
+
+
+class CollectReliability(Extra):
+    """Compare scores with hits, for the picture ``calibration``."""
+
+    def start(self, scoring: Scoring, files: ExitStack) -> None:  # noqa: ARG002
+        """Make the task.
+
+        Raises
+        ------
+        UsageError
+            No metric has a cutoff.
+        """
+        self._task = ReliabilityBins.of(scoring.setup.program.measures, scoring.setup.program.deepest)
+        self.tasks = [self._task]
+
+    def finish(self, outcome: Outcome) -> Outcome:
+        """Add the reliability of each system."""
+        unit = outcome.scoring.setup.terms.weight_unit
+        results = (
+            replace(each, reliability=self._task.find_reliability(part, unit))
+            for each, part in zip(outcome.results, outcome.parts_of(self._task), strict=True)
+        )
+        return replace(outcome, results=tuple(results))
+
+
+PLOTTED: Mapping[str, Callable[[], Extra]] = {
+    "rows": CollectDensities,
+    "gain": CollectGain,
+    "calibration": CollectReliability,
+}

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from xmceval.api.extras.extra import Extra, Outcome, Scoring
 from xmceval.api.scoring.inputs import Weights
 from xmceval.api.scoring.setup import Named, Opened, Setup
 from xmceval.errors import DataError, UsageError, argument, listed
 from xmceval.files.io.paths import to_path
+from xmceval.files.saved.statefiles import to_bytes
 from xmceval.files.writing.targets import open_targets
 from xmceval.scoring.batch import NO_WEIGHTS
 from xmceval.scoring.evaluate import System, doubt_header
 from xmceval.scoring.limbs import MOST_STATES
 from xmceval.scoring.options import SOURCES, Options
 from xmceval.scoring.program import compile_program
+from xmceval.scoring.states.rowdigests import RowDigests
+from xmceval.scoring.states.state import State
+from xmceval.scoring.states.statedocument import as_document, recorded_options
+from xmceval.scoring.states.stateparts import Part
 from xmceval.scoring.totals import Totals
-
-if TYPE_CHECKING:  # loaded where a file is named: each start pays for what it loads
-    from xmceval.scoring.states.state import State
 
 Shard = tuple[int, int]  # its number from 1 on, and how many there are
 
@@ -53,30 +56,71 @@ def parse_shard(value: Any) -> Shard | None:
     return number, n_shards
 
 
-def check_saving(options: Options, systems: Sequence[Named], shard: Shard | None, path: str | Path | None) -> None:
-    """Refuse what cannot be saved, before anything is read.
+class SaveState(Extra):
+    """Write the totals of a system to a file."""
 
-    Raises
-    ------
-    UsageError
-        Several systems, metrics whose totals grow with the rows or that need propensities without a source of them, or
-        a shard where nothing is saved.
-    """
-    if path is None:
-        if shard is not None:
+    def __init__(self, path: str | Path, shard: Shard | None) -> None:
+        self._path, self._shard = path, shard
+
+    @classmethod
+    def of(cls, path: str | Path | None, shard: Any, options: Options, systems: Sequence[Named]) -> SaveState:
+        """Refuse what cannot be saved, before anything is read.
+
+        Raises
+        ------
+        UsageError
+            Several systems, metrics whose totals grow with the rows or that need propensities without a source of
+            them, a file that exists, or a shard where nothing is saved.
+        """
+        number = parse_shard(shard)
+        if path is None:
             raise UsageError(f"{argument('shard')} has no effect without {argument('save_state')}")
-        return
-    check_new(path)
-    if len(systems) != 1:
-        raise UsageError(f"{path}: holds the totals of one system, got {len(systems)} (hint: score each by itself)")
-    compile_program(options.measures).check_mergeable("states")
-    asking = [measure for measure in options.measures if measure.needs_propensities]
-    if all(getattr(options, name) is None for name in SOURCES) and (asking or options.by_frequency is not None):
-        names = f"{listed(asking)}: need" if asking else f"{argument('by_frequency')}: needs"
-        raise UsageError(
-            f"{names} propensities, which are never estimated from the rows of one shard "
-            f"(hint: pass {argument('train', kind='FILE')} with all training labels, or other metrics, such as P,nDCG)"
-        )
+        check_new(path)
+        if len(systems) != 1:
+            raise UsageError(f"{path}: holds the totals of one system, got {len(systems)} (hint: score each by itself)")
+        compile_program(options.measures).check_mergeable("states")
+        asking = [measure for measure in options.measures if measure.needs_propensities]
+        if all(getattr(options, name) is None for name in SOURCES) and (asking or options.by_frequency is not None):
+            names = f"{listed(asking)}: need" if asking else f"{argument('by_frequency')}: needs"
+            raise UsageError(
+                f"{names} propensities, which are never estimated from the rows of one shard "
+                f"(hint: pass {argument('train', kind='FILE')} with all training labels, or other metrics, such as "
+                "P,nDCG)"
+            )
+        return cls(path, number)
+
+    def prepare(self, setup: Setup) -> Setup:
+        """Return a setup whose totals identify their rows."""
+        return replace(setup, terms=replace(setup.terms, digests_rows=True))
+
+    def start(self, scoring: Scoring, files: ExitStack) -> None:
+        """Open the file.
+
+        Raises
+        ------
+        UsageError
+            A program that also counts every label for a file of their values.
+        DataError
+            A truth whose labels no other file shares.
+        """
+        truth = scoring.setup.truth
+        if scoring.setup.program.counts_labels:
+            raise UsageError(
+                f"{self._path}: totals cannot be saved beside values of labels (hint: save them in two runs)"
+            )
+        if truth.judgments is not None and truth.judgments.has_own_labels:
+            raise DataError(
+                f"{truth.source.name}: its documents are only numbered by their places in it, so no other totals can "
+                f"be added to those of it (hint: pass {argument('labels', kind='FILE')}, with one document per line)"
+            )
+        [self._file] = files.enter_context(open_targets([to_path(self._path)], force=False))
+
+    def finish(self, outcome: Outcome) -> Outcome:
+        """Write the file."""
+        [opened], [totals] = outcome.scoring.opened, outcome.totals
+        state = make_state(outcome.scoring.setup, opened, totals, str(self._path), self._shard)
+        self._file.write(to_bytes(*as_document(state, whole=False)))
+        return outcome
 
 
 def check_new(path: str | Path) -> None:
@@ -85,61 +129,8 @@ def check_new(path: str | Path) -> None:
         raise UsageError(f"{path}: already exists (hint: remove it, or choose another name)")
 
 
-class StateSaving:
-    """Totals that are being saved, or nothing."""
-
-    def __init__(self, *, is_saving: bool = True) -> None:
-        self._is_saving, self.content = is_saving, b""
-
-    def finish(self, setup: Setup, opened: Opened, totals: Totals, name: str, shard: Shard | None) -> None:
-        """Make the content of the file."""
-        if self._is_saving:
-            from xmceval.files.saved.statefiles import to_bytes
-            from xmceval.scoring.states.statedocument import as_document
-
-            state = make_state(setup, opened, totals, name, shard)
-            self.content = to_bytes(*as_document(state, whole=False))
-
-
-def digesting_rows(setup: Setup, path: str | Path | None) -> Setup:
-    """Return a setup whose totals identify their rows, if they are saved."""
-    return setup if path is None else replace(setup, terms=replace(setup.terms, digests_rows=True))
-
-
-@contextmanager
-def saving_state(setup: Setup, path: str | Path | None, *, counts_labels: bool = False) -> Iterator[StateSaving]:
-    """Write the totals of a system to a file, if one is named.
-
-    Raises
-    ------
-    UsageError
-        A file that exists, or a program that also counts every label for a file of their values.
-    DataError
-        A truth whose labels no other file shares.
-    """
-    if path is None:
-        yield StateSaving(is_saving=False)
-        return
-    if counts_labels:
-        raise UsageError(f"{path}: totals cannot be saved beside values of labels (hint: save them in two runs)")
-    if setup.truth.judgments is not None and setup.truth.judgments.has_own_labels:
-        raise DataError(
-            f"{setup.truth.source.name}: its documents are only numbered by their places in it, so no other totals can "
-            f"be added to those of it (hint: pass {argument('labels', kind='FILE')}, with one document per line)"
-        )
-    with open_targets([to_path(path)], force=False) as [file]:
-        saving = StateSaving()
-        yield saving
-        file.write(saving.content)
-
-
 def make_state(setup: Setup, opened: Opened, totals: Totals, name: str, shard: Shard | None) -> State:
     """Return the totals of a system as a state."""
-    from xmceval.scoring.states.rowdigests import RowDigests
-    from xmceval.scoring.states.state import State
-    from xmceval.scoring.states.statedocument import recorded_options
-    from xmceval.scoring.states.stateparts import Part
-
     terms, weights = opened.terms, opened.terms.weights
     digests = totals.tally.digests or RowDigests()
     part = Part(

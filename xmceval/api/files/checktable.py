@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ from xmceval.files.io.paths import as_input
 from xmceval.files.records.papertables import TableRow, read_table
 from xmceval.labels.catalogue import find_dataset
 from xmceval.labels.plausibility import IMPOSSIBLE, Finding, Printed, check_row, find_copies
-from xmceval.version import CHECK_TABLE_SCHEMA
 
 
 @dataclass(frozen=True)
@@ -40,8 +38,9 @@ class TableCheck:
 
     def to_json(self) -> str:
         """Return the JSON document."""
-        document: dict[str, Any] = {"schema": CHECK_TABLE_SCHEMA, **asdict(self), "is_possible": self.is_possible}
-        return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+        from xmceval.report.fields.filefields import CHECK_TABLE
+
+        return CHECK_TABLE.write(self)
 
     def __str__(self) -> str:
         lines = [f"{self.path}: {counted(self.n_rows, 'row')}, {counted(self.n_values, 'value')}"]

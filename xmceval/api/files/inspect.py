@@ -18,7 +18,7 @@ from xmceval.files.sidecars.labelnames import read_names
 from xmceval.inspection.file import FileInspection, inspect_file
 from xmceval.inspection.pair import PairInspection, inspect_pair
 from xmceval.inspection.savedstate import StateInspection, inspect_state, is_state
-from xmceval.inspection.text import inspection_json, inspection_table
+from xmceval.inspection.text import inspection_table
 from xmceval.labels.training import count_training
 from xmceval.rows.filters import Filter, as_filter
 
@@ -51,7 +51,9 @@ class InspectionReport:
 
     def to_json(self) -> str:
         """Return everything as a JSON document."""
-        return inspection_json(self.files, self.pairs, self.states)
+        from xmceval.report.fields.inspectfields import INSPECTION
+
+        return INSPECTION.write(self)
 
     def __str__(self) -> str:
         return inspection_table(self.files, self.pairs, self.states)

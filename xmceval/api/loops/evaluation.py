@@ -24,10 +24,11 @@ from xmceval.errors import DataError, UsageError, argument, counted, listed
 from xmceval.labels.bins import make_bins
 from xmceval.labels.propensity import NO_PROPENSITIES
 from xmceval.metrics.measure import Measure
-from xmceval.rows.batches import BatchSource, Unread
 from xmceval.rows.block import Float64, Source
+from xmceval.rows.matrices.matrices import as_truth
 from xmceval.rows.matrices.storage import rounded
 from xmceval.rows.repairs import RepairedSource
+from xmceval.rows.sources import BatchSource
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import NO_WEIGHTS, Terms
 from xmceval.scoring.evaluate import select_scores
@@ -68,12 +69,12 @@ class Evaluation:
         program = compile_program(options.measures)
         program.check_mergeable(WHAT)
         program.check_ties(options.ties)
-        opener, unread = Opener(options), Unread("y_true")
-        width, propensities = opener.width(unread), None
+        opener, no_rows = Opener(options), as_truth([])
+        width, propensities = opener.width(no_rows), None
         warnings, notes = doubt_threshold(options, program), tuple[str, ...]()
         if program.needs_propensities or options.by_frequency is not None:
             _check_sources(options, program.measures)
-            weighing = find_propensities(opener, unread, width)
+            weighing = find_propensities(opener, no_rows, width)
             program = fit_program(program, weighing)
             width, propensities, notes = weighing.width, weighing.propensities, weighing.notes
             warnings = (*warnings, *weighing.warnings)
@@ -81,7 +82,7 @@ class Evaluation:
             propensities=propensities or NO_PROPENSITIES,
             weights=None if max_weight is None else NO_WEIGHTS,
             weight_unit=1.0 if max_weight is None else unit_of(max_weight),
-            filter=find_filter(options.filter, unread, width),
+            filter=find_filter(options.filter, None, width),
             filter_truth=options.filter_truth,
             drop_empty=options.empty_rows == "drop",
             zero_unscored=options.unscored == "zero",

@@ -39,9 +39,8 @@ from xmceval.rows.matrices.arrays import as_array
 from xmceval.rows.matrices.matrices import AS_MATRIX, MatrixSource, as_scores, as_truth
 from xmceval.rows.matrices.storage import PaddedLists, is_wide
 from xmceval.rows.repairs import RepairedSource, merge_duplicate_labels
-from xmceval.rows.sharded import ShardedSource, names_of
 from xmceval.rows.shards import Shards
-from xmceval.rows.spans import shards_of
+from xmceval.rows.sources import ShardedSource, shards_of
 from xmceval.rows.width import Width
 from xmceval.scoring.batch import UNKNOWN_WIDTH
 from xmceval.scoring.options import Options
@@ -248,7 +247,7 @@ def is_same(path: str | Path, source: Source) -> bool:
 
 def _are_same(first: Source, second: Source) -> bool:
     """Return whether two sources are of the same files."""
-    names = names_of(first), names_of(second)
+    names = [[each.name for each in shards_of(source)] for source in (first, second)]
     if len(names[0]) != len(names[1]) or not all(map(_have_same_name, *names)):
         return False
     return _addresses_of(first) == _addresses_of(second)
@@ -367,12 +366,12 @@ def unit_of(max_weight: Any) -> float:
     return math.ldexp(1.0, math.frexp(float(max_weight))[1] - 1)
 
 
-def find_filter(pairs: Any, truth: Source, width: Width) -> Filter | None:
+def find_filter(pairs: Any, truth: Source | None, width: Width) -> Filter | None:
     """Take the pairs of a filter and check them against the truth, as far as its size is known."""
     if pairs is None:
         return None
     checked = read_filter(pairs) if isinstance(pairs, (str, Path)) else as_filter(pairs)
-    if truth.n_rows is not None:
+    if truth is not None and truth.n_rows is not None:
         checked.check_rows(truth.n_rows, truth.name)
     checked.check_labels(width)
     return checked

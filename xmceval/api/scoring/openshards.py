@@ -17,8 +17,8 @@ from xmceval.files.opened import Opened
 from xmceval.files.ranking.judgments import Judgments
 from xmceval.rows.block import Source
 from xmceval.rows.matrices.storage import rounded
-from xmceval.rows.sharded import ReopenedSource, ShardedSource
 from xmceval.rows.shards import Shards, parts_of
+from xmceval.rows.sources import ReopenedSource, ShardedSource
 
 MOST_FORMATS = 3  # of shards, in a note
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from xmceval.api.extras.plots import PlotWatch, check_plots
-from xmceval.api.extras.savelabels import counting_labels, saving_labels
-from xmceval.api.extras.saverows import saving_rows
-from xmceval.api.extras.savestate import Shard, check_saving, digesting_rows, parse_shard, saving_state
+from xmceval.api.extras.choose import check_plots, choose_extras
+from xmceval.api.extras.extra import Extra, Outcome, Scoring
 from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import UsageError, warn
 from xmceval.files.io.limits import MAX_LINE
@@ -179,19 +179,18 @@ def score(
             "a pair of labels and scores is a tuple)"
         )
     systems = [Named(find_shards(y_score, are_scores=True))]
-    options, place = Options.of(locals()), parse_shard(shard)
-    kinds = check_plots(plots, has_pairs=False)
-    check_saving(options, systems, place, save_state)
-    setup = Setup.of(y_true, options, systems, needs_counts="gain" in kinds, max_weight=max_weight)
-    [result] = score_systems(
-        *(setup, systems),
-        progress=progress,
+    options = Options.of(locals())
+    extras = choose_extras(
+        *(options, systems),
+        plots=check_plots(plots, has_pairs=False),
         save_rows=save_rows,
         save_labels=save_labels,
         save_state=save_state,
-        shard=place,
-        plots=kinds,
+        shard=shard,
     )
+    needs_counts = any(each.needs_counts for each in extras)
+    setup = Setup.of(y_true, options, systems, needs_counts=needs_counts, max_weight=max_weight)
+    [result] = score_systems(setup, systems, extras, progress=progress).results
     warn(result.warnings)
     return result
 
@@ -199,27 +198,24 @@ def score(
 def score_systems(
     setup: Setup,
     systems: Sequence[Named],
+    extras: Sequence[Extra] = (),
     *,
+    names: Sequence[str] = (),
+    groups: Sequence[tuple[int, ...]] = (),
+    pairs: Sequence[tuple[int, int]] = (),
     progress: Progress | None = None,
-    save_rows: str | Path | None = None,
-    save_labels: str | Path | None = None,
-    save_state: str | Path | None = None,
-    shard: Shard | None = None,
-    plots: Sequence[str] = (),
-) -> list[Result]:
-    """Score systems on an opened truth, which is read once."""
-    setup = digesting_rows(counting_labels(setup, save_labels, save_rows), save_state)
-    opened = setup.open_systems(systems)
-    shown = PlotWatch.of(plots, setup, opened)
-    with (
-        saving_rows(setup, opened, save_rows) as saved_rows,
-        saving_labels(setup, opened, save_labels) as saved_labels,
-        saving_state(setup, save_state, counts_labels=save_labels is not None) as saved_state,
-    ):
-        observers = [*saved_rows.observers, *shown.observers]
-        totals = setup.evaluate(opened, observers, progress)
-        results = setup.results(opened, totals)
-        saved_rows.finish(results)
-        saved_labels.finish(results, totals)
-        saved_state.finish(setup, opened[0], totals[0], str(save_state), shard)
-    return shown.finish(results)
+) -> Outcome:
+    """Score systems on an opened truth, which is read once; `names`, `groups` and `pairs` are as in `Scoring`."""
+    for extra in extras:
+        setup = extra.prepare(setup)
+    scoring = Scoring(setup, setup.open_systems(systems), names, groups, pairs)
+    with ExitStack() as files:
+        for extra in extras:
+            extra.start(scoring, files)
+        tasks = [task for extra in extras for task in extra.tasks]
+        observers = [observer for extra in extras for observer in extra.observers]
+        counting = replace(setup, program=setup.program.with_tasks(tasks)) if tasks else setup
+        outcome = Outcome.of(scoring, counting.evaluate(scoring.opened, observers, progress), tasks)
+        for extra in extras:
+            outcome = extra.finish(outcome)
+    return outcome

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from xmceval.api.extras.plots import check_plots
+from xmceval.api.extras.choose import check_plots, choose_extras
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import UsageError, listed, warn
@@ -74,10 +74,9 @@ def score_all(
         got = "an empty one" if isinstance(systems, Mapping) else type(systems).__name__
         raise UsageError(f"systems must be a dict of scores by name, such as {{'a': ..., 'b': ...}}, got {got}")
     named = [Named(find_shards(y_score, are_scores=True), name) for name, y_score in systems.items()]
-    kinds = check_plots(plots, has_pairs=False)
-    setup = Setup.of(y_true, Options.of(options), named, needs_counts="gain" in kinds)
-    results = Results(
-        score_systems(setup, named, progress=progress, save_rows=save_rows, save_labels=save_labels, plots=kinds)
-    )
+    kinds, chosen = check_plots(plots, has_pairs=False), Options.of(options)
+    extras = choose_extras(chosen, named, plots=kinds, save_rows=save_rows, save_labels=save_labels)
+    setup = Setup.of(y_true, chosen, named, needs_counts=any(each.needs_counts for each in extras))
+    results = Results(score_systems(setup, named, extras, progress=progress).results)
     warn(dict.fromkeys(line for each in results.values() for line in each.warnings))
     return results

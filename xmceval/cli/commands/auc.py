@@ -32,7 +32,7 @@ def command(
     Example:
       xmceval auc clicks.csv --columns user,clicked,score
     """
-    from xmceval.api.curves.grouped import auc
+    from xmceval.api.groupauc import auc
 
     pictures = Plots.of(plots, plot_kinds)
     shared.start(quiet)

@@ -118,20 +118,22 @@ def _compare_systems(
 ) -> Comparison:
     """Compare predictions on the truth."""
     from xmceval.api.comparing.compare import compare_systems
+    from xmceval.api.extras.choose import choose_extras
     from xmceval.api.scoring.setup import Setup
 
     testing, details = Testing.of(arguments), Details.of(arguments)
     chosen = Options.of(arguments)
     pictures.check(COMPARISON, chosen)
+    extras = choose_extras(
+        *(chosen, systems),
+        details=details,
+        plots=pictures.collected,
+        save_rows=save_rows,
+        save_labels=save_labels,
+    )
     with shared.engine(dask) as engine, progressbar.shown(quiet):
-        setup = Setup.of(truth, chosen, systems, needs_counts="gain" in pictures.collected, **engine)
-        return compare_systems(
-            *(setup, systems, testing, details),
-            save_rows=save_rows,
-            save_labels=save_labels,
-            plots=pictures.collected,
-            watch=shared.watch(quiet),
-        )
+        setup = Setup.of(truth, chosen, systems, needs_counts=any(each.needs_counts for each in extras), **engine)
+        return compare_systems(setup, systems, testing, extras, watch=shared.watch(quiet))
 
 
 def _compare_rows(

@@ -33,23 +33,6 @@ def command(names: tuple[str, ...], form: str) -> None:
       xmceval formats npz
       xmceval formats AttentionXML
     """
-    from xmceval.files.formats.formattable import KNOWN, find_known
-    from xmceval.report.listings import formatlist as listing
+    from xmceval.report.listings.namedlist import write_list
 
-    found = [find_known(name) for name in names]
-    chosen = {name: known for _, formats in found for name, known in formats.items()} or KNOWN
-    width = options.terminal_width()
-    if form == "json":
-        text = listing.formats_json(chosen)
-    elif form == "md":
-        text = listing.formats_markdown(chosen)
-    elif found:
-        text = "\n".join(
-            listing.format_text(name, formats[name], width)
-            if name in formats
-            else listing.tool_text(name, formats, width)
-            for name, formats in found
-        )
-    else:
-        text = listing.formats_table(chosen, width)
-    click.echo(text, nl=False)
+    click.echo(write_list("formats", names, form, options.terminal_width()), nl=False)

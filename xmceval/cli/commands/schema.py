@@ -8,9 +8,9 @@ from xmceval.cli import completion
 
 
 def _names() -> list[str]:
-    from xmceval.report.schemas.schematable import SCHEMAS
+    from xmceval.report.fields.documents import DOCUMENTS
 
-    return list(SCHEMAS)
+    return list(DOCUMENTS)
 
 
 @click.command("schema", short_help="List the JSON Schemas of -o json, or print one of them.")
@@ -25,6 +25,6 @@ def command(name: str | None) -> None:
     Example:
       xmceval schema score
     """
-    from xmceval.report.schemas.schematable import schema_json, schemas_table
+    from xmceval.report.fields.documents import schema_json, schemas_table
 
     click.echo(schemas_table() if name is None else schema_json(name), nl=False)

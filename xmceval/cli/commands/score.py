@@ -89,7 +89,7 @@ def command(
     systems = shared.system_names(preds, names)
     pictures = Plots.of(plots, plot_kinds)
     shared.start(quiet, ahead=True)
-    from xmceval.api.extras.savestate import check_saving, parse_shard
+    from xmceval.api.extras.choose import choose_extras
     from xmceval.api.scoring.score import score_systems
     from xmceval.api.scoring.setup import Setup
     from xmceval.labels.standings import require_dataset
@@ -100,24 +100,23 @@ def command(
     entry = require_dataset(chosen.dataset) if published else None
     named = shared.named_systems(preds, systems, fused, shards=shards)
     pictures.check(RESULTS, chosen)
-    place = parse_shard(shard)
-    check_saving(chosen, named, place, save_state)
+    extras = choose_extras(
+        *(chosen, named),
+        plots=pictures.collected,
+        save_rows=save_rows,
+        save_labels=save_labels,
+        save_state=save_state,
+        shard=shard,
+    )
     with shared.engine(dask) as engine, progressbar.shown(quiet):
         setup = Setup.of(
             *(shared.shards_of(truth, shards), chosen, named),
-            needs_counts="gain" in pictures.collected,
+            needs_counts=any(each.needs_counts for each in extras),
             max_weight=max_weight,
             **engine,
         )
-        results = score_systems(
-            *(setup, named),
-            save_rows=save_rows,
-            save_labels=save_labels,
-            save_state=save_state,
-            shard=place,
-            plots=pictures.collected,
-        )
-    results = results if entry is None else [with_standings(result, entry) for result in results]
+        results = score_systems(setup, named, extras).results
+    results = results if entry is None else tuple(with_standings(result, entry) for result in results)
     if strict:
         shared.refuse_warnings(results)
     shared.report(results, quiet=quiet, verbose=verbose)

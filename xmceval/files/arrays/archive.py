@@ -109,7 +109,7 @@ class Archive:
         return arrays
 
     def read_array(self, opened: zipfile.ZipFile, name: str) -> AnyArray:
-        """Read a whole member."""
+        """Read a whole member as an array [n_items]."""
         with self.open_array(opened, name) as stream:
             return stream.read_rest()
 

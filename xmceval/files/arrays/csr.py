@@ -16,7 +16,7 @@ AnyArray = NDArray[Any]
 def csc_to_csr(
     name: str, indptr: AnyArray, indices: AnyArray, values: AnyArray, shape: tuple[int, int]
 ) -> tuple[Int64, AnyArray, AnyArray]:
-    """Return the indptr, indices and values of the rows of a CSC matrix.
+    """Return indptr [n_rows + 1], indices and values [n_stored] of rows, given those of the columns of a CSC matrix.
 
     Raises
     ------
@@ -38,7 +38,7 @@ def csc_to_csr(
 def coo_to_csr(
     name: str, rows: AnyArray, columns: AnyArray, values: AnyArray, n_rows: int
 ) -> tuple[Int64, AnyArray, AnyArray]:
-    """Return the indptr, indices and values of the rows of a COO matrix.
+    """Return indptr [n_rows + 1], indices and values [n_stored] of rows, given the entries [n_stored] of a COO matrix.
 
     Raises
     ------

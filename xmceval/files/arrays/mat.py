@@ -8,7 +8,7 @@ import numpy as np
 
 from xmceval.errors import DataError, argument, listed
 from xmceval.files.arrays.csr import csc_to_csr
-from xmceval.files.arrays.mat5 import Columns, Variable, read_variables
+from xmceval.files.arrays.mat5 import CscArrays, Variable, read_variables
 from xmceval.files.formats.formattable import title_of
 from xmceval.files.io.streams import read_all_bytes
 from xmceval.files.opened import Opened, Request
@@ -84,7 +84,7 @@ def _make_source(path: Path, variable: Variable, is_transposed: bool, are_scores
     if variable.full is not None:
         values = variable.full.T if is_transposed else variable.full
         return MatrixSource(name, values.shape[0], values.shape[1], [Dense(values, are_scores)], dtype=values.dtype)
-    columns = variable.columns or Columns(*3 * (np.empty(0),))
+    columns = variable.columns or CscArrays(*3 * (np.empty(0),))
     if is_transposed:
         return csr_source(*columns, shape=(shape[1], shape[0]), name=name, are_scores=are_scores)
     csr = Csr(*csc_to_csr(name, columns.indptr, columns.indices, columns.data, shape), are_scores)

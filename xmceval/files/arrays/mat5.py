@@ -32,7 +32,7 @@ _CLASSES: Mapping[int, str] = MappingProxyType(
 )
 
 
-class Columns(NamedTuple):
+class CscArrays(NamedTuple):
     """The arrays of a sparse matrix by columns, as stored and unchecked."""
 
     indptr: AnyArray
@@ -47,7 +47,7 @@ class Variable:
     name: str
     shape: tuple[int, ...]
     full: AnyArray | None = None
-    columns: Columns | None = None
+    columns: CscArrays | None = None
 
 
 def read_variables(content: bytes) -> Iterator[Variable]:
@@ -121,7 +121,7 @@ def _parse_variable(content: memoryview, order: str) -> Variable | None:
     return Variable(variable_name, shape, full=values.astype(_CLASSES[array_class]).reshape(shape, order="F"))
 
 
-def _parse_columns(parts: list[tuple[int, memoryview]], order: str) -> Columns:
+def _parse_columns(parts: list[tuple[int, memoryview]], order: str) -> CscArrays:
     """Return the arrays of a sparse matrix."""
     if len(parts) < 6:
         raise ValueError("a sparse matrix lacks a part")
@@ -129,7 +129,7 @@ def _parse_columns(parts: list[tuple[int, memoryview]], order: str) -> Columns:
     n_stored = int(indptr[-1]) if indptr.size else 0
     if not 0 <= n_stored <= min(indices.size, data.size):
         raise ValueError("a sparse matrix has too few entries")
-    return Columns(indptr, indices[:n_stored], data[:n_stored])
+    return CscArrays(indptr, indices[:n_stored], data[:n_stored])
 
 
 def _numbers(part: tuple[int, memoryview], order: str) -> AnyArray:

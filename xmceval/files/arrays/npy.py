@@ -68,7 +68,7 @@ class ArrayStream:
         self.stream.close()
 
     def read(self, n_items: int) -> AnyArray:
-        """Read the next `n_items` items.
+        """Read the next items, as an array [n_items] of the type in the header.
 
         Raises
         ------
@@ -109,7 +109,7 @@ class ArrayStream:
             filled += n_read
 
     def read_rest(self) -> AnyArray:
-        """Read all items that are left."""
+        """Read all items that are left, as an array [n_items]."""
         return self.read(self._n_left)
 
     def check_end(self) -> None:
@@ -149,7 +149,7 @@ def read_header(path: Path) -> Header:
 
 
 def read_array(path: Path) -> AnyArray:
-    """Read a whole npy file of numbers.
+    """Read a whole npy file of numbers, of the shape and type in its header.
 
     Raises
     ------
@@ -211,6 +211,10 @@ class ArrayFile(Protocol):
     def name(self) -> str:
         """Its name in messages."""
 
+    @property
+    def path(self) -> Path:
+        """The file that it is in."""
+
     def header(self) -> Header:
         """Read its header."""
 
@@ -219,7 +223,7 @@ class ArrayFile(Protocol):
         """Whether reading can begin at any row."""
 
     def row_pieces(self, n_entries: int, first_row: int = 0) -> Iterator[AnyArray]:
-        """Yield the rows of a matrix in pieces of about `n_entries` entries."""
+        """Yield the rows of a matrix in pieces [n, n_columns] of about `n_entries` entries."""
 
     def strings(self) -> NDArray[np.object_]:
         """Read it as an array of strings."""
@@ -246,7 +250,7 @@ class NpyFile:
         return is_uncompressed(self.path)
 
     def row_pieces(self, n_entries: int, first_row: int = 0) -> Iterator[AnyArray]:
-        """Yield the rows of a matrix in pieces of about `n_entries` entries."""
+        """Yield the rows of a matrix in pieces [n, n_columns] of about `n_entries` entries."""
         return read_row_pieces(self.path, n_entries, first_row)
 
     def strings(self) -> NDArray[np.object_]:
@@ -255,7 +259,7 @@ class NpyFile:
 
 
 def read_row_pieces(path: Path, n_entries: int, first_row: int = 0) -> Iterator[AnyArray]:
-    """Yield the rows of a matrix, from one on, in pieces of about `n_entries` entries.
+    """Yield the rows of a matrix, from one on, in pieces [n, n_columns] of about `n_entries` entries.
 
     A matrix in Fortran order is mapped into memory, or read whole if the file is compressed or remote.
     """
@@ -272,7 +276,7 @@ def read_row_pieces(path: Path, n_entries: int, first_row: int = 0) -> Iterator[
 
 
 def take_row_pieces(array: ArrayStream, n_entries: int, first_row: int = 0) -> Iterator[AnyArray]:
-    """Yield the rows of an opened matrix, from one on, in pieces; one in Fortran order is read whole."""
+    """Yield the rows of an opened matrix, from one on, in pieces [n, n_columns]; one in Fortran order is read whole."""
     n_rows, width = array.header.shape
     if array.header.is_fortran:
         whole = array.read_rest().reshape(array.header.shape, order="F")

@@ -247,6 +247,10 @@ class _DensePieces:
         """Return the rows from one on."""
         return replace(self, first_row=row)
 
+    def files(self) -> tuple[Path, ...]:
+        """Return the file."""
+        return (self.path,)
+
     def __iter__(self) -> Iterator[Dense]:
         """Yield pieces of about BLOCK_ENTRIES entries."""
         for piece in read_row_pieces(self.path, BLOCK_ENTRIES, self.first_row):
@@ -274,6 +278,10 @@ class _PairPieces:
         """Return the rows from one on."""
         return replace(self, first_row=row)
 
+    def files(self) -> tuple[Path, ...]:
+        """Return the files of both arrays."""
+        return tuple(dict.fromkeys(each.path for each in (self.labels, self.scores) if each is not None))
+
     def __iter__(self) -> Iterator[Matrix]:
         """Yield rows of both files in step, in pieces of about BLOCK_ENTRIES entries."""
         pieces = None if self.scores is None else self.scores.row_pieces(BLOCK_ENTRIES, self.first_row)
@@ -297,7 +305,7 @@ class _PairPieces:
 
 
 def _make_taker(pieces: Iterator[AnyArray]) -> Callable[[int], AnyArray]:
-    """Return a function that takes the next n rows from pieces of any size."""
+    """Return a function that takes the next n rows [n, width] from pieces of any size."""
     held: list[AnyArray] = []
 
     def take(n: int) -> AnyArray:
@@ -311,7 +319,7 @@ def _make_taker(pieces: Iterator[AnyArray]) -> Callable[[int], AnyArray]:
 
 
 def _falling_scores(labels: AnyArray) -> AnyArray:
-    """Return scores that fall from left to right."""
+    """Return scores [n_rows, width], int64, that fall from left to right."""
     return np.broadcast_to(np.arange(labels.shape[1], 0, -1), labels.shape)
 
 
@@ -343,8 +351,14 @@ class _NamedLists:
         lists = PaddedLists(labels.reshape(words.shape), self.scores[start:stop])
         return lists.copy_rows(0, stop - start, scratch)
 
+    def sliced(self, start: int, stop: int) -> _NamedLists:
+        """Return some rows."""
+        return replace(
+            self, words=self.words[start:stop], scores=self.scores[start:stop], first_row=self.first_row + start
+        )
+
     def _look_up_objects(self, words: AnyArray) -> tuple[Int64, bool]:
-        """Return the label of each Python string, -1 for unknown ones, and whether some are unknown."""
+        """Return the label of each Python string, int64 [n_words], -1 if unknown, and whether some are."""
         label_of = self.names.labels
         labels = np.array([label_of.get(word, -1) for word in words.ravel().tolist()], dtype=np.int64)
         return labels, bool((labels < 0).any())
@@ -360,9 +374,10 @@ class _NamedLists:
         return labels, int(find_unicode(np.array(letters), *self.names.arrays, space, labels)) >= 0
 
     def _check_padding(self, words: AnyArray, labels: Int64, start: int) -> None:
-        """Raise a fault for the first word that is neither a name nor padding."""
+        """Raise a fault for the first of `words` [n_rows, width] that is neither a name nor padding."""
         for at in np.flatnonzero(labels < 0).tolist():
             word = str(words.flat[at])
             if word not in _PADDING:
-                row = self.first_row + start + at // words.shape[1]
-                raise Fault(row, f"{self.source} row {row}: {unknown_name(word[:40], self.names)}")
+                row = at // words.shape[1]
+                place = f"{self.source} row {self.first_row + start + row}"
+                raise Fault(row, f"{place}: {unknown_name(word[:40], self.names)}")

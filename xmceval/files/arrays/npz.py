@@ -102,6 +102,11 @@ class Member:
         """Its name in messages."""
         return f"{self.archive.path} ({self.part})"
 
+    @property
+    def path(self) -> Path:
+        """The archive."""
+        return self.archive.path
+
     def header(self) -> Header:
         """Read its header."""
         with self.archive.open() as opened, self.archive.open_array(opened, self.part) as stream:
@@ -113,7 +118,7 @@ class Member:
         return self.archive.can_start
 
     def row_pieces(self, n_entries: int, first_row: int = 0) -> Iterator[AnyArray]:
-        """Yield the rows of a matrix in pieces of about `n_entries` entries."""
+        """Yield the rows of a matrix in pieces [n, n_columns] of about `n_entries` entries."""
         if first_row:
             with self.archive.open() as opened, self.archive.open_stored(opened, self.part) as stream:
                 yield from take_row_pieces(stream, n_entries, first_row)
@@ -194,6 +199,10 @@ class _CsrPieces:
         """Return the rows from one on."""
         return replace(self, first_row=row)
 
+    def files(self) -> tuple[Path, ...]:
+        """Return the archive."""
+        return (self.archive.path,)
+
     def __iter__(self) -> Iterator[Csr]:
         """Yield pieces: of many rows whose entries threads read, or of about BLOCK_ENTRIES entries."""
         with self.archive.open() as opened:
@@ -232,7 +241,7 @@ class _CsrPieces:
                     stream.check_end()
 
     def _indptr(self, row: int, last: int, ends: AnyArray) -> AnyArray:
-        """Return where rows from one on begin and end, which is checked."""
+        """Return where rows from one on begin and end, int64 [n_rows + 1], once their `ends` [n_rows] are checked."""
         # A uint64 of a damaged file that int64 does not hold becomes negative, and is refused.
         indptr = np.concatenate([[last], ends.astype(np.int64)])
         if np.any(indptr[1:] < indptr[:-1]) or indptr[-1] > self.n_stored:

@@ -27,7 +27,7 @@ POLYNOMIAL = 0xEDB88320  # of CRC-32, the coefficient of x^31 in the lowest bit
 X_TO_8 = 1 << 23
 
 
-class Run(NamedTuple):
+class ByteRun(NamedTuple):
     """Bytes `start` to `stop` of a member, and their CRC-32."""
 
     start: int
@@ -72,7 +72,7 @@ class StoredArray:
         The bytes before the first item, and all of the member.
     crc : int
         The checksum that all bytes should have.
-    runs : list of Run
+    runs : list of ByteRun
         The bytes that were read, in any order.
     """
 
@@ -84,7 +84,7 @@ class StoredArray:
     n_head: int
     n_bytes: int
     crc: int
-    runs: list[Run] = field(default_factory=list)
+    runs: list[ByteRun] = field(default_factory=list)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -92,7 +92,7 @@ class StoredArray:
         return self.header.dtype
 
     def __getitem__(self, items: slice) -> AnyArray:
-        """Read some items.
+        """Read some items, as an array [n_items] of the type in the header.
 
         Raises
         ------
@@ -103,7 +103,7 @@ class StoredArray:
         return self._read(self.n_head + items.start * size, self.n_head + items.stop * size).view(self.dtype)
 
     def _read(self, start: int, stop: int) -> NDArray[np.uint8]:
-        """Read bytes of the member, and keep their checksum."""
+        """Read bytes of the member, uint8 [stop - start], and keep their checksum."""
         buffer = np.empty(stop - start, dtype=np.uint8)
         try:
             n_read = self.file.read(self.offset + start, buffer)
@@ -112,15 +112,15 @@ class StoredArray:
         if n_read < buffer.size:
             shape = self.header.shape
             raise DataError(f"{self.name}: the file is truncated; its header declares shape {shape}")
-        self.runs.append(Run(start, stop, zlib.crc32(buffer.data)))
+        self.runs.append(ByteRun(start, stop, zlib.crc32(buffer.data)))
         return buffer
 
     def check_end(self) -> None:
         """Check that nothing follows the items, and the checksum; bytes that no thread has read yet are read for it."""
         if self.n_bytes > self.n_head + self.header.shape[0] * self.dtype.itemsize:
             raise DataError(f"{self.name}: has more data than shape {self.header.shape}, which its header declares")
-        runs, end = list[Run](), 0
-        for run in [*sorted(self.runs), Run(self.n_bytes, self.n_bytes, 0)]:
+        runs, end = list[ByteRun](), 0
+        for run in [*sorted(self.runs), ByteRun(self.n_bytes, self.n_bytes, 0)]:
             for start in range(end, run.start, PIECE_BYTES):
                 self._read(start, min(start + PIECE_BYTES, run.start))
                 runs.append(self.runs[-1])
@@ -131,7 +131,7 @@ class StoredArray:
             raise damage_error(self.name, BadZipFile(f"Bad CRC-32 for file '{self.member}'"))
 
 
-def combined_crc(runs: list[Run]) -> int:
+def combined_crc(runs: list[ByteRun]) -> int:
     """Return the CRC-32 of the bytes of runs that follow each other.
 
     A checksum is the remainder of a polynomial: that of a run counts times x to the number of bits that follow it.
@@ -146,7 +146,7 @@ def combined_crc(runs: list[Run]) -> int:
 
 
 def _times(power: int, crcs: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Multiply polynomials by one, modulo that of CRC-32."""
+    """Multiply polynomials, uint32 [n], by one, modulo that of CRC-32."""
     product, shifted = np.zeros_like(crcs), crcs
     for bit in range(31, -1, -1):
         if power >> bit & 1:

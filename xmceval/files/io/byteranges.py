@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xmceval.errors import DataError
-from xmceval.files.arrays.npypairs import find_files
 from xmceval.files.io.chunks import LineChunks
 from xmceval.files.io.paths import RemotePath
 from xmceval.files.io.pipes import find_pipe
@@ -17,7 +16,7 @@ from xmceval.files.io.streams import open_bytes
 from xmceval.files.text.textsource import Mark, TextSource, count_rows
 from xmceval.rows.block import Int64, Source
 from xmceval.rows.matrices.storage import count_bytes
-from xmceval.rows.sharded import ReopenedSource
+from xmceval.rows.sources import ReopenedSource
 from xmceval.rows.spans import NO_MARKS, Extent, core_of, is_in_memory
 
 RANGE_BYTES = 1 << 28  # of a file that one task counts
@@ -25,7 +24,7 @@ MOST_RANGES = 10_000  # of all files together; larger files have larger ranges
 MARK_BYTES = 1 << 22  # between two marks
 
 
-class Counted(NamedTuple):
+class RangeCounts(NamedTuple):
     """The rows and lines of some bytes, with marks relative to the first, and what was warned of."""
 
     n_rows: int
@@ -41,7 +40,7 @@ class FileStatus(NamedTuple):
     modified: int
 
 
-def paths_of(source: Source) -> list[Path]:
+def paths_of(source: Source) -> tuple[Path, ...]:
     """Return the files that reading a source opens; none where its rows are in memory.
 
     Raises
@@ -49,12 +48,11 @@ def paths_of(source: Source) -> list[Path]:
     DataError
         A pipe, such as standard input.
     """
-    if is_in_memory(source):
-        return []
-    path: Path = _path_of(source)
-    if find_pipe(path) is not None:
-        raise DataError(f"{path}: workers cannot read a pipe (hint: save it to a file that all of them can see)")
-    return find_files(path)
+    files = source.files()
+    for path in files:
+        if find_pipe(path) is not None:
+            raise DataError(f"{path}: workers cannot read a pipe (hint: save it to a file that all of them can see)")
+    return files
 
 
 def size_of(path: Path) -> int:
@@ -87,7 +85,7 @@ def ranges_of(source: Source, n_bytes: int) -> list[tuple[int, int]]:
     return [(start, min(start + n_bytes, size)) for start in range(core.layout.start, size, n_bytes)]
 
 
-def count_range(source: Source, start: int, stop: int) -> Counted:
+def count_range(source: Source, start: int, stop: int) -> RangeCounts:
     """Count the rows whose lines begin in a range of bytes; all rows where it is empty.
 
     Raises
@@ -98,7 +96,7 @@ def count_range(source: Source, start: int, stop: int) -> Counted:
     text: Any = core_of(source)
     if start == stop:
         n_rows = sum(block.n_rows for block in text.blocks())
-        return Counted(n_rows, warnings=tuple(text.warnings))
+        return RangeCounts(n_rows, warnings=tuple(text.warnings))
     grammar, n_rows, n_lines = text.layout.grammar, 0, 0
     offset = _next_line(text.path, start) if start > text.layout.start else start
     marks = [(offset, 0, 0)]
@@ -111,7 +109,7 @@ def count_range(source: Source, start: int, stop: int) -> Counted:
             break
         if offset - marks[-1][0] >= MARK_BYTES:
             marks.append((offset, n_rows, n_lines))
-    return Counted(n_rows, n_lines, np.array(marks, dtype=np.int64))
+    return RangeCounts(n_rows, n_lines, np.array(marks, dtype=np.int64))
 
 
 def _next_line(path: Path, offset: int) -> int:
@@ -128,7 +126,7 @@ def _next_line(path: Path, offset: int) -> int:
     return at
 
 
-def extent_of(source: Source, counted: Sequence[Counted]) -> Extent:
+def extent_of(source: Source, counted: Sequence[RangeCounts]) -> Extent:
     """Return the extent of a source, given what its ranges have."""
     core: Any = core_of(source)
     if not isinstance(core, TextSource):
@@ -174,14 +172,3 @@ def check_end(source: Source, extent: Extent) -> Extent:
 def list_files(sources: Sequence[Source]) -> Iterator[Path]:
     """Yield the files of several sources, each once."""
     yield from dict.fromkeys(path for source in sources for path in paths_of(source))
-
-
-def _path_of(source: Source) -> Any:
-    core: Any = core_of(source)
-    if isinstance(core, TextSource):
-        return core.path
-    pieces = core.pieces
-    for name in ("path", "archive", "labels"):
-        pieces = getattr(pieces, name, pieces)
-    archive = getattr(pieces, "archive", pieces)
-    return getattr(archive, "path", archive)

@@ -60,7 +60,7 @@ class Entries:
     values: list[AnyArray] = field(default_factory=list)
 
     def add(self, rows: AnyArray, labels: AnyArray, values: AnyArray | None = None) -> None:
-        """Add entries; without values they count 1."""
+        """Add entries: whole numbers [n] for rows and labels, and values [n] of any type, 1 without them."""
         self.rows.append(rows.astype(np.int64, copy=False))
         self.labels.append(labels.astype(np.int64, copy=False))
         self.values.append(np.ones(rows.size) if values is None else values)

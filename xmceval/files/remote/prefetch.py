@@ -61,7 +61,7 @@ def _are_parallel(system: Any) -> bool:
 
 
 @dataclass
-class Block:
+class FetchedRange:
     """Bytes from `begin` on, which a thread fetches."""
 
     begin: int
@@ -93,7 +93,7 @@ class Window:
     ahead: int
     in_turn: bool = False
     size: int = field(default_factory=lambda: FIRST)
-    blocks: deque[Block] = field(default_factory=deque)
+    blocks: deque[FetchedRange] = field(default_factory=deque)
     has_moved: bool = False
 
     def covers(self, place: int) -> bool:
@@ -120,7 +120,7 @@ class Window:
         while len(self.blocks) < wanted and self._next < self.end:
             begin, size = self._next, min(self.size, self.end - self._next)
             previous = self.blocks[-1].future if self.blocks and self.in_turn else None
-            self.blocks.append(Block(begin, size, start(partial(self._timed, begin, size, previous))))
+            self.blocks.append(FetchedRange(begin, size, start(partial(self._timed, begin, size, previous))))
 
     def _timed(self, begin: int, size: int, previous: Future[bytes] | None) -> bytes:
         """Fetch a block, and choose the size of those that follow by the time that it took."""

@@ -19,7 +19,7 @@ from xmceval.files.records.decimals import check_decimals
 from xmceval.files.sidecars.labelnames import Names, unknown_name
 from xmceval.files.text.grammars import Grammar
 from xmceval.files.text.textlayout import HEAD_BYTES, Layout, detect_layout
-from xmceval.rows.block import Block, Rows, Scratch
+from xmceval.rows.block import Block, Rows, Scratch, StoredRows
 
 NEWLINE = 0x0A
 
@@ -84,6 +84,10 @@ class TextSource:
         self._layout_warnings = [self.layout.warning] if self.layout.warning else []
         self.warnings[:] = self._layout_warnings
 
+    def files(self) -> tuple[Path, ...]:
+        """Return the file."""
+        return (self.path,)
+
     def blocks(self) -> Generator[Block, None, None]:
         """Yield one block per chunk."""
         begin, grammar = self.begin, self.layout.grammar
@@ -95,15 +99,14 @@ class TextSource:
             chunk.start = min(skipped, chunk.stop)
             skipped -= chunk.start
             n_rows, n_lines = count_rows(grammar, chunk, chunk.start, chunk.stop)
-            block = TextBlock(self, chunk, line, chunk.start, row, n_rows)
+            rows = TextRows(self, chunk, line, chunk.start, n_rows, chunk.stop)
             if self.n_rows is not None and row + n_rows > self.n_rows:
-                head = block.take(self.n_rows - row)
-                self._check_blank(block)
-                block = head
-            row += block.n_rows
+                rows, surplus = rows.split(self.n_rows - row)
+                self._check_blank(surplus)
+            if rows.n_rows:
+                yield Block(rows, row)
+            row += rows.n_rows
             line += n_lines
-            if block.n_rows:
-                yield block
         if chunks.lacks_newline:
             warning = f"{self.name}: the last line has no newline; it was read (is the file truncated?)"
             self.warnings[:] = [*self._layout_warnings, warning]
@@ -122,7 +125,7 @@ class TextSource:
         """Return the same source, read from a place on."""
         return replace(self, begin=Mark(*place), warnings=[])
 
-    def _check_blank(self, surplus: TextBlock) -> None:
+    def _check_blank(self, surplus: TextRows) -> None:
         """Refuse rows beyond those that the header declares, unless they are blank lines."""
         place = surplus.first_filled()
         if place:
@@ -133,19 +136,15 @@ class TextSource:
 
 
 @dataclass
-class TextBlock:
-    """Some rows of a chunk: its text from `start` on."""
+class TextRows(StoredRows):
+    """Some rows of a chunk: its text from `start` to `stop`, where `first_line` is the first of the chunk."""
 
     source: TextSource
     chunk: Chunk
-    first_line: int  # of the chunk
+    first_line: int
     start: int
-    first_row: int
     n_rows: int
-    stop: int = -1
-
-    def __post_init__(self) -> None:
-        self.stop = self.chunk.stop if self.stop < 0 else self.stop
+    stop: int
 
     @property
     def grammar(self) -> Grammar:
@@ -162,14 +161,12 @@ class TextBlock:
         """Whether the rows are predictions."""
         return self.source.are_scores
 
-    def take(self, n_rows: int) -> TextBlock:
-        """Split off and return the first rows."""
+    def split(self, n_rows: int) -> tuple[TextRows, TextRows]:
+        """Return the first rows, and the rest."""
         stop = self.stop if n_rows == self.n_rows else self._offset_of(n_rows)
-        head = TextBlock(self.source, self.chunk, self.first_line, self.start, self.first_row, n_rows, stop)
-        self.start, self.first_row, self.n_rows = stop, self.first_row + n_rows, self.n_rows - n_rows
-        return head
+        return replace(self, n_rows=n_rows, stop=stop), replace(self, n_rows=self.n_rows - n_rows, start=stop)
 
-    def rows(self, scratch: Scratch) -> Rows:
+    def parse(self, scratch: Scratch) -> Rows:
         """Parse the text."""
         return self.grammar.parse(self, scratch)
 
@@ -186,7 +183,7 @@ class TextBlock:
 
     def row_fault(self, row: int, message: str) -> Fault:
         """Return the fault of a row, with its place."""
-        return Fault(self.first_row + row, f"{self.place(row)}: {message}")
+        return Fault(row, f"{self.place(row)}: {message}")
 
     def place(self, row: int) -> str:
         """Return file and line of a row."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xmceval.kernels.compile.decorators import helper, kernel
+from xmceval.kernels.rows.order import sort_entries
 
 FINE, OUT_OF_RANGE, DUPLICATE, NOT_A_NUMBER, NEGATIVE, FRACTION, TOO_LARGE = 0, 1, 2, 3, 4, 5, 6
 
@@ -40,23 +41,6 @@ def _duplicate(indices, start, stop, table):
     for slot in range(size):
         table[slot] = -1
     return found
-
-
-@helper
-def _sort(indices, grades, start, stop):
-    """Sort a row by its labels (Shell's sort: such rows are rare and short)."""
-    gap = 1
-    while gap < (stop - start) // 3:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for entry in range(start + gap, stop):
-            label, grade = indices[entry], grades[entry]
-            place = entry
-            while place >= start + gap and indices[place - gap] > label:
-                indices[place], grades[place] = indices[place - gap], grades[place - gap]
-                place -= gap
-            indices[place], grades[place] = label, grade
-        gap //= 3
 
 
 @kernel
@@ -131,7 +115,7 @@ def validate_truth(indptr, indices, grades, n_labels, largest, found):
             kept += grade != 0.0
             found[ZEROS] += grade == 0.0
         if code == FINE and not _ascending(indices, first, kept):
-            _sort(indices, grades, first, kept)
+            sort_entries(indices, grades, first, kept, kept < first)  # such rows are rare and short
             for entry in range(first + 1, kept):
                 if indices[entry] == indices[entry - 1]:
                     code, label, place = DUPLICATE, indices[entry], entry

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xmceval.kernels.compile.decorators import function, kernel
+from xmceval.kernels.rows.order import sort_entries
 
 BLOCK = 256  # scores that are compared with the bound at once, in vector registers
 PART = 32  # scores of a block that holds a better one, likewise
@@ -146,43 +147,12 @@ def _scan(values, start, stop, first_label, highest, depth, scores, labels, work
 
 
 @function
-def _is_better(scores, labels, i, j):
-    """Whether candidate i ranks above candidate j."""
-    return scores[i] > scores[j] or (scores[i] == scores[j] and labels[i] < labels[j])
-
-
-@function
-def _sort(scores, labels, count):
-    """Sort candidates, best first (heap sort, with the worst at the root)."""
-    start, end = count // 2, count
-    while end > 1:
-        if start > 0:
-            start -= 1
-        else:
-            end -= 1
-            scores[0], scores[end] = scores[end], scores[0]
-            labels[0], labels[end] = labels[end], labels[0]
-        parent = start
-        while True:
-            child = 2 * parent + 1
-            if child >= end:
-                break
-            if child + 1 < end and _is_better(scores, labels, child, child + 1):
-                child += 1
-            if not _is_better(scores, labels, parent, child):
-                break
-            scores[parent], scores[child] = scores[child], scores[parent]
-            labels[parent], labels[child] = labels[child], labels[parent]
-            parent = child
-
-
-@function
 def _finish_row(depth, scores, labels, work, bounds, state):
     """Leave the best candidates, best first; return whether the last ones may tie with dropped labels."""
     is_full = state[COUNT] >= depth
     if is_full:
         _drop_worst(depth, scores, labels, work, bounds, state)
-    _sort(scores, labels, state[COUNT])
+    sort_entries(labels, scores, 0, state[COUNT], depth > 0)
     return is_full and scores[depth - 1] == scores[depth - 2]
 
 

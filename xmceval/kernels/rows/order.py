@@ -1,4 +1,4 @@
-"""Helpers of several kernel files: whether labels ascend, where one of them is, a sort, powers of 2, and hashes."""
+"""Helpers of several kernel files: whether labels ascend, where one of them is, sorts, powers of 2, and hashes."""
 
 from __future__ import annotations
 
@@ -56,6 +56,31 @@ def sort(numbers, n):
             root = child
             child = 2 * root + 1
         numbers[root] = number
+
+
+@helper
+def is_before(label, value, other_label, other_value, by_score):
+    """Whether an entry comes before another: the higher value with `by_score`, then the smaller label."""
+    if by_score and value != other_value:
+        return value > other_value
+    return label < other_label
+
+
+@helper
+def sort_entries(indices, values, start, stop, by_score):
+    """Sort a row, in place, by score descending and then by label, or by label alone (Shell's sort)."""
+    gap = 1
+    while gap < (stop - start) // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for entry in range(start + gap, stop):
+            label, value = indices[entry], values[entry]
+            place = entry
+            while place >= start + gap and is_before(label, value, indices[place - gap], values[place - gap], by_score):
+                indices[place], values[place] = indices[place - gap], values[place - gap]
+                place -= gap
+            indices[place], values[place] = label, value
+        gap //= 3
 
 
 @helper

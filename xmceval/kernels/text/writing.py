@@ -7,6 +7,7 @@ import ctypes
 import numpy as np
 
 from xmceval.kernels.compile.decorators import helper, instruction, kernel
+from xmceval.kernels.rows.order import is_before, sort_entries
 
 ENTRY_BYTES = 20 + 25 + 2  # for an id, a number as long as -1.2345678901234567e-308, and two separators
 
@@ -300,32 +301,13 @@ def format_rows(indptr, indices, values, bits, colon, blank, out):
 
 
 @helper
-def _is_before(label, value, other_label, other_value, by_score):
-    if by_score and value != other_value:
-        return value > other_value
-    return label < other_label
-
-
-@helper
 def _sort(indices, values, start, stop, by_score):
-    """Sort a row, in place, by score descending and then by label, or by label alone (Shell's sort)."""
+    """Sort a row that is not sorted yet; most are."""
     wrong = 0
     for entry in range(start + 1, stop):
-        wrong += _is_before(indices[entry], values[entry], indices[entry - 1], values[entry - 1], by_score)
-    gap = 1
-    while gap < (stop - start) // 3:
-        gap = 3 * gap + 1
-    while gap > 0 and wrong > 0:
-        for entry in range(start + gap, stop):
-            label, value = indices[entry], values[entry]
-            place = entry
-            while place >= start + gap and _is_before(
-                label, value, indices[place - gap], values[place - gap], by_score
-            ):
-                indices[place], values[place] = indices[place - gap], values[place - gap]
-                place -= gap
-            indices[place], values[place] = label, value
-        gap //= 3
+        wrong += is_before(indices[entry], values[entry], indices[entry - 1], values[entry - 1], by_score)
+    if wrong > 0:
+        sort_entries(indices, values, start, stop, by_score)
 
 
 @helper
@@ -335,9 +317,9 @@ def _select(indices, values, start, stop, last, by_score):
     for entry in range(start, stop):
         label, value = indices[entry], values[entry]
         place = filled if filled < last else last - 1
-        if filled == last and not _is_before(label, value, indices[place], values[place], by_score):
+        if filled == last and not is_before(label, value, indices[place], values[place], by_score):
             continue
-        while place > start and _is_before(label, value, indices[place - 1], values[place - 1], by_score):
+        while place > start and is_before(label, value, indices[place - 1], values[place - 1], by_score):
             indices[place], values[place] = indices[place - 1], values[place - 1]
             place -= 1
         indices[place], values[place] = label, value

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from xmceval.errors import missing_package
-from xmceval.metrics.measure import Measure
-from xmceval.report.comparison import DIFFERENCE_NUMBERS, Comparison
-from xmceval.scoring.estimates import Estimate
+from xmceval.report.comparison import Comparison
+from xmceval.report.fields.comparefields import DIFFERENCE
+from xmceval.report.fields.field import Fields, find_numbers
+from xmceval.report.fields.lines import DIFFERENCES, VALUES, list_differences, list_values
+from xmceval.report.fields.scorefields import FIGURE
+from xmceval.report.result import Result
 
-if TYPE_CHECKING:
-    from xmceval.report.result import Result
-
-NUMBERS = ("value", "low", "high", "tie_low", "tie_high", "ceiling")
-COUNTS = ("wins", "ties", "losses", "n")
+TYPES = {"number": "float64", "integer": "Int64"}
 
 
 def make_frame(results: Sequence[Result], *, bins: bool = False) -> Any:
@@ -25,23 +24,8 @@ def make_frame(results: Sequence[Result], *, bins: bool = False) -> Any:
     DataError
         pandas is not installed.
     """
-    index: list[tuple[Any, ...]] = []
-    lines: list[dict[str, Any]] = []
-    for result in results:
-        for measure, bin_name, kind, estimate in _values(result, bins=bins):
-            index.append((*_split(measure), *([bin_name] if bins else []), result.name))
-            own: dict[str, Any] = {"kind": kind} if bins else {}
-            lines.append(own | {name: getattr(estimate, name) for name in NUMBERS})
-    names = ["metric", "k", *(["bin"] if bins else []), "system"]
-    return _build(index, names, lines, dict.fromkeys(NUMBERS, "float64"))
-
-
-def _values(result: Result, *, bins: bool) -> Iterator[tuple[Measure, str, str, Estimate]]:
-    for figure in result.figures:
-        yield figure.measure, "", "total", figure.estimate
-    for part in result.slices if bins else ():
-        for figure in part.figures:
-            yield figure.measure, part.bin.name, figure.kind_in_bin, figure.estimate
+    columns = [*(["kind"] if bins else []), *find_numbers(FIGURE)]
+    return _build(VALUES, list_values(results), ["system"], columns, bins=bins)
 
 
 def make_comparison_frame(comparison: Comparison, *, bins: bool = False) -> Any:
@@ -52,20 +36,11 @@ def make_comparison_frame(comparison: Comparison, *, bins: bool = False) -> Any:
     DataError
         pandas is not installed.
     """
-    shown = [each for each in comparison.differences if bins or not each.bin]
-    index = [(*_split(each.measure), *([each.bin] if bins else []), each.system, each.baseline) for each in shown]
-    lines = [{name: getattr(each, name) for name in (*DIFFERENCE_NUMBERS, "unit")} for each in shown]
-    names = ["metric", "k", *(["bin"] if bins else []), "system", "baseline"]
-    types = {name: "Int64" if name in COUNTS else "float64" for name in DIFFERENCE_NUMBERS}
-    return _build(index, names, lines, types)
+    columns = [*find_numbers(DIFFERENCE), "unit"]
+    return _build(DIFFERENCES, list_differences(comparison), ["system", "baseline"], columns, bins=bins)
 
 
-def _split(measure: Measure) -> tuple[str, int | str]:
-    """Return the metric and its cutoff: a number, ``all``, ``n``, or nothing."""
-    return measure.head, measure.cutoff if measure.k is None else measure.k
-
-
-def _build(index: list[tuple[Any, ...]], names: list[str], lines: list[dict[str, Any]], types: dict[str, str]) -> Any:
+def _build(fields: Fields, lines: Iterable[Any], systems: list[str], columns: list[str], *, bins: bool) -> Any:
     """Build a frame in the order of its index: metrics and systems as they were passed, cutoffs ascending.
 
     The levels are in that order too, so that pandas finds lines quickly, and keeps it where it turns levels to columns.
@@ -74,10 +49,16 @@ def _build(index: list[tuple[Any, ...]], names: list[str], lines: list[dict[str,
         import pandas
     except ImportError:
         raise missing_package("to_frame()", "pandas", "pandas") from None
+    names = ["metric", "k", *(["bin"] if bins else []), *systems]
+    find = {name: fields[name].finder(name) for name in ("bin", *names, *columns)}
+    shown = [line for line in lines if bins or not find["bin"](line)]
+    index = [tuple(find[name](line) for name in names) for line in shown]
+    cells = [{name: find[name](line) for name in columns} for line in shown]
     levels = [list(dict.fromkeys(values)) for values in zip(*index, strict=True)]
     levels[1].sort(key=lambda k: (isinstance(k, str), k))
     ranks = [{value: rank for rank, value in enumerate(level)} for level in levels]
     codes = [tuple(rank[value] for rank, value in zip(ranks, place, strict=True)) for place in index]
     order = sorted(range(len(codes)), key=codes.__getitem__)
     places = pandas.MultiIndex(levels, list(zip(*(codes[i] for i in order), strict=True)), names=names)
-    return pandas.DataFrame([lines[i] for i in order], index=places).astype(types)
+    types = {name: TYPES[fields[name].type] for name in find_numbers(fields) if name in columns}
+    return pandas.DataFrame([cells[i] for i in order], index=places).astype(types)

@@ -1,17 +1,16 @@
-"""The catalogue of data sets as text: the list, one data set in detail, JSON."""
+"""The catalogue of data sets as a list: as text, one data set in detail, as Markdown and LaTeX, as JSON and CSV."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from xmceval.labels.catalogue import Dataset, Published, datasets, published
+from xmceval.labels.catalogue import FILTERS, Dataset, Published, datasets, find_dataset, published
+from xmceval.report.fields import field as fields
 from xmceval.report.forms.columns import align_columns, align_terms
 from xmceval.report.forms.csvlines import write_lines
-from xmceval.report.forms.layout import WIDTH
-from xmceval.report.sheet.model import Listing
+from xmceval.report.listings.namedlist import NamedList, write_entry
+from xmceval.report.sheet.model import SUSPECT, Listing
 from xmceval.version import DATASETS_SCHEMA
 
 SOURCE = "XMLRepository, http://manikvarma.org/downloads/XC/XMLRepository.html"
@@ -23,8 +22,6 @@ NUMERIC = frozenset({1, 2, 3, 4, 5, 9})
 
 NO_RESULTS = "no published results in the catalogue"
 
-SUSPECT = "!"  # marks published rows with suspect values
-
 FOOTER = (
     "* others use other values of A and B",
     f"sizes and results: {SOURCE}",
@@ -32,40 +29,50 @@ FOOTER = (
 )
 
 
-def datasets_table() -> str:
+def write_table(_width: int) -> str:
     """Write all data sets as a table, one per line."""
     rows = [HEAD, *(_table_row(entry) for entry in datasets().values())]
     return "\n".join([*align_columns(rows, right=NUMERIC), "", *FOOTER]) + "\n"
 
 
-def dataset_text(entry: Dataset, width: int = WIDTH) -> str:
+def write_dataset(entry: Dataset, width: int) -> str:
     """Write one data set in detail, with its published results; texts are wrapped at a width."""
-    facts = (f"  {line}" for line in align_terms(list(_facts(entry)), width - 2))
-    return "\n".join([entry.name, *facts, "", *_list_results(published(entry.name), width)]) + "\n"
+    return write_entry(entry.name, _facts(entry), width, ["", *_list_results(published(entry.name), width)])
 
 
-def datasets_json(entries: Iterable[Dataset], *, with_published: bool) -> str:
-    """Write data sets as JSON, in full precision; values of results are fractions."""
-    documents = [_make_document(entry, with_published) for entry in entries]
-    document = {"schema": DATASETS_SCHEMA, "source": SOURCE, "datasets": documents}
-    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+def write_json(entries: Sequence[Dataset]) -> str:
+    """Write data sets as JSON, those that were asked for with their published results; values are fractions."""
+    asked = [vars(entry) | {"published": published(entry.name)} for entry in entries]
+    return DATASETS.write(asked or [vars(entry) for entry in datasets().values()])
 
 
-def list_datasets() -> Listing:
-    """List all data sets, one per line."""
-    rows = (_table_row(entry) for entry in datasets().values())
-    return Listing("", (tuple(map(str.lower, HEAD)), *rows), NUMERIC, FOOTER, has_head=True)
+def write_csv(entries: Sequence[Dataset]) -> str:
+    """Write the published results for some data sets as CSV, one line per value; or all data sets, one per line."""
+    if not entries:
+        dataset = fields.record("A line.", **DATASET)
+        return write_lines(list(DATASET), map(dataset.write, datasets().values()))
+    head = ("dataset", "method", "mark", "metric", "k", "value", "model_gb", "train_hours", "suspect")
+    return write_lines(
+        head, (line for entry in entries for row in published(entry.name) for line in _list_values(entry, row))
+    )
 
 
-def list_dataset(entry: Dataset) -> Iterator[Listing]:
-    """List the facts on a data set, then its published results in percent."""
-    yield Listing(entry.name, tuple(_facts(entry)), frozenset())
+def list_datasets(entries: Sequence[Dataset]) -> Iterator[Listing]:
+    """List the facts on each data set, then its published results in percent; or all data sets, one per line."""
+    for entry in entries:
+        yield Listing(entry.name, tuple(_facts(entry)), frozenset())
+        yield _list_published(entry)
+    if not entries:
+        rows = (_table_row(entry) for entry in datasets().values())
+        yield Listing("", (tuple(map(str.lower, HEAD)), *rows), NUMERIC, FOOTER, has_head=True)
+
+
+def _list_published(entry: Dataset) -> Listing:
     rows = published(entry.name)
     if not rows:
-        yield Listing(NO_RESULTS, ())
-        return
+        return Listing(NO_RESULTS, ())
     suspects = (f"{SUSPECT} {row.method}: {row.suspect}" for row in rows if row.suspect)
-    yield Listing(
+    return Listing(
         f"published results for {entry.name}, in percent",
         (("", *SHOWN), *map(_result_row, rows)),
         frozenset(range(1, len(SHOWN) + 1)),
@@ -74,25 +81,10 @@ def list_dataset(entry: Dataset) -> Iterator[Listing]:
     )
 
 
-def datasets_csv(entries: Iterable[Dataset]) -> str:
-    """Write data sets as CSV, one per line; lists are JSON."""
-    lines = [asdict(entry) for entry in entries]
-    return write_lines(list(lines[0]), lines)
-
-
-def published_csv(entries: Iterable[Dataset]) -> str:
-    """Write the published results for data sets as CSV in long form, one line per value."""
-    head = ("dataset", "method", "mark", "metric", "k", "value", "model_gb", "train_hours", "suspect")
-    return write_lines(
-        head, (line for entry in entries for row in published(entry.name) for line in _list_values(entry, row))
-    )
-
-
 def _list_values(entry: Dataset, row: Published) -> Iterator[dict[str, Any]]:
-    about = {name: getattr(row, name) for name in ("method", "mark", "model_gb", "train_hours", "suspect")}
     for name, value in row.values.items():
         metric, _, k = name.partition("@")
-        yield {"dataset": entry.name, "metric": metric, "k": k, "value": value, **about}
+        yield {**PUBLISHED.write(row), "dataset": entry.name, "metric": metric, "k": k, "value": value}
 
 
 def _table_row(entry: Dataset) -> tuple[str, ...]:
@@ -150,18 +142,64 @@ def _result_row(row: Published) -> tuple[str, ...]:
     return method, *(f"{100 * row.values[name]:.2f}" if name in row.values else "-" for name in SHOWN)
 
 
-def _make_document(entry: Dataset, with_published: bool) -> dict[str, Any]:
-    document = asdict(entry)
-    if with_published:
-        document["published"] = [
-            {
-                "method": row.method,
-                "mark": row.mark or None,
-                "metrics": dict(row.values),
-                "model_gb": row.model_gb,
-                "train_hours": row.train_hours,
-                "suspect": row.suspect or None,
-            }
-            for row in published(entry.name)
-        ]
-    return document
+UNKNOWN = "where it is not known"
+UNAGREED = "where there is no agreed value"
+UNPUBLISHED = "where it was not published"
+
+CONSTANTS = fields.record("Values.", a=fields.number("A."), b=fields.number("B."), who=fields.text("Who uses them."))
+
+SPLIT = fields.record(
+    "A split.",
+    train=fields.count("Training instances."),
+    test=fields.count("Test instances."),
+    labels=fields.count("Labels."),
+    who=fields.text("Who uses it."),
+)
+
+DATASET = {
+    "name": fields.text("As XMLRepository writes it."),
+    "train": fields.count("Training instances."),
+    "test": fields.count("Test instances."),
+    "labels": fields.count("Labels."),
+    "features": fields.maybe(fields.count("Features."), UNKNOWN),
+    "points_per_label": fields.number("Mean number of instances per label."),
+    "labels_per_point": fields.number("Mean number of labels per instance."),
+    "a": fields.maybe(fields.number("A of the propensity model."), UNAGREED),
+    "b": fields.maybe(fields.number("B of the propensity model."), UNAGREED),
+    "filter": fields.text("Whether reciprocal pairs are removed from the predictions.", tuple(FILTERS)),
+    "disagreements": fields.many("Other values of A and B.", CONSTANTS),
+    "variants": fields.many("Other splits under the same name.", SPLIT),
+    "aliases": fields.many("Other names.", fields.text("A name.")),
+    "notes": fields.text("What else is to know."),
+}
+
+PUBLISHED = fields.record(
+    "A published result.",
+    method=fields.text("The method."),
+    mark=fields.unless_empty(fields.text("The footnote sign in the source."), "without one"),
+    metrics=fields.by("canonical name", "Values.", fields.share("A fraction of 1.")).of("values"),
+    model_gb=fields.maybe(fields.number("Size of the model in GB.", minimum=0), UNPUBLISHED),
+    train_hours=fields.maybe(fields.number("Hours of training.", minimum=0), UNPUBLISHED),
+    suspect=fields.unless_empty(fields.text("Why some value is probably wrong."), "where nothing is suspect"),
+)
+RESULTS = fields.many("Published results, only where single data sets are asked for.", PUBLISHED)
+
+DATASETS = fields.document(
+    DATASETS_SCHEMA,
+    "The catalogue of public data sets.",
+    {
+        "source": fields.text("Where sizes and results are from.").of(lambda _: SOURCE),
+        "datasets": fields.many(
+            "One per data set.",
+            fields.record("A public data set.", **DATASET, published=fields.optional(RESULTS)),
+        ).of(fields.itself),
+    },
+    is_ascii=False,
+)
+
+
+def _find_datasets(names: Sequence[str]) -> list[Dataset]:
+    return [find_dataset(name) for name in names]
+
+
+LIST = NamedList(_find_datasets, write_table, write_dataset, {"json": write_json, "csv": write_csv}, list_datasets)

@@ -1,18 +1,16 @@
-"""The formats of files as text: the list, one format or tool in detail, Markdown, JSON."""
+"""The formats of files as a list: as text, one format or tool in detail, as Markdown, as JSON."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from types import MappingProxyType
-from typing import Any
 
 from xmceval.errors import listed
 from xmceval.files.formats.format import SCORES, TRUTH, Known, Sample
-from xmceval.files.formats.formattable import KNOWN
+from xmceval.files.formats.formattable import KNOWN, find_known
+from xmceval.report.fields import field as fields
 from xmceval.report.forms.columns import align_terms, wrap_text
-from xmceval.report.forms.layout import WIDTH
+from xmceval.report.listings.namedlist import NamedList, write_entry
 from xmceval.version import FORMATS_SCHEMA
 
 GROUPS: Mapping[tuple[str, ...], str] = MappingProxyType(
@@ -30,12 +28,15 @@ FOOTER = (
 )
 
 
-def formats_table(formats: Mapping[str, Known] = KNOWN, width: int = WIDTH) -> str:
-    """Write formats as a table by what they are read as; texts are wrapped at a width."""
-    indent = max(map(len, formats)) + 4
+Found = tuple[str, dict[str, Known]]  # the name of a format or of a tool, and the formats that it means
+
+
+def write_table(width: int) -> str:
+    """Write all formats as a table by what they are read as; texts are wrapped at a width."""
+    indent = max(map(len, KNOWN)) + 4
     lines: list[str] = []
     for group in (*GROUPS.values(), OTHERS):
-        own = {name: each for name, each in formats.items() if GROUPS.get(each.holds, OTHERS) == group}
+        own = {name: each for name, each in KNOWN.items() if GROUPS.get(each.holds, OTHERS) == group}
         lines += [group] if own else []
         for name, each in own.items():
             texts = (_summary(each), f"written by {listed(each.tools)}" if each.tools else "")
@@ -46,34 +47,35 @@ def formats_table(formats: Mapping[str, Known] = KNOWN, width: int = WIDTH) -> s
     return "\n".join([*lines, *align_terms(FOOTER, width)]) + "\n"
 
 
-def format_text(name: str, known: Known, width: int = WIDTH) -> str:
-    """Write one format in detail, with its examples; texts are wrapped at a width."""
-    facts = [f"  {line}" for line in align_terms(list(_facts(known)), width - 2)]
-    return "\n".join([*wrap_text(f"{name}: {known.summary}", width), *facts, *_list_samples(known)]) + "\n"
+def write_found(entry: Found, width: int) -> str:
+    """Write one format in detail, with its examples; or which files of a tool can be passed, and in which formats."""
+    name, formats = entry
+    if name not in formats:
+        terms = [(each, known.tools[name]) for each, known in formats.items()]
+        return write_entry(name, terms, width, wrap_text(f"one format: xmceval formats {terms[0][0]}", width))
+    known = formats[name]
+    return write_entry(f"{name}: {known.summary}", _facts(known), width, _list_samples(known))
 
 
-def tool_text(tool: str, formats: Mapping[str, Known], width: int = WIDTH) -> str:
-    """Write which files of a tool can be passed, and in which formats they are."""
-    terms = [(name, each.tools[tool]) for name, each in formats.items()]
-    own = (f"  {line}" for line in align_terms(terms, width - 2))
-    return "\n".join([tool, *own, *wrap_text(f"one format: xmceval formats {terms[0][0]}", width)]) + "\n"
-
-
-def formats_markdown(formats: Mapping[str, Known] = KNOWN) -> str:
+def write_markdown(entries: Sequence[Found]) -> str:
     """Write formats as a Markdown table."""
     head = ("format", "read as", "what it is", "example", "written by")
     rows: list[Sequence[str]] = [
         (f"`{name}`", _roles(each), each.summary, _first_line(each.samples[0]), listed(each.tools))
-        for name, each in formats.items()
+        for name, each in _choose_formats(entries).items()
     ]
     rows = [head, ("---",) * len(head), *rows]
     return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |\n" for row in rows)
 
 
-def formats_json(formats: Mapping[str, Known] = KNOWN) -> str:
+def write_json(entries: Sequence[Found]) -> str:
     """Write formats as JSON."""
-    document = {"schema": FORMATS_SCHEMA, "formats": [_make_document(name, each) for name, each in formats.items()]}
-    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return FORMATS.write([{"name": name, **vars(each)} for name, each in _choose_formats(entries).items()])
+
+
+def _choose_formats(entries: Sequence[Found]) -> Mapping[str, Known]:
+    """Return the formats that were asked for, or all."""
+    return {name: known for _, formats in entries for name, known in formats.items()} or KNOWN
 
 
 def _roles(known: Known) -> str:
@@ -118,6 +120,40 @@ def _first_line(sample: Sample) -> str:
     return f"`{_show(line).strip()}`"
 
 
-def _make_document(name: str, known: Known) -> dict[str, Any]:
-    samples = [asdict(each) | {"beside": each.beside or None} for each in known.samples]
-    return {"name": name, **asdict(known), "title": known.title or None, "samples": samples}
+SAMPLE = fields.record(
+    "An example.",
+    about=fields.last(fields.text("What the example is of; empty where there is only one kind.")),
+    file=fields.text("How such a file may be called."),
+    content=fields.text("The lines of the file, or Python that writes it."),
+    is_python=fields.last(fields.flag("Whether the content is Python that writes the file.")),
+    beside=fields.last(
+        fields.unless_empty(fields.text("The format of the truth that such predictions need."), "where it may be any")
+    ),
+)
+
+FORMAT = fields.record(
+    "A format of files.",
+    name=fields.text("Its name in this listing."),
+    title=fields.unless_empty(fields.text("How inspect calls it."), "where inspect does not read it"),
+    holds=fields.many("What such files are passed as.", fields.text("Truth, predictions, an option or a command.")),
+    summary=fields.text("What it is, in one line."),
+    samples=fields.many("Examples.", SAMPLE),
+    tools=fields.by("tool", "Who writes such files, and what of them.", fields.text("Which files.")),
+    recognized=fields.text("How it is recognized."),
+    checked=fields.text("What is checked."),
+    converted=fields.many("The forms of xmceval convert that write it.", fields.text("A form.")),
+)
+
+FORMATS = fields.document(
+    FORMATS_SCHEMA,
+    "Formats of files.",
+    {"formats": fields.many("One per format.", FORMAT).of(fields.itself)},
+    is_ascii=False,
+)
+
+
+def _find_formats(names: Sequence[str]) -> list[Found]:
+    return [find_known(name) for name in names]
+
+
+LIST = NamedList(_find_formats, write_table, write_found, {"json": write_json, "md": write_markdown})

@@ -1,8 +1,7 @@
-"""The table of metrics as text: the list, one metric in detail, JSON, and the README's table of definitions."""
+"""The table of metrics as a list: as text, one metric in detail, as Markdown and LaTeX, as JSON and CSV."""
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,9 +12,10 @@ from xmceval.metrics.entry import FAMILIES, Metric
 from xmceval.metrics.measure import AVERAGE_TEXT, Measure
 from xmceval.metrics.names import ALIASES, parse
 from xmceval.metrics.table import METRICS
+from xmceval.report.fields import field as fields
 from xmceval.report.forms.columns import align_columns, align_terms, wrap_text
 from xmceval.report.forms.csvlines import write_lines
-from xmceval.report.forms.layout import WIDTH
+from xmceval.report.listings.namedlist import NamedList, write_entry
 from xmceval.report.sheet.model import Listing
 from xmceval.version import METRICS_SCHEMA
 
@@ -62,7 +62,10 @@ SYMBOLS: Mapping[str, str] = MappingProxyType(
 )
 
 
-def metrics_table(width: int = WIDTH) -> str:
+Asked = tuple[Metric, list[Measure]]  # a metric, and the measures of it that were asked for
+
+
+def write_table(width: int) -> str:
     """Write all metrics as a table by family; definitions are wrapped at a width."""
     heads = align_columns([HEAD[:2], *((display_name(each), _format_range(each)) for each in METRICS.values())])
     indent = max(map(len, heads)) + 2
@@ -80,40 +83,42 @@ def metrics_table(width: int = WIDTH) -> str:
     return "\n".join([*lines, "", *align_terms(terms, width)]) + "\n"
 
 
-def metric_text(metric: Metric, asked: Sequence[Measure] = (), width: int = WIDTH) -> str:
-    """Write one metric in detail, with the definitions of the measures that were asked for, wrapped at a width."""
-    facts = (f"  {line}" for line in align_terms(list(_facts(metric, asked)), width - 2))
-    return "\n".join([*wrap_text(f"{display_name(metric)}: {metric.title}", width), *facts]) + "\n"
+def write_metric(entry: Asked, width: int) -> str:
+    """Write one metric in detail, with the definitions of the measures that were asked for."""
+    metric, asked = entry
+    return write_entry(f"{display_name(metric)}: {metric.title}", _facts(metric, asked), width)
 
 
-def metrics_json(metrics: Sequence[Metric]) -> str:
+def write_json(entries: Sequence[Asked]) -> str:
     """Write metrics as JSON."""
-    document = {"schema": METRICS_SCHEMA, "metrics": [_make_document(metric) for metric in metrics]}
-    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return DEFINITIONS.write(_choose_metrics(entries))
 
 
-def list_metrics(metrics: Iterable[Metric]) -> Listing:
-    """List metrics, one per line."""
-    rows = (
-        (display_name(each), each.title, _format_range(each), each.formula, "; ".join(_option_words(each)))
-        for each in metrics
-    )
-    return Listing("", (("metric", "what it is", "range", "definition", "options"), *rows), frozenset(), has_head=True)
-
-
-def list_facts(metric: Metric, asked: Sequence[Measure] = ()) -> Listing:
-    """List what there is to know on a metric, and the definitions of the measures that were asked for."""
-    facts = ((term, text.strip()) for term, text in _facts(metric, asked))
-    return Listing(f"{display_name(metric)}: {metric.title}", tuple(facts), frozenset())
-
-
-def metrics_csv(metrics: Iterable[Metric]) -> str:
+def write_csv(entries: Sequence[Asked]) -> str:
     """Write metrics as CSV, one per line, with the fields of the JSON."""
-    documents = [_make_document(metric) for metric in metrics]
-    return write_lines(list(documents[0]), documents)
+    return write_lines(list(METRIC.fields), map(METRIC.write, _choose_metrics(entries)))
 
 
-def find_metrics(names: Iterable[str]) -> list[tuple[Metric, list[Measure]]]:
+def list_metrics(entries: Sequence[Asked]) -> Iterator[Listing]:
+    """List the facts on each metric, and the definitions of the measures that were asked for; or all metrics."""
+    for metric, asked in entries:
+        facts = ((term, text.strip()) for term, text in _facts(metric, asked))
+        yield Listing(f"{display_name(metric)}: {metric.title}", tuple(facts), frozenset())
+    if not entries:
+        rows = (
+            (display_name(each), each.title, _format_range(each), each.formula, "; ".join(_option_words(each)))
+            for each in sort_by_family()
+        )
+        head = ("metric", "what it is", "range", "definition", "options")
+        yield Listing("", (head, *rows), frozenset(), has_head=True)
+
+
+def _choose_metrics(entries: Sequence[Asked]) -> list[Metric]:
+    """Return the metrics that were asked for, or all."""
+    return [metric for metric, _ in entries] or sort_by_family()
+
+
+def find_metrics(names: Iterable[str]) -> list[Asked]:
     """Find metrics by name, each with the measures that were named with options or a cutoff.
 
     Raises
@@ -255,29 +260,61 @@ def _describe_options(metric: Metric) -> Iterator[str]:
         yield f"{name}={number.default:g} by default, {number.kind}{meaning}"
 
 
-def _make_document(metric: Metric) -> dict[str, Any]:
-    options: dict[str, Any] = {name: {"choices": list(choices)} for name, choices in metric.options.items()}
+def _list_options(metric: Metric) -> dict[str, dict[str, Any]]:
+    """Return the options by name: their choices, or as numbers their default and bounds."""
+    options: dict[str, dict[str, Any]] = {name: {"choices": list(choices)} for name, choices in metric.options.items()}
     for name, number in metric.numbers.items():
         bounds = {"low": number.low, "high": number.high, "open": number.is_open}
         options[name] = {"default": number.default, "whole": number.is_whole, **bounds}
-    return {
-        "name": metric.name,
-        "title": metric.title,
-        "family": metric.family,
-        "cut": metric.cutoff,
-        "definition": metric.formula,
-        "norms": {name: {"formula": norm.formula, "over": norm.over} for name, norm in metric.norms.items()},
-        "options": options,
-        "range": [end if math.isfinite(end) else None for end in metric.bounds],
-        "higher_is_better": metric.higher_is_better,
-        "unit": metric.unit,
-        "needs_propensities": metric.needs_propensities,
-        "needs_labels": metric.needs_labels,
-        "mergeable": metric.mergeable,
-        "cost": metric.cost,
-        "no_true_label": describe_empty_rows(metric),
-        "ties": describe_ties(metric),
-        "note": metric.note,
-        "aliases": list_aliases(metric),
-        "source": metric.source,
-    }
+    return options
+
+
+NORM = fields.record(
+    "A norm.",
+    formula=fields.text("How the value is computed with it."),
+    over=fields.text("How rows or labels are combined."),
+)
+
+OPTION = fields.choice_of(
+    "An option: its choices, or as a number its default and its bounds.",
+    choices=fields.many("The choices, the default first.", fields.text("A choice.")),
+    default=fields.number("The default."),
+    whole=fields.flag("Whether it is a whole number."),
+    low=fields.number("Least value."),
+    high=fields.number("Greatest value."),
+    open=fields.flag("Whether the bounds themselves are excluded."),
+)
+
+METRIC = fields.record(
+    "A metric.",
+    name=fields.text("The canonical name."),
+    title=fields.text("What it is in a few words."),
+    family=fields.text("What it is computed from.", FAMILIES),
+    cut=fields.text("Whether its name has @k.", ("required", "optional", "none")).of("cutoff"),
+    definition=fields.text("The formula.").of("formula"),
+    norms=fields.by("name", "The choices of the option norm.", NORM),
+    options=fields.by("name", "The options.", OPTION).of(_list_options),
+    range=fields.many("Least and greatest value.", fields.maybe(fields.number("A bound."), "without a bound")).of(
+        "bounds"
+    ),
+    higher_is_better=fields.flag("Whether higher values are better."),
+    unit=fields.text("Of its values: tables for people show a share in percent.", ("share", "gain", "count", "cells")),
+    needs_propensities=fields.flag("Whether hits are weighted by inverse propensities."),
+    needs_labels=fields.flag("Whether the number of labels is needed."),
+    mergeable=fields.flag("Whether its sums have a fixed size, so that loops and clusters can merge them."),
+    cost=fields.text("Memory beyond that of the default metrics; empty where there is none to speak of."),
+    no_true_label=fields.text("The effect of a row without a true label.").of(describe_empty_rows),
+    ties=fields.text("The effect of equal scores.").of(describe_ties),
+    note=fields.text("Which tools agree, and where others differ."),
+    aliases=fields.many("Other tools' names.", fields.text("A name, or a name and what it means.")).of(list_aliases),
+    source=fields.text("Where the definition is from."),
+)
+
+DEFINITIONS = fields.document(
+    METRICS_SCHEMA,
+    "Definitions of metrics.",
+    {"metrics": fields.many("One per metric.", METRIC).of(fields.itself)},
+    is_ascii=False,
+)
+
+LIST = NamedList(find_metrics, write_table, write_metric, {"json": write_json, "csv": write_csv}, list_metrics)

@@ -10,7 +10,7 @@ from xmceval.errors import counted
 from xmceval.files.io.paths import to_path
 from xmceval.inspection.file import FileInspection
 from xmceval.inspection.pair import PairInspection
-from xmceval.inspection.tally import EntrySpread
+from xmceval.inspection.tally import Spread
 from xmceval.inspection.text import describe_order, describe_values
 from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Comparison
@@ -92,7 +92,7 @@ def _draw_histograms(files: Sequence[FileInspection]) -> Iterator[Markup]:
             yield from _draw_spread([called, ": predictions per row"], ("predictions", "rows"), file.per_row)
 
 
-def _draw_spread(title: Child, heads: tuple[str, str], spread: EntrySpread | None) -> Iterator[Markup]:
+def _draw_spread(title: Child, heads: tuple[str, str], spread: Spread | None) -> Iterator[Markup]:
     if spread is None or spread.least == spread.most:  # the table of predictions says it all
         return
     bars = []

@@ -11,7 +11,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.report.pictures.plottedvalues import Subject, not_collected, results_of, takes_no_metrics
 from xmceval.report.pictures.style import GUIDE, Look, Plan, lines_of
 from xmceval.report.result import Result
-from xmceval.scoring.observing.reliability import Reliability
+from xmceval.scoring.tasks.reliability import Reliability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from xmceval.errors import listed
 from xmceval.report.pictures.roc_plot import Scored, points_of
 from xmceval.report.pictures.style import GUIDE, Look, Plan, lines_of
-from xmceval.scoring.tasks.rocpoints import RocPoints
+from xmceval.statistics.curves import RocPoints
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

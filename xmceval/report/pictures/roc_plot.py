@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from xmceval.errors import UsageError, listed, names_flags
 from xmceval.report.pictures.plottedvalues import not_collected, takes_no_metrics
 from xmceval.report.pictures.style import GUIDE, Look, Plan, lines_of
-from xmceval.scoring.tasks.rocpoints import RocPoints
+from xmceval.statistics.curves import RocPoints
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,6 +14,7 @@ T = TypeVar("T")
 MINUS = "\N{MINUS SIGN}"
 BEST, SECOND = "best", "second"
 UP, DOWN = "\N{BLACK UP-POINTING TRIANGLE}", "\N{BLACK DOWN-POINTING TRIANGLE}"
+SUSPECT = "!"  # marks published rows with suspect values
 ASCII_MARKS = {UP: "+", DOWN: "-"}  # where the output has no such signs
 
 

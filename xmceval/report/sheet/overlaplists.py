@@ -6,7 +6,6 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import groupby
-from typing import Any
 
 from xmceval.report.forms.layout import Layout
 from xmceval.report.sheet.model import MINUS, Listing
@@ -65,38 +64,3 @@ def _join(labels: Sequence[str]) -> str:
 
 def _called(example: Example, label: int) -> str:
     return example.names.get(label, str(label))
-
-
-def make_overlap(overlap: Overlap) -> dict[str, Any]:
-    """Make the JSON of the overlap of a pair."""
-    return {
-        "system": overlap.system,
-        "baseline": overlap.baseline,
-        "cutoffs": [{"k": k, **asdict(each)} for k, each in overlap.cutoffs.items()],
-        "rank_biased": {"value": overlap.rank_biased, "p": PERSISTENCE, "depth": overlap.depth},
-    }
-
-
-def make_example(example: Example) -> dict[str, Any]:
-    """Make the JSON of an example."""
-    return {
-        "system": example.system,
-        "baseline": example.baseline,
-        "kind": example.kind,
-        "metric": example.measure.name,
-        "row": example.row,
-        "value": example.value,
-        "baseline_value": example.baseline_value,
-        "text": example.text,
-        "true": [_make_label(example, label) for label in example.true],
-        "ranked": [_make_ranked(example, label) for label in example.ranked],
-        "baseline_ranked": [_make_ranked(example, label) for label in example.baseline_ranked],
-    }
-
-
-def _make_label(example: Example, label: int) -> dict[str, Any]:
-    return {"label": label, "name": example.names.get(label)}
-
-
-def _make_ranked(example: Example, label: int) -> dict[str, Any]:
-    return {**_make_label(example, label), "hit": label in example.true}

@@ -10,10 +10,9 @@ from xmceval.labels.catalogue import Published
 from xmceval.labels.propensity import Propensities
 from xmceval.labels.standings import Standings
 from xmceval.report.forms.layout import DEFAULT, Layout
-from xmceval.report.listings.datasetlist import SUSPECT
 from xmceval.report.result import Result
 from xmceval.report.sheet.bounds import describe_ties
-from xmceval.report.sheet.model import Cell, Listing, Row, Section, Sheet, transpose
+from xmceval.report.sheet.model import SUSPECT, Cell, Listing, Row, Section, Sheet, transpose
 from xmceval.report.sheet.systemtable import (
     CEILING,
     Signs,

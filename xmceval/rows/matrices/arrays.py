@@ -35,7 +35,9 @@ class RemoteMatrix:
 
 
 def as_values(values: Any, name: str) -> Values:
-    """Take a matrix of numbers, without a copy where possible; rows on another device are copied when they are needed.
+    """Take a matrix of numbers [n_rows, n_columns], without a copy where possible.
+
+    Rows on another device are copied when they are needed.
 
     Raises
     ------
@@ -57,7 +59,7 @@ def as_values(values: Any, name: str) -> Values:
 
 
 def as_array(values: Any, name: str) -> AnyArray:
-    """Take an array of any shape and dtype into memory; bfloat16 becomes float32."""
+    """Take an array of any shape and dtype into memory, as it is; bfloat16 becomes float32."""
     if tensors.is_tensor(values):
         return tensors.as_array(values, name)
     taken = _from_device(values, name)

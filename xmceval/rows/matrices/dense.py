@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import Fault
-from xmceval.rows.block import Block, Int64, Rows, Scratch, Selected, Source
-from xmceval.rows.matrices.matrices import BLOCK_ENTRIES, BLOCK_ROWS, MatrixBlock, MatrixSource
-from xmceval.rows.matrices.storage import BFloat16Matrix, Dense, comparable
-from xmceval.rows.matrices.tensors import DEVICE_ENTRIES
+from xmceval.rows.block import Int64, Rows, Scratch, Selected
+from xmceval.rows.matrices.storage import BFloat16Matrix, comparable
+from xmceval.rows.matrices.tensors import DEVICE_ENTRIES, DeviceMatrix
 
 SELECT_ENTRIES = 1 << 24  # per block, of scores that are not copied: enough for the work to outweigh its preparation
 SPARE = 64  # candidates beyond twice the labels that are wanted
@@ -21,80 +17,38 @@ SPARE = 64  # candidates beyond twice the labels that are wanted
 FLOAT16_INFINITY, BFLOAT16_INFINITY = 0x7C00, 0x7F80  # as bits
 
 
-@dataclass
-class SelectingBlock(MatrixBlock):
-    """Some rows of a dense matrix, from which the `depth` best labels per row are selected."""
-
-    depth: int = 2
-
-    def take(self, n_rows: int) -> SelectingBlock:
-        """Split off and return the first rows."""
-        head = super().take(n_rows)
-        return SelectingBlock(head.name, head.piece, head.start, head.first_row, head.n_rows, self.depth)
-
-    def select(self, truth: Rows, scratch: Scratch) -> Selected:
-        """Select the best labels of each row, and the true labels that tie with the last.
-
-        Raises
-        ------
-        Fault
-            A score that is NaN.
-        """
-        values = cast(Dense, self.piece).values
-        found = np.full(2, -1, dtype=np.int64)
-        rows = slice(self.start, self.start + self.n_rows)
-        if hasattr(values, "select"):
-            selected = values.select(rows, self.depth, found)
-        else:
-            selected = _select(values, rows, self.depth, truth, scratch, found)
-        row, label = (int(number) for number in found)
-        if row >= 0:
-            problem = f"the score value of label {label} is NaN; expected a number"
-            raise Fault(self.first_row + row, f"{self.place(row)}: {problem}")
-        return cast(Selected, selected)
-
-
-@dataclass(frozen=True)
-class SelectingSource:
-    """A dense source in blocks from which the `depth` best labels per row are selected."""
-
-    source: MatrixSource
-    depth: int
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.source, name)
-
-    def blocks(self) -> Generator[Block, None, None]:
-        """Yield blocks; those of scores that need no copy have many more entries than others."""
-        first_row = self.source.first_row
-        for piece in self.source.pieces:
-            values = cast(Dense, piece).values
-            n_entries = _entries_at_once(values)
-            n = min(max(n_entries // max(values.shape[1], 1), 1), BLOCK_ROWS)
-            for start in range(0, piece.n_rows, n):
-                n_rows = min(n, piece.n_rows - start)
-                yield SelectingBlock(self.source.name, piece, start, first_row + start, n_rows, self.depth)
-            first_row += piece.n_rows
-
-
-def selecting(source: Source, depth: int) -> Source:
-    """Return a source that selects the `depth` best labels per row, at least 2, if the scores are dense."""
-    if isinstance(source, MatrixSource) and source.is_dense:
-        return cast(Source, SelectingSource(source, depth))
-    return source
-
-
-def _entries_at_once(values: Any) -> int:
+def entries_at_once(values: Any, usual: int) -> int:
     """Return how many entries make a block: most where kernels can read the memory of the matrix as it is."""
     memory = values.bits if isinstance(values, BFloat16Matrix) else values
     if not isinstance(memory, np.ndarray):
         return DEVICE_ENTRIES
     is_known = memory is not values or memory.dtype in {np.dtype("f2"), np.dtype("f4"), np.dtype("f8")}
-    return SELECT_ENTRIES if is_known and _has_rows(memory) else BLOCK_ENTRIES
+    return SELECT_ENTRIES if is_known and _has_rows(memory) else usual
+
+
+def select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch, found: Int64) -> Selected:
+    """Select the best labels of some rows, and the true labels that tie with the last.
+
+    Parameters
+    ----------
+    values : Values
+        The dense matrix [n_rows, n_labels], on any device.
+    rows : slice
+    depth : int
+        How many labels per row, at least 2.
+    truth : Rows
+        Of the same rows.
+    scratch : Scratch
+    found : int64 array [2]
+        Becomes the row, counted from the first of `rows`, and the label of the first NaN, if there is one.
+    """
+    if isinstance(values, DeviceMatrix):
+        return values.select(rows, depth, found)
+    return _select(values, rows, depth, truth, scratch, found)
 
 
 def _has_rows(values: NDArray[Any]) -> bool:
-    """Return whether each row is contiguous."""
+    """Return whether each row of a matrix [n_rows, n_labels] is contiguous."""
     size, (step, stride) = values.dtype.itemsize, values.strides
     is_native = values.flags.aligned and values.dtype.isnative
     return bool(is_native and values.size and (stride == size or values.shape[1] == 1) and step >= 0 == step % size)
@@ -112,7 +66,7 @@ class _Memory:
 
 
 def _flatten(values: NDArray[Any]) -> tuple[NDArray[Any], int]:
-    """Return the memory of a matrix, and the number of elements from one row to the next."""
+    """Return the memory of a matrix as one dimension, and the number of elements from one row to the next."""
     if not _has_rows(values):
         values = np.array(values, dtype=values.dtype.newbyteorder("="), order="C")
     n_rows, n_labels = values.shape
@@ -122,7 +76,7 @@ def _flatten(values: NDArray[Any]) -> tuple[NDArray[Any], int]:
 
 
 def _readable(values: Any, rows: slice) -> tuple[NDArray[Any], float]:
-    """Return rows in a type that a kernel reads, and the infinity of that type."""
+    """Return rows [n, n_labels] as int16, float32 or float64, which kernels read, and the infinity of that type."""
     if isinstance(values, BFloat16Matrix):
         return values.bits[rows].view(np.int16), BFLOAT16_INFINITY
     part = values[rows]
@@ -138,7 +92,7 @@ def _readable(values: Any, rows: slice) -> tuple[NDArray[Any], float]:
 
 
 def _select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch, found: Int64) -> Selected:
-    """Select the best labels of rows in memory."""
+    """Select the best labels of rows in memory; see `select`."""
     from xmceval.kernels.rows import dense as kernels
 
     part, infinity = _readable(values, rows)
@@ -165,7 +119,7 @@ def _select(values: Any, rows: slice, depth: int, truth: Rows, scratch: Scratch,
 
 
 def _turn_keys_into_scores(best: Rows, infinity: float, found: Int64) -> None:
-    """Replace the keys of half-precision scores by the scores."""
+    """Replace the keys of half-precision scores by the scores, unless `found`, int64 [2], has a NaN."""
     if found[0] >= 0:
         return
     used = slice(0, int(best.indptr[-1]))

@@ -99,7 +99,7 @@ def find_lists(rows: Any, name: str, n_labels: int | None) -> LabelLists | None:
 
 
 def are_ranked_lists(labels: AnyArray, n_labels: int | None = None) -> bool:
-    """Return whether rows of integers can be lists of different labels, with -1 for padding."""
+    """Return whether integers [n_rows, any width] can be lists of different labels, with -1 for padding."""
     ordered = np.sort(labels, axis=1)
     is_same = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
     largest = int(ordered.max(initial=-1))
@@ -108,7 +108,7 @@ def are_ranked_lists(labels: AnyArray, n_labels: int | None = None) -> bool:
 
 
 def _concatenate(rows: Any, name: str) -> AnyArray | None:
-    """Return the labels of all rows, or None where a row is no list of single values."""
+    """Return the labels of all rows [n_entries], or None where a row is no list of single values."""
     try:
         if all(isinstance(row, _ROW_TYPES) for row in rows):
             arrays = [np.array(list(chain.from_iterable(rows)))]
@@ -123,7 +123,7 @@ def _concatenate(rows: Any, name: str) -> AnyArray | None:
 
 
 def _join(labels: AnyArray, lengths: Int64) -> LabelLists:
-    """Make CSR of the labels of all rows, without padding."""
+    """Make CSR of the labels of all rows [n_entries], of lengths int64 [n_rows], without padding."""
     rows, is_padding = np.repeat(np.arange(lengths.size), lengths), labels == -1
     lengths = lengths - np.bincount(rows[is_padding], minlength=lengths.size)
     indptr = np.concatenate([[0], np.cumsum(lengths)])

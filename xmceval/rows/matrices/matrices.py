@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from xmceval.errors import DataError, counted
-from xmceval.rows.block import Block, Rows, Scratch
+from xmceval.errors import DataError, Fault, counted
+from xmceval.rows.block import Block, Rows, Scratch, Selected, StoredRows
 from xmceval.rows.matrices import tensors
 from xmceval.rows.matrices.arrays import as_values, check_dtype
+from xmceval.rows.matrices.dense import entries_at_once, select
 from xmceval.rows.matrices.lists import LabelLists, Pair, are_ranked_lists, find_lists, find_pair
-from xmceval.rows.matrices.storage import AnyArray, Csr, Dense, Matrix, PaddedLists, slice_rows
+from xmceval.rows.matrices.storage import AnyArray, Csr, Dense, FilePieces, Matrix, PaddedLists, slice_rows
 
 BLOCK_ENTRIES = 1 << 17  # entries per block, few enough for a block to stay in the processor's cache
 AS_MATRIX = "lists of equal length are read as a dense matrix"
@@ -23,32 +25,58 @@ BLOCK_ROWS = 1 << 15  # rows per block, so that rows with few entries do not mak
 
 
 @dataclass
-class MatrixBlock:
-    """Some rows of one piece of a matrix, from row `start` of the piece on."""
+class MatrixRows(StoredRows):
+    """Some rows of one piece of a matrix.
+
+    Attributes
+    ----------
+    name : str
+        The name of the matrix in messages.
+    piece : Matrix
+    start, n_rows : int
+        Rows of the piece.
+    row : int
+        The number of the first of them in the matrix.
+    depth : int or None
+        How many labels are selected per row, where the piece is dense and not all are needed.
+    """
 
     name: str
     piece: Matrix
     start: int
-    first_row: int
     n_rows: int
+    row: int
+    depth: int | None = None
 
-    def take(self, n_rows: int) -> MatrixBlock:
-        """Split off and return the first rows."""
-        head = MatrixBlock(self.name, self.piece, self.start, self.first_row, n_rows)
-        self.start, self.first_row, self.n_rows = self.start + n_rows, self.first_row + n_rows, self.n_rows - n_rows
-        return head
+    def split(self, n_rows: int) -> tuple[MatrixRows, MatrixRows]:
+        """Return the first rows, and the rest."""
+        rest = replace(self, start=self.start + n_rows, row=self.row + n_rows, n_rows=self.n_rows - n_rows)
+        return replace(self, n_rows=n_rows), rest
 
-    def rows(self, scratch: Scratch) -> Rows:
+    def parse(self, scratch: Scratch) -> Rows:
         """Copy the rows into the scratch arrays, as int64 and float64."""
         return self.piece.copy_rows(self.start, self.start + self.n_rows, scratch)
 
     def place(self, row: int) -> str:
-        """Return the place of a row of this block, for a message."""
-        return f"{self.name} row {self.first_row + row}"
+        """Return the name of the matrix and the number of a row in it."""
+        return f"{self.name} row {self.row + row}"
 
-    def blank_from(self) -> int:
-        """Return the number of rows: a matrix has no blank lines."""
-        return self.n_rows
+    def select(self, truth: Rows, scratch: Scratch) -> Selected | None:
+        """Select the `depth` best labels of each row, and the true labels that tie with the last.
+
+        Raises
+        ------
+        Fault
+            A score that is NaN.
+        """
+        if self.depth is None or not isinstance(self.piece, Dense):
+            return None
+        rows, found = slice(self.start, self.start + self.n_rows), np.full(2, -1, dtype=np.int64)
+        selected = select(self.piece.values, rows, self.depth, truth, scratch, found)
+        row, label = (int(number) for number in found)
+        if row >= 0:
+            raise Fault(row, f"{self.place(row)}: the score value of label {label} is NaN; expected a number")
+        return selected
 
 
 @dataclass(frozen=True)
@@ -63,8 +91,8 @@ class MatrixSource:
         The number of rows.
     n_labels : int or None
         The number of labels, where the matrix has one.
-    pieces : iterable of Matrix
-        The rows in order, as one matrix in memory or as pieces that are read anew for each pass.
+    pieces : sequence of Matrix, or FilePieces
+        The rows in order, in memory or as pieces of files that are read anew for each pass.
     is_exact : bool
         Whether `n_labels` can only be the number of labels.
     warnings : list of str
@@ -73,6 +101,8 @@ class MatrixSource:
         The type in which the values are stored.
     is_dense : bool
         Whether the pieces are dense scores.
+    depth : int or None
+        How many labels are selected per row of them, where all metrics are at cutoffs.
     note : str
         How the matrix was read, where it could have been something else.
     may_be_ids : bool
@@ -84,11 +114,12 @@ class MatrixSource:
     name: str
     n_rows: int
     n_labels: int | None
-    pieces: Iterable[Matrix]
+    pieces: Sequence[Matrix] | FilePieces
     is_exact: bool = True
     warnings: list[str] = field(default_factory=list)
     dtype: np.dtype[Any] | None = None
     is_dense: bool = False
+    depth: int | None = None
     note: str = ""
     may_be_ids: bool = False
     first_row: int = 0
@@ -96,26 +127,49 @@ class MatrixSource:
     @property
     def can_start(self) -> bool:
         """Whether reading can begin at any row."""
-        return isinstance(self.pieces, list) or bool(getattr(self.pieces, "can_start", False))
+        return isinstance(self.pieces, Sequence) or self.pieces.can_start
 
     def starting_at(self, row: int) -> MatrixSource:
         """Return the same source, read from a row on."""
-        pieces: Any = self.pieces
-        pieces = slice_rows(pieces, row, self.n_rows) if isinstance(pieces, list) else pieces.starting_at(row)
-        return replace(self, pieces=pieces, first_row=row)
+        if isinstance(self.pieces, Sequence):
+            return self.sliced(row, self.n_rows)
+        return replace(self, pieces=self.pieces.starting_at(row), first_row=row)
 
     def sliced(self, start: int, stop: int) -> MatrixSource:
-        """Return some rows of a matrix in memory, under their own numbers."""
-        return replace(self, pieces=slice_rows(cast("list[Matrix]", self.pieces), start, stop), first_row=start)
+        """Return some rows of a matrix in memory, under their own numbers.
+
+        Raises
+        ------
+        TypeError
+            A matrix that is read from a file.
+        """
+        if not isinstance(self.pieces, Sequence):
+            raise TypeError(f"{self.name}: is not in memory")
+        return replace(self, pieces=slice_rows(self.pieces, start, stop), first_row=start)
+
+    def files(self) -> tuple[Path, ...]:
+        """Return the files that the pieces are read from; none where they are in memory."""
+        return () if isinstance(self.pieces, Sequence) else self.pieces.files()
+
+    def selecting(self, depth: int) -> MatrixSource:
+        """Return dense scores such that only the `depth` best labels per row are selected, at least 2; others as is."""
+        return replace(self, depth=depth) if self.is_dense else self
 
     def blocks(self) -> Generator[Block, None, None]:
-        """Yield blocks of about BLOCK_ENTRIES entries, and of at most BLOCK_ROWS rows."""
+        """Yield blocks of about BLOCK_ENTRIES entries, and of at most BLOCK_ROWS rows.
+
+        Those of scores that are selected where they are, without a copy, have many more entries.
+        """
         first_row = self.first_row
         for piece in self.pieces:
+            n_entries = BLOCK_ENTRIES
+            if self.depth is not None and isinstance(piece, Dense):
+                n_entries = entries_at_once(piece.values, BLOCK_ENTRIES)
             start, n_rows = 0, piece.n_rows
             while start < n_rows:
-                stop = min(max(piece.stop_after(start, BLOCK_ENTRIES), start + 1), start + BLOCK_ROWS, n_rows)
-                yield MatrixBlock(self.name, piece, start, first_row + start, stop - start)
+                stop = min(max(piece.stop_after(start, n_entries), start + 1), start + BLOCK_ROWS, n_rows)
+                row = first_row + start
+                yield Block(MatrixRows(self.name, piece, start, stop - start, row, self.depth), row)
                 start = stop
             first_row += n_rows
 
@@ -185,7 +239,7 @@ def _wrap_lists(lists: LabelLists, name: str, *, are_scores: bool) -> MatrixSour
 def csr_source(
     indptr: AnyArray, indices: AnyArray, values: AnyArray, shape: tuple[int, int], name: str, *, are_scores: bool
 ) -> MatrixSource:
-    """Wrap the three arrays of a CSR matrix.
+    """Wrap a CSR matrix: indptr [n_rows + 1], indices and values [n_stored], of any type of numbers.
 
     Raises
     ------
@@ -242,7 +296,7 @@ def _wrap_sparse(matrix: Any, name: str, are_scores: bool) -> MatrixSource:
 
 
 def _keep_duplicates(coo: Any) -> tuple[AnyArray, AnyArray, AnyArray]:
-    """Return the arrays of CSR with every entry of COO."""
+    """Return indptr [n_rows + 1], indices and values [n_stored] of CSR, with every entry of COO."""
     order = np.argsort(coo.row, kind="stable")
     indptr = np.concatenate([[0], np.cumsum(np.bincount(coo.row, minlength=coo.shape[0]))])
     return indptr, coo.col[order], coo.data[order]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +59,7 @@ class BFloat16Matrix:
 
     @staticmethod
     def widen(bits: AnyArray) -> AnyArray:
-        """Return numbers as float32."""
+        """Return numbers of any shape as float32, given their upper halves as uint16."""
         return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
@@ -84,7 +85,27 @@ class Matrix(Protocol):
         """Return the row that ends a run of about `n_entries` entries from `start` on."""
 
     def copy_rows(self, start: int, stop: int, scratch: Scratch) -> Rows:
-        """Copy rows into the scratch arrays, as int64 and float64."""
+        """Copy rows into the scratch arrays, as int64 and float64; faults count rows from `start` on."""
+
+    def sliced(self, start: int, stop: int) -> Matrix:
+        """Return some rows, which share the memory of this where they are in memory."""
+
+
+class FilePieces(Protocol):
+    """The rows of files as pieces of a matrix, which are read anew for each pass."""
+
+    @property
+    def can_start(self) -> bool:
+        """Whether reading can begin at any row."""
+
+    def starting_at(self, row: int) -> FilePieces:
+        """Return the rows from one on."""
+
+    def files(self) -> tuple[Path, ...]:
+        """Return the files, each once."""
+
+    def __iter__(self) -> Iterator[Matrix]:
+        """Yield the pieces in order."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +139,12 @@ class Csr:
         rows.indices[:] = indices
         rows.values[:] = comparable(values) if self.are_scores else values
         return rows
+
+    def sliced(self, start: int, stop: int) -> Csr:
+        """Return some rows."""
+        first, last = int(self.indptr[start]), int(self.indptr[stop])
+        indptr = self.indptr[start : stop + 1] - self.indptr[start]
+        return Csr(indptr, self.indices[first:last], self.values[first:last], self.are_scores)
 
 
 @dataclass(frozen=True)
@@ -155,6 +182,10 @@ class Dense:
         rows.values[:] = values.ravel()[places]
         return rows
 
+    def sliced(self, start: int, stop: int) -> Dense:
+        """Return some rows."""
+        return Dense(self.values[start:stop], self.are_scores)
+
 
 @dataclass(frozen=True)
 class PaddedLists:
@@ -184,9 +215,13 @@ class PaddedLists:
         rows.indices[:], rows.values[:] = labels.ravel()[places], scores.ravel()[places]
         return rows
 
+    def sliced(self, start: int, stop: int) -> PaddedLists:
+        """Return some rows."""
+        return PaddedLists(self.labels[start:stop], self.scores[start:stop])
+
 
 def _are_usual(indptr: AnyArray, indices: AnyArray, values: AnyArray, n_entries: int) -> bool:
-    """Return whether arrays of CSR are such as the kernel copies."""
+    """Return whether the arrays of some rows of CSR have the types and layouts that the kernel copies."""
     has_types = indptr.dtype in INTEGERS and indices.dtype in INTEGERS and values.dtype in FLOATS
     is_dense = indptr.flags.c_contiguous and indices.flags.c_contiguous and values.flags.c_contiguous
     return has_types and is_dense and indices.size == values.size == n_entries
@@ -200,7 +235,10 @@ def _full_rows(shape: tuple[int, ...], scratch: Scratch) -> Rows:
 
 
 def _stored_rows(scratch: Scratch, is_stored: AnyArray) -> tuple[Rows, AnyArray]:
-    """Return arrays for the stored cells of dense rows in CSR, and the places of the cells in the raveled rows."""
+    """Return arrays for the stored cells of dense rows in CSR, and their places in the raveled rows, int64 [n_stored].
+
+    `is_stored` is a bool array [n_rows, n_labels].
+    """
     places = np.flatnonzero(is_stored)  # many times as fast as two-dimensional indexing
     rows = scratch.rows(is_stored.shape[0], places.size)
     rows.indptr[:] = np.searchsorted(places, np.arange(is_stored.shape[0] + 1) * is_stored.shape[1])
@@ -250,7 +288,7 @@ def slice_rows(pieces: Iterable[Matrix], start: int, stop: int) -> list[Matrix]:
     for piece in pieces:
         first, last = max(start - row, 0), min(stop - row, piece.n_rows)
         if first < last:
-            sliced.append(_slice(piece, first, last))
+            sliced.append(piece.sliced(first, last))
         row += piece.n_rows
     return sliced
 
@@ -259,14 +297,3 @@ def count_bytes(pieces: Iterable[Matrix]) -> int:
     """Return how many bytes a matrix in memory has."""
     arrays = (array for piece in pieces for array in vars(piece).values() if hasattr(array, "shape"))
     return sum(int(np.prod(array.shape)) * array.dtype.itemsize for array in arrays)
-
-
-def _slice(piece: Matrix, start: int, stop: int) -> Matrix:
-    if isinstance(piece, Csr):
-        first, last = int(piece.indptr[start]), int(piece.indptr[stop])
-        indptr = piece.indptr[start : stop + 1] - piece.indptr[start]
-        return Csr(indptr, piece.indices[first:last], piece.values[first:last], piece.are_scores)
-    if isinstance(piece, PaddedLists):
-        return PaddedLists(piece.labels[start:stop], cast(Any, piece.scores)[start:stop])
-    dense = cast(Dense, piece)
-    return Dense(dense.values[start:stop], dense.are_scores)

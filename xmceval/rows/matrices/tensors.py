@@ -39,7 +39,7 @@ def unnested(value: Any) -> Any:
 
 
 def as_values(tensor: Any, name: str) -> Values:
-    """Take a dense matrix: in memory without a copy; on another device its rows are copied when they are needed.
+    """Take a dense matrix [n_rows, n_labels], in memory without a copy; elsewhere rows are copied when they are needed.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def as_scipy(tensor: Any, name: str) -> tuple[Any, np.dtype[Any]]:
 
 
 def _single(values: Values) -> AnyArray:
-    """Return numbers in a type that scipy's matrices can have."""
+    """Return numbers [n_stored] in a type that scipy's matrices can have."""
     numbers = values[:]
     return numbers.astype(np.float32) if numbers.dtype == np.float16 else numbers
 
@@ -120,7 +120,7 @@ class DeviceMatrix:
     def select(self, rows: slice, depth: int, found: Int64) -> Selected:
         """Select the `depth` best labels of rows on the device, and all that tie with the last of them.
 
-        `found` becomes the row and label of the first NaN, if there is one.
+        `found`, int64 [2], becomes the row and label of the first NaN, if there is one.
         """
         return _on_device(self.tensor, self.name, lambda: self._select(rows, depth, found))
 

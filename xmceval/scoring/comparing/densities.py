@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from xmceval.errors import UsageError
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
-from xmceval.scoring.comparing.pairsums import row_tasks
-from xmceval.scoring.observing.observers import FRACTION, BlockValues, Observer
+from xmceval.scoring.observing.observers import BlockValues, Observer, divide
 from xmceval.scoring.program import Program
 
 STEPS = 40  # from 0 to 1, of metrics that take many values
@@ -66,27 +65,21 @@ class Densities(Observer):
     """
 
     def __init__(self, program: Program, pairs: Sequence[Pair]) -> None:
-        self._places = {
-            measure: (t, o)
-            for t, task in enumerate(row_tasks(program))
-            for o, measure in enumerate(task.measures)
-            if has_shares(measure)
-        }
-        self._measures = [measure for measure in program.measures if measure in self._places]
-        if not self._measures:
+        self._columns = {each: column for each, column in program.columns.items() if has_shares(each)}
+        if not self._columns:
             raise UsageError("the picture 'rows' needs a metric that has values of rows from 0 to 1, such as P@5")
         self._counts = {
             (pair, measure): np.zeros((n_steps(measure) + 1, n_steps(measure) + 1), dtype=np.int64)
             for pair in pairs
-            for measure in self._measures
+            for measure in self._columns
         }
         self._pairs, self._lock = tuple(pairs), threading.Lock()
 
     def add(self, block: BlockValues) -> None:
         """Count the rows of a block."""
-        for measure, (task, output) in self._places.items():
+        for measure, column in self._columns.items():
             n = n_steps(measure)
-            steps = [nearest_steps(of_system[task][:, output], n) for of_system in block.values]
+            steps = [nearest_steps(of_system[:, column], n) for of_system in block.values]
             for pair in self._pairs:
                 self._add(pair, measure, count_pairs(steps[pair[0]], steps[pair[1]], n))
 
@@ -97,7 +90,7 @@ class Densities(Observer):
     def finish(self, names: Sequence[str]) -> Iterator[Density]:
         """Yield the densities: pair by pair in the order of the metrics."""
         for pair in self._pairs:
-            for measure in self._measures:
+            for measure in self._columns:
                 counts = self._counts[pair, measure]
                 yield Density(names[pair[0]], names[pair[1]], measure, counts, is_exact(measure))
 
@@ -110,7 +103,7 @@ def densities_of_rows(
         for m, measure in enumerate(measures):
             if has_shares(measure):
                 n = n_steps(measure)
-                a, b = (nearest_steps(values[:, each, m, :FRACTION], n) for each in (system, baseline))
+                a, b = (nearest_steps(values[:, each, m], n) for each in (system, baseline))
                 yield Density(names[system], names[baseline], measure, count_pairs(a, b, n), is_exact(measure))
 
 
@@ -138,9 +131,7 @@ def n_steps(measure: Measure) -> int:
 
 def nearest_steps(fractions: Float64, n: int) -> NDArray[np.intp]:
     """Return the nearest step of each row's value; -1 where it has none."""
-    numerators, denominators = fractions[:, 0], fractions[:, 1]
-    values = np.full(len(fractions), -1.0)
-    np.divide(numerators * n, denominators, out=values, where=denominators != 0)
+    values = np.nan_to_num(divide(fractions[:, 0] * n, fractions[:, 1]), nan=-1.0)
     steps: NDArray[np.intp] = np.clip(np.rint(values), -1, n).astype(np.intp)
     return steps
 

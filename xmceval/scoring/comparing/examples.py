@@ -12,10 +12,8 @@ import numpy as np
 from xmceval.errors import UsageError
 from xmceval.kernels.metrics.totals import TIE
 from xmceval.metrics.measure import Measure
-from xmceval.rows.block import Float64
 from xmceval.scoring.comparing.overlap import check_cutoffs
-from xmceval.scoring.comparing.pairsums import row_tasks
-from xmceval.scoring.observing.observers import BlockValues, Observer
+from xmceval.scoring.observing.observers import BlockValues, Observer, divide
 from xmceval.scoring.program import Program
 
 LOSS, WIN = "loss", "win"
@@ -70,7 +68,7 @@ class Example:
         return {*self.true, *self.ranked, *self.baseline_ranked}
 
 
-class Seen(NamedTuple):
+class Candidate(NamedTuple):
     """A row as it is kept while others may still be more extreme: they sort by what they gain, then by row."""
 
     loss: float  # what the row gains, negated
@@ -107,21 +105,20 @@ class Examples(Observer):
 
     def __init__(self, program: Program, pairs: Sequence[Pair], n: int) -> None:
         check_cutoffs(program, "examples")
-        tasks = row_tasks(program)
-        places = {each: (t, o) for t, task in enumerate(tasks) for o, each in enumerate(task.measures)}
-        first = next((each for each in program.measures if each in places), None)
+        first = next(iter(program.columns), None)
         if first is None:
             raise UsageError("examples need a metric that has values of rows (hint: add one, such as P@5)")
-        alike = [each for each in places if each.head == first.head]
+        alike = [each for each in program.columns if each.head == first.head]
         self.measure, self.n_rows = max(alike, key=lambda each: each.k or 0), 0
-        self._task, self._output = places[self.measure]
+        self._column = program.columns[self.measure]
         self._depth, self._n = self.measure.k or program.deepest, n
-        self._kept: dict[tuple[Pair, str], list[Seen]] = {(pair, kind): [] for pair in pairs for kind in SIGNS}
+        self._kept: dict[tuple[Pair, str], list[Candidate]] = {(pair, kind): [] for pair in pairs for kind in SIGNS}
         self._lock = threading.Lock()
 
     def add(self, block: BlockValues) -> None:
         """Keep the rows of a block that are more extreme than those kept before."""
-        values = [_row_values(of_system[self._task][:, self._output]) for of_system in block.values]
+        fractions = [of_system[:, self._column] for of_system in block.values]
+        values = [divide(each[:, 0], each[:, 1]) for each in fractions]
         direction = 1.0 if self.measure.metric.higher_is_better else -1.0
         with self._lock:
             self.n_rows = max(self.n_rows, block.first_row + block.n_rows)
@@ -133,30 +130,22 @@ class Examples(Observer):
                     is_wanted = (gains >= least) & (gains > TIE * np.maximum(np.abs(x), np.abs(y)))
                 wanted = np.flatnonzero(is_wanted)
                 best = wanted[np.argsort(-gains[wanted], kind="stable")[: self._n]]
-                found = [self._seen(block, int(i), float(gains[i]), (x[i], y[i]), pair) for i in best]
-                kept[:] = sorted([*kept, *found], key=lambda seen: seen[:2])[: self._n]
+                found = [self._copy(block, int(i), float(gains[i]), (x[i], y[i]), pair) for i in best]
+                kept[:] = sorted([*kept, *found], key=lambda each: each[:2])[: self._n]
 
-    def _seen(self, block: BlockValues, i: int, gain: float, values: tuple[float, float], pair: Pair) -> Seen:
+    def _copy(self, block: BlockValues, i: int, gain: float, values: tuple[float, float], pair: Pair) -> Candidate:
         """Copy the i-th row with values of a block."""
         entries = slice(*block.truth.indptr[i : i + 2])
         true = block.truth.indices[entries][block.truth.values[entries] >= self.measure.rel]
         rankings = (block.rankings[each] for each in pair)
         a, b = (tuple(each.labels[i, : min(each.n_ranked[i], self._depth)].tolist()) for each in rankings)
         row = block.first_row + (i if block.kept is None else int(block.kept[i]))
-        return Seen(-gain, row, (float(values[0]), float(values[1])), tuple(true.tolist()), (a, b))
+        return Candidate(-gain, row, (float(values[0]), float(values[1])), tuple(true.tolist()), (a, b))
 
     def finish(self, names: Sequence[str]) -> list[Example]:
         """Return the examples: of each pair losses, then wins, the largest first."""
         return [
-            Example(names[pair[0]], names[pair[1]], kind, self.measure, seen.row, *seen.values, seen.true, *seen.lists)
+            Example(names[pair[0]], names[pair[1]], kind, self.measure, each.row, *each.values, each.true, *each.lists)
             for (pair, kind), kept in self._kept.items()
-            for seen in kept
+            for each in kept
         ]
-
-
-def _row_values(fractions: Float64) -> Float64:
-    """Divide the values [n_rows, 2] of rows; NaN where a row has none."""
-    numerators, denominators = fractions[:, 0], fractions[:, 1]
-    values = np.full(len(fractions), np.nan)
-    np.divide(numerators, denominators, out=values, where=denominators != 0)
-    return values

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from xmceval.scoring.program import Program
 
 FRACTION = 2  # of a row's values: numerator and denominator
+NO_FRACTIONS = np.empty((0, 0, FRACTION))
 
 
 @dataclass(frozen=True)
@@ -33,10 +34,10 @@ class BlockValues:
         One per row with values, or empty.
     truth : Rows
         The true labels of the rows with values.
-    values : sequence of sequence of float64 array [n_kept, n_measures, 2]
-        By system and task: numerator and denominator.
-    shares : the same [n_kept, n_measures * n_bins, 2]
-        Those of bins of labels, where there are any.
+    values : sequence of float64 array [n_kept, n_columns, 2]
+        By system: the numerator and denominator of each of `Program.columns`.
+    shares : sequence of float64 array [n_kept, n_columns * n_bins, 2]
+        By system: the contributions of bins of labels, of the columns that have any.
     rankings : sequence of Ranking
         By system, one label deeper than the deepest cutoff; empty unless an observer needs them.
     """
@@ -46,8 +47,8 @@ class BlockValues:
     kept: NDArray[np.intp] | None
     weights: Float64
     truth: Rows
-    values: Sequence[Sequence[Float64]]
-    shares: Sequence[Sequence[Float64]]
+    values: Sequence[Float64]
+    shares: Sequence[Float64]
     rankings: Sequence[Ranking] = ()
 
 
@@ -94,6 +95,19 @@ class SummedObserver(Protocol):
 def copy_fractions(rows: RowValues) -> tuple[Float64, Float64]:
     """Copy the numerators and denominators of some rows, and those of their shares."""
     return rows.values[:, :, :FRACTION].copy(), rows.shares[:, :, :FRACTION].copy()
+
+
+def join_columns(arrays: Sequence[Float64]) -> Float64:
+    """Join the fractions [n_rows, n_columns, 2] of several tasks; some may have no columns."""
+    filled = [each for each in arrays if each.shape[1]] or [NO_FRACTIONS]
+    return filled[0] if len(filled) == 1 else np.concatenate(filled, axis=1)
+
+
+def divide(numerators: Float64, denominators: Float64) -> Float64:
+    """Return the values of rows; NaN where the denominator is 0: the row has none."""
+    values = np.full(numerators.shape, np.nan)
+    np.divide(numerators, denominators, out=values, where=denominators != 0)
+    return values
 
 
 def copy_ranking(ranking: Ranking) -> Ranking:

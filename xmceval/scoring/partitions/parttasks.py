@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, reduce
+from functools import reduce
 from typing import Any, cast
 
 from xmceval.errors import DataError, Fault
 from xmceval.kernels import start_quickly
-from xmceval.metrics.names import parse
 from xmceval.rows.block import Source
 from xmceval.rows.faults import COUNTED, as_error
 from xmceval.rows.lockstep import Lockstep
 from xmceval.rows.repairs import RepairedSource
-from xmceval.rows.spans import Facts, SpanSource, is_in_memory, shards_of, starting_at
+from xmceval.rows.sources import Facts, SpanSource, shards_of
+from xmceval.rows.spans import is_in_memory, starting_at
 from xmceval.rows.threads import run_alone
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.evaluate import rows_at_once, select_scores
 from xmceval.scoring.observing.observers import SummedObserver
 from xmceval.scoring.partitions.plan import Part
-from xmceval.scoring.program import Program, compile_program
+from xmceval.scoring.program import Program
 from xmceval.scoring.states.state import own_version
 from xmceval.scoring.totals import Totals, empty, merge
 from xmceval.scoring.worker import Run, Worker
@@ -32,9 +32,8 @@ class Job:
 
     Attributes
     ----------
-    measures : tuple of str
-    counts_labels : bool
-        Whether every label is counted.
+    program : Program
+        What to compute.
     sources : sequence of sequence of Source or None
         The shards by source, the truth first; None for those in memory, whose rows go with each part.
     wholes : sequence of Facts
@@ -46,29 +45,16 @@ class Job:
         Of xmceval.
     """
 
-    measures: tuple[str, ...]
-    counts_labels: bool
+    program: Program
     sources: Sequence[Sequence[Source | None]]
     wholes: Sequence[Facts]
     terms: Sequence[Terms]
     observers: Sequence[tuple[type[SummedObserver], Any]]
     version: str
 
-    @property
-    def program(self) -> Program:
-        """What to compute."""
-        return _compile(self.measures, self.counts_labels)
-
-
-@lru_cache(maxsize=8)
-def _compile(measures: tuple[str, ...], counts_labels: bool) -> Program:
-    by_name = {str(measure): measure for name in measures for measure in parse(name, (1,))}
-    program = compile_program([by_name[name] for name in measures])
-    return program.counting_labels() if counts_labels else program
-
 
 @dataclass(frozen=True)
-class Outcome:
+class PartResult:
     """What some rows amount to, or what is wrong with them.
 
     Attributes
@@ -112,7 +98,7 @@ class Outcome:
             raise DataError(*self.error.split("\n"))
 
 
-def score_part(job: Job, part: Part, shards: Sequence[Source | None]) -> Outcome:
+def score_part(job: Job, part: Part, shards: Sequence[Source | None]) -> PartResult:
     """Score the rows of a part; what is wrong with them is returned, so that nobody tries again.
 
     Parameters
@@ -123,7 +109,7 @@ def score_part(job: Job, part: Part, shards: Sequence[Source | None]) -> Outcome
         By source: the rows themselves, where they come from memory.
     """
     if job.version != own_version():
-        return Outcome(part.n_rows, error=f"a worker has xmceval {own_version()}; expected {job.version}")
+        return PartResult(part.n_rows, error=f"a worker has xmceval {own_version()}; expected {job.version}")
     start_quickly()
     program, opened = job.program, [_open(job, part, number, held) for number, held in enumerate(shards)]
     truth, *scores = (span for span, _ in opened)
@@ -138,23 +124,23 @@ def score_part(job: Job, part: Part, shards: Sequence[Source | None]) -> Outcome
     if error is None and not faults and steps.n_rows != part.n_rows:
         error = DataError(f"{truth.name}: has changed since its rows were counted")
     if faults or error is not None:
-        return Outcome(
+        return PartResult(
             part.n_rows,
             faults=tuple(sorted((fault.row, fault.message) for fault in faults)[:COUNTED]),
             error="" if error is None else str(error),
         )
     removed = tuple(_removed_from(job, part, number, source) for number, (_, source) in enumerate(opened))
-    return Outcome(part.n_rows, tuple(run.totals for run in runs), tuple(each.state for each in observers), removed)
+    return PartResult(part.n_rows, tuple(run.totals for run in runs), tuple(each.state for each in observers), removed)
 
 
-def add_outcomes(job: Job, outcomes: Sequence[Outcome]) -> Outcome:
+def add_outcomes(job: Job, outcomes: Sequence[PartResult]) -> PartResult:
     """Add the totals of some parts, in their order; or join what is wrong with them up to the first error."""
     if any(each.is_wrong for each in outcomes):
         return reduce(_join_faults, outcomes)
     return reduce(lambda first, second: _add(job, first, second), outcomes)
 
 
-def status_of_part(number: int, outcome: Outcome) -> tuple[int, int, int, bool]:
+def status_of_part(number: int, outcome: PartResult) -> tuple[int, int, int, bool]:
     """Return the number of a part, its rows, how many of them are wrong, and whether there is another error."""
     return number, outcome.n_rows, len(outcome.faults), bool(outcome.error)
 
@@ -182,13 +168,13 @@ def _removed_from(job: Job, part: Part, number: int, source: Source) -> tuple[in
     return tuple(removed)
 
 
-def _add(job: Job, first: Outcome, second: Outcome) -> Outcome:
+def _add(job: Job, first: PartResult, second: PartResult) -> PartResult:
     program = job.program
     observers = [kind.of(program, parameters) for kind, parameters in job.observers]
     for observer, *states in zip(observers, first.observed, second.observed, strict=True):
         for state in states:
             observer.merge(state)
-    return Outcome(
+    return PartResult(
         first.n_rows + second.n_rows,
         tuple(merge(program, *pair) for pair in zip(first.totals, second.totals, strict=True)),
         tuple(each.state for each in observers),
@@ -198,11 +184,11 @@ def _add(job: Job, first: Outcome, second: Outcome) -> Outcome:
     )
 
 
-def _join_faults(first: Outcome, second: Outcome) -> Outcome:
+def _join_faults(first: PartResult, second: PartResult) -> PartResult:
     if first.error:
         return replace(first, n_rows=first.n_rows + second.n_rows)
     faults = (*first.faults, *second.faults)[:COUNTED]
-    return Outcome(first.n_rows + second.n_rows, faults=faults, error=second.error)
+    return PartResult(first.n_rows + second.n_rows, faults=faults, error=second.error)
 
 
 def make_job(
@@ -211,8 +197,7 @@ def make_job(
     """Return what all parts share."""
     sources = [truth, *scores]
     return Job(
-        tuple(map(str, program.measures)),
-        program.counts_labels,
+        program,
         [[None if is_in_memory(shard) else shard for shard in shards_of(each)] for each in sources],
         [Facts.of(each) for each in sources],
         list(terms),

@@ -10,7 +10,8 @@ import numpy as np
 
 from xmceval.errors import DataError, counted
 from xmceval.rows.block import Int64, Source
-from xmceval.rows.spans import Extent, Place, shards_of
+from xmceval.rows.sources import shards_of
+from xmceval.rows.spans import Extent, Place
 
 PART_BYTES = 1 << 28  # of all files together, that a task reads
 MOST_PARTS = 20_000  # larger inputs have larger parts: a scheduler takes about a millisecond per task

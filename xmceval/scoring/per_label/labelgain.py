@@ -10,10 +10,9 @@ import numpy as np
 from xmceval.errors import DataError, UsageError, argument
 from xmceval.labels.propensity import Propensities
 from xmceval.rows.block import Float64, Int64
-from xmceval.scoring.batch import Terms
-from xmceval.scoring.observing.observers import BlockValues, Observer
 from xmceval.scoring.per_label.labelcounters import LabelCounters
 from xmceval.scoring.program import Program
+from xmceval.scoring.tasks.labelwise import Labelwise
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,16 +40,14 @@ class LabelGain:
     from_truth: bool = False
 
 
-class LabelGains(Observer):
-    """An observer that counts the hits of each label at the deepest cutoff: 12 bytes per label and system.
+def count_hits(program: Program, frequencies: Propensities) -> Labelwise:
+    """Return the task that counts the hits of each label at the deepest cutoff: 12 bytes per label and system.
 
     Parameters
     ----------
     program : Program
     frequencies : Propensities
         From training counts.
-    terms : sequence of Terms
-        By system.
 
     Raises
     ------
@@ -59,43 +56,27 @@ class LabelGains(Observer):
     DataError
         Inverse propensities that were passed without counts.
     """
-
-    needs_rankings = True
-
-    def __init__(self, program: Program, frequencies: Propensities, terms: list[Terms]) -> None:
-        if not program.deepest:
-            raise UsageError("the picture 'gain' needs a metric with a cutoff (hint: add one, such as P@5)")
-        if frequencies.n is None:
-            raise DataError(
-                f"the picture 'gain' needs training counts (hint: pass {argument('train')} or {argument('counts')})"
-            )
-        self._frequencies, self._terms = frequencies, terms
-        self._cutoffs = np.array([program.deepest], dtype=np.int64)
-        self._counters = [
-            LabelCounters(each.width.n_labels, 1, weighted=each.weights is not None) for each in terms
-        ]  # fmt: skip
-
-    def add(self, block: BlockValues) -> None:
-        """Count the labels of a block."""
-        for terms, ranking, counters in zip(self._terms, block.rankings, self._counters, strict=True):
-            ranked, _, n_ranked = ranking.arrays
-            counters.add_ranked(block.truth, ranked, n_ranked, self._cutoffs, block.weights, terms.drop_empty)
-
-    def finish(self, n_labels: list[int]) -> list[LabelGain]:
-        """Return the gain of each system; `n_labels` is by system."""
-        return [self._finish(counters, n) for counters, n in zip(self._counters, n_labels, strict=True)]
-
-    def _finish(self, counters: LabelCounters, n_labels: int) -> LabelGain:
-        propensities, totals = self._frequencies, counters.totals()
-        codes, counts = propensities.codes_of(totals.labels), propensities.counts
-        labels = np.bincount(propensities.codes, minlength=counts.size)
-        labels[0] += max(n_labels - propensities.codes.size, 0)
-        unit = math.ldexp(self._terms[0].weight_unit, -totals.bits)  # of all systems: rows have weights
-        true, hits = (_sum_by_code(codes, each, counts.size) * unit for each in (totals.true, totals.hits(0)))
-        kept = np.flatnonzero(labels)[::-1]  # codes ascend with the counts
-        return LabelGain(
-            int(self._cutoffs[0]), counts[kept], labels[kept], true[kept], hits[kept], propensities.from_truth
+    if not program.deepest:
+        raise UsageError("the picture 'gain' needs a metric with a cutoff (hint: add one, such as P@5)")
+    if frequencies.n is None:
+        raise DataError(
+            f"the picture 'gain' needs training counts (hint: pass {argument('train')} or {argument('counts')})"
         )
+    return Labelwise((), 1, np.array([program.deepest], dtype=np.int64))
+
+
+def find_gain(
+    task: Labelwise, counters: LabelCounters, frequencies: Propensities, n_labels: int, weight_unit: float
+) -> LabelGain:
+    """Return the gain of a system, from what that task counted."""
+    totals = counters.totals()
+    codes, counts = frequencies.codes_of(totals.labels), frequencies.counts
+    labels = np.bincount(frequencies.codes, minlength=counts.size)
+    labels[0] += max(n_labels - frequencies.codes.size, 0)
+    unit = math.ldexp(weight_unit, -totals.bits)
+    true, hits = (_sum_by_code(codes, each, counts.size) * unit for each in (totals.true, totals.hits(0)))
+    kept = np.flatnonzero(labels)[::-1]  # codes ascend with the counts
+    return LabelGain(int(task.cutoffs[0]), counts[kept], labels[kept], true[kept], hits[kept], frequencies.from_truth)
 
 
 def _sum_by_code(codes: Int64, numbers: Int64, n: int) -> Float64:

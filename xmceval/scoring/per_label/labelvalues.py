@@ -19,7 +19,7 @@ from xmceval.scoring.per_label.labelcells import LabelCells, LabelRate
 from xmceval.scoring.per_label.labeltotals import LabelTotals
 from xmceval.scoring.program import Program
 from xmceval.scoring.tasks.areas import Areas
-from xmceval.scoring.tasks.labelareas import Columns
+from xmceval.scoring.tasks.labelareas import LabelAreas
 from xmceval.scoring.tasks.labelwise import Labelwise
 from xmceval.scoring.totals import Totals
 
@@ -96,7 +96,7 @@ class LabelValues:
                 by_system = [part.totals() for part in parts]
                 self._by_system += by_system
                 self.columns |= dict(self._counted(task, [_Cells(each, task.n_spans) for each in by_system]))
-            elif isinstance(task, Columns):
+            elif isinstance(task, LabelAreas):
                 by_label = [task.by_label(*of_system) for of_system in zip(parts, terms, strict=True)]
                 areas |= dict(_area_columns(by_label, _rel(task.rel)))
         self.columns |= areas

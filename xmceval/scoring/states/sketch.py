@@ -99,7 +99,7 @@ class Sketch(Locked):
                 self._bound = self._hashes[-1]
 
 
-class Overlap(NamedTuple):
+class SharedRows(NamedTuple):
     """Two states that seem to have rows in common.
 
     Attributes
@@ -122,18 +122,18 @@ class Overlap(NamedTuple):
         )
 
 
-def find_overlaps(sketches: Sequence[Sketch]) -> list[Overlap]:
+def find_overlaps(sketches: Sequence[Sketch]) -> list[SharedRows]:
     """Return the pairs of states of which more rows have a twin in the other than chance explains.
 
     With s the share of the rows of the smaller state that have a twin in the other, and w the larger share of rows that
     have one within their own state, these are the pairs with s > 3 w + 0.01, where at least 8 rows of the sketch have
     one. So overlaps below 1 % are not found, nor is a state that has fewer than 1 row for each 500 of the other.
     """
-    found: dict[tuple[int, int], Overlap] = {}
+    found: dict[tuple[int, int], SharedRows] = {}
     sizes = np.array([sketch.n_rows for sketch in sketches])
     for i, shares in enumerate(_shares_of_twins(sketches)):
         for j in np.flatnonzero((shares > 0) & (sizes >= sizes[i])).tolist():
-            pair, overlap = (min(i, j), max(i, j)), Overlap(i, j, float(shares[j]))
+            pair, overlap = (min(i, j), max(i, j)), SharedRows(i, j, float(shares[j]))
             if i != j and (pair not in found or found[pair].share < overlap.share):
                 found[pair] = overlap
     return [found[pair] for pair in sorted(found)]

@@ -48,7 +48,8 @@ class Squares(RowTask):
         truth, n_dropped = batch.relevant(self.rel)
         values = batch.values("outputs", batch.n_rows, len(self.measures))
         specs = np.array([(measure.k or 0, o, 0) for o, measure in enumerate(self.measures)], dtype=np.int64)
-        _compute(batch, truth, 0, specs, values)
+        values.fill(0.0)
+        compute_bins(truth, batch.ranking, 0, specs, values, drop_empty=batch.terms.drop_empty)
         return RowValues(values, np.empty((0, 0, 0)), np.full(len(self.measures), n_dropped))
 
     def finish_one(self, measure: Measure, finished: Estimate) -> Estimate:  # noqa: ARG002 - tasks share one signature
@@ -109,17 +110,26 @@ class Calibration(Task):
 
     def add(self, batch: Batch, space: Int64, part: Sums | Pending) -> None:
         """Add the rows of a batch, some at a time: every bin of every row has a value."""
-        check_probabilities(batch, self.measures)
-        truth, _ = batch.relevant(self.rel)
+        self.check(batch)
         shares, none_kept = part.begin(space), no_extremes(self.n_outputs, np.inf)
         step = max(STEP // self.n_outputs, 1)
         for first_row in range(0, batch.n_rows, step):
             n_rows = min(step, batch.n_rows - first_row)
             values = batch.scratch.array("calibration", n_rows * self.n_outputs * SLOTS, np.float64)
             values = values.reshape(n_rows, self.n_outputs, SLOTS)
-            _compute(batch, truth, first_row, self.specs, values)
+            values.fill(0.0)
+            self.compute(batch, first_row, values)
             add_values(values, batch.weights[first_row : first_row + n_rows], space, none_kept)
         part.add(space, shares, np.zeros(self.n_outputs, dtype=np.int64))
+
+    def check(self, batch: Batch) -> None:
+        """Refuse scores that are no probabilities."""
+        check_probabilities(batch, self.measures)
+
+    def compute(self, batch: Batch, first_row: int, values: Float64) -> None:
+        """Add the rows from `first_row` on to values [n_rows, n_outputs, SLOTS], which are 0."""
+        truth, _ = batch.relevant(self.rel)
+        compute_bins(truth, batch.ranking, first_row, self.specs, values, drop_empty=batch.terms.drop_empty)
 
     @staticmethod
     def merge(left: Sums, right: Sums) -> Sums:
@@ -141,16 +151,10 @@ class Calibration(Task):
         return self.measures
 
 
-def _compute(batch: Batch, truth: Rows, first_row: int, specs: Int64, values: Float64) -> None:
-    """Write the values of rows from `first_row` on."""
-    values.fill(0.0)
-    compute_bins(truth, batch.ranking, first_row, specs, values, drop_empty=batch.terms.drop_empty)
-
-
 def compute_bins(
     truth: Rows, ranking: Ranking, first_row: int, specs: Int64, values: Float64, *, drop_empty: bool = False
 ) -> None:
-    """Add to `values`, which are 0, those of rows from `first_row` on."""
+    """Add the rows from `first_row` on to values [n_rows, n_outputs, SLOTS], which are 0."""
     from xmceval.kernels.metrics.calibration import compute_calibration  # at each start, kernels cost time to load
 
     compute_calibration(tuple(truth), ranking.arrays, first_row, drop_empty, specs, values)

@@ -1,4 +1,4 @@
-"""Column tasks: metrics of all cells of a label, for which every stored cell is held until the end."""
+"""Areas of labels: metrics of all cells of a label, for which every stored cell is held until the end."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from xmceval.rows.locked import Locked
 from xmceval.scoring.batch import Batch, Terms
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.per_label.labelcounters import MOST_WEIGHT, WEIGHT_BITS
-from xmceval.scoring.tasks.areas import Areas, Cells, compute_areas, sort_cells
+from xmceval.scoring.tasks.areas import Areas, ScoredCells, compute_areas, rank_cells
 from xmceval.scoring.tasks.task import Estimates, Task, Unscored, by_rel, look_up
 
 FOLDS = frozenset({"AUC", "AP"})
-NO_CELLS = Cells(np.empty(0, dtype=np.int32), np.empty(0), np.empty(0, dtype=np.bool_), np.empty(0, dtype=np.int64))
+NO_CELLS = ScoredCells(
+    np.empty(0, dtype=np.int32), np.empty(0), np.empty(0, dtype=np.bool_), np.empty(0, dtype=np.int64)
+)
 SHORT = 1 << 31  # labels below are held in 32 bits
 
 
@@ -29,7 +31,7 @@ class Held(Locked):
 
     Attributes
     ----------
-    chunks : list of Cells
+    chunks : list of ScoredCells
     rows : int
         The rows without those that are left out, in units of 2^-bits.
     bits : int
@@ -38,10 +40,10 @@ class Held(Locked):
 
     def __init__(self, bits: int = 0) -> None:
         super().__init__()
-        self.chunks: list[Cells] = []
+        self.chunks: list[ScoredCells] = []
         self.rows, self.bits = 0, bits
 
-    def add(self, chunks: Sequence[Cells], rows: int) -> None:
+    def add(self, chunks: Sequence[ScoredCells], rows: int) -> None:
         """Add cells of some rows."""
         with self._lock:
             self.chunks.extend(chunks)
@@ -59,17 +61,17 @@ class Held(Locked):
             merged.add(each.chunks, each.rows)
         return merged
 
-    def cells(self) -> Cells:
+    def cells(self) -> ScoredCells:
         """Return all cells as one, and hold them so."""
         with self._lock:
             if len(self.chunks) > 1:
-                arrays: list[Any] = [np.concatenate(each) for each in zip(*map(_arrays, self.chunks), strict=True)]
-                self.chunks = [Cells(*arrays)]
+                arrays: list[Any] = [np.concatenate(each) for each in zip(*self.chunks, strict=True)]
+                self.chunks = [ScoredCells(*arrays)]
             return self.chunks[0] if self.chunks else NO_CELLS
 
 
 @dataclass(frozen=True)
-class Columns(Task):
+class LabelAreas(Task):
     """Measures of all cells of a label, or of all cells together, with the same `rel`."""
 
     measures: tuple[Measure, ...]
@@ -81,7 +83,7 @@ class Columns(Task):
         return measure.metric.family == "column"
 
     @classmethod
-    def compile(cls, measures: Iterable[Measure]) -> list[Columns]:
+    def compile(cls, measures: Iterable[Measure]) -> list[LabelAreas]:
         """Return one task for each `rel`."""
         measures = list(measures)
         for measure in measures:
@@ -148,8 +150,8 @@ class Columns(Task):
             measures = [measure for measure in self.measures if (measure.average == "micro") == is_micro]
             if measures:
                 n_cells = part.rows * (n_labels if is_micro else 1)
-                ordered = sort_cells(cells, n_cells, part.bits, micro=is_micro, zero_unscored=terms.zero_unscored)
-                areas |= {str(measure): compute_areas(ordered, measure.metric.fold) for measure in measures}
+                ranked = rank_cells(cells, n_cells, part.bits, micro=is_micro, zero_unscored=terms.zero_unscored)
+                areas |= {str(measure): compute_areas(*ranked, measure.metric.fold) for measure in measures}
         return areas
 
     def unscored(self, part: Held) -> Unscored:
@@ -169,14 +171,12 @@ class Columns(Task):
         return lines
 
 
-def _arrays(cells: Cells) -> tuple[NDArray[Any], ...]:
-    return cells.arrays
-
-
-def _copy(labels: Int64, scores: Float64, is_true: NDArray[np.bool_], units: Int64, rows: NDArray[np.intp]) -> Cells:
+def _copy(
+    labels: Int64, scores: Float64, is_true: NDArray[np.bool_], units: Int64, rows: NDArray[np.intp]
+) -> ScoredCells:
     """Copy cells out of the arrays of a thread, in as few bytes as their labels need."""
     dtype = np.int32 if labels.max(initial=0) < SHORT else np.int64
-    return Cells(labels.astype(dtype), scores.copy(), is_true, units[rows] if units.size else units)
+    return ScoredCells(labels.astype(dtype), scores.copy(), is_true, units[rows] if units.size else units)
 
 
 def _count_mixed(part: Held) -> int:

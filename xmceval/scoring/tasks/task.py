@@ -38,7 +38,6 @@ class Task(ABC):
 
     measures: tuple[Measure, ...]
     rel: int
-    has_rows = False  # whether the measures come from values of rows
     counts_in_place = False  # whether a part is too large to be copied for each batch of a loop
 
     @property
@@ -162,7 +161,6 @@ class RowSpace:
 class RowTask(Task):
     """A task whose measures are sums over rows: a subclass computes the values of rows."""
 
-    has_rows = True
     has_ceiling = False
 
     @abstractmethod

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
@@ -19,9 +18,7 @@ from xmceval.files.logs.logs import read_log
 from xmceval.report.pictures import AUC, check_kinds, draw
 from xmceval.rows.block import Float64
 from xmceval.rows.matrices.storage import comparable
-from xmceval.scoring.tasks.rocareas import roc_areas
-from xmceval.scoring.tasks.rocpoints import RocPoints, roc_points
-from xmceval.version import AUC_SCHEMA
+from xmceval.statistics.curves import RankedGroups, RocPoints, find_starts, roc_areas, roc_points, sort_by_score
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -121,20 +118,9 @@ class LogAUC:
 
     def to_json(self) -> str:
         """Return values and counts as a JSON document; null where a value is not defined."""
-        values = {"GAUC": self.gauc, "AUC": self.auc}
-        document = {
-            "schema": AUC_SCHEMA,
-            "name": self.name,
-            "header": self.header or None,
-            "columns": list(self.columns) or None,
-            "n_rows": self.n_rows,
-            "n_positive": self.n_positive,
-            "n_groups": self.n_groups,
-            "n_groups_left_out": self.n_groups_left_out,
-            "n_rows_left_out": self.n_rows_left_out,
-            "metrics": {name: {"value": None if math.isnan(value) else value} for name, value in values.items()},
-        }
-        return json.dumps(document, indent=2) + "\n"
+        from xmceval.report.fields.filefields import LOG_AUC
+
+        return LOG_AUC.write(self)
 
     def plot(self, kind: str | None = None, *, size: str | None = None, ax: Axes | None = None) -> Figure:
         """Draw the curve ``roc``, which is the default, or ``precision-recall``; needs matplotlib.
@@ -300,18 +286,15 @@ def _count_sorted(truth: AnyArray, scores: Float64, weight: Float64 | None, keys
         kept = np.flatnonzero(weight)
         truth, scores, weight = truth[kept], scores[kept], weight[kept]
         keys = None if keys is None else keys[kept]
-    order = np.argsort(-scores)  # equal scores are counted together, so their order does not matter
+    order = sort_by_score(scores, keys)  # equal scores are counted together, so their order does not matter
     if keys is None:
         starts, groups = np.array([0, order.size]), np.zeros(1, dtype=np.int64)
     else:
         sorted_keys = keys[order]
-        by_group = np.argsort(sorted_keys, kind="stable")
-        order, sorted_keys = order[by_group], sorted_keys[by_group]
-        is_first = np.ones(sorted_keys.size, dtype=bool)
-        is_first[1:] = sorted_keys[1:] != sorted_keys[:-1]
-        starts = np.append(np.flatnonzero(is_first), sorted_keys.size)
+        starts = find_starts(sorted_keys)
         groups = sorted_keys[starts[:-1]]
-    areas = roc_areas(starts, truth[order], scores[order], None if weight is None else weight[order])
+    ranked = RankedGroups.unweighted(starts, truth[order], scores[order])
+    areas = roc_areas(ranked if weight is None else ranked._replace(weights=weight[order]))
     sums = (each.astype(np.int64) if weight is None else each for each in (areas.positive, areas.negative))
     return GroupAUC(groups, areas.values, np.diff(starts), *sums)
 

@@ -1,0 +1,207 @@
+"""Fields: from one description follow the JSON of a value, its schema, and what a column holds."""
+
+import csv
+import io
+import json
+import math
+from dataclasses import dataclass, fields, replace
+from types import SimpleNamespace
+
+import jsonschema
+import numpy as np
+import pytest
+
+import xmceval
+from xmceval.api.files.checktable import TableCheck
+from xmceval.api.groupauc import LogAUC
+from xmceval.files.formats.formattable import KNOWN
+from xmceval.inspection.file import FileInspection
+from xmceval.inspection.pair import PairInspection
+from xmceval.inspection.savedstate import StateInspection
+from xmceval.inspection.tally import Spread
+from xmceval.labels.bins import Bin
+from xmceval.labels.catalogue import Constants, Dataset, Published, Split
+from xmceval.labels.plausibility import Finding
+from xmceval.report.comparison import Comparison, Difference, LabelWins
+from xmceval.report.fields import collectedfields, comparefields, inspectfields, scorefields
+from xmceval.report.fields.field import (
+    by,
+    choice_of,
+    count,
+    document,
+    find_numbers,
+    flag,
+    inside,
+    itself,
+    last,
+    many,
+    maybe,
+    number,
+    optional,
+    record,
+    several,
+    share,
+    text,
+    unless_empty,
+    whole,
+)
+from xmceval.report.fields.filefields import CHECK_TABLE, FINDING, LOG_AUC
+from xmceval.report.fields.lines import DIFFERENCES, VALUES
+from xmceval.report.fields.scorefields import SCORE
+from xmceval.report.forms.registry import render
+from xmceval.report.listings import datasetlist, formatlist
+from xmceval.rows.filters import FilterReport
+from xmceval.scoring.comparing.examples import Example
+from xmceval.scoring.comparing.overlap import CutoffOverlap
+from xmceval.scoring.comparing.testoptions import Testing
+from xmceval.scoring.estimates import Estimate
+from xmceval.scoring.states.stateparts import Part
+from xmceval.scoring.tasks.reliability import Reliability, ScoreBin
+
+
+@dataclass
+class Bar:
+    low: int
+    high: int
+
+
+SCALE = {"base": number("Its base."), "name": text("Its name.")}
+PLOT = document(
+    "xmceval/plot/1",
+    "A plot.",
+    {
+        "title": text("Its title."),
+        "note": unless_empty(text("A note."), "without one"),
+        "kind": last(maybe(text("Its kind.", ("bars", "lines")), "where it is not known")),
+        "n": count("How many bars there are.").of(lambda plot: len(plot.bars)),
+        "bars": many("Its bars.", record("A bar.", low=whole("From."), top=whole("To.").of("high"))),
+        "span": several("The ends.", number("Least."), number("Greatest.")),
+        "by_name": by("name", "The shares.", share("A share.")),
+        "options": choice_of("Some options.", color=text("A color."), wide=flag("Whether it is wide.")),
+        "axis": record("The axis.", **inside("axis.scale", SCALE)).of(itself),
+        "source": optional(text("Where it is from.")),
+    },
+)
+EXAMPLE = SimpleNamespace(
+    title="a",
+    note="",
+    kind="bars",
+    bars=(Bar(1, 2), Bar(3, 4)),
+    span=(0.5, math.inf),
+    by_name={1: 0.25, "x": 1},
+    options={"wide": True},
+    axis=SimpleNamespace(scale=SimpleNamespace(base=2.0, name="log")),
+    source=None,
+)
+
+
+def test_a_document_has_its_fields_in_order_and_those_that_come_last_at_its_end():
+    assert list(PLOT.make(EXAMPLE).items()) == [
+        ("schema", "xmceval/plot/1"),
+        ("title", "a"),
+        ("note", None),
+        ("n", 2),
+        ("bars", [{"low": 1, "top": 2}, {"low": 3, "top": 4}]),
+        ("span", [0.5, None]),
+        ("by_name", {"1": 0.25, "x": 1}),
+        ("options", {"wide": True}),
+        ("axis", {"base": 2.0, "name": "log"}),
+        ("kind", "bars"),
+    ]
+
+
+def test_the_schema_names_the_same_fields_in_the_order_of_their_description():
+    schema = PLOT.schema
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert list(schema)[:2] == ["$schema", "title"]
+    names = ["schema", "title", "note", "kind", "n", "bars", "span", "by_name", "options", "axis", "source"]
+    assert list(schema["properties"]) == names
+    assert schema["required"] == names[:-1], "an optional field may be absent"
+    assert schema["properties"]["kind"] == {
+        "type": ["string", "null"],
+        "description": "Its kind. Null where it is not known.",
+        "enum": ["bars", "lines", None],
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "fits"),
+    [
+        ({}, True),
+        ({"span": (0.5, 1)}, True),
+        ({"kind": None, "note": "b", "source": "c"}, True),
+        ({"kind": "dots"}, False),
+        ({"title": 1}, False),
+        ({"by_name": {"x": 2}}, False),
+        ({"options": {"tall": True}}, False),
+        ({"bars": (Bar(1.5, 2),)}, False),
+    ],
+)
+def test_what_is_written_fits_the_schema_where_values_are_what_fields_say(change, fits):
+    plot = SimpleNamespace(**(vars(EXAMPLE) | change))
+    if "span" not in change:
+        plot.span = (0, 1)
+    document = json.loads(PLOT.write(plot))
+    assert jsonschema.Draft202012Validator(PLOT.schema).is_valid(document) == fits
+
+
+def test_a_record_without_a_value_of_a_field_is_an_error():
+    with pytest.raises(AttributeError, match="title"):
+        PLOT.make(SimpleNamespace())
+
+
+def test_numbers_are_found_by_their_type():
+    table = {"a": maybe(share("A."), "never"), "b": text("B."), "c": count("C."), "d": flag("D."), "e": whole("E.")}
+    assert find_numbers(table) == ["a", "c", "e"]
+
+
+def test_an_infinite_value_is_null_in_json_empty_in_csv_and_itself_in_a_frame():
+    result = xmceval.score(np.eye(3), np.eye(3), k=1, metrics="P")
+    (figure,) = result.figures
+    infinite = replace(result, figures=(replace(figure, estimate=replace(figure.estimate, value=math.inf)),))
+    (system,) = infinite.to_dict()["systems"]
+    assert system["metrics"]["P@1"]["value"] is None
+    jsonschema.Draft202012Validator(SCORE.schema).validate(infinite.to_dict())
+    (line,) = csv.DictReader(io.StringIO(render("csv", [infinite])))
+    assert line["value"] == ""
+    assert infinite.to_frame()["value"].tolist() == [math.inf]
+
+
+def test_columns_are_described_too():
+    for table in (VALUES, DIFFERENCES):
+        assert [name for name, each in table.items() if not each.schema["description"]] == []
+
+
+# Attributes that no program reads, or reads under another name.
+RECORDS = [
+    (FileInspection, inspectfields.FILE.fields, {"file"}),
+    (Spread, inspectfields.FILE.fields["per_row"].fields, set()),
+    (PairInspection, inspectfields.PAIR.fields, set()),
+    (StateInspection, inspectfields.STATE.fields, set()),
+    (Part, inspectfields.PART.fields, set()),
+    (LogAUC, LOG_AUC.record.fields, {"auc", "gauc", "points"}),
+    (TableCheck, CHECK_TABLE.record.fields, set()),
+    (Finding, FINDING.fields, set()),
+    (Estimate, scorefields.ESTIMATE, set()),
+    (Bin, scorefields.BIN, set()),
+    (FilterReport, scorefields.FILTER.fields, set()),
+    (Reliability, scorefields.RELIABILITY.fields, set()),
+    (ScoreBin, collectedfields.SCORE_BIN.fields, set()),
+    (Difference, comparefields.DIFFERENCE, {"measure", "error", "degrees", "n_differing"}),
+    (Testing, comparefields.TESTING, set()),
+    (CutoffOverlap, comparefields.CUTOFF_OVERLAP.fields, set()),
+    (Example, comparefields.EXAMPLE.fields, {"measure", "names"}),
+    (LabelWins, comparefields.LABEL_WINS.fields, set()),
+    (Comparison, comparefields.COMPARE.record.fields, {"results", "differences", "testing", "source"}),
+    (Dataset, datasetlist.DATASET, set()),
+    (Constants, datasetlist.CONSTANTS.fields, set()),
+    (Split, datasetlist.SPLIT.fields, set()),
+    (Published, datasetlist.PUBLISHED.fields, {"values"}),
+    (type(KNOWN["npz"]), formatlist.FORMAT.fields, set()),
+    (type(KNOWN["npz"].samples[0]), formatlist.SAMPLE.fields, set()),
+]
+
+
+@pytest.mark.parametrize(("kind", "described", "unread"), RECORDS, ids=[each[0].__name__ for each in RECORDS])
+def test_every_attribute_of_a_record_is_described(kind, described, unread):
+    assert {each.name for each in fields(kind)} - set(described) == unread

@@ -1,0 +1,235 @@
+"""Blocks: however one is cut, moved, repaired or limited, its rows, places and faults are those of its source."""
+
+import gzip
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from xmceval.errors import Fault
+from xmceval.files.opening import open_scores, open_truth
+from xmceval.files.sidecars.labelnames import read_names
+from xmceval.rows.block import Rows, Scratch
+from xmceval.rows.fusion import FusedSource
+from xmceval.rows.matrices import matrices
+from xmceval.rows.matrices.matrices import as_scores
+from xmceval.rows.repairs import merge_duplicate_labels
+from xmceval.rows.sources import BatchSource, Facts, ShardedSource, SpanSource
+
+N_ROWS, N_LABELS = 7, 5
+SCORES = np.where(np.arange(35).reshape(N_ROWS, N_LABELS) % 3, np.arange(35.0).reshape(N_ROWS, N_LABELS), -np.inf)
+STORED = sp.csr_matrix(np.where(np.isfinite(SCORES), SCORES, 0.0))
+TEXT = "".join(" ".join(f"{i}:{x}" for i, x in enumerate(row) if np.isfinite(x)) + "\n" for row in SCORES)
+LISTS = np.argsort(-SCORES, axis=1)[:, :3]
+
+
+@pytest.fixture(autouse=True)
+def in_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def text(content=TEXT, name="s.txt"):
+    with open(name, "w", encoding="utf-8") as file:
+        file.write(content)
+    return open_scores(name).source
+
+
+def compressed():
+    with gzip.open("s.txt.gz", "wt") as file:
+        file.write(TEXT)
+    return open_scores("s.txt.gz").source
+
+
+def npz():
+    sp.save_npz("s.npz", STORED, compressed=False)
+    return open_scores("s.npz").source
+
+
+def dense_file():
+    np.save("s.npy", SCORES)
+    return open_scores("s.npy").source
+
+
+def pair():
+    np.save("s-labels.npy", LISTS)
+    np.save("s-scores.npy", np.take_along_axis(SCORES, LISTS, axis=1))
+    return open_scores("s").source
+
+
+def fused():
+    return FusedSource([as_scores(STORED), text()], "rank", [1, 2], "f")
+
+
+SOURCES = {
+    "text": text,
+    "text with comments": lambda: text(TEXT.replace("\n", "\n# no row\n")),
+    "compressed": compressed,
+    "npz": npz,
+    "npy": dense_file,
+    "pair": pair,
+    "csr": lambda: as_scores(STORED),
+    "dense": lambda: as_scores(SCORES),
+    "lists": lambda: as_scores([row[:n].tolist() for n, row in enumerate(LISTS)]),
+    "repaired": lambda: merge_duplicate_labels(text(TEXT.replace("1:1.0", "1:1.0 1:0.5"))),
+    "fused": fused,
+    "shards": lambda: ShardedSource([as_scores(STORED[:2]), text()], "s", are_scores=True),
+}
+
+
+def rows_of(block):
+    indptr, indices, values = block.rows(Scratch())
+    return [list(zip(indices[i:j].tolist(), values[i:j].tolist(), strict=True)) for i, j in pairwise(indptr.tolist())]
+
+
+def content(blocks):
+    return [
+        (block.first_row + row, block.place(row), entries)
+        for block in blocks
+        for row, entries in enumerate(rows_of(block))
+    ]
+
+
+def cut(block, sizes):
+    """Take runs of some sizes from a block, over and over, until nothing is left."""
+    while block.n_rows:
+        for size in sizes:
+            yield block.take(min(size, block.n_rows))
+            if not block.n_rows:
+                break
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+@pytest.mark.parametrize("sizes", [(1,), (2,), (3, 1), (100,)])
+def test_a_block_has_the_same_rows_and_places_however_it_is_cut(kind, sizes):
+    source = SOURCES[kind]()
+    whole = content(source.blocks())
+    assert [row for row, _, _ in whole] == list(range(len(whole)))
+    assert len(whole) >= N_ROWS
+    cuts = [each for block in source.blocks() for each in cut(block, sizes)]
+    assert all(each.n_rows <= max(sizes) for each in cuts)
+    assert content(cuts) == whole
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+def test_a_shifted_block_has_the_same_rows_under_other_numbers(kind):
+    source = SOURCES[kind]()
+    whole = content(source.blocks())
+    moved = [block.shifted(10, "inner, ").shifted(5, "outer, ") for block in source.blocks()]
+    assert content(moved) == [(row + 15, f"outer, inner, {place}", entries) for row, place, entries in whole]
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+@pytest.mark.parametrize("span", [(0, 7), (0, 1), (2, 6), (6, 7)])
+def test_a_span_has_the_rows_of_its_source(kind, span):
+    source = SOURCES[kind]()
+    whole = content(source.blocks())
+    assert content(SpanSource(source, Facts.of(source), *span).blocks()) == whole[slice(*span)]
+
+
+@pytest.mark.parametrize("sizes", [(1,), (3,), (100,)])
+def test_repairs_are_made_in_their_order_and_before_the_length_is_checked(sizes):
+    seen = []
+
+    def halve(rows, _):
+        seen.append("halve")
+        rows.values[: rows.indptr[-1]] /= 2
+
+    def drop_all(rows, _):
+        seen.append("drop")
+        rows.indptr[:] = 0
+
+    for block in as_scores(STORED).blocks():
+        for each in cut(block.mapped(halve).mapped(drop_all).limited(0), sizes):
+            assert rows_of(each) == [[]] * each.n_rows
+            assert type(each.rows(Scratch())) is Rows
+            assert each.select(Rows(*each.rows(Scratch())), Scratch()) is None
+    assert seen[:2] == ["halve", "drop"]
+
+
+@pytest.mark.parametrize("kind", ["text", "csr", "fused"])
+def test_a_row_beyond_the_limit_is_a_fault_with_its_place(kind):
+    [block] = [each.shifted(10, "part, ").limited(3) for each in SOURCES[kind]().blocks()]
+    row, place, entries = next(each for each in content([block.shifted(0).limited(None)]) if len(each[2]) > 3)
+    with pytest.raises(Fault) as raised:
+        block.rows(Scratch())
+    words = f"{place}: the header declares 3 columns, and this row has {len(entries)} predictions"
+    assert (raised.value.row, raised.value.message) == (row, words)
+
+
+def names_file():
+    np.save("n.npy", np.array([["a", "b"]] * N_ROWS + [["a", "x"]]))
+    with open("names.txt", "w", encoding="utf-8") as file:
+        file.write("a\nb\n")
+    return open_scores("n.npy", names=read_names("names.txt")).source
+
+
+FAULTY = {
+    "text": lambda: text(TEXT + "0:x\n"),
+    "names": names_file,
+    "fused": lambda: FusedSource([text(TEXT + "0:nan\n"), text(TEXT + "0:1\n", "u.txt")], "score", [1, 1], "f"),
+}
+
+
+@pytest.mark.parametrize("kind", FAULTY)
+@pytest.mark.parametrize("n_before", [0, 1, 4, N_ROWS])
+def test_a_fault_has_the_number_of_its_row_in_the_whole(kind, n_before):
+    [block] = FAULTY[kind]().blocks()
+    message = fault_of(block).message
+    [block] = BatchSource(FAULTY[kind](), 100, 3).blocks()
+    block.take(n_before)
+    fault = fault_of(block)
+    assert (fault.row, fault.message) == (100 + N_ROWS, f"batch 3, {message}")
+
+
+def fault_of(block):
+    with pytest.raises(Fault) as raised:
+        block.rows(Scratch())
+    return raised.value
+
+
+@pytest.mark.parametrize("n_before", [0, 2, 3])
+def test_a_score_that_is_no_number_has_its_place_where_labels_are_selected(n_before):
+    scores = SCORES.copy()
+    scores[3, 2] = np.nan
+    source = BatchSource(as_scores(scores).selecting(2), 100, 3)
+    [block] = source.blocks()
+    block.take(n_before)
+    n = block.n_rows
+    with pytest.raises(Fault) as raised:
+        block.select(Rows(np.zeros(n + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0)), Scratch())
+    words = "batch 3, y_score row 3: the score value of label 2 is NaN; expected a number"
+    assert (raised.value.row, raised.value.message) == (103, words)
+
+
+FILES = {
+    "text": ["s.txt"],
+    "compressed": ["s.txt.gz"],
+    "npz": ["s.npz"],
+    "npy": ["s.npy"],
+    "pair": ["s-labels.npy", "s-scores.npy"],
+    "csr": [],
+    "dense": [],
+    "repaired": ["s.txt"],
+    "fused": ["s.txt"],
+    "shards": ["s.txt"],
+}
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_a_source_names_the_files_that_its_rows_are_read_from(kind):
+    source = SOURCES[kind]()
+    assert [str(path) for path in source.files()] == FILES[kind]
+    assert BatchSource(source, 0, 1).files() == SpanSource(source, Facts.of(source), 0, 1).files() == source.files()
+
+
+def test_rows_that_are_held_have_no_file():
+    sp.save_npz("t.npz", STORED.tocsc().astype(bool))
+    assert open_truth("t.npz").source.files() == ()
+
+
+@pytest.mark.parametrize("entries", [1, 6, 1000])
+def test_matrices_are_cut_into_blocks_of_any_size_with_the_same_rows(monkeypatch, entries):
+    whole = {kind: content(SOURCES[kind]().blocks()) for kind in ("csr", "dense", "pair", "lists")}
+    monkeypatch.setattr(matrices, "BLOCK_ENTRIES", entries)
+    assert {kind: content(SOURCES[kind]().blocks()) for kind in whole} == whole

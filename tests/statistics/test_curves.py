@@ -1,0 +1,90 @@
+"""Curves: entries in order, and the steps of a curve, against their definitions."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from xmceval.statistics.curves import (
+    RankedGroups,
+    add_up_steps,
+    average_precisions,
+    find_starts,
+    partial_roc_areas,
+    roc_areas,
+    sort_by_score,
+)
+
+GROUPS = {
+    "few": [0, 1, 2],
+    "above 2^16": [3, 70_000, 2**32 - 1],
+    "above 2^32": [0, 2**32, 2**40],
+    "negative": [-1, 0, 5],
+    "text": ["a", "b", "bb"],
+}
+SCORES = st.sampled_from([-np.inf, -1.0, -0.0, 0.0, 0.5, np.inf, np.nan])
+
+
+@pytest.mark.parametrize("kind", GROUPS)
+@given(data=st.data())
+def test_entries_are_in_order_of_group_score_and_place(kind, data):
+    entries = data.draw(st.lists(st.tuples(st.sampled_from(GROUPS[kind]), SCORES), max_size=40))
+    groups, scores = np.array([group for group, _ in entries]), np.array([score for _, score in entries], dtype=float)
+    expected = np.lexsort((-scores, np.unique(groups, return_inverse=True)[1]))
+    np.testing.assert_array_equal(sort_by_score(scores, groups, stable=True), expected)
+    found = sort_by_score(scores, groups)
+    np.testing.assert_array_equal(groups[found], groups[expected])
+    np.testing.assert_array_equal(scores[found], scores[expected])
+    np.testing.assert_array_equal(scores[sort_by_score(scores)], scores[np.argsort(-scores)])
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.uint32, np.int64, np.uint64])
+def test_groups_of_any_type_of_integer_are_sorted(rng, dtype):
+    groups, scores = rng.integers(0, 200, 500).astype(dtype), rng.integers(0, 5, 500).astype(float)
+    np.testing.assert_array_equal(sort_by_score(scores, groups, stable=True), np.lexsort((-scores, groups)))
+
+
+def test_runs_start_where_the_value_changes():
+    assert find_starts(np.array([4, 4, 7, 4])).tolist() == [0, 2, 3, 4]
+    assert find_starts(np.array(["a"])).tolist() == [0, 1]
+    assert find_starts(np.empty(0)).tolist() == [0]
+
+
+ENTRIES = st.tuples(st.booleans(), st.sampled_from([-1.0, 0.0, 2.0]), st.sampled_from([0.0, 0.5, 1.0]))
+
+
+@given(st.lists(ENTRIES, max_size=12), st.sampled_from([0.0, 3.0]))
+def test_steps_are_sums_of_all_entries_with_at_least_a_score(entries, spare):
+    entries = sorted(entries, key=lambda entry: -entry[1])
+    truth, scores, weights = np.array(entries, dtype=float).reshape(-1, 3).T
+    truth = truth.astype(bool)
+    steps = add_up_steps(truth, scores, weights, spare=spare)
+    thresholds = sorted({score for _, score, _ in entries} | ({0.0} if spare else set()), reverse=True)
+    assert steps.thresholds.tolist() == thresholds
+    for threshold, tps, fps in zip(thresholds, steps.tps, steps.fps, strict=True):
+        above = [(true, weight) for true, score, weight in entries if score >= threshold]
+        assert tps == sum(weight for true, weight in above if true)
+        assert fps == sum(weight for true, weight in above if not true) + (spare if threshold <= 0 else 0)
+    counted, ones = add_up_steps(truth, scores), add_up_steps(truth, scores, np.ones(truth.size))
+    for whole, real in zip(counted, ones, strict=True):
+        np.testing.assert_array_equal(whole, real)
+    assert counted.tps.dtype == counted.fps.dtype == np.int64
+
+
+@pytest.mark.parametrize("spare", [0.0, 2.0])
+def test_a_group_has_the_area_that_it_has_alone(rng, spare):
+    groups, scores = np.sort(rng.integers(0, 6, 60)), rng.integers(-2, 3, 60).astype(float)
+    order = sort_by_score(scores, groups)
+    starts, truth, scores = find_starts(groups), rng.random(60) < 0.4, scores[order]
+    spares = np.full(starts.size - 1, spare)
+    ranked = RankedGroups.unweighted(starts, truth, scores)._replace(spare=spares)
+    for compute in (roc_areas, average_precisions, lambda each: partial_roc_areas(each, 0.25)):
+        together = compute(ranked)
+        for g, (start, stop) in enumerate(itertools.pairwise(starts)):
+            part = slice(start, stop)
+            one = RankedGroups.unweighted(np.array([0, stop - start]), truth[part], scores[part])
+            one = one._replace(spare=spares[:1])
+            np.testing.assert_array_equal(np.ravel(compute(one)), [each[g] for each in together])
+    whole = RankedGroups.unweighted(np.array([0]), truth[:0], scores[:0])
+    assert roc_areas(whole).values.size == average_precisions(whole).values.size == 0

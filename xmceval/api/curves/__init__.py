@@ -1,1 +1,0 @@
-"""Curves of labels and of flat data."""

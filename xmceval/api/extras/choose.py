@@ -1,0 +1,68 @@
+"""Choose extras: only what an argument asks for is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xmceval.report.pictures import COLLECTED, COMPARISON, RESULTS, check_kinds
+
+if TYPE_CHECKING:
+    from xmceval.api.extras.extra import Extra
+    from xmceval.api.scoring.setup import Named
+    from xmceval.scoring.comparing.testoptions import Details
+    from xmceval.scoring.options import Options
+
+
+def choose_extras(
+    options: Options,
+    systems: Sequence[Named],
+    *,
+    details: Details | None = None,
+    plots: Sequence[str] = (),
+    save_rows: str | Path | None = None,
+    save_labels: str | Path | None = None,
+    save_state: str | Path | None = None,
+    shard: Any = None,
+) -> list[Extra]:
+    """Return what scoring does besides, as `xmceval.score` and `xmceval.compare` document it; kinds of plots are known.
+
+    Raises
+    ------
+    UsageError
+        A state that cannot be saved, or a shard where none is.
+    """
+    extras: list[Extra] = []
+    if details is not None and details.needs_lists:
+        from xmceval.api.extras.details import choose_details
+
+        extras += choose_details(details)
+    if plots:
+        from xmceval.api.extras.plots import PLOTTED
+
+        extras += [PLOTTED[kind]() for kind in plots]
+    if save_rows is not None:
+        from xmceval.api.extras.saverows import SaveRows
+
+        extras.append(SaveRows(save_rows))
+    if save_labels is not None:
+        from xmceval.api.extras.savelabels import SaveLabels
+
+        extras.append(SaveLabels(save_labels, beside=save_rows))
+    if save_state is not None or shard is not None:
+        from xmceval.api.extras.savestate import SaveState
+
+        extras.append(SaveState.of(save_state, shard, options, systems))
+    return extras
+
+
+def check_plots(plots: str | Iterable[str], *, has_pairs: bool) -> tuple[str, ...]:
+    """Return the kinds of pictures for which something is collected.
+
+    Raises
+    ------
+    UsageError
+        A kind that is none of KINDS, or that needs a comparison where there is none.
+    """
+    return tuple(kind for kind in check_kinds(plots, COMPARISON if has_pairs else RESULTS) if kind in COLLECTED)

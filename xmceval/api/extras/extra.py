@@ -1,0 +1,122 @@
+"""Extra: something that scoring does besides, such as saving the values of rows; a plain score has none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from xmceval.api.scoring.setup import Opened, Setup
+from xmceval.report.result import Result
+from xmceval.scoring.observing.observers import Observer
+from xmceval.scoring.tasks.task import Task
+from xmceval.scoring.totals import Totals
+
+if TYPE_CHECKING:
+    from xmceval.report.comparison import LabelWins
+    from xmceval.scoring.comparing.densities import Density
+    from xmceval.scoring.comparing.examples import Example
+    from xmceval.scoring.comparing.overlap import Overlap
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """Systems that are about to be scored.
+
+    Attributes
+    ----------
+    setup : Setup
+    opened : sequence of Opened
+        By run; most systems have one.
+    names : sequence of str
+        Of the systems, where they are compared; so are the following.
+    groups : sequence of Runs
+        The runs of each system.
+    pairs : sequence of (system, baseline)
+        By number.
+    """
+
+    setup: Setup
+    opened: Sequence[Opened]
+    names: Sequence[str] = ()
+    groups: Sequence[tuple[int, ...]] = ()
+    pairs: Sequence[tuple[int, int]] = ()
+
+    @property
+    def has_runs(self) -> bool:
+        """Whether a system has several runs."""
+        return len(self.opened) > len(self.groups) > 0
+
+    @property
+    def named_pairs(self) -> list[tuple[str, str]]:
+        """The names of the systems and baselines that are compared."""
+        return [(self.names[system], self.names[baseline]) for system, baseline in self.pairs]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of scoring; extras add to it.
+
+    Attributes
+    ----------
+    scoring : Scoring
+    totals : sequence of Totals
+        By run.
+    results : tuple of Result
+        By run.
+    parts : sequence of (Task, sequence of parts)
+        What the tasks of extras counted, by run.
+    overlaps, examples, label_wins, densities
+        As `Comparison` has them.
+    """
+
+    scoring: Scoring
+    totals: Sequence[Totals]
+    results: tuple[Result, ...]
+    parts: Sequence[tuple[Task, Sequence[Any]]] = ()
+    overlaps: tuple[Overlap, ...] = ()
+    examples: tuple[Example, ...] = ()
+    label_wins: tuple[LabelWins, ...] = ()
+    densities: tuple[Density, ...] = ()
+
+    @classmethod
+    def of(cls, scoring: Scoring, totals: Sequence[Totals], tasks: Sequence[Task]) -> Outcome:
+        """Finish totals by run, of which the last parts are those of the tasks of extras."""
+        n = len(scoring.setup.program.tasks)
+        own = [replace(each, parts=each.parts[:n]) for each in totals]
+        parts = [(task, [each.parts[n + i] for each in totals]) for i, task in enumerate(tasks)]
+        return cls(scoring, own, tuple(scoring.setup.results(scoring.opened, own)), parts)
+
+    def parts_of(self, task: Task) -> Sequence[Any]:
+        """Return what a task of an extra counted, by run."""
+        return next(parts for each, parts in self.parts if each is task)
+
+
+class Extra:
+    """Something that scoring does besides: `prepare`, `start` and `finish` are called in this order.
+
+    Attributes
+    ----------
+    needs_counts : bool
+        Whether it needs training counts, where no metric does.
+    tasks : sequence of Task
+        They count rows in addition to those of the program, from `start` on.
+    observers : sequence of Observer
+        They see the values of rows, from `start` on.
+    """
+
+    needs_counts: bool = False
+    tasks: Sequence[Task] = ()
+    observers: Sequence[Observer] = ()
+
+    def prepare(self, setup: Setup) -> Setup:
+        """Return a setup with which systems are scored as this extra needs it."""
+        return setup
+
+    def start(self, scoring: Scoring, files: ExitStack) -> None:
+        """Make tasks and observers, and open files, which are completed or removed when `files` is closed."""
+
+    def finish(self, outcome: Outcome) -> Outcome:
+        """Write what was found, or return an outcome that has it."""
+        return outcome

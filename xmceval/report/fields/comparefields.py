@@ -1,0 +1,245 @@
+"""The fields of what ``compare`` writes: those of ``score``, and the differences between the systems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from xmceval.report.fields.collectedfields import DENSITY, PAIR
+from xmceval.report.fields.field import (
+    Field,
+    by,
+    count,
+    document,
+    flag,
+    inside,
+    itself,
+    last,
+    many,
+    maybe,
+    number,
+    record,
+    share,
+    text,
+    unless_empty,
+    whole,
+)
+from xmceval.report.fields.scorefields import SYSTEM, TRUTH, list_systems
+from xmceval.scoring.comparing.testoptions import MARKS, Testing
+from xmceval.scoring.options import specs
+from xmceval.scoring.spec import Spec
+from xmceval.statistics.intervals import FEW_ROWS
+from xmceval.version import COMPARE_SCHEMA
+
+if TYPE_CHECKING:
+    from xmceval.report.comparison import Comparison, RunsOf, RunSpread
+    from xmceval.report.result import Result
+    from xmceval.scoring.comparing.examples import Example
+    from xmceval.scoring.comparing.overlap import Overlap
+
+UNTESTED, UNCOUNTED = "where the metric is not tested", "where rows are not compared one by one"
+NO_T = f"{UNTESTED}, or where fewer than 6 rows differ or all differ alike, so that p is that of all exchanges"
+
+
+def _describe_testing(name: str, spec: Spec) -> Field:
+    if spec.kind is int:
+        return whole(spec.help, minimum=spec.low or 0)
+    described = text(spec.help, spec.choices)
+    return maybe(described, "where every pair is compared") if name == "against" else described
+
+
+TESTING = {name: _describe_testing(name, spec) for name, spec in specs(Testing).items()}
+
+MARKED = maybe(
+    by(
+        "metric",
+        "How the system compares with the baseline of `against`.",
+        text("Whether it was detected to be better or worse.", MARKS),
+    ),
+    "of that baseline, of a run, and where every pair is compared",
+)
+
+DIFFERENCE = {
+    **PAIR,
+    "metric": text("The canonical name of the metric.").of("measure.name"),
+    "bin": unless_empty(text("The bin of labels that it is of."), "for all labels"),
+    "difference": number("Value of the system minus that of the baseline; fractions of 1 where the metric is a share."),
+    "low": maybe(number("Lower end of its 95% interval."), NO_T),
+    "high": maybe(number("Upper end of its 95% interval."), NO_T),
+    "p": maybe(share("Two-sided p value."), UNTESTED),
+    "p_adjusted": maybe(share("The same, adjusted for the number of pairs."), f"{UNTESTED} or p is not adjusted"),
+    "effect": maybe(number("Effect size, t / sqrt(n)."), NO_T),
+    "detectable": maybe(
+        number("Smallest difference that as many tests by t find with a power of 80% on so many rows."),
+        f"{NO_T}, and where the test is not by t",
+    ),
+    "wins": maybe(count("Rows in which the system is better."), UNCOUNTED),
+    "ties": maybe(count("Rows in which they are equal; those with a value in one only are not."), UNCOUNTED),
+    "losses": maybe(count("Rows in which the baseline is better."), UNCOUNTED),
+    "n": count("Rows with a value in at least one, or runs, that were compared; 0 where nothing was tested."),
+    "caution": maybe(
+        text("Why the interval may be off: of fewer than 30 rows.", (FEW_ROWS,)), "where nothing is known"
+    ),
+    "unit": text("What was compared one by one.", ("row", "run")),
+}
+
+CUTOFF_OVERLAP = record(
+    "How far the k best labels agree; means over rows unless said otherwise.",
+    k=whole("The cutoff.", minimum=1),
+    jaccard=share("Labels in both lists / labels in at least one."),
+    hits_both=share("Of the hits of all rows: the share that both systems find."),
+    hits_system=share("The share that only the system finds."),
+    hits_baseline=share("The share that only the baseline finds."),
+    union_precision=share("Hits / labels of the union of the lists."),
+    union_recall=share("Hits of the union / true labels of the row."),
+    oracle_precision=share("P@k of the best k labels of the union."),
+)
+
+
+def _list_cutoffs(overlap: Overlap) -> list[dict[str, Any]]:
+    return [{"k": k, **vars(each)} for k, each in overlap.cutoffs.items()]
+
+
+def _find_persistence(_: Overlap) -> float:
+    from xmceval.scoring.comparing.overlap import PERSISTENCE
+
+    return PERSISTENCE
+
+
+OVERLAP = record(
+    "How far the lists of a pair agree.",
+    **PAIR,
+    cutoffs=many("One per cutoff.", CUTOFF_OVERLAP).of(_list_cutoffs),
+    rank_biased=record(
+        "Rank-biased overlap, extrapolated.",
+        value=share("Its mean over rows.").of("rank_biased"),
+        p=share("Its persistence.").of(_find_persistence),
+        depth=whole("The labels of each list that it is computed from.", minimum=1),
+    ).of(itself),
+)
+
+LABEL = {
+    "label": count("The label."),
+    "name": maybe(text("Its name."), "where names of labels were not passed"),
+}
+
+
+def _list_labels(name: str, description: str, of: Field) -> Field:
+    """Return the list of labels that an example has under a name."""
+
+    def find(example: Example) -> list[dict[str, Any]]:
+        labels = getattr(example, name)
+        return [{"label": each, "name": example.names.get(each), "hit": each in example.true} for each in labels]
+
+    return many(description, of).of(find)
+
+
+RANKED = record("A label of a list.", **LABEL, hit=flag("Whether it is true."))
+
+EXAMPLE = record(
+    "A row that the system wins or loses.",
+    **PAIR,
+    kind=text("How the system does.", ("loss", "win")),
+    metric=text("The canonical name of the metric that decides.").of("measure.name"),
+    row=count("The row, counted from 0."),
+    value=number("The value of the system in this row."),
+    baseline_value=number("The value of the baseline in this row."),
+    text=maybe(text("The text of the row."), "where texts were not passed"),
+    true=_list_labels("true", "The true labels.", record("A label.", **LABEL)),
+    ranked=_list_labels("ranked", "The best labels of the system, best first.", RANKED),
+    baseline_ranked=_list_labels("baseline_ranked", "The best labels of the baseline, best first.", RANKED),
+)
+
+SPREADS = by(
+    "canonical name",
+    "Spreads.",
+    record(
+        "How far the values of a metric are apart over the runs.",
+        mean=number("Mean."),
+        sd=number("Standard deviation, with divisor n - 1.", minimum=0),
+        lowest=number("Lowest value."),
+        highest=number("Highest value."),
+    ),
+)
+
+
+def _name_spreads(spreads: Iterable[RunSpread]) -> dict[str, RunSpread]:
+    return {each.measure.name: each for each in spreads}
+
+
+def _list_bins(runs: RunsOf) -> list[dict[str, Any]]:
+    by_bin = groupby(runs.spreads_in_bins, lambda each: each.bin)
+    return [{"bin": name, "metrics": _name_spreads(spreads)} for name, spreads in by_bin]
+
+
+RUNS = {
+    "name": text("Its name."),
+    "systems": many("The names of its runs among the systems.", text("A name.")).of("results"),
+    "metrics": SPREADS.of(lambda runs: _name_spreads(runs.spreads)),
+}
+RUNS_IN_BINS = {
+    "slices": many(
+        "One per bin of labels.", record("Spreads within a bin.", bin=text("Its name."), metrics=SPREADS)
+    ).of(_list_bins),
+}
+
+LABEL_WINS = record(
+    "The labels that a system wins, ties and loses.",
+    **PAIR,
+    column=text("The value of labels that decides, such as F1@5."),
+    wins=count("Labels for which the value of the system is higher."),
+    ties=count("Labels for which they are equal."),
+    losses=count("Labels for which that of the baseline is higher."),
+)
+
+
+def _mark_systems(comparison: Comparison) -> list[tuple[Result, dict[str, str] | None]]:
+    """Return each system with how it compares with the common baseline; runs do so together."""
+    of_runs = {name for each in comparison.runs for name in each.results}
+    return [(each, None if each.name in of_runs else comparison.marks(each.name)) for each in comparison.results]
+
+
+def _mark_runs(comparison: Comparison) -> list[tuple[RunsOf, dict[str, str] | None]]:
+    return [(each, comparison.marks(each.name)) for each in comparison.runs]
+
+
+def _write_verdicts(comparison: Comparison) -> list[str]:
+    from xmceval.report.sheet.verdicts import write_verdicts
+
+    return write_verdicts(comparison)
+
+
+COMPARE = document(
+    COMPARE_SCHEMA,
+    "Differences between systems on the same truth: system minus baseline.",
+    {
+        **inside(lambda comparison: comparison.results[0], TRUTH),
+        "systems": list_systems(
+            record("A system.", **inside(itemgetter(0), SYSTEM), marks=MARKED.of(itemgetter(1)))
+        ).of(_mark_systems),
+        **inside("testing", TESTING),
+        "comparisons": many(
+            "One per pair, metric, and bin of labels.",
+            record("The difference of one metric between two systems.", **DIFFERENCE),
+        ).of("differences"),
+        "verdicts": many("What the differences come to, one sentence per pair and metric.", text("A sentence.")).of(
+            _write_verdicts
+        ),
+        "overlaps": many("How far the lists of pairs agree, where that was asked for.", OVERLAP),
+        "examples": many("Rows that are lost and won most, where they were asked for.", EXAMPLE),
+        "runs": many(
+            "Systems that were trained several times.",
+            record(
+                "A system that is the mean of several runs.",
+                **inside(itemgetter(0), RUNS),
+                marks=last(MARKED.of(itemgetter(1))),
+                **inside(itemgetter(0), RUNS_IN_BINS),
+            ),
+        ).of(_mark_runs),
+        "densities": many("One per pair and metric, where the picture `rows` was asked for.", DENSITY),
+        "label_wins": many("One per pair, where values of labels are saved.", LABEL_WINS),
+        "warnings": many("What a reader must know before trusting the differences.", text("A warning.")),
+    },
+)

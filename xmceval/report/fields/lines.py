@@ -1,0 +1,111 @@
+"""Lines of tables for programs, one per value or difference, and their columns: those of CSV, some of them of frames.
+
+The columns follow from the fields of figures and differences, and add what each value depends on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from xmceval.metrics.measure import Measure
+from xmceval.report.fields.comparefields import DIFFERENCE, TESTING
+from xmceval.report.fields.field import Field, Fields, find_numbers, flag, inside, maybe, number, text
+from xmceval.report.fields.scorefields import FIGURE, SYSTEM, TRUTH
+from xmceval.scoring.comparing.testoptions import MARKS
+
+if TYPE_CHECKING:
+    from xmceval.report.comparison import Comparison, Difference
+    from xmceval.report.result import Result
+    from xmceval.scoring.summary import Figure
+
+
+def _find_cutoff(measure: Measure) -> int | str:
+    return measure.cutoff if measure.k is None else measure.k
+
+
+def _choose(source: str, fields: Fields, *names: str) -> dict[str, Field]:
+    return inside(source, {name: fields[name] for name in names})
+
+
+MEASURE = {
+    "metric": text("The metric, with its options.").of("head"),
+    "k": text("The cutoff: a number, `all`, `n`, or nothing.").of(_find_cutoff),
+    "unit": text("Of its values: `share`, `gain`, `count` or `cells`.").of("metric.unit"),
+    "higher_is_better": flag("Whether higher values are better.").of("metric.higher_is_better"),
+}
+
+VALUES = {
+    "system": SYSTEM["name"].of("result.name"),
+    **_choose("figure.measure", MEASURE, "metric", "k"),
+    "bin": text("The bin of labels; empty for all labels."),
+    "kind": text("`total`, or of a bin `share` (those of all bins add up to the total) or `average` (within it)."),
+    **_choose("figure", FIGURE, "value", "low", "high", "ceiling", "tie_low", "tie_high", "undefined"),
+    **_choose("figure.measure", MEASURE, "unit", "higher_is_better"),
+    **_choose("result", TRUTH, "n_instances", "n_labels", "truth"),
+    **_choose("result", SYSTEM, "scores"),
+    **_choose("result", TRUTH, "propensities", "options", "version"),
+}
+
+DIFFERENCES = {
+    **_choose("difference", DIFFERENCE, "system", "baseline"),
+    **_choose("difference.measure", MEASURE, "metric", "k"),
+    **_choose("difference", DIFFERENCE, "bin", *find_numbers(DIFFERENCE), "unit"),
+    "mark": text("Whether the difference was detected: `better`, `worse`, `none` or `untested`.", MARKS).of(
+        "difference.mark"
+    ),
+    "value": maybe(number("The value of the system; of several runs, their mean."), "if infinite"),
+    "baseline_value": maybe(number("The same of the baseline."), "if infinite"),
+    **_choose("difference.measure", MEASURE, "higher_is_better"),
+    **inside("comparison.testing", TESTING),
+    **_choose("result", TRUTH, "truth", "propensities", "options", "version"),
+}
+
+
+class ValueLine(NamedTuple):
+    """A value of a system, over all labels or, as `kind` says, in a bin of labels."""
+
+    result: Result
+    figure: Figure
+    bin: str = ""
+    kind: str = "total"
+
+
+class DifferenceLine(NamedTuple):
+    """A difference, and the two values that it is between."""
+
+    comparison: Comparison
+    difference: Difference
+    value: float | None
+    baseline_value: float | None
+
+    @property
+    def result(self) -> Result:
+        """Any result: what all have in common."""
+        return self.comparison.results[0]
+
+
+def list_values(results: Iterable[Result]) -> Iterator[ValueLine]:
+    """Yield a line for each value of each system: first those of all labels, then those of each bin of labels."""
+    for result in results:
+        yield from (ValueLine(result, figure) for figure in result.figures)
+        for part in result.slices:
+            yield from (ValueLine(result, figure, part.bin.name, figure.kind_in_bin) for figure in part.figures)
+
+
+def list_differences(comparison: Comparison) -> Iterator[DifferenceLine]:
+    """Yield a line for each difference."""
+    values = _find_values(comparison)
+    for each in comparison.differences:
+        own, other = (values.get((name, each.bin, each.measure.name)) for name in (each.system, each.baseline))
+        yield DifferenceLine(comparison, each, own, other)
+
+
+def _find_values(comparison: Comparison) -> dict[tuple[str, str, str], float]:
+    """Return the values of systems by system, bin and metric; of a system with several runs their means."""
+    lines = list_values(comparison.results)
+    values = {(line.result.name, line.bin, line.figure.name): line.figure.estimate.value for line in lines}
+    for runs in comparison.runs:
+        spreads = (*runs.spreads, *runs.spreads_in_bins)
+        values.update({(runs.name, each.bin, each.measure.name): each.mean for each in spreads})
+    return values

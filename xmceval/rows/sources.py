@@ -1,0 +1,220 @@
+"""Sources made of others: shards as one matrix, a run of its rows, the next batch of a whole, rows that are freed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from xmceval.errors import DataError, counted
+from xmceval.rows.block import Block, Source
+from xmceval.rows.width import Width
+
+MOST_WARNINGS = 5  # of all shards together; the rest is counted
+
+
+class ShardedSource:
+    """Shards as one source: rows continue, numbers of labels agree, places are those of the shards.
+
+    Parameters
+    ----------
+    shards : sequence of Source
+        At least one.
+    name : str
+    are_scores : bool
+        Whether they are predictions, whose headers may also be ``rows k``, with a k of their own.
+
+    Raises
+    ------
+    DataError
+        Different numbers of labels.
+    """
+
+    def __init__(self, shards: Sequence[Source], name: str, *, are_scores: bool) -> None:
+        self.shards, self.name = tuple(shards), name
+        self.dtype = shards[0].dtype
+        width = Width()
+        for each in shards:
+            if each.n_labels is not None and (each.is_exact or not are_scores):
+                width = width.agree(each.n_labels, each.name, "column" if are_scores else "label")
+        self.is_exact = width.is_known and any(each.is_exact for each in shards)
+        declared = [each.n_labels for each in shards if each.n_labels is not None]
+        self.n_labels = width.n_labels if width.is_known else max(declared, default=None)
+        for each in shards if width.is_known else ():
+            if each.n_labels is not None and each.n_labels > width.n_labels:
+                raise DataError(f"{each.name} declares {counted(each.n_labels, 'label')}, but {width}")
+
+    @property
+    def n_rows(self) -> int | None:
+        """The number of rows, if all shards declare theirs."""
+        numbers = [each.n_rows for each in self.shards if each.n_rows is not None]
+        return sum(numbers) if len(numbers) == len(self.shards) else None
+
+    @property
+    def warnings(self) -> list[str]:
+        """The first problems that were found in the shards, and how many more there are."""
+        found = [line for each in self.shards for line in each.warnings]
+        more = len(found) - MOST_WARNINGS
+        if more <= 0:
+            return found
+        return [*found[:MOST_WARNINGS], f"{self.name}: {counted(more, 'more warning')} like these, of other shards"]
+
+    def files(self) -> tuple[Path, ...]:
+        """Return the files of all shards."""
+        return tuple(dict.fromkeys(path for each in self.shards for path in each.files()))
+
+    def blocks(self) -> Generator[Block, None, None]:
+        """Yield the blocks of all shards."""
+        first_row = 0
+        for shard in self.shards:
+            for block in shard_blocks(shard, first_row, self.n_labels):
+                first_row = block.first_row + block.n_rows
+                yield block
+
+
+def shard_blocks(shard: Source, first_row: int, n_labels: int | None) -> Generator[Block, None, None]:
+    """Yield the blocks of a shard, whose rows are numbered from `first_row` on, of a whole with `n_labels` labels."""
+    longest = None if shard.n_labels == n_labels else shard.n_labels
+    with closing(shard.blocks()) as blocks:
+        for block in blocks:
+            yield block.shifted(first_row).limited(longest)
+
+
+def shards_of(source: Source) -> Sequence[Source]:
+    """Return the shards of a source, or itself as the only one."""
+    return source.shards if isinstance(source, ShardedSource) else (source,)
+
+
+def n_shared(truth: Source, systems: Iterable[Source]) -> int:
+    """Return the number of shards that the truth and a system share, which are read side by side; 1 for none."""
+    number = len(shards_of(truth))
+    return number if any(len(shards_of(each)) == number for each in systems) else 1
+
+
+class ReopenedSource:
+    """A source that holds its rows in memory, opened anew for each pass, so that they are freed after it.
+
+    Parameters
+    ----------
+    source : Source
+        As it was opened once; it is not kept.
+    reopen : callable
+        Opens it again.
+    """
+
+    def __init__(self, source: Source, reopen: Callable[[], Source]) -> None:
+        self.name, self.n_rows, self.n_labels = source.name, source.n_rows, source.n_labels
+        self.is_exact, self.dtype, self.warnings = source.is_exact, source.dtype, list(source.warnings)
+        self.reopen = reopen
+
+    def files(self) -> tuple[Path, ...]:
+        """Return nothing: its rows are in memory while they are read."""
+        return ()
+
+    def blocks(self) -> Generator[Block, None, None]:
+        """Open the source and yield its blocks."""
+        source = self.reopen()
+        yield from source.blocks()
+        self.warnings = list(source.warnings)
+
+
+@dataclass
+class BatchSource:
+    """A matrix whose first row is row `first_row` of the whole; messages tell the batch and the row in it.
+
+    Attributes
+    ----------
+    source : Source
+    first_row : int
+    number : int
+        Of the batch, from 1 on.
+    """
+
+    source: Source
+    first_row: int
+    number: int
+
+    def __post_init__(self) -> None:
+        source = self.source
+        self.name, self.n_rows = f"{source.name} of batch {self.number}", source.n_rows
+        self.n_labels, self.is_exact, self.dtype = source.n_labels, source.is_exact, source.dtype
+
+    @property
+    def warnings(self) -> list[str]:
+        """Problems that were found while its blocks were read."""
+        return self.source.warnings
+
+    def files(self) -> tuple[Path, ...]:
+        """Return the files of the matrix."""
+        return self.source.files()
+
+    def blocks(self) -> Generator[Block, None, None]:
+        """Yield the blocks of the matrix, numbered as rows of the whole."""
+        for block in self.source.blocks():
+            yield block.shifted(self.first_row, f"batch {self.number}, ")
+
+
+class Facts(NamedTuple):
+    """What is known of a source beside its rows, as `Source` has it."""
+
+    name: str
+    n_labels: int | None
+    is_exact: bool
+    dtype: np.dtype[Any] | None
+
+    @classmethod
+    def of(cls, source: Source) -> Facts:
+        """Take the facts of a source."""
+        return cls(source.name, source.n_labels, source.is_exact, source.dtype)
+
+
+@dataclass
+class SpanSource:
+    """Some rows of a shard as a source.
+
+    Attributes
+    ----------
+    source : Source
+        The shard, from the first row or an earlier one on.
+    whole : Facts
+        Of what the shard is a part of.
+    first_row, stop_row : int
+        Numbers in the whole.
+    before : int
+        The rows of the shards before this one.
+    """
+
+    source: Source
+    whole: Facts
+    first_row: int
+    stop_row: int
+    before: int = 0
+
+    def __post_init__(self) -> None:
+        self.name, self.n_labels, self.dtype = self.whole.name, self.whole.n_labels, self.whole.dtype
+        self.is_exact, self.n_rows = self.whole.is_exact, self.stop_row - self.first_row
+        self.warnings: list[str] = []
+
+    def files(self) -> tuple[Path, ...]:
+        """Return the files of the shard."""
+        return self.source.files()
+
+    def blocks(self) -> Generator[Block, None, None]:
+        """Yield the blocks of the rows."""
+        with closing(shard_blocks(self.source, self.before, self.n_labels)) as blocks:
+            for block in blocks:
+                n_early = self.first_row - block.first_row
+                if n_early >= block.n_rows:
+                    continue
+                if n_early > 0:
+                    block.take(n_early)
+                n_late = block.first_row + block.n_rows - self.stop_row
+                if n_late < 0:
+                    yield block
+                    continue
+                yield block.take(block.n_rows - n_late) if n_late else block
+                return

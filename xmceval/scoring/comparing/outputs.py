@@ -1,0 +1,264 @@
+"""Outputs: what is known of one metric of every system, and the tests of its differences by t."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xmceval.errors import DataError
+from xmceval.kernels.metrics.topk import SLOTS
+from xmceval.kernels.metrics.totals import DIFFERING, LOSSES, NEITHER, ONE_SIDED, WINS, add_values
+from xmceval.labels.bins import Bins
+from xmceval.metrics.measure import Measure
+from xmceval.rows.block import Float64, Int64
+from xmceval.scoring.comparing.pairsums import Pair, Pairs, PairState, PairSums, Runs, measures_in_bins, signs_of
+from xmceval.scoring.estimates import exact
+from xmceval.scoring.observing.rowsinmemory import RowsInMemory
+from xmceval.scoring.program import Program
+from xmceval.scoring.sums import OUT_OF_RANGE, Sums, no_extremes
+from xmceval.scoring.tasks.task import RowTask
+from xmceval.scoring.totals import Totals
+from xmceval.statistics.exact import exact_sum
+from xmceval.statistics.paired import Differing, Moments, PairedT, Products, paired_t, paired_test
+
+
+@dataclass(frozen=True)
+class Output:
+    """What is known of one metric, over all labels or within a bin, of every system: the mean of its runs.
+
+    Attributes
+    ----------
+    measure : Measure
+    bin : str
+        Empty for all labels.
+    groups : sequence of Runs
+        The runs of each system; of most, one.
+    sums : sequence of int64 array [MOMENTS, WORDS]
+        By run.
+    n_rows : sequence of int
+        By run: rows with a value.
+    n_all : int
+        All rows.
+    pairs : mapping of Pair to PairState
+        Of one output each: every pair of systems that is compared, and of runs within and between these.
+    rows_of_run : callable or None
+        ``rows_of_run(run)`` are the weighted values [n_rows, 2], where they are held.
+    extremes : sequence of float64 array [2, KEPT, 2]
+        By run, the rows that gain and lose most, of saved values of rows.
+    """
+
+    measure: Measure
+    bin: str
+    groups: Sequence[Runs]
+    sums: Sequence[Int64]
+    n_rows: Sequence[int]
+    n_all: int
+    pairs: Mapping[Pair, PairState]
+    rows_of_run: Callable[[int], Float64] | None = None
+    extremes: Sequence[Float64] = ()
+
+    @property
+    def n_runs(self) -> int:
+        """How many runs have values."""
+        return len(self.sums)
+
+    @property
+    def rows(self) -> Callable[[int], Float64] | None:
+        """The weighted values [n_rows, 2] of a system, means over its runs, where they are held."""
+        rows = self.rows_of_run
+        return None if rows is None else lambda system: _mean_rows([rows(run) for run in self.groups[system]])
+
+    def n(self, system: int, baseline: int) -> int:
+        """Return the rows with a value in a run of two systems; also those of denominator 0 if none are left out."""
+        pair = self.groups[system], self.groups[baseline]
+        _, counts, _ = self.pairs[pair]
+        return max(self.n_all - int(counts[NEITHER]), *(self.n_rows[run] for runs in pair for run in runs))
+
+    def difference(self, system: int, baseline: int) -> PairedT | None:
+        """Compare two systems by t; None where a denominator is 0."""
+        own, other = self.groups[system], self.groups[baseline]
+        if any(self._moments[run].den == 0 for run in (*own, *other)):
+            return None
+        n, differing = self.n(system, baseline), self._differing(own, other)
+        if len(own) == len(other) == 1:
+            i, j = own[0], other[0]
+            return paired_t(self._moments[i], self._moments[j], self._products(i, j), n, differing)
+        return self._difference_of_means(own, other, n, differing)
+
+    def record(self, system: int, baseline: int) -> tuple[int, int, int] | None:
+        """Return wins, ties and losses of a system, which sums alone do not tell where there are several runs.
+
+        A row with a value in one of the two only is none of them.
+        """
+        pair = self.groups[system], self.groups[baseline]
+        if any(len(runs) > 1 for runs in pair):
+            return None
+        counts = self.pairs[pair][1]
+        wins, losses = int(counts[WINS]), int(counts[LOSSES])
+        return wins, self.n(system, baseline) - int(counts[ONE_SIDED]) - wins - losses, losses
+
+    def _differing(self, own: Runs, other: Runs) -> Differing:
+        """Return the rows in which two systems differ."""
+        _, counts, kept = self.pairs[own, other]
+        n = int(counts[DIFFERING])
+        return Differing(n, kept[:n].tolist())
+
+    def _difference_of_means(self, own: Runs, other: Runs, n: int, differing: Differing) -> PairedT:
+        """Compare means of ratios, which are linear in them: so is their delta method.
+
+        Where few rows differ, the means of the runs' numerators and denominators are exchanged.
+        """
+        squares = self._covariance(own, own) + self._covariance(other, other) - 2 * self._covariance(own, other)
+        moments = [[self._moments[run] for run in runs] for runs in (own, other)]
+        num_a, den_a, num_b, den_b = (
+            _mean(getattr(each, name) for each in of_system) for of_system in moments for name in ("num", "den")
+        )
+        sizes = [_mean(each.num2 / each.den**2 for each in of_system) for of_system in moments]
+        ratios = [_mean(each.num / each.den for each in of_system) for of_system in moments]
+        totals = num_a, den_a, num_b, den_b
+        return paired_test(ratios[0] - ratios[1], squares, sum(sizes, Fraction(0)), n, differing, totals)
+
+    def _covariance(self, left: Runs, right: Runs) -> Fraction:
+        """Return the sum of products of the errors of two means, each the mean of the errors of its runs."""
+        return _mean(self._errors(i, j) for i in left for j in right)
+
+    def _errors(self, i: int, j: int) -> Fraction:
+        """Return the sum of products of e = (num - R den) / sum den of two runs."""
+        own, other, products = self._moments[i], self._moments[j], self._products(i, j)
+        ratio, its_ratio = own.num / own.den, other.num / other.den
+        shared = products.num_num - its_ratio * products.num_den - ratio * products.den_num
+        return (shared + ratio * its_ratio * products.den_den) / (own.den * other.den)
+
+    @cached_property
+    def _moments(self) -> list[Moments]:
+        """The sums of each run."""
+        return [Moments(*(exact(words) for words in sums[:5])) for sums in self.sums]
+
+    def _products(self, i: int, j: int) -> Products:
+        """Return the sums over rows of products of the values of two runs, or of one run with itself."""
+        if i == j:
+            own = self._moments[i]
+            return Products(own.num2, own.cross, own.cross, own.den2)
+        if ((i,), (j,)) in self.pairs:
+            return Products(*(exact(words) for words in self.pairs[(i,), (j,)][0]))
+        swapped = self._products(j, i)
+        return Products(swapped.num_num, swapped.den_num, swapped.num_den, swapped.den_den)
+
+
+def _mean(values: Iterable[Fraction]) -> Fraction:
+    found = list(values)
+    return sum(found, Fraction(0)) / len(found)
+
+
+def _mean_rows(runs: Sequence[Float64]) -> Float64:
+    """Return values [n_rows, 2] whose ratio of sums is the mean of those of runs.
+
+    Where the denominators of the runs differ, a row has the mean error of its runs instead: so linear is the mean.
+    """
+    if len(runs) == 1:
+        return runs[0]
+    totals = [[exact_sum(column) for column in values.T] for values in runs]
+    is_common = all(np.array_equal(values[:, 1], runs[0][:, 1]) for values in runs)
+    if is_common or any(den == 0 for _, den in totals):
+        return np.asarray(np.mean(runs, axis=0))
+    scale, n_rows = np.mean(totals, axis=0)[1], len(runs[0])
+    errors = [(values[:, 0] - num / den * values[:, 1]) / den for values, (num, den) in zip(runs, totals, strict=True)]
+    ratio = np.mean([num / den for num, den in totals])
+    return np.stack([scale * (ratio / n_rows + np.mean(errors, axis=0)), np.full(n_rows, scale / n_rows)], axis=1)
+
+
+def collect_outputs(
+    program: Program,
+    totals: Sequence[Totals],
+    groups: Sequence[Runs],
+    watch: Pairs,
+    held: RowsInMemory | None,
+    bins: Bins | None,
+) -> list[Output]:
+    """Return every metric that has values of rows: over all labels, then within each bin; `totals` are by run."""
+    if not program.columns:
+        return []
+    runs = [_RunSums.of(program, each) for each in totals]
+    n_all = max(each.tally.n_rows for each in totals)
+    n_rows = {measure: [int(run.n_rows[c]) for run in runs] for measure, c in program.columns.items()}
+    outputs = []
+    for c, measure in enumerate(program.row_measures):
+        pairs = {pair: own.of(c) for pair, own in watch.sums.items()}
+        rows = None if held is None else _rows_of(held.values, c)
+        outputs.append(Output(measure, "", groups, [run.sums[c] for run in runs], n_rows[measure], n_all, pairs, rows))
+    for b, bin_ in enumerate(() if bins is None else bins.bins):
+        for m, measure in enumerate(measures_in_bins(program)):
+            if measure.metric.complement:
+                continue
+            c = m * len(bins or ()) + b
+            pairs = {pair: own.of(c) for pair, own in watch.shares.items()}
+            rows = None if held is None else _rows_of(held.shares, c)
+            sums = [run.shares[c] for run in runs]
+            outputs.append(Output(measure, bin_.name, groups, sums, n_rows[measure], n_all, pairs, rows))
+    return outputs
+
+
+class _RunSums(NamedTuple):
+    """The sums of one run by column: of values, of the shares of bins, and how many rows have a value."""
+
+    sums: Int64
+    shares: Int64
+    n_rows: Int64
+
+    @classmethod
+    def of(cls, program: Program, totals: Totals) -> _RunSums:
+        parts = [part for task, part in zip(program.tasks, totals.parts, strict=True) if isinstance(task, RowTask)]
+        sums, shares, left_out = (
+            np.concatenate([getattr(part, name) for part in parts]) for name in ("sums", "shares", "left_out")
+        )
+        return cls(sums, shares, totals.tally.n_rows - left_out)
+
+
+def _rows_of(values: Callable[[int, int], Float64], column: int) -> Callable[[int], Float64]:
+    return lambda system: values(system, column)
+
+
+def outputs_of_rows(
+    measures: Sequence[Measure], values: Float64, weights: Float64, pairs: Sequence[tuple[int, int]],
+    left_out: NDArray[np.int64],
+) -> list[Output]:  # fmt: skip
+    """Return the outputs of saved values [n_rows, n_systems, n_metrics, 2]; `left_out` is by system and metric."""
+    n_rows, n_systems = values.shape[:2]
+    by_system = [np.ascontiguousarray(values[:, s]) for s in range(n_systems)]
+    sums, extremes = [], []
+    for each in by_system:
+        padded = np.zeros((n_rows, len(measures), SLOTS))
+        padded[:, :, :2] = each
+        sums.append(Sums.zeros(len(measures)))
+        extremes.append(no_extremes(len(measures)))
+        if add_values(padded, weights, sums[-1], extremes[-1]) >= 0:
+            raise DataError(OUT_OF_RANGE)
+    signs, found = signs_of(measures), dict[Pair, PairSums]()
+    for system, baseline in pairs:
+        own = found[(system,), (baseline,)] = PairSums(len(measures))
+        own.add(by_system[system], by_system[baseline], weights, signs)
+    scale = weights[:, None] if weights.size else 1.0
+    return [
+        Output(
+            measure,
+            "",
+            [(system,) for system in range(n_systems)],
+            [each[o] for each in sums],
+            [n_rows - int(n) for n in left_out[:, o]],
+            n_rows,
+            {pair: own.of(o) for pair, own in found.items()},
+            _scaled(by_system, o, scale),
+            [each[o] for each in extremes],
+        )
+        for o, measure in enumerate(measures)
+    ]
+
+
+def _scaled(by_system: Sequence[Float64], place: int, scale: Float64 | float) -> Callable[[int], Float64]:
+    return lambda system: by_system[system][:, place] * scale

@@ -1,0 +1,146 @@
+"""Reliability: how often the best labels of each row are true, by their scores, where these are probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from xmceval.errors import Fault, UsageError
+from xmceval.metrics.measure import Measure
+from xmceval.rows.block import Float64, Rows
+from xmceval.scoring.batch import Batch
+from xmceval.scoring.estimates import exact
+from xmceval.scoring.sums import Sums
+from xmceval.scoring.tasks.calibration import DEN, FOLDS, NUM, Calibration, compute_bins
+
+DEFAULT_BINS = 15
+
+
+@dataclass(frozen=True)
+class ScoreBin:
+    """The predictions with similar scores.
+
+    Attributes
+    ----------
+    low, high : float
+        Their scores.
+    weight : float
+        The number of predictions, or the sum of the sample weights of their rows.
+    mean_score : float
+    hit_rate : float
+        The share of them that are true labels.
+    """
+
+    low: float
+    high: float
+    weight: float
+    mean_score: float
+    hit_rate: float
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """How often the k best labels of a system are true, by their scores.
+
+    Attributes
+    ----------
+    k : int
+    bins : tuple of ScoreBin
+        Those that have predictions, by ascending scores.
+    ece, brier : float
+        The expected calibration error and the Brier score of the same predictions.
+    """
+
+    k: int
+    bins: tuple[ScoreBin, ...]
+    ece: float
+    brier: float
+
+
+@dataclass(frozen=True)
+class ReliabilityBins(Calibration):
+    """Scores and hits of the k best labels, bin by bin of the scores, from grade 1 on; it computes no measure.
+
+    Of each bin: score - hit and predictions; then squares of score - hit; then the score of each bin.
+    """
+
+    @classmethod
+    def of(cls, measures: Sequence[Measure], deepest: int) -> ReliabilityBins:
+        """Make the task: cutoff and bins are those of the first ECE or Brier score, else `deepest` and 15 bins.
+
+        Raises
+        ------
+        UsageError
+            No metric has a cutoff.
+        """
+        if not deepest:
+            raise UsageError("the picture 'calibration' needs a metric with a cutoff (hint: add one, such as ECE@5)")
+        calibrated = (each for each in measures if each.metric.family == "calibration")
+        first = min(calibrated, key=lambda each: each.metric.fold not in FOLDS, default=None)
+        k = deepest if first is None or first.k is None else first.k
+        n_bins = int(first.number("bins") if first is not None else 0) or DEFAULT_BINS
+        return cls((), 1, np.array([(k, 0, n_bins), (k, n_bins, 0)], dtype=np.int64), 2 * n_bins + 1)
+
+    @property
+    def k(self) -> int:
+        """How many labels of each row."""
+        return int(self.specs[0, 0])
+
+    @property
+    def n_bins(self) -> int:
+        """The number of bins."""
+        return int(self.specs[0, 2])
+
+    @property
+    def needs_scores(self) -> bool:
+        """Only the ranking is looked at."""
+        return False
+
+    def compute(self, batch: Batch, first_row: int, values: Float64) -> None:
+        """Add the rows from `first_row` on to values [n_rows, n_outputs, SLOTS], which are 0."""
+        super().compute(batch, first_row, values)
+        # Without any true label the difference is the score; all rows that count have their scores added.
+        nothing = Rows(np.zeros(batch.n_rows + 1, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
+        counted = np.where(batch.is_counted(batch.truth), batch.ranking.n_ranked, 0)
+        scores_only = np.array([(self.k, self.n_bins + 1, self.n_bins)], dtype=np.int64)
+        compute_bins(nothing, batch.ranking._replace(n_ranked=counted), first_row, scores_only, values)
+
+    def check(self, batch: Batch) -> None:
+        """Refuse scores of the k best labels that are no probabilities."""
+        ranking = batch.ranking
+        scores = ranking.scores[:, : self.k]
+        is_ranked = np.arange(scores.shape[1]) < ranking.n_ranked[:, None]
+        wrong = is_ranked & ~((scores >= 0) & (scores <= 1))
+        if wrong.any():
+            i, j = (int(each) for each in np.argwhere(wrong)[0])
+            row = batch.block.first_row + (i if batch.kept is None else int(batch.kept[i]))
+            raise Fault(
+                row,
+                f"row {row}, counted from 0: label {ranking.labels[i, j]} has score {scores[i, j]:g}; the picture "
+                "'calibration': expected probabilities, from 0 to 1 (hint: apply a sigmoid to logits)",
+            )
+
+    def find_reliability(self, part: Sums, weight_unit: float) -> Reliability:
+        """Return the reliability of a system, from what was counted."""
+        n = self.n_bins
+        sums = [(exact(each[NUM]), exact(each[DEN])) for each in part.sums]
+        total = sum((weight for _, weight in sums[:n]), Fraction(0))
+        bins = [
+            ScoreBin(
+                low=i / n,
+                high=(i + 1) / n,
+                weight=float(weight) * weight_unit,
+                mean_score=float(score / weight),
+                hit_rate=float((score - excess) / weight),
+            )
+            for i, ((excess, weight), (score, _)) in enumerate(zip(sums[:n], sums[n + 1 :], strict=True))
+            if weight
+        ]
+        error = sum((abs(excess) for excess, _ in sums[:n]), Fraction(0))
+        squares, weight = sums[n]
+        return Reliability(
+            self.k, tuple(bins), float(error / total) if total else 0.0, float(squares / weight) if weight else 0.0
+        )

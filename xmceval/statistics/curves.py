@@ -1,0 +1,238 @@
+"""Curves of scored entries: entries in order of their scores, the steps of curves, areas under them, points to draw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bools = NDArray[np.bool_]
+Float64 = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+EXACT = 2.0**53  # below it, whole numbers are exact in float64
+RATE_STEPS = 500  # into which both rates are divided: a picture shows no finer ones
+FIRST = 50  # thresholds that are all kept, because precision jumps there
+
+
+def sort_by_score(scores: Float64, groups: NDArray[Any] | None = None, *, stable: bool = False) -> NDArray[np.intp]:
+    """Return the places of entries, group by group in ascending order, and by descending score within a group.
+
+    NaN comes last. Equal scores come in any order, or with `stable` in the order of their places.
+    """
+    order = np.argsort(-scores, kind="stable" if stable else None)
+    return order if groups is None else order[_sort_stably(groups[order])]
+
+
+def _sort_stably(keys: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the places of keys in ascending order, equal ones in the order of their places."""
+    if not keys.size or keys.dtype.kind not in "iu" or keys.min() < 0 or keys.max() >= 1 << 32:
+        return np.argsort(keys, kind="stable")
+    order = np.argsort(keys.astype(np.uint16), kind="stable")  # numpy sorts 16 bits by radix, in linear time
+    upper = (keys >> 16).astype(np.uint16)
+    return order[np.argsort(upper[order], kind="stable")] if upper.any() else order
+
+
+def find_starts(groups: NDArray[Any]) -> Int64:
+    """Return where each run of equal values starts, and the end of the last one."""
+    is_first = np.ones(groups.size, dtype=np.bool_)
+    is_first[1:] = groups[1:] != groups[:-1]
+    return np.append(np.flatnonzero(is_first), groups.size)
+
+
+class RankedGroups(NamedTuple):
+    """Entries of groups, by descending score: group g has ``starts[g] : starts[g + 1]``.
+
+    Attributes
+    ----------
+    starts : int array [n_groups + 1]
+    is_true : bool array [n]
+    scores, weights : float64 arrays [n]
+    spare : float64 array [n_groups]
+        The weight of each group's further entries: negatives with score 0.
+    """
+
+    starts: NDArray[Any]
+    is_true: Bools
+    scores: Float64
+    weights: Float64
+    spare: Float64
+
+    @classmethod
+    def unweighted(cls, starts: NDArray[Any], is_true: Bools, scores: Float64) -> RankedGroups:
+        """Return groups whose entries have weight 1, and no further ones."""
+        return cls(starts, is_true, scores, np.ones(scores.size), np.zeros(starts.size - 1))
+
+
+class GroupAreas(NamedTuple):
+    """Areas of groups, and the weights of their positives and negatives; all arrays have shape [n_groups]."""
+
+    values: Float64
+    positive: Float64
+    negative: Float64
+
+    @property
+    def has_both(self) -> Bools:
+        """Whether each group has positives and negatives."""
+        return np.logical_and(self.positive, self.negative)
+
+
+def roc_areas(groups: RankedGroups) -> GroupAreas:
+    """Compute the area under the ROC curve of each group: the share of (positive, negative) pairs in order.
+
+    A tie is half a pair; a group with only one class has NaN. Where all weights are whole numbers, the value is exact
+    to its last bit as long as there are fewer than 2^53 entries and 2^105 pairs in a group.
+    """
+    from xmceval.kernels.metrics.curves import sum_ordered_pairs  # at each start, kernels cost time to load
+
+    n_groups = groups.spare.size
+    doubled, (positive, negative) = np.zeros((n_groups, 2)), np.zeros((2, n_groups))
+    sum_ordered_pairs(*groups, doubled, positive, negative)
+    areas = GroupAreas(np.full(n_groups, np.nan), positive, negative)
+    has_both, pairs = areas.has_both, 2 * positive * negative
+    areas.values[has_both] = doubled.sum(axis=1)[has_both] / pairs[has_both]
+    for group in np.flatnonzero(has_both & (pairs >= EXACT) & (pairs < np.inf)).tolist():
+        numerator = Fraction(doubled[group, 0]) + Fraction(doubled[group, 1])
+        areas.values[group] = float(numerator / (2 * Fraction(positive[group]) * Fraction(negative[group])))
+    return areas._replace(values=np.minimum(areas.values, 1.0))
+
+
+def partial_roc_areas(groups: RankedGroups, max_fpr: float) -> GroupAreas:
+    """Compute the area under the ROC curve up to a false positive rate, standardised: 0.5 is chance, 1 the best.
+
+    A group with only one class has NaN.
+    """
+    _, inside, positive, negative = _follow_curves(groups, max_fpr)
+    least = max_fpr**2 / 2
+    areas = GroupAreas(0.5 * (1 + (inside - least) / (max_fpr - least)), positive, negative)
+    areas.values[~areas.has_both] = np.nan
+    return areas
+
+
+def average_precisions(groups: RankedGroups) -> GroupAreas:
+    """Compute the average precision of each group, the sum over thresholds of precision x step in recall.
+
+    A group without positives has 0.
+    """
+    values, _, positive, negative = _follow_curves(groups, 1.0)
+    return GroupAreas(values, positive, negative)
+
+
+def _follow_curves(groups: RankedGroups, max_fpr: float) -> Float64:
+    """Return average precision, area up to `max_fpr`, weight of positives and of negatives: [4, n_groups]."""
+    from xmceval.kernels.metrics.curves import follow_curves  # at each start, kernels cost time to load
+
+    values = np.empty((groups.spare.size, 4))
+    follow_curves(*groups, max_fpr, values)
+    return values.T
+
+
+class Steps(NamedTuple):
+    """Thresholds in descending order, and the weights of the true and the false positives at each."""
+
+    tps: NDArray[Any]
+    fps: NDArray[Any]
+    thresholds: NDArray[Any]
+
+    def without_points_on_lines(self) -> Steps:
+        """Leave out points of the ROC curve on the straight line between their neighbours."""
+        return self._keep((np.diff(self.fps, 2) != 0) | (np.diff(self.tps, 2) != 0))
+
+    def without_points_between(self) -> Steps:
+        """Leave out points of equal recall between the first and the last of them."""
+        return self._keep((np.diff(self.tps[:-1]) != 0) | (np.diff(self.tps[1:]) != 0))
+
+    def _keep(self, inner: Bools) -> Steps:
+        """Return some of the thresholds, the first and the last one always."""
+        if self.tps.size <= 2:
+            return self
+        kept = np.concatenate([[True], inner, [True]])
+        return Steps(self.tps[kept], self.fps[kept], self.thresholds[kept])
+
+    def roc_curve(self) -> tuple[Float64, Float64, Float64]:
+        """Return false and true positive rates after a first point at 0, and thresholds; NaN for a missing class."""
+        fpr, tpr = (_divide_by_last(np.concatenate([[0], each]), np.nan) for each in (self.fps, self.tps))
+        return fpr, tpr, np.concatenate([[np.inf], self.thresholds.astype(np.float64)])
+
+    def precision_recall_curve(self) -> tuple[Float64, Float64, NDArray[Any]]:
+        """Return precision, recall and ascending thresholds, to the end of the curve; recall is 1 without positives."""
+        decided = self.tps + self.fps
+        precision = np.divide(self.tps, decided, out=np.zeros(decided.size), where=decided != 0)
+        recall = _divide_by_last(self.tps, 1.0)
+        return np.append(precision[::-1], 1.0), np.append(recall[::-1], 0.0), self.thresholds[::-1].copy()
+
+
+def _divide_by_last(running: NDArray[Any], undefined: float) -> Float64:
+    """Divide running sums by their total, or return `undefined` for each where that is 0."""
+    return running / running[-1] if running.size and running[-1] > 0 else np.full(running.size, undefined)
+
+
+def add_up_steps(is_true: Bools, scores: NDArray[Any], weights: Float64 | None = None, *, spare: float = 0.0) -> Steps:
+    """Add up the weights of both classes down to each distinct score, of entries in descending order of their scores.
+
+    Without weights the sums are whole numbers; with them, `spare` is the weight of further negatives with score 0.
+    """
+    if spare and weights is not None:
+        place = np.searchsorted(-scores, 0.0)
+        is_true, scores, weights = (
+            np.insert(each, place, value) for each, value in ((is_true, False), (scores, 0.0), (weights, spare))
+        )
+    is_last = np.ones(scores.size, dtype=np.bool_)
+    is_last[:-1] = scores[1:] != scores[:-1]
+    last = np.flatnonzero(is_last)
+    if weights is None:
+        tps = np.cumsum(is_true, dtype=np.int64)[last]
+        return Steps(tps, last + 1 - tps, scores[last])
+    tps, fps = (np.cumsum(np.where(mask, weights, 0.0))[last] for mask in (is_true, ~is_true))
+    return Steps(tps, fps, scores[last])
+
+
+@dataclass(frozen=True, eq=False)
+class RocPoints:
+    """The entries above a threshold, at ever lower thresholds: as many points as a picture can show.
+
+    Attributes
+    ----------
+    false_positives, true_positives : int64 array [n]
+        The negatives and positives with at least a score; first none, last all.
+    average_precision : float
+        The sum over all thresholds of precision x the recall that is gained there; NaN without a positive.
+    """
+
+    false_positives: Int64
+    true_positives: Int64
+    average_precision: float
+
+    @property
+    def n_positive(self) -> int:
+        """The number of positives."""
+        return int(self.true_positives[-1])
+
+    @property
+    def n_negative(self) -> int:
+        """The number of negatives."""
+        return int(self.false_positives[-1])
+
+
+def roc_points(is_true: Bools, scores: Float64) -> RocPoints:
+    """Return the points of the curves of some entries, in any order; equal scores are one threshold."""
+    order = sort_by_score(scores)
+    steps = add_up_steps(is_true[order], scores[order])
+    true, false = (np.concatenate([[0], each]) for each in (steps.tps, steps.fps))
+    n_positive, n_negative = max(int(true[-1]), 1), max(int(false[-1]), 1)
+    precision = true[1:] / np.maximum(true[1:] + false[1:], 1)
+    average = float(np.sum(np.diff(true) * precision) / n_positive) if true[-1] else float("nan")
+    kept = _find_visible(true * RATE_STEPS // n_positive, false * RATE_STEPS // n_negative)
+    return RocPoints(false[kept], true[kept], average)
+
+
+def _find_visible(*rates: Int64) -> Int64:
+    """Return the points at which any rate has entered another step, the first ones and the last."""
+    changed = np.zeros(rates[0].size, dtype=np.bool_)
+    for each in rates:
+        changed[1:] |= each[1:] != each[:-1]
+    changed[: FIRST + 1] = changed[-1] = True
+    return np.flatnonzero(changed)

@@ -26,7 +26,6 @@ from xmceval.files.io.byteranges import MARK_BYTES, MOST_RANGES, RANGE_BYTES
 from xmceval.scoring.misalignment.sample import Sample
 from xmceval.scoring.options import Options
 from xmceval.scoring.partitions.plan import MOST_PARTS, PART_BYTES
-from xmceval.scoring.totals import merge
 
 ROW_BYTES = 2000  # of truth and predictions, as in Amazon-3M
 
@@ -148,7 +147,7 @@ def simulate():
     doubled, n = totals, n_rows
     start, n_merges = time.perf_counter(), 0
     while n < 10**10:
-        doubled, n, n_merges = merge(setup.program, doubled, doubled), 2 * n, n_merges + 1
+        doubled, n, n_merges = doubled.merge(doubled), 2 * n, n_merges + 1
     seconds = (time.perf_counter() - start) / n_merges
     result = setup.results([opened], [doubled])[0]
     same = all(result[name] == expected[name] for name in expected)

@@ -15,7 +15,7 @@ from hypothesis import example, given, settings, strategies as st
 
 import xmceval
 from xmceval.cli import cli
-from xmceval.files.logs.logs import read_log
+from xmceval.files.records.logs import read_log
 
 
 def naive(y_true, y_score, weight=None):

@@ -133,6 +133,7 @@ def test_per_query_files_of_other_tools_are_read(text):
         ("query,AP\n301,inf\n", "a.txt:2: expected a number, found 'inf'"),
         ("row,system,weight,P@1\n0,a,1,inf\n", "a.txt:2: expected a number, found 'inf'"),
         ("row,system,weight,P@1\n0,a,1,1\n0,a,1,0\n", "a.txt:3: row 0 of a appears twice"),
+        ("row,system,weight,P@1\n", "a.txt: has no values of rows"),
         ("row,system,weight,P@1\n0,a,1,1\n0,b,2,0\n", "a.txt:3: row 0 has weight 2, and 1 in a line above"),
         ("a,b\n1\r2,3\n", "cannot be read as CSV"),
         ("query,AP\n" + "0" * 200_000 + ",1\n", "cannot be read as CSV"),
@@ -148,6 +149,17 @@ def test_columns_of_saved_rows_may_be_in_any_order():
     Path("a.rows.csv").write_text("P@1,row,weight,system\n0.5,0,1,a\n1,0,1,b\n")
     table = read_row_values("a.rows.csv")
     assert (table.systems, table.metrics, table.values[0, :, 0, 0].tolist()) == (("a", "b"), ("P@1",), [0.5, 1.0])
+
+
+@pytest.mark.parametrize(("form", "line"), [("csv", 3), ("jsonl", 2)])
+def test_a_saved_row_that_appears_twice_is_refused_in_every_form(made, form, line):
+    truth, scores, options = made
+    xmceval.score(truth, scores["a"], **options, save_rows=f"a.{form}")
+    head, first, *others = Path(f"a.{form}").read_text().splitlines(keepends=True)
+    twice = [head, first, first, *others] if form == "csv" else [head, head, first, *others]
+    Path(f"a.{form}").write_text("".join(twice))
+    with pytest.raises(DataError, match=rf"a.{form}:{line}: row 0 of \S+ appears twice"):
+        read_row_values(f"a.{form}")
 
 
 @pytest.mark.parametrize("form", ["npz", "jsonl"])

@@ -9,7 +9,7 @@ from scipy.sparse import load_npz
 
 import xmceval
 from xmceval.cli import main
-from xmceval.files.writing.writtenformats import FORMATS
+from xmceval.files.writing.writtenformats import WRITTEN_FORMATS
 
 SCORES = "3 5\n3:0.5 1:2\n\n4:0.001\n"
 
@@ -91,7 +91,7 @@ def test_verbose_reports_what_was_read_and_written(capsys):
 def test_the_help_lists_every_form(capsys):
     assert run("convert", "--help") == 0
     listed = capsys.readouterr().out.partition("Forms:\n")[2].partition("\n\n")[0]
-    assert re.findall(r"^    (\w+)", listed, re.MULTILINE) == list(FORMATS)
+    assert re.findall(r"^    (\w+)", listed, re.MULTILINE) == list(WRITTEN_FORMATS)
 
 
 # Propensities

@@ -16,7 +16,7 @@ from xmceval.cli import main
 from xmceval.errors import DataError, UsageError
 from xmceval.files.opening import open_scores, open_truth
 from xmceval.files.writing.conversion import convert
-from xmceval.files.writing.writtenformats import FORMATS
+from xmceval.files.writing.writtenformats import WRITTEN_FORMATS
 from xmceval.kernels.text import writing as write
 from xmceval.rows.block import Scratch
 from xmceval.rows.checks import validated_scores
@@ -190,7 +190,7 @@ def test_nothing_is_left_of_a_file_that_breaks_off(tmp_path):
     [
         ("lists", True, "lists of labels cannot hold scores (hint: pass truth=True if these are true labels)"),
         ("npy", False, "a pair of npy files holds predictions, not truth (hint: pass to='npz')"),
-        ("csv", True, "unknown format 'csv'; expected one of " + ", ".join(FORMATS)),
+        ("csv", True, "unknown format 'csv'; expected one of " + ", ".join(WRITTEN_FORMATS)),
     ],
 )
 def test_a_format_that_cannot_hold_the_rows_is_refused(tmp_path, to, are_scores, message):

@@ -13,7 +13,7 @@ import xmceval
 from xmceval.cli import cli
 from xmceval.errors import DataError, UsageError
 from xmceval.files.io import chunks
-from xmceval.files.logs.logs import read_log
+from xmceval.files.records.logs import read_log
 
 ROWS = "7,0,0.1\n7,1,0.4\n8,1,0.3\n"
 

@@ -12,10 +12,8 @@ from support.files import LABELS, LEGACY, PREDS, SCORES, TRUTH, matrix, write
 from xmceval.errors import DataError
 from xmceval.files.arrays import npypairs, npz
 from xmceval.files.arrays.csr import coo_to_csr, csc_to_csr
-from xmceval.files.either import open_either
-from xmceval.files.opening import BINARY_KINDS, open_scores, open_truth
+from xmceval.files.opening import READERS, open_either, open_scores, open_truth
 from xmceval.files.sidecars.labelnames import read_names
-from xmceval.files.text.grammars import GRAMMARS
 from xmceval.rows.block import Scratch
 from xmceval.rows.matrices import matrices
 from xmceval.rows.matrices.matrices import as_scores
@@ -230,12 +228,12 @@ def test_coordinates_that_do_not_fit_are_refused(arrays, message):
         coo_to_csr("m", *map(np.array, parts), n_rows)
 
 
-def test_every_kind_of_binary_file_is_read_or_refused_with_a_hint():
-    assert all(kind.open is not None or kind.hint for kind in BINARY_KINDS)
-
-
-def test_every_grammar_can_be_truth_or_predictions():
-    assert all(grammar.roles and grammar.roles <= {"truth", "scores"} for grammar in GRAMMARS.values())
+def test_any_file_has_a_reader_and_no_signature_hides_another():
+    *signed, last = READERS
+    assert last.signature == b""
+    signatures = [reader.signature for reader in signed if reader.signature]
+    assert signatures == [reader.signature for reader in READERS[: len(signatures)]]
+    assert not [(a, b) for a in signatures for b in signatures if a is not b and a.startswith(b)]
 
 
 NAMES = {

@@ -17,7 +17,7 @@ from support.examples import examples
 import xmceval
 from xmceval.errors import UsageError
 from xmceval.files.opening import open_scores, open_truth
-from xmceval.files.sidecars.numberwriting import write_numbers
+from xmceval.files.sidecars.numbers import write_numbers
 from xmceval.files.writing import targets
 from xmceval.files.writing.conversion import convert
 from xmceval.rows.block import Scratch

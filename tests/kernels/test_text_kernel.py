@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from numba import config
 from support.examples import examples
 
-from xmceval.files.text.pairgrammar import parse_pairs
+from xmceval.files.text.grammars import parse_pairs
 from xmceval.kernels.text import anyline as text_kernel, lines as kernels, pairs as pairs_kernel
 from xmceval.rows.block import Rows, Scratch
 

@@ -14,7 +14,7 @@ from support.strategies import to_rows
 
 import xmceval
 from xmceval.errors import DataError, UsageError
-from xmceval.labels import idcounts, propensity
+from xmceval.labels import growing, propensity
 from xmceval.labels.counts import DENSE_IDS, LabelCounts
 from xmceval.labels.propensity import from_label_counts, from_values
 
@@ -273,9 +273,9 @@ def test_ids_from_2_to_the_27_are_merged_a_few_times_only(rng, monkeypatch):
         sizes.append(ids.size)
         return summed(ids, counts)
 
-    summed = idcounts.sum_by_id
-    monkeypatch.setattr(idcounts, "sum_by_id", sum_by_id)
-    monkeypatch.setattr(idcounts, "MERGE_ABOVE", 100)
+    summed = growing.sum_by_id
+    monkeypatch.setattr(growing, "sum_by_id", sum_by_id)
+    monkeypatch.setattr(growing, "MERGE_ABOVE", 100)
     parts = [(DENSE_IDS + rng.choice(10**6, 50, replace=False)).tolist() for _ in range(200)]
     labels, numbers = np.unique(np.concatenate(parts), return_counts=True)
     assert table_of(counted(*parts)) == dict(zip(labels.tolist(), numbers.tolist(), strict=True))

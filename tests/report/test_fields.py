@@ -14,7 +14,7 @@ import pytest
 import xmceval
 from xmceval.api.files.checktable import TableCheck
 from xmceval.api.groupauc import LogAUC
-from xmceval.files.formats.formattable import KNOWN
+from xmceval.files.formats.formattable import FORMATS
 from xmceval.inspection.file import FileInspection
 from xmceval.inspection.pair import PairInspection
 from xmceval.inspection.savedstate import StateInspection
@@ -197,8 +197,8 @@ RECORDS = [
     (Constants, datasetlist.CONSTANTS.fields, set()),
     (Split, datasetlist.SPLIT.fields, set()),
     (Published, datasetlist.PUBLISHED.fields, {"values"}),
-    (type(KNOWN["npz"]), formatlist.FORMAT.fields, set()),
-    (type(KNOWN["npz"].samples[0]), formatlist.SAMPLE.fields, set()),
+    (type(FORMATS["npz"]), formatlist.FORMAT.fields, set()),
+    (type(FORMATS["npz"].samples[0]), formatlist.SAMPLE.fields, set()),
 ]
 
 

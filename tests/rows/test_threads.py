@@ -85,6 +85,27 @@ def test_the_error_is_the_same_for_any_number_of_threads(
         assert expected == ("the file ends too early" if ends_in_error else "")
 
 
+@pytest.mark.parametrize("wrong", [range(500), range(0, 500, 2), range(499, 500), range(250, 260)])
+@pytest.mark.parametrize("stages", [1, 2])
+def test_a_row_is_worked_on_a_few_times_however_many_rows_are_wrong(wrong, stages):
+    n_worked = 0
+
+    def work(_, block):
+        nonlocal n_worked
+        rows = range(block.first_row, block.first_row + block.n_rows)
+        for stage in range(stages):  # as parsing ends before the labels and values of the first row are checked
+            for row in rows:
+                n_worked += 1
+                if row in wrong and row % stages == stage:
+                    raise Fault(row, f"row {row} is wrong")
+
+    message = message_of(engine.each_block, (each for each in [Rows(0, 500)]), Scratch, work, 1, all_faults=True)
+    listed = [f"row {row} is wrong" for row in wrong[:10]]
+    total = [f"{len(wrong):,} rows are wrong; these are the first 10"] if len(wrong) > 10 else []
+    assert message.splitlines() == listed + total
+    assert n_worked <= stages * 500 * 11  # the halves of halves of 500 rows, and the whole block before them
+
+
 CASES = {
     "a wrong row and too few rows": (TRUTH.replace("4:1", "4:-1"), PREDS.replace("4 5", "5 5") + "1:1\n"),
     "a wrong row and a wrong header": (TRUTH, PREDS.replace("4 5", "9 5").replace(".5 2", ".x 2")),

@@ -23,7 +23,6 @@ from xmceval.scoring.misalignment.alignment import Hits, measure_alignment
 from xmceval.scoring.misalignment.sample import NO_LABEL, SampledRows, hash_runs
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import compile_program
-from xmceval.scoring.totals import merge
 
 PROGRAM = compile_program(parse(["P@3"]))
 
@@ -124,10 +123,10 @@ def test_merged_samples_are_the_sample_of_both_in_any_order(rows, small_sample):
     parts = pickle.loads(pickle.dumps(parts))
     found = []
     for a, b, c in itertools.permutations(parts):
-        found += [merge(PROGRAM, merge(PROGRAM, a, b), c), merge(PROGRAM, a, merge(PROGRAM, b, c))]
+        found += [a.merge(b).merge(c), a.merge(b.merge(c))]
     assert all(same(each.tally.sample.rows(), found[0].tally.sample.rows()) for each in found)
     longest = int((scores > -np.inf).sum(axis=1).max())
-    assert {(each.tally.grades, each.tally.longest_row) for each in found} == {((1.0, 1.0), longest)}
+    assert {(tuple(each.tally.grades), each.tally.longest_row) for each in found} == {((1.0, 1.0), longest)}
     assert found[0].tally.sample.rows().numbers.size == 50
 
 

@@ -279,7 +279,7 @@ def test_shards_merge_to_the_same_bits(made):
     for ends in ((0, 150, 400), (0, 1, 399, 400)):
         merged = totals.empty(program, terms)
         for i, j in reversed(list(itertools.pairwise(ends))):
-            merged = totals.merge(program, merged, part(i, j))
+            merged = merged.merge(part(i, j))
         assert finish_totals(program, merged, terms).figures == whole
 
 

@@ -9,9 +9,8 @@ from support.strategies import cases, few, random_case, random_weights, to_csr
 import xmceval
 from xmceval.rows.block import Rows
 from xmceval.scoring.decided import decide
-from xmceval.scoring.per_label import labelcounters, labeltotals
-from xmceval.scoring.per_label.labelcounters import LabelCounters
-from xmceval.scoring.per_label.labeltotals import MOST_ROWS, LabelTotals
+from xmceval.scoring.per_label import labelcounters
+from xmceval.scoring.per_label.labelcounters import MOST_ROWS, LabelCounters
 
 RATES = {
     "specificity(average=macro)": "specificity",
@@ -60,8 +59,7 @@ def check_counts(limit, case, weights, empty_rows, rel):
     }
     cells = {f"{cell}({option})": i for i, cell in enumerate(("tp", "fp", "fn", "tn"))}
     with pytest.MonkeyPatch.context() as patch:
-        for module in (labelcounters, labeltotals):
-            patch.setattr(module, "DENSE_IDS", limit)
+        patch.setattr(labelcounters, "DENSE_IDS", limit)
         result = xmceval.score(
             to_csr(case.truth, case.n_labels), to_csr(case.scores, case.n_labels, np.float64), metrics=[*names, *cells],
             threshold=0.5, sample_weight=None if weights is None else own, empty_rows=empty_rows,
@@ -93,17 +91,17 @@ def full(n_rows, n_labels=4):
 def test_counters_widen_at_the_row_that_32_bits_cannot_count():
     counters = full(MOST_ROWS - 1)
     counters.add_decisions(ONE_ROW, decide(ONE_ROW, ONE_ROW, 0.5), NO_WEIGHTS)
-    assert (counters.totals().dense.dtype, counters.totals().rows) == (np.int32, MOST_ROWS)
+    assert (counters.table().counts.dtype, counters.table().rows) == (np.int32, MOST_ROWS)
     for n_rows in (1 << 31, (1 << 31) + 1):
         counters.add_decisions(ONE_ROW, decide(ONE_ROW, ONE_ROW, 0.5), NO_WEIGHTS)
-        assert counters.totals().dense.tolist() == [[n_rows] * 3, [0] * 3, [n_rows] * 3]
-        assert counters.totals().rows == n_rows
+        assert counters.table().counts.tolist() == [[n_rows] * 3, [0] * 3, [n_rows] * 3]
+        assert counters.table().rows == n_rows
 
 
 def test_counters_of_the_k_best_labels_widen_too():
     counters = full(MOST_ROWS)
     counters.add_ranked(ONE_ROW, np.array([[2, 1]]), np.array([2]), np.array([2]), NO_WEIGHTS)
-    assert counters.totals().dense.tolist() == [[1 << 31, MOST_ROWS, MOST_ROWS], [0, 1, 0], [1 << 31] * 3]
+    assert counters.table().counts.tolist() == [[1 << 31, MOST_ROWS, MOST_ROWS], [0, 1, 0], [1 << 31] * 3]
 
 
 @pytest.mark.parametrize(
@@ -112,20 +110,31 @@ def test_counters_of_the_k_best_labels_widen_too():
 @pytest.mark.parametrize("by_id", [False, True])
 def test_counters_that_together_exceed_32_bits_merge(monkeypatch, left, right, by_id):
     if by_id:  # totals are kept by id where few of many labels have a count
-        monkeypatch.setattr(labeltotals, "COMPACT_ABOVE", 1)
-        monkeypatch.setattr(labeltotals, "COMPACT_SHARE", 1)
-    assert bool(full(left).totals().ids.size) == by_id
+        monkeypatch.setattr(labelcounters, "COMPACT_ABOVE", 1)
+        monkeypatch.setattr(labelcounters, "COMPACT_SHARE", 1)
+    assert bool(full(left).table().ids.size) == by_id
     merged = full(left).merge(full(right))
     merged.add_decisions(ONE_ROW, decide(ONE_ROW, ONE_ROW, 0.5), NO_WEIGHTS)
-    totals = merged.totals().compact(always=True)
-    assert (totals.ids.tolist(), totals.sparse.tolist()) == ([0, 2], [[left + right + 1] * 3] * 2)
-    assert totals.rows == left + right + 1
+    arrays = merged.arrays()
+    assert (arrays["ids"].tolist(), arrays["counts"].tolist()) == ([0, 2], [[left + right + 1] * 3] * 2)
+    assert arrays["rows"].tolist() == [left + right + 1]
 
 
-def test_totals_stay_in_32_bits_as_long_as_they_fit():
-    def totals(count):
-        return LabelTotals(np.array([[count, 0, 1]], dtype=np.int32), np.empty(0, np.int64), np.empty((0, 3), np.int64))
-
+def test_counters_stay_in_32_bits_as_long_as_their_rows_fit():
     for left, right, dtype in ((MOST_ROWS - 1, 1, np.int32), (MOST_ROWS, 1, np.int64)):
-        dense = labeltotals.merge(totals(left), totals(right)).dense
-        assert (dense.dtype, dense.tolist()) == (dtype, [[left + right, 0, 2]])
+        counts = full(left).merge(full(right)).table().counts
+        assert (counts.dtype, counts[[0, 2]].tolist()) == (dtype, [[left + right] * 3] * 2)
+
+
+@pytest.mark.parametrize("limit", [1 << 27, 5])
+def test_counters_that_were_merged_share_no_array_with_those_before(monkeypatch, limit):
+    monkeypatch.setattr(labelcounters, "DENSE_IDS", limit)
+    wide = Rows(np.array([0, 2]), np.array([1, 7]), np.ones(2))
+    for other in (LabelCounters(9, 1), full(1, 9)):
+        one = full(3, 9)
+        before = one.arrays(), other.arrays()
+        for merged in (one.merge(other), other.merge(one)):
+            merged.add_decisions(wide, decide(wide, wide, 0.5), NO_WEIGHTS)
+            assert merged.arrays()["ids"].tolist() == [0, 1, 2, 7]
+        for old, new in zip(before, (one.arrays(), other.arrays()), strict=True):
+            assert all(np.array_equal(old[name], new[name]) for name in old)

@@ -13,6 +13,7 @@ from support.strategies import cases, to_csr
 
 import xmceval
 from xmceval.errors import DataError, UsageError
+from xmceval.labels.growing import counts_by_id
 from xmceval.metrics.cells import AVERAGES, OVER, ZEROS
 from xmceval.metrics.rates import RATES
 from xmceval.metrics.table import METRICS
@@ -21,7 +22,7 @@ from xmceval.rows.checks import validated_scores, validated_truth
 from xmceval.rows.matrices import matrices
 from xmceval.rows.width import UNKNOWN, Width
 from xmceval.scoring.decided import decide
-from xmceval.scoring.per_label import labelcells, labelcounters, labeltotals
+from xmceval.scoring.per_label import labelcells, labelcounters
 
 sk = pytest.importorskip("sklearn.metrics")
 
@@ -233,35 +234,30 @@ def counted(truth, scores, n_labels=UNKNOWN, cutoffs=(1, 3), weights=None):
     counters.add_ranked(
         true, ranked, np.diff(given.indptr), np.array(cutoffs), np.empty(0) if weights is None else weights
     )
-    return counters.totals()
+    return counters
 
 
 def same(left, right):
-    labels = [np.flatnonzero(each.dense.any(axis=1)) for each in (left, right)]
-    return (
-        np.array_equal(labels[0], labels[1])
-        and np.array_equal(left.dense[labels[0]], right.dense[labels[1]])
-        and np.array_equal(left.ids, right.ids)
-        and np.array_equal(left.sparse, right.sparse)
-        and (left.rows, left.bits) == (right.rows, right.bits)
-    )
+    pairs = zip(left.arrays().values(), right.arrays().values(), strict=True)
+    return all(np.array_equal(*pair) for pair in pairs) and left.table().bits == right.table().bits
 
 
 @pytest.mark.parametrize("limit", [1 << 27, 16])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_totals_of_shards_add_up_in_any_order(rng, monkeypatch, limit, weighted):
-    for module in (labelcounters, labeltotals):
-        monkeypatch.setattr(module, "DENSE_IDS", limit)
+    monkeypatch.setattr(labelcounters, "DENSE_IDS", limit)
     truth, scores = (csr_matrix(each[:60]) for each in random_problem(rng))
     weights = rng.random(60) if weighted else None
     whole = counted(truth, scores, weights=weights)
     parts = [slice(0, 11), slice(11, 12), slice(12, 60)]
     a, b, c = (counted(truth[p], scores[p], weights=None if weights is None else weights[p]) for p in parts)
-    merge, empty = labeltotals.merge, labelcounters.LabelCounters(0, 2, weighted=weighted).totals()
-    assert same(merge(merge(a, b), c), whole)
-    assert same(merge(a, merge(c, b)), whole)
-    assert same(merge(empty, a), a)
-    assert same(merge(a, empty), a)
+    empty = labelcounters.LabelCounters(UNKNOWN, 2, weighted=weighted)
+    assert same(a.merge(b).merge(c), whole)
+    assert same(a.merge(c.merge(b)), whole)
+    assert same(empty.merge(a), a)
+    assert same(a.merge(empty), a)
+    with pytest.raises(DataError, match="with and without sample weights"):
+        a.merge(labelcounters.LabelCounters(UNKNOWN, 2, weighted=not weighted))
 
 
 def test_labels_above_the_array_count_as_those_below(rng, monkeypatch):
@@ -279,17 +275,20 @@ def test_counts_kept_by_ids_are_those_of_the_array(rng, monkeypatch, weighted, l
     given = {"metrics": [*SAME_BITS, "macroP(over=largest)", "macroR(over=train)"], "threshold": 0.0, "by_frequency": 3}
     given |= {"counts": np.arange(1240) % 7, "n_train": 900, "sample_weight": rng.random(60) if weighted else None}
     expected = xmceval.score(*spread, **given)
-    for module in (labelcounters, labeltotals):
-        monkeypatch.setattr(module, "DENSE_IDS", limit)
-    monkeypatch.setattr(labeltotals, "COMPACT_ABOVE", 5)
-    monkeypatch.setattr(labeltotals, "CHUNK", 100)
+    monkeypatch.setattr(labelcounters, "DENSE_IDS", limit)
+    monkeypatch.setattr(labelcounters, "COMPACT_ABOVE", 5)
+    monkeypatch.setattr(labelcounters, "CHUNK", 100)
     found = xmceval.score(*spread, **given)
     assert found.estimates == expected.estimates
     assert [each.estimates for each in found.slices] == [each.estimates for each in expected.slices]
-    totals = counted(*spread)
-    assert len(totals.dense) == 0
-    assert totals.sparse.any(axis=1).all()
-    assert not (totals.ids % 31).any()
+    table = counted(*spread).table()
+    assert table.ids.size == len(table.counts) > 0
+    assert table.counts.any(axis=1).all()
+    assert not (table.ids % 31).any()
+    labels = np.arange(-31, 62, 31)[1:]
+    expected = [table.counts[table.ids == label].sum(axis=0).tolist() for label in labels]
+    assert table.at(labels).tolist() == expected
+    assert not table.at(labels + 1).any()
 
 
 EVERY_MEAN = [
@@ -304,8 +303,7 @@ EVERY_MEAN = [
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("limit", [1 << 27, 16])
 def test_how_many_labels_are_taken_at_once_has_no_effect(rng, monkeypatch, weighted, limit):
-    for module in (labelcounters, labeltotals):
-        monkeypatch.setattr(module, "DENSE_IDS", limit)
+    monkeypatch.setattr(labelcounters, "DENSE_IDS", limit)
     truth, scores = (csr_matrix(each[:60]) for each in random_problem(rng))
     given = {"metrics": EVERY_MEAN, "threshold": 0.0, "by_frequency": 3, "counts": np.arange(40) % 7, "n_train": 900}
     given["sample_weight"] = rng.random(60) if weighted else None
@@ -330,32 +328,42 @@ def test_the_order_of_labels_in_a_row_has_no_effect(rng, empty_rows):
     assert xmceval.score(truth, shuffled, **given).estimates == xmceval.score(truth, scores, **given).estimates
 
 
-def test_totals_by_ids_add_up_with_arrays(rng, monkeypatch):
+def by_ids(counters):
+    """Return the same counts, of which none is in the array."""
+    copied = labelcounters.LabelCounters(UNKNOWN, 2)
+    ids, counts = (counters.arrays()[name] for name in ("ids", "counts"))
+    copied._dense, copied._high = copied._dense[:0], counts_by_id(ids, counts)
+    copied._rows, copied._n_labels = counters._rows, counters._n_labels
+    return copied
+
+
+def test_counts_by_ids_add_up_with_arrays(rng, monkeypatch):
+    monkeypatch.setattr(labelcounters, "COMPACT_SHARE", 1)
     truth, scores = (csr_matrix(each[:60]) for each in random_problem(rng))
-    whole = counted(truth, scores).compact(always=True)
+    whole = counted(truth, scores)
     parts = [counted(truth[p], scores[p]) for p in (slice(0, 3), slice(3, 12), slice(12, 60))]
     for which in range(8):
-        a, b, c = (part.compact(always=True) if which >> i & 1 else part for i, part in enumerate(parts))
-        for added in (labeltotals.merge(labeltotals.merge(a, b), c), labeltotals.merge(a, labeltotals.merge(c, b))):
-            assert same(added.compact(always=True), whole)
+        a, b, c = (by_ids(part) if which >> i & 1 else part for i, part in enumerate(parts))
+        for added in (a.merge(b).merge(c), a.merge(c.merge(b))):
+            assert same(added, whole)
 
 
 def test_counters_grow_past_the_largest_label_where_no_input_declares_it():
     rows = Rows(np.array([0, 1]), np.array([3_000_000]), np.ones(1))
     counters = labelcounters.LabelCounters(UNKNOWN, 1)
     counters.add_decisions(rows, decide(rows, rows, 0.5), np.empty(0))
-    totals = counters.totals()
-    assert totals.dense.shape == (3_000_001, 3)
-    assert totals.dense[-1].tolist() == [1, 1, 1]
+    table = counters.table()
+    assert table.counts.shape == (3_000_001, 3)
+    assert table.counts[-1].tolist() == [1, 1, 1]
 
 
 def test_totals_of_few_among_many_labels_are_by_ids():
     rows = Rows(np.array([0, 2]), np.array([7, 9_000_000]), np.ones(2))
     counters = labelcounters.LabelCounters(UNKNOWN, 1)
     counters.add_decisions(rows, decide(rows, rows, 0.5), np.empty(0))
-    totals = counters.totals()
-    assert (totals.dense.shape, totals.ids.tolist()) == ((0, 3), [7, 9_000_000])
-    assert totals.sparse.tolist() == [[1, 1, 1]] * 2
+    table = counters.table()
+    assert table.ids.tolist() == [7, 9_000_000]
+    assert table.counts.tolist() == [[1, 1, 1]] * 2
 
 
 def test_weights_beyond_exact_sums_are_refused(monkeypatch):

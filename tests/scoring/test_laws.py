@@ -237,7 +237,7 @@ def totals_of(program, truth, scores, inverse, **options):
 
 def words(one):
     """Return every number of some totals."""
-    sums = [(part.sums.tolist(), part.left_out.tolist(), part.unscored_true) for part in one.parts]
+    sums = [(part.sums.tolist(), part.left_out.tolist(), part.true.tolist()) for part in one.parts]
     return sums, one.tally.counts.tolist(), one.tally.explicit_zeros, one.tally.filtered
 
 
@@ -264,7 +264,7 @@ def test_shards_merge_to_the_same_bits_in_any_order(made, sharded, seed):
     parts = [part(i, j) for i, j in itertools.pairwise(ends)]
     merged = totals.empty(program, terms)
     for i in rng.permutation(len(parts)):
-        merged = totals.merge(program, merged, parts[i])
+        merged = merged.merge(parts[i])
     assert same(merged, expected)
     assert finish_totals(program, merged, terms).figures == finish_totals(program, expected, terms).figures
 
@@ -272,21 +272,17 @@ def test_shards_merge_to_the_same_bits_in_any_order(made, sharded, seed):
 def test_merge_is_associative_and_commutative_with_empty_as_identity(sharded):
     program, terms, _, part = sharded
     a, b, c = part(0, 11), part(11, 12), part(12, 40)
-
-    def merge(left, right):
-        return totals.merge(program, left, right)
-
-    assert same(merge(merge(a, b), c), merge(a, merge(b, c)))
-    assert same(merge(a, b), merge(b, a))
-    assert same(merge(a, totals.empty(program, terms)), a)
-    assert same(merge(totals.empty(program, terms), a), a)
+    assert same(a.merge(b).merge(c), a.merge(b.merge(c)))
+    assert same(a.merge(b), b.merge(a))
+    assert same(a.merge(totals.empty(program, terms)), a)
+    assert same(totals.empty(program, terms).merge(a), a)
 
 
 def test_merge_changes_neither_of_its_arguments(sharded):
-    program, _, _, part = sharded
+    *_, part = sharded
     a, b = part(0, 11), part(11, 40)
     before = words(a), words(b)
-    totals.merge(program, a, b)
+    a.merge(b)
     assert (words(a), words(b)) == before
 
 

@@ -12,8 +12,13 @@ from xmceval.metrics.entry import Norm
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
+from xmceval.rows.width import Width
+from xmceval.scoring.batch import Terms
+from xmceval.scoring.mergeable import Mergeable
 from xmceval.scoring.program import KINDS, compile_program
+from xmceval.scoring.tasks.judged import Judged
 from xmceval.scoring.tasks.labelwise import Labelwise
+from xmceval.scoring.tasks.task import TREATMENTS, RowTask, Task
 
 
 def measures(name):
@@ -21,9 +26,9 @@ def measures(name):
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_each_measure_is_taken_by_one_kind_of_task(name):
+def test_each_measure_is_computed_by_one_kind_of_task(name):
     for measure in measures(name):
-        assert sum(kind.takes(measure) for kind in KINDS) == 1, str(measure)
+        assert sum(kind.computes(measure) for kind in KINDS) == 1, str(measure)
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -64,6 +69,29 @@ def test_a_whole_list_takes_only_discounts_that_there_are():
 def test_no_metric_is_refused():
     with pytest.raises(UsageError, match="no metric was requested"):
         compile_program([])
+
+
+EVERY_MEASURE = [measure for name in METRICS for measure in measures(name)]
+TASKS = compile_program(list(dict.fromkeys(EVERY_MEASURE))).tasks
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: type(task).__name__)
+def test_what_a_task_declares_is_what_it_has(task):
+    kind = type(task)
+    assert task.has_bins == (kind.finish_bins is not Task.finish_bins)
+    assert task.has_remarks == (kind.remarks is not Task.remarks)
+    part = task.empty(Terms(width=Width(5, "the test")))
+    assert isinstance(part, Mergeable)
+    assert {field.name for field in part.fields} <= set(vars(part))
+    assert not task.counts_unscored or part.true.tolist() == [0, 0]
+    assert not isinstance(task, RowTask) or part.left_out.tolist() == [0] * len(task.measures)
+    assert set(task.tied_by_label) <= set(TREATMENTS)
+    assert {measure for tied in task.tied_by_label.values() for measure in tied} <= set(task.measures)
+
+
+def test_only_the_program_that_counts_judged_labels_asks_for_stored_zeros():
+    for task in TASKS:
+        assert replace(compile_program(parse("P@1")), tasks=(task,)).needs_zeros == isinstance(task, Judged)
 
 
 def test_a_program_can_be_pickled():

@@ -19,7 +19,7 @@ from xmceval.scoring.states.state import State
 from xmceval.scoring.states.statedocument import as_document, restore
 from xmceval.scoring.states.stateparts import Part
 from xmceval.scoring.sums import Sums
-from xmceval.scoring.totals import GRADES, Tally
+from xmceval.scoring.totals import GRADES, LARGEST_LABEL, Tally
 
 TOP = int(LARGEST_TOP) // MOST_STATES
 LOW = st.integers(0, (1 << WORD) - 1) | st.sampled_from([0, 1, (1 << 32) - 1, 1 << 32, (1 << WORD) - 1])
@@ -68,12 +68,12 @@ def test_marks_show_the_least_and_the_greatest_of_all_states():
 @pytest.mark.parametrize("grades", [(1.0, 1.0), (2.0, GRADES - 1.0), (0.0, 2.0**40)])
 def test_grades_up_to_31_and_powers_of_two_survive_sums(grades):
     tally, summed = Tally(1), Tally(1)
-    tally.grades, tally.explicit_zeros = grades, 7
+    tally.combine(grades=np.array(grades), whole=np.array([7, 3, 0, 0, 0, 0]))
     summed.fill_limbs(tally.limbs() * 3 + Tally(1).limbs())
-    assert (summed.grades, summed.explicit_zeros) == (grades, 21)
-    tally.grades = (33.0, 1000.0)
+    assert (tuple(summed.grades), summed.explicit_zeros, summed.largest_label) == (grades, 21, -1)
+    tally.grades = np.array([33.0, 1000.0])
     summed.fill_limbs(tally.limbs())
-    assert summed.grades == (32.0, 512.0)
+    assert tuple(summed.grades) == (32.0, 512.0)
 
 
 @pytest.mark.parametrize("is_weighted", [False, True])
@@ -81,11 +81,11 @@ def test_counters_by_label_add_up_over_a_million_states(is_weighted):
     counters, summed = (LabelCounters(5, 2, weighted=is_weighted) for _ in range(2))
     counters._dense[3, 1], counters._rows, counters._n_labels = 2**31 - 1, 2**31 - 1, 4
     summed.fill_limbs(counters.limbs() * MOST_STATES)
-    totals = summed.totals()
-    assert (totals.rows, totals.dense[3, 1], len(totals.dense)) == (MOST_STATES * (2**31 - 1),) * 2 + (4,)
-    assert totals.dense.dtype == np.int64
+    table = summed.table()
+    assert (table.rows, table.counts[3, 1], len(table.counts)) == (MOST_STATES * (2**31 - 1),) * 2 + (4,)
+    assert table.counts.dtype == np.int64
     summed.fill_limbs(counters.limbs())
-    assert summed.totals().dense.dtype == (np.int64 if is_weighted else np.int32)
+    assert summed.table().counts.dtype == (np.int64 if is_weighted else np.int32)
 
 
 def test_weights_beyond_the_room_of_counters_are_refused():
@@ -190,10 +190,10 @@ def test_warnings_are_kept_once_in_an_order_of_their_own():
 def test_a_state_of_an_unknown_number_of_labels_takes_that_of_another():
     known = make_state("a", slice(4), metrics="P@1")
     unknown = replace(known, name="b", terms=replace(known.terms, width=type(known.terms.width)()))
-    unknown.totals.tally.largest_label = 5
+    unknown.totals.tally.whole[LARGEST_LABEL] = 5
     for merged in (known.merge(unknown), unknown.merge(known)):
         assert merged.terms.width.n_labels == 6
-    unknown.totals.tally.largest_label = 6
+    unknown.totals.tally.whole[LARGEST_LABEL] = 6
     for pair in ((known, unknown), (unknown, known)):
         with pytest.raises(DataError, match="b has label 6, but a only 6 labels"):
             pair[0].merge(pair[1])

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError, counted, escaped, warn
 from xmceval.files.io.paths import to_path
-from xmceval.files.logs.logcolumns import parse_columns
-from xmceval.files.logs.logs import read_log
+from xmceval.files.records.logs import parse_columns, read_log
 from xmceval.report.pictures import AUC, check_kinds, draw
 from xmceval.rows.block import Float64
 from xmceval.rows.matrices.storage import comparable

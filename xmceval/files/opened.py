@@ -1,12 +1,15 @@
-"""Opened files: the request that a reader gets, and the rows and facts that it returns."""
+"""Opened files: the head of the file and the request that a reader gets, the rows and facts that it returns."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from xmceval.errors import UsageError, argument
+from xmceval.files.formats.format import Format
 from xmceval.files.io.limits import MAX_LINE
+from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.ranking.judgments import Judgments
 from xmceval.files.sidecars.labelnames import Names
 from xmceval.rows.block import Source
@@ -54,6 +57,21 @@ class Request:
 
 
 @dataclass(frozen=True)
+class Head:
+    """The first bytes of a file, and whether these are all of it."""
+
+    path: Path
+    content: bytes
+    is_whole: bool
+
+    @property
+    def lines(self) -> list[bytes]:
+        """The whole lines of text, without a byte order mark."""
+        lines = self.content.removeprefix(UTF8_BOM).split(b"\n")
+        return lines if self.is_whole else lines[:-1]
+
+
+@dataclass(frozen=True)
 class Opened:
     """An opened file: its rows, and the facts inferred from its content.
 
@@ -61,8 +79,7 @@ class Opened:
     ----------
     source : Source
         The rows.
-    format : str
-        The name of the format, a key of KNOWN.
+    format : Format
     facts : tuple of str
         What people are told of it, in words: its title, with what was inferred of the format, and further facts.
     role : {"truth", "scores"}
@@ -80,7 +97,7 @@ class Opened:
     """
 
     source: Source
-    format: str
+    format: Format
     facts: tuple[str, ...]
     role: Role
     is_held: bool = False

@@ -1,19 +1,21 @@
-"""Opening files: the content tells the kind of file, and a reader of that kind returns a source of rows."""
+"""Opening files: READERS are tried in turn, and the one that recognizes the content returns a source of rows."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from xmceval.errors import DataError
 from xmceval.files.arrays.npypairs import is_pair, open_npy, open_pair
 from xmceval.files.io import signatures
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.paths import to_path
-from xmceval.files.io.pipes import claim_pipe, copy_pipe, is_copied
+from xmceval.files.io.pipes import claim_pipe, copy_pipe, is_copied, is_started
 from xmceval.files.io.streams import read_first_bytes
-from xmceval.files.opened import Opened, Request
+from xmceval.files.opened import Head, Opened, Request
 from xmceval.files.ranking.judgments import Judgments
 from xmceval.files.ranking.trec import open_trec
 from xmceval.files.records.jsonarray import open_json_array
@@ -24,48 +26,9 @@ from xmceval.files.text.textsource import open_text
 
 HEAD_BYTES = 1 << 16
 
+JSON_HEAD_BYTES = 1 << 20
 
-@dataclass(frozen=True)
-class BinaryKind:
-    """A kind of file with a signature: either `open` reads it, or it is refused with a hint."""
-
-    signature: bytes
-    name: str
-    open: Callable[[Path, Request], Opened] | None = None
-    hint: str = ""
-
-
-def _open_npz(path: Path, request: Request) -> Opened:
-    from xmceval.files.arrays.npz import open_npz
-
-    return open_npz(path, request)
-
-
-def _open_mat(path: Path, request: Request) -> Opened:
-    from xmceval.files.arrays.mat import open_mat
-
-    return open_mat(path, request)
-
-
-def _open_parquet(path: Path, request: Request) -> Opened:
-    from xmceval.files.records.parquet import open_parquet
-
-    return open_parquet(path, request)
-
-
-_SAVE = "save the matrix with scipy.sparse.save_npz"
-_RECODE = "convert it with iconv -f UTF-16 -t UTF-8"
-
-BINARY_KINDS = (
-    BinaryKind(signatures.ZIP, "an npz file", _open_npz),
-    BinaryKind(signatures.NPY, "an npy file", open_npy),
-    BinaryKind(signatures.MATLAB, "a MATLAB file", _open_mat),
-    BinaryKind(signatures.PARQUET, "a Parquet file", _open_parquet),
-    BinaryKind(signatures.PICKLE, "a pickle, which runs code when it is loaded", hint=_SAVE),
-    BinaryKind(signatures.HDF5, "an HDF5 file", hint=_SAVE),
-    BinaryKind(signatures.EMPTY_ZIP, "an empty zip archive", hint=_SAVE),
-    *(BinaryKind(bom, "UTF-16 text", hint=_RECODE) for bom in signatures.UTF16_BOMS),
-)
+_TARGETS = re.compile(rb'"target_ind"\s*:')
 
 
 def open_truth(
@@ -132,6 +95,32 @@ def open_scores(
     return open_as(path, request)
 
 
+def open_either(
+    path: str | Path, kind: str | None = None, *, names: Names | None = None, max_line: int = MAX_LINE
+) -> Opened:
+    """Open a file as `kind`, ``truth`` or ``scores``, or without it as whichever it can be.
+
+    Raises
+    ------
+    DataError
+        A missing, empty or unknown kind of file.
+    """
+    path = to_path(path)
+    claim_pipe(path)
+    truth, scores = Request("truth", names, max_line=max_line), Request("scores", names, max_line=max_line)
+    if kind == "truth" or (kind is None and _is_json_truth(path)):
+        return open_as(path, truth)
+    try:
+        return open_as(path, scores)
+    except DataError as error:
+        if kind == "scores" or is_started(path):
+            raise
+        try:
+            return open_as(path, truth)
+        except DataError:
+            raise error from None
+
+
 def open_as(path: Path, request: Request) -> Opened:
     """Open a file, or a pipe that was claimed before, as what a request says.
 
@@ -149,19 +138,81 @@ def open_as(path: Path, request: Request) -> Opened:
 
 
 def _open(path: Path, request: Request) -> Opened:
-    head = read_first_bytes(path, HEAD_BYTES)
-    if not head:
+    content = read_first_bytes(path, HEAD_BYTES)
+    if not content:
         raise DataError(f"{path}: the file is empty")
-    for kind in BINARY_KINDS:
-        if head.startswith(kind.signature):
-            if kind.open is None:
-                raise DataError(f"{path}: is {kind.name}; expected UTF-8 text, npz or npy (hint: {kind.hint})")
-            return kind.open(path, request)
-    is_whole = len(head) < HEAD_BYTES
-    return (
-        open_matrix_market(path, request, head)
-        or open_json_array(path, request, head)
-        or open_trec(path, request, head, is_whole=is_whole)
-        or open_triples(path, request, head, is_whole=is_whole)
-        or open_text(path, request)
-    )
+    head = Head(path, content, is_whole=len(content) < HEAD_BYTES)
+    readers = (reader.open for reader in READERS if content.startswith(reader.signature))
+    return next(opened for open_file in readers if (opened := open_file(head, request)) is not None)
+
+
+def _is_json_truth(path: Path) -> bool:
+    """Return whether a file has JSON lines of true labels, even if some of them are wrong."""
+    try:
+        head = read_first_bytes(path, JSON_HEAD_BYTES).removeprefix(signatures.UTF8_BOM).lstrip()
+    except DataError:  # a pair of npy files by their stem, or an error that opening reports
+        return False
+    return head.startswith(b"{") and _TARGETS.search(head) is not None
+
+
+class Reader(NamedTuple):
+    """A reader of one or more formats, for files that begin with a signature.
+
+    `open` returns None for a file of another format, or refuses it with a hint.
+    """
+
+    signature: bytes
+    open: Callable[[Head, Request], Opened | None]
+
+
+def _open_npz(head: Head, request: Request) -> Opened:
+    from xmceval.files.arrays.npz import open_npz
+
+    return open_npz(head.path, request)
+
+
+def _open_npy(head: Head, request: Request) -> Opened:
+    return open_npy(head.path, request)
+
+
+def _open_mat(head: Head, request: Request) -> Opened:
+    from xmceval.files.arrays.mat import open_mat
+
+    return open_mat(head.path, request)
+
+
+def _open_parquet(head: Head, request: Request) -> Opened:
+    from xmceval.files.records.parquet import open_parquet
+
+    return open_parquet(head.path, request)
+
+
+def _open_text(head: Head, request: Request) -> Opened:
+    return open_text(head.path, request)
+
+
+def _refuse(name: str, hint: str) -> Callable[[Head, Request], None]:
+    def refuse(head: Head, _: Request) -> None:
+        raise DataError(f"{head.path}: is {name}; expected UTF-8 text, npz or npy (hint: {hint})")
+
+    return refuse
+
+
+_SAVE = "save the matrix with scipy.sparse.save_npz"
+_RECODE = "convert it with iconv -f UTF-16 -t UTF-8"
+
+READERS = (  # in the order in which they are tried: the last one reads any text
+    Reader(signatures.ZIP, _open_npz),
+    Reader(signatures.NPY, _open_npy),
+    Reader(signatures.MATLAB, _open_mat),
+    Reader(signatures.PARQUET, _open_parquet),
+    Reader(signatures.PICKLE, _refuse("a pickle, which runs code when it is loaded", _SAVE)),
+    Reader(signatures.HDF5, _refuse("an HDF5 file", _SAVE)),
+    Reader(signatures.EMPTY_ZIP, _refuse("an empty zip archive", _SAVE)),
+    *(Reader(mark, _refuse("UTF-16 text", _RECODE)) for mark in signatures.UTF16_BOMS),
+    Reader(b"", open_matrix_market),
+    Reader(b"", open_json_array),
+    Reader(b"", open_trec),
+    Reader(b"", open_triples),
+    Reader(b"", _open_text),
+)

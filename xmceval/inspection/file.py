@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from xmceval.errors import Fault, argument, counted
-from xmceval.files.either import open_either
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.paths import as_input, to_path
+from xmceval.files.opening import open_either
 from xmceval.files.sidecars.labelnames import Names
 from xmceval.inspection.tally import MAX_FAULTS, FileTally, Spread, spread_of_labels, spread_of_rows, tally_rows
 from xmceval.rows.block import Int64, Scratch, Source
@@ -173,7 +173,7 @@ def inspect_file(
         faults=tuple(faults[:MAX_FAULTS]),
         warnings=tuple(source.warnings),
         are_ranks=are_ranks,
-        format=opened.format,
+        format=opened.format.name,
         **tally.counts._asdict(),
     )
 

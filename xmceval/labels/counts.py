@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.kernels.metrics import counts as kernels
-from xmceval.labels.idcounts import IdCounts
+from xmceval.labels.growing import no_counts
 from xmceval.rows.block import Block, Int64, Scratch, Source
 from xmceval.rows.checks import validated_truth
 from xmceval.rows.progress import phase
@@ -59,7 +59,7 @@ class LabelCounts:
         self.n_labels = 0  # the largest label seen + 1
         size = min(n_labels, DENSE_IDS)
         self._low_bytes, self._wraps = np.zeros(size, dtype=np.uint8), np.zeros(size, dtype=np.int32)
-        self._high = IdCounts.empty(1)
+        self._high = no_counts(1)
 
     def add(self, n_rows: int, indices: Int64) -> None:
         """Count some rows, given the labels of all of them."""
@@ -82,7 +82,7 @@ class LabelCounts:
                 sums = self._low_bytes[some].astype(np.int32) + other._low_bytes[some]
                 self._low_bytes[some] = sums & 255
                 self._wraps[some] += other._wraps[some] + (sums >> 8)
-        self._high.add(*other._high.table())
+        self._high.add(*other._high.columns())
 
     def table(self) -> tuple[Int64, NDArray[np.integer[Any]]]:
         """Return (ids, counts): ids is empty where counts is indexed by the label itself."""
@@ -93,7 +93,7 @@ class LabelCounts:
         low = np.union1d(np.flatnonzero(low_bytes), np.flatnonzero(wraps))
         if self.n_labels <= min(size, 64 * low.size):
             return np.empty(0, dtype=np.int64), wraps * np.int32(256) + low_bytes
-        ids, counts = self._high.table()
+        ids, counts = self._high.columns()
         low_counts = wraps[low] * np.int32(256) + low_bytes[low]
         return np.concatenate([low, ids]), np.concatenate([low_counts, counts[:, 0]])
 

@@ -38,45 +38,13 @@ class Cells:
 Rate = Callable[[Cells, float], tuple[Fraction, ...]]
 
 
-def _precision(cells: Cells, beta: float) -> tuple[Fraction, ...]:  # noqa: ARG001 - rates share one signature
-    return ((cells.tp, cells.tp + cells.fp),)
-
-
-def _recall(cells: Cells, beta: float) -> tuple[Fraction, ...]:  # noqa: ARG001
-    return ((cells.tp, cells.tp + cells.fn),)
-
-
 def _f_measure(cells: Cells, beta: float) -> tuple[Fraction, ...]:
     square = beta * beta
     numerator = (1 + square) * cells.tp
     return ((numerator, numerator + square * cells.fn + cells.fp),)
 
 
-def _jaccard(cells: Cells, beta: float) -> tuple[Fraction, ...]:  # noqa: ARG001
-    return ((cells.tp, cells.tp + cells.fn + cells.fp),)
-
-
-def _specificity(cells: Cells, beta: float) -> tuple[Fraction, ...]:  # noqa: ARG001
-    return ((cells.tn, cells.tn + cells.fp),)
-
-
-def _fall_out(cells: Cells, beta: float) -> tuple[Fraction, ...]:  # noqa: ARG001
-    return ((cells.fp, cells.tn + cells.fp),)
-
-
-def _accuracy(cells: Cells, beta: float) -> tuple[Fraction, ...]:  # noqa: ARG001
-    return ((cells.tp + cells.tn, cells.tp + cells.fp + cells.fn + cells.tn),)
-
-
-def _hamming(cells: Cells, beta: float) -> tuple[Fraction, ...]:  # noqa: ARG001
-    return ((cells.fp + cells.fn, cells.tp + cells.fp + cells.fn + cells.tn),)
-
-
-def _balanced_accuracy(cells: Cells, beta: float) -> tuple[Fraction, ...]:
-    return (*_recall(cells, beta), *_specificity(cells, beta))
-
-
-def _matthews(cells: Cells, beta: float) -> tuple[Fraction, ...]:  # noqa: ARG001
+def _matthews(cells: Cells, _: float) -> tuple[Fraction, ...]:
     covariance = cells.tp * cells.tn - cells.fp * cells.fn
     deviations = np.sqrt((cells.tp + cells.fp) * (cells.tn + cells.fn))
     return ((covariance, deviations * np.sqrt((cells.tp + cells.fn) * (cells.tn + cells.fp))),)
@@ -84,15 +52,15 @@ def _matthews(cells: Cells, beta: float) -> tuple[Fraction, ...]:  # noqa: ARG00
 
 RATES: Mapping[str, Rate] = MappingProxyType(
     {
-        "precision": _precision,
-        "recall": _recall,
+        "precision": lambda cells, _: ((cells.tp, cells.tp + cells.fp),),
+        "recall": lambda cells, _: ((cells.tp, cells.tp + cells.fn),),
         "F": _f_measure,
-        "Jaccard": _jaccard,
-        "specificity": _specificity,
-        "fall-out": _fall_out,
-        "accuracy": _accuracy,
-        "hamming": _hamming,
-        "balanced": _balanced_accuracy,
+        "Jaccard": lambda cells, _: ((cells.tp, cells.tp + cells.fn + cells.fp),),
+        "specificity": lambda cells, _: ((cells.tn, cells.tn + cells.fp),),
+        "fall-out": lambda cells, _: ((cells.fp, cells.tn + cells.fp),),
+        "accuracy": lambda cells, _: ((cells.tp + cells.tn, cells.tp + cells.fp + cells.fn + cells.tn),),
+        "hamming": lambda cells, _: ((cells.fp + cells.fn, cells.tp + cells.fp + cells.fn + cells.tn),),
+        "balanced": lambda cells, _: ((cells.tp, cells.tp + cells.fn), (cells.tn, cells.tn + cells.fp)),
         "matthews": _matthews,
     }
 )

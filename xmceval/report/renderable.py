@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from xmceval.files.writing.wholetext import save_text
+from xmceval.files.writing.targets import save_text
 from xmceval.report.forms.layout import DEFAULT, WIDTH, Layout
 
 if TYPE_CHECKING:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any, TypeVar, cast
 
 from xmceval.errors import DataError, Fault
@@ -15,34 +16,32 @@ COUNTED = 1000  # reading stops when this many have been found
 
 
 def further_faults(state: State, item: Item, work: Callable[[State, Item], None], fault: Fault) -> list[Fault]:
-    """Work on the rows before and after a faulty one: return what else is wrong in the same blocks.
+    """Work again on an item that has a faulty row: return what else is wrong in its blocks, one fault per row."""
+    blocks = item if isinstance(item, tuple) else (item,)
 
-    The rows before it may be faulty too: a block is parsed to its end before its labels and values are checked.
-    """
-    blocks: tuple[Any, ...] = item if isinstance(item, tuple) else (item,)
-    others: list[Fault] = []
-    last: Fault | None = fault
-    while last is not None and len(others) < COUNTED:
-        n_before = last.row - blocks[0].first_row
-        if not 0 <= n_before < blocks[0].n_rows:
-            break
-        if n_before:
-            before = tuple(block.take(n_before) for block in blocks)
-            head = cast(Item, before if isinstance(item, tuple) else before[0])
-            first = _fault_of(state, head, work)
-            if first is not None:
-                others += [first, *further_faults(state, head, work, first)]
-        for block in blocks:
-            block.take(1)
-        last = _fault_of(state, item, work) if blocks[0].n_rows else None
-        others += [] if last is None else [last]
-    return others
+    def work_on(some: tuple[Any, ...]) -> None:
+        work(state, cast(Item, some if isinstance(item, tuple) else some[0]))
+
+    return list(islice((each for each in _find_faults(blocks, work_on) if each.row != fault.row), COUNTED))
 
 
-def _fault_of(state: State, item: Item, work: Callable[[State, Item], None]) -> Fault | None:
-    """Return the first fault of an item, if it has one."""
+def _find_faults(blocks: tuple[Any, ...], work_on: Callable[[tuple[Any, ...]], None]) -> Iterator[Fault]:
+    """Yield the fault of each wrong row: halves are searched, so that many wrong rows cost little more than one."""
+    n_rows, first_row = blocks[0].n_rows, blocks[0].first_row
+    fault = _fault_of(blocks, work_on)
+    if fault is None or not first_row <= fault.row < first_row + n_rows:
+        return
+    if n_rows == 1:
+        yield fault
+        return
+    yield from _find_faults(tuple(block.take(n_rows // 2) for block in blocks), work_on)
+    yield from _find_faults(blocks, work_on)
+
+
+def _fault_of(blocks: tuple[Any, ...], work_on: Callable[[tuple[Any, ...]], None]) -> Fault | None:
+    """Return the first fault of some rows, if there is one."""
     try:
-        work(state, item)
+        work_on(blocks)
     except Fault as fault:
         return fault
     except DataError:  # of no row: reported only where nothing else is wrong

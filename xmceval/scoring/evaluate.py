@@ -97,7 +97,7 @@ def select_scores(program: Program, terms: Terms, scores: Source) -> Source:
 
 def rows_at_once(program: Program, runs: Sequence[Run]) -> int:
     """Return how many rows make MOST_NUMBERS numbers: those of a ranking, and those of the task with the most."""
-    most = max(task.numbers_per_row(run.terms) for run in runs for task in program.tasks)
+    most = max((n for run in runs for n in program.numbers_per_row(run.terms)), default=0)
     return max(MOST_NUMBERS // (2 * (program.deepest + 1) + most), 1)
 
 

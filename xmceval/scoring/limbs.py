@@ -77,7 +77,7 @@ def split_like(limbs: Int64, sizes: Sequence[int]) -> list[Int64]:
     """
     if limbs.size != sum(sizes):
         raise ValueError(f"{limbs.size} limbs, expected {sum(sizes)}")
-    return np.split(limbs, np.cumsum(sizes)[:-1])
+    return np.split(limbs, np.cumsum(sizes))[:-1]
 
 
 def mark(place: int | None, n_places: int) -> Int64:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,7 @@ from xmceval.errors import UsageError, listed
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Int64
 from xmceval.rows.checks import LARGEST_EXPONENT, LARGEST_GRADE
+from xmceval.scoring.batch import Terms
 from xmceval.scoring.tasks.calibration import Calibration, Squares
 from xmceval.scoring.tasks.decisions import Decisions
 from xmceval.scoring.tasks.judged import Judged
@@ -73,10 +74,14 @@ class Program:
         """Whether any task looks at the scores of all labels, not only at the ranking and the ties at its end."""
         return any(task.needs_scores for task in self.tasks)
 
+    def numbers_per_row(self, terms: Terms) -> Iterator[int]:
+        """Yield how many numbers each task makes of a row, beside its ranking."""
+        return (task.numbers_per_row(terms) for task in self.row_tasks)
+
     @property
     def needs_zeros(self) -> bool:
-        """Whether any measure uses the stored zeros of the truth."""
-        return any(measure.metric.family == "judged" for measure in self.measures)
+        """Whether any task looks at the stored zeros of the truth."""
+        return any(task.needs_zeros for task in self.tasks)
 
     @property
     def row_tasks(self) -> tuple[RowTask, ...]:
@@ -129,7 +134,8 @@ class Program:
 
     def remarks(self, parts: Sequence[Any], n_labels: int) -> list[str]:
         """Return what the tasks have to remark on their parts of the totals."""
-        return [remark for task, part in zip(self.tasks, parts, strict=True) for remark in task.remarks(part, n_labels)]
+        tasks = [each for each in zip(self.tasks, parts, strict=True) if each[0].has_remarks]
+        return [remark for task, part in tasks for remark in task.remarks(part, n_labels)]
 
     def check_ties(self, ties: str) -> None:
         """Refuse a treatment of ties for metrics that have none; where a definition settles ties itself, that holds.
@@ -139,9 +145,7 @@ class Program:
         UsageError
             Metrics that follow the order by label.
         """
-        if ties == "label":
-            return
-        fixed = [measure for task in self.tasks for measure in task.tied_by_label(ties)]
+        fixed = [measure for task in self.tasks for measure in task.tied_by_label.get(ties, ())]
         if fixed:
             raise UsageError(
                 f"ties={ties} applies to metrics of the k best labels; it is not available for {listed(fixed)}, "
@@ -166,10 +170,10 @@ def compile_program(measures: Sequence[Measure]) -> Program:
         raise UsageError(f"k = {cutoffs[-1]:,} is above {MAX_CUTOFF:,}, the deepest cutoff")
     for measure in measures:
         _check_labels_of_mean(measure)
-    untaken = [measure for measure in measures if sum(kind.takes(measure) for kind in KINDS) != 1]
-    if untaken:
-        raise LookupError(f"no task computes {listed(untaken)}")
-    tasks = [task for kind in KINDS for task in kind.compile([each for each in measures if kind.takes(each)])]
+    unknown = [measure for measure in measures if sum(kind.computes(measure) for kind in KINDS) != 1]
+    if unknown:
+        raise LookupError(f"no task computes {listed(unknown)}")
+    tasks = [task for kind in KINDS for task in kind.compile([each for each in measures if kind.computes(each)])]
     return Program(tuple(measures), np.array(cutoffs, dtype=np.int64), tuple(tasks))
 
 

@@ -12,7 +12,7 @@ from xmceval.scoring.batch import Terms
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.misalignment.alignment import NO_ALIGNMENT, Alignment, measure_alignment
 from xmceval.scoring.program import Program
-from xmceval.scoring.tasks.task import Unscored
+from xmceval.scoring.tasks.task import RowTask, Scored, Unscored
 from xmceval.scoring.totals import Totals
 
 
@@ -100,12 +100,13 @@ def finish_totals(program: Program, totals: Totals, terms: Terms, *, ceiling: bo
         Whether figures keep the best value that any ranking could have.
     """
     tasks = list(zip(program.tasks, totals.parts, strict=True))
-    n_rows, estimates = totals.tally.n_rows, dict[str, Estimate]()
+    scored, estimates = Scored(totals.tally.n_rows, terms), dict[str, Estimate]()
     by_bin: list[dict[str, Estimate]] = [{} for _ in range(terms.n_bins)]
     for task, part in tasks:
-        estimates |= task.finish(part, n_rows, terms.width.n_labels, terms)
-        for all_tasks, of_task in zip(by_bin, task.finish_bins(part, n_rows, terms), strict=True):
-            all_tasks.update(of_task)
+        estimates |= task.finish(part, scored)
+        if task.has_bins:
+            for all_tasks, of_task in zip(by_bin, task.finish_bins(part, scored), strict=True):
+                all_tasks.update(of_task)
     if not ceiling:
         estimates = {name: each.without_ceiling() for name, each in estimates.items()}
     return Summary(
@@ -135,8 +136,14 @@ def _count_input(program: Program, totals: Totals, n_labels: int) -> Counts:
     slots = {int(k): FIRST_CUTOFF + 2 * i for i, k in enumerate(program.cutoffs)}
     counts = [int(count) for count in totals.tally.counts]
     tasks = list(zip(program.tasks, totals.parts, strict=True))
-    left_out = {name: n for task, part in tasks for name, n in task.left_out(part).items() if n}
-    unscored = {task.rel: each for task, part in tasks if (each := task.unscored(part)) is not None}
+    left_out = {
+        str(measure): int(n)
+        for task, part in tasks
+        if isinstance(task, RowTask)
+        for measure, n in zip(task.measures, part.left_out, strict=True)
+        if n
+    }
+    unscored = {task.rel: Unscored(*part.true.tolist()) for task, part in tasks if task.counts_unscored}
     return Counts(
         n_instances=counts[ROWS],
         n_labels=n_labels,
@@ -149,7 +156,7 @@ def _count_input(program: Program, totals: Totals, n_labels: int) -> Counts:
         tied_rows={k: counts[slot + 1] for k, slot in slots.items()},
         left_out=left_out,
         unscored=unscored,
-        grades=_round_grades(*totals.tally.grades),
+        grades=_round_grades(*totals.tally.grades.tolist()),
     )
 
 

@@ -4,40 +4,92 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from xmceval.kernels.metrics.topk import EMPTY_ROWS, FIRST_CUTOFF, ROWS, count_rows
-from xmceval.rows.block import Int64, Rows, SortedRows
+from xmceval.rows.block import Float64, Int64, Rows, SortedRows
 from xmceval.rows.checks import LARGEST_GRADE
-from xmceval.rows.locked import Locked
 from xmceval.scoring.batch import Batch, Terms
 from xmceval.scoring.limbs import first_mark, join, last_mark, mark, split, split_like
-from xmceval.scoring.misalignment.sample import Sample
+from xmceval.scoring.mergeable import NUMBERS, Encoding, Field, Mergeable, merged
+from xmceval.scoring.misalignment.sample import RowSample
 from xmceval.scoring.program import Program
 from xmceval.scoring.states.sketch import Sketch
-from xmceval.scoring.states.stored import MOST_LABELS, MOST_ROWS, fill_part, take
+from xmceval.scoring.states.stored import MOST_LABELS, MOST_ROWS, fill_part
 
 if TYPE_CHECKING:
     from xmceval.scoring.states.rowdigests import RowDigests
 
 
-@dataclass(frozen=True)
-class Filtered:
+class Filtered(NamedTuple):
     """What a filter did to some rows: predictions removed, rows they were in, and true labels that are pairs of it."""
 
     removed: int = 0
     rows_changed: int = 0
     in_truth: int = 0
 
-    def __add__(self, other: Filtered) -> Filtered:
-        return Filtered(
-            self.removed + other.removed, self.rows_changed + other.rows_changed, self.in_truth + other.in_truth
-        )
+
+EXPLICIT_ZEROS, LARGEST_LABEL, LONGEST_ROW, FILTERED = range(4)  # places in `whole`; the last is the first of three
+GRADES = 32  # from 0 on: kept as they are where states are added element by element
+GRADE_PLACES = GRADES + 64
 
 
-class Tally(Locked):
+def _add_whole(left: Int64, right: Int64) -> Int64:
+    """Add counts; of the largest label and the longest row, take the larger one."""
+    both: Int64 = left + right
+    largest = slice(LARGEST_LABEL, LONGEST_ROW + 1)
+    np.maximum(left[largest], right[largest], out=both[largest])
+    return both
+
+
+def _check_whole(name: str, whole: Int64) -> None:
+    if min(int(each) for place, each in enumerate(whole) if place != LARGEST_LABEL) < 0:
+        raise ValueError(f"{name} has a count below 0")
+
+
+def _decode_zeros(limbs: Int64, own: Int64) -> Int64:
+    whole = own.copy()
+    whole[EXPLICIT_ZEROS] = join(limbs)[0]
+    return whole
+
+
+def _widen(left: Float64, right: Float64) -> Float64:
+    """Return the range of the grades of both; `left` itself where it has that of the other."""
+    if left[0] <= right[0] and right[1] <= left[1]:
+        return left
+    return np.array([min(left[0], right[0]), max(left[1], right[1])])
+
+
+def _check_grades(name: str, grades: Float64) -> None:
+    least, greatest = grades.tolist()
+    if not 0 <= least <= greatest <= LARGEST_GRADE and (least, greatest) != (np.inf, -np.inf):
+        raise ValueError(f"{name} from {least} to {greatest}")
+
+
+def _encode_grades(grades: Float64) -> Int64:
+    """Return marks: a grade up to GRADES is kept; above, the power of two below it."""
+    places = ((_grade_place(grade) if grades[0] < np.inf else None) for grade in grades.tolist())
+    return np.concatenate([mark(place, GRADE_PLACES) for place in places])
+
+
+def _decode_grades(limbs: Int64, own: Float64) -> Float64:
+    least, greatest = limbs.reshape(2, GRADE_PLACES)
+    return np.array([_grade_at(first_mark(least)), _grade_at(last_mark(greatest))]) if least.any() else own
+
+
+def _grade_place(grade: float) -> int:
+    """Return the place of a grade: its own up to GRADES, above that of the power of two below it."""
+    return int(grade) if grade < GRADES else GRADES + math.frexp(grade / GRADES)[1] - 1
+
+
+def _grade_at(place: int) -> float:
+    """Return the grade of a place."""
+    return float(place) if place < GRADES else math.ldexp(GRADES, place - GRADES)
+
+
+class Tally(Mergeable):
     """Counts of rows, labels, predictions and ties, and a sample of the rows; threads may add at the same time.
 
     Attributes
@@ -45,53 +97,67 @@ class Tally(Locked):
     counts : int64 array
         By the slots of kernels/topk.py: rows, rows without truth, true labels, predictions, rows with ties inside the
         cutoffs only; then for each cutoff the rows with fewer predictions and the rows with a tie across it.
-    explicit_zeros : int
-        Stored zeros of the truth, which are not labels.
-    largest_label : int
-        The largest label seen, where no input declares the number of labels; -1 without any.
-    grades : pair of float
+    whole : int64 array [6]
+        The stored zeros of the truth, which are not labels; the largest label seen, where no input declares the number
+        of labels, or -1; the most predictions of a row; then as `Filtered` has it.
+    grades : float64 array [2]
         The least and the greatest grade of the truth; infinity and -infinity without any.
-    longest_row : int
-        The most predictions of a row.
-    filtered : Filtered
-    sample : Sample
+    sample : RowSample
     sketch : Sketch
     digests : RowDigests, optional
         They and the sketch are for totals that are saved or merged; without them the sketch is of no rows.
     """
 
+    fields = (
+        Field("counts", np.add, 0, MOST_ROWS, encoding=NUMBERS),
+        Field(
+            *("whole", _add_whole, -1, MOST_LABELS, _check_whole),
+            Encoding(lambda whole: split(whole[:LARGEST_LABEL]), _decode_zeros),
+        ),
+        Field("grades", _widen, check=_check_grades, encoding=Encoding(_encode_grades, _decode_grades)),
+        Field("sample", merged),
+        Field("sketch", merged),
+        Field("digests", merged, is_stored=False),
+    )
+
     def __init__(self, n_cutoffs: int, digests: RowDigests | None = None) -> None:
         super().__init__()
         self.counts: Int64 = np.zeros(FIRST_CUTOFF + 2 * n_cutoffs, dtype=np.int64)
-        self.explicit_zeros = 0
-        self.largest_label = -1
-        self.grades = (np.inf, -np.inf)
-        self.longest_row = 0
-        self.filtered = Filtered()
-        self.sample, self.sketch, self.digests = Sample(), Sketch(), digests
+        self.whole: Int64 = np.array([0, -1, 0, 0, 0, 0], dtype=np.int64)
+        self.grades: Float64 = np.array([np.inf, -np.inf])
+        self.sample, self.sketch, self.digests = RowSample(), Sketch(), digests
 
     def add(self, batch: Batch, cutoffs: Int64, explicit_zeros: int, filtered: Filtered, largest_label: int) -> None:
         """Count the rows of a batch."""
         counts = np.zeros(self.counts.size, dtype=np.int64)
         truth, ends = batch.truth, batch.score_ends
         count_rows(truth.indptr, ends, batch.ranking.arrays, cutoffs, batch.terms.drop_empty, counts)
-        self._add(counts, explicit_zeros, filtered, largest_label)
-        self._extend(_grades(truth), int((ends[1:] - ends[:-1]).max(initial=1)))
+        longest_row = int((ends[1:] - ends[:-1]).max(initial=1))
+        whole = np.array([explicit_zeros, largest_label, longest_row, *filtered], dtype=np.int64)
+        self.combine(counts=counts, whole=whole, grades=_grades(truth))
         self.sample.add(batch)
         if self.digests is not None:
             self.sketch.add(self.digests.add(batch))
 
-    def _extend(self, grades: tuple[float, float], longest_row: int) -> None:
-        with self._lock:
-            self.grades = (min(self.grades[0], grades[0]), max(self.grades[1], grades[1]))
-            self.longest_row = max(self.longest_row, longest_row)
+    @property
+    def explicit_zeros(self) -> int:
+        """Stored zeros of the truth."""
+        return int(self.whole[EXPLICIT_ZEROS])
 
-    def _add(self, counts: Int64, explicit_zeros: int, filtered: Filtered, largest_label: int) -> None:
-        with self._lock:
-            self.counts += counts
-            self.explicit_zeros += explicit_zeros
-            self.filtered += filtered
-            self.largest_label = max(self.largest_label, largest_label)
+    @property
+    def largest_label(self) -> int:
+        """The largest label seen."""
+        return int(self.whole[LARGEST_LABEL])
+
+    @property
+    def longest_row(self) -> int:
+        """The most predictions of a row."""
+        return int(self.whole[LONGEST_ROW])
+
+    @property
+    def filtered(self) -> Filtered:
+        """What the filter did."""
+        return Filtered(*self.whole[FILTERED:].tolist())
 
     @property
     def n_rows(self) -> int:
@@ -102,60 +168,6 @@ class Tally(Locked):
         """Return the rows read, those that are left out for having no true label too."""
         return self.n_rows + (int(self.counts[EMPTY_ROWS]) if drop_empty else 0)
 
-    def merge(self, other: Tally) -> Tally:
-        """Return the counts of the rows of both."""
-        merged = Tally((self.counts.size - FIRST_CUTOFF) // 2)
-        for each in (self, other):
-            merged._add(each.counts, each.explicit_zeros, each.filtered, each.largest_label)
-            merged._extend(each.grades, each.longest_row)
-        merged.sample, merged.sketch = self.sample.merge(other.sample), self.sketch.merge(other.sketch)
-        digests = [each.digests for each in (self, other) if each.digests is not None]
-        merged.digests = digests[0].merge(digests[1]) if len(digests) == 2 else next(iter(digests), None)
-        return merged
-
-    def arrays(self) -> dict[str, Int64]:
-        """Return all numbers, as a state holds them."""
-        filtered = self.filtered.removed, self.filtered.rows_changed, self.filtered.in_truth
-        whole = [self.explicit_zeros, self.largest_label, self.longest_row, *filtered]
-        return {
-            "counts": self.counts,
-            "whole": np.array(whole, dtype=np.int64),
-            "grades": np.array(self.grades).view(np.int64),
-            **{f"sample.{name}": array for name, array in self.sample.arrays().items()},
-            **{f"sketch.{name}": array for name, array in self.sketch.arrays().items()},
-        }
-
-    def fill(self, arrays: dict[str, Int64]) -> None:
-        """Take the numbers of a state."""
-        self.counts = take(arrays, "counts", self.counts.shape, 0, MOST_ROWS)
-        whole = take(arrays, "whole", (6,), -1, MOST_LABELS).tolist()
-        least, greatest = take(arrays, "grades", (2,)).view(np.float64).tolist()
-        self.explicit_zeros, self.largest_label, self.longest_row, *filtered = whole
-        if min(self.explicit_zeros, self.longest_row, *filtered) < 0:
-            raise ValueError("whole has a count below 0")
-        if not 0 <= least <= greatest <= LARGEST_GRADE and (least, greatest) != (np.inf, -np.inf):
-            raise ValueError(f"grades from {least} to {greatest}")
-        self.filtered, self.grades = Filtered(*filtered), (least, greatest)
-        fill_part(self.sample, "sample", arrays)
-        fill_part(self.sketch, "sketch", arrays)
-
-    def limbs(self) -> Int64:
-        """Return the counts as limbs, without the longest row and the sample of rows.
-
-        A grade up to GRADES is kept; above, the power of two below it.
-        """
-        counts = np.append(self.counts, self.explicit_zeros)
-        least, greatest = ((_grade_place(grade) if self.grades[0] < np.inf else None) for grade in self.grades)
-        return np.concatenate([split(counts), mark(least, GRADE_PLACES), mark(greatest, GRADE_PLACES)])
-
-    def fill_limbs(self, limbs: Int64) -> None:
-        """Take the counts that sums of limbs stand for."""
-        sizes = [2 * (self.counts.size + 1), GRADE_PLACES, GRADE_PLACES]
-        counts, least, greatest = split_like(limbs, sizes)
-        self.counts, self.explicit_zeros = join(counts)[:-1].copy(), int(join(counts)[-1])
-        if least.any():
-            self.grades = _grade_at(first_mark(least)), _grade_at(last_mark(greatest))
-
 
 @dataclass(frozen=True)
 class Totals:
@@ -163,6 +175,40 @@ class Totals:
 
     tally: Tally
     parts: tuple[Any, ...]
+
+    def merge(self, other: Totals) -> Totals:
+        """Return the totals of the rows of both, of the same program; associative, and commutative."""
+        parts = (one.merge(two) for one, two in zip(self.parts, other.parts, strict=True))
+        return Totals(self.tally.merge(other.tally), tuple(parts))
+
+    def arrays(self) -> dict[str, Int64]:
+        """Return all numbers, as a state holds them: under the name of a part, and that of its field."""
+        return {f"{prefix}.{name}": array for prefix, part in self._named for name, array in part.arrays().items()}
+
+    def fill(self, arrays: dict[str, Int64]) -> None:
+        """Take the numbers of a state, which are removed from its arrays.
+
+        Raises
+        ------
+        ValueError
+            What is wrong with an array, after the name of its part.
+        """
+        for prefix, part in self._named:
+            fill_part(part, prefix, arrays)
+
+    def limbs(self) -> Int64:
+        """Return what adds up element by element, as limbs."""
+        return np.concatenate([part.limbs() for _, part in self._named])
+
+    def fill_limbs(self, limbs: Int64) -> None:
+        """Take the numbers that sums of limbs stand for."""
+        pieces = split_like(limbs, [part.limbs().size for _, part in self._named])
+        for (_, part), piece in zip(self._named, pieces, strict=True):
+            part.fill_limbs(piece)
+
+    @property
+    def _named(self) -> list[tuple[str, Mergeable]]:
+        return [("tally", self.tally), *((str(number), part) for number, part in enumerate(self.parts))]
 
 
 def empty(program: Program, terms: Terms) -> Totals:
@@ -178,26 +224,6 @@ def empty(program: Program, terms: Terms) -> Totals:
     return Totals(Tally(len(program.cutoffs), digests), tuple(task.empty(terms) for task in program.tasks))
 
 
-def merge(program: Program, left: Totals, right: Totals) -> Totals:
-    """Add two totals of the same program; associative, and commutative."""
-    parts = zip(program.tasks, left.parts, right.parts, strict=True)
-    return Totals(left.tally.merge(right.tally), tuple(task.merge(*pair) for task, *pair in parts))
-
-
-GRADES = 32  # from 0 on: kept as they are where states are added element by element
-GRADE_PLACES = GRADES + 64
-
-
-def _grade_place(grade: float) -> int:
-    """Return the place of a grade: its own up to GRADES, above that of the power of two below it."""
-    return int(grade) if grade < GRADES else GRADES + math.frexp(grade / GRADES)[1] - 1
-
-
-def _grade_at(place: int) -> float:
-    """Return the grade of a place."""
-    return float(place) if place < GRADES else math.ldexp(GRADES, place - GRADES)
-
-
 def largest_label(rows: Rows) -> int:
     """Return the largest label of some rows, -1 without any."""
     if isinstance(rows, SortedRows):
@@ -205,9 +231,9 @@ def largest_label(rows: Rows) -> int:
     return int(rows.indices[: rows.indptr[-1]].max(initial=-1))
 
 
-def _grades(truth: Rows) -> tuple[float, float]:
+def _grades(truth: Rows) -> Float64:
     """Return the least and the greatest grade, infinity and -infinity without any."""
     grades = truth.values[: truth.indptr[-1]]
     if isinstance(truth, SortedRows) and truth.has_only_ones:
         grades = grades[:1]
-    return float(grades.min(initial=np.inf)), float(grades.max(initial=-np.inf))
+    return np.array([grades.min(initial=np.inf), grades.max(initial=-np.inf)])

@@ -22,6 +22,6 @@ def compile_ahead() -> None:
     block = next(as_truth(np.zeros((1, 1), dtype=np.int8)).blocks())
     batch = Batch(terms, block, nothing, nothing, ranking, NO_WEIGHTS, None, Scratch())
     for task, part in zip(program.tasks, totals.parts, strict=True):
-        task.add(batch, task.workspace(), part)
+        task.add(batch, part)
     totals.tally.add(batch, program.cutoffs, 0, Filtered(), -1)
     rank(nothing, depth, Scratch())  # the last one that the first process asks for

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,8 +67,6 @@ class Worker:
     ----------
     runs : sequence of Run
         May be replaced by others of the same width.
-    spaces : list
-        The working space of each task.
     """
 
     def __init__(self, program: Program, runs: Sequence[Run], observers: Sequence[Observer] = ()) -> None:
@@ -78,7 +76,6 @@ class Worker:
         self._truth, self._scores = Scratch(), Scratch()
         self._kept_truth, self._kept_scores = Scratch(), Scratch()
         self._kept_zeros = Scratch()
-        self.spaces: list[Any] = [task.workspace() for task in program.tasks]
         # The narrowest width: a label outside it is an error for one system, and so for all.
         self._width = min((run.terms.width for run in runs), key=lambda width: width.n_labels, default=Width())
 
@@ -93,8 +90,8 @@ class Worker:
             fractions: list[tuple[Float64, Float64]] = []
             if self._copies_rankings:
                 rankings.append(copy_ranking(batch.ranking))
-            for task, space, part in zip(self._program.tasks, self.spaces, run.totals.parts, strict=True):
-                rows = task.add(batch, space, part)
+            for task, part in zip(self._program.tasks, run.totals.parts, strict=True):
+                rows = task.add(batch, part)
                 if self._observers and rows is not None:
                     fractions.append(copy_fractions(rows))
             values.append(join_columns([each for each, _ in fractions]))

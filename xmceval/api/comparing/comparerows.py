@@ -16,7 +16,8 @@ from xmceval.api.comparing.pairtests import PairTests, Watch, adjust
 from xmceval.api.extras.choose import check_plots
 from xmceval.errors import DataError, UsageError, argument, counted, listed, warn
 from xmceval.files.io.paths import to_path
-from xmceval.files.saved.rowvalues import RowTable, read_row_values
+from xmceval.files.saved.rowtable import RowTable
+from xmceval.files.saved.rowvalues import read_row_values
 from xmceval.metrics.entry import Metric, Norm
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse

@@ -14,7 +14,7 @@ from xmceval.rows.block import Float64, Int64
 from xmceval.rows.matrices.storage import comparable
 from xmceval.statistics.curves import sort_by_score
 
-BLOCK_CELLS = 1 << 21
+BLOCK_CELLS = 1 << 18  # few enough for a block to stay in the processor's cache
 
 
 class SortedCells(NamedTuple):

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from xmceval.api.extras.extra import Extra, Outcome, Scoring
 from xmceval.errors import UsageError
-from xmceval.files.saved.rowwriting import RowHead, open_row_writer
+from xmceval.files.saved.rowtable import RowHead
+from xmceval.files.saved.rowvalues import open_row_writer
 from xmceval.scoring.observing.orderedrows import OrderedRows
 
 # Options that change the values of rows, and that a digest of truth or propensities does not cover.

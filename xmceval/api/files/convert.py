@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from xmceval.files.either import open_either
 from xmceval.files.io.limits import MAX_LINE
+from xmceval.files.opening import open_either
 from xmceval.files.sidecars.labelnames import read_names
 from xmceval.files.writing.conversion import convert as write_rows
 

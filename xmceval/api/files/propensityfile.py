@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from xmceval.files.io.limits import MAX_LINE
-from xmceval.files.sidecars.numberwriting import write_numbers
+from xmceval.files.sidecars.numbers import write_numbers
 from xmceval.labels.training import count_training
 
 

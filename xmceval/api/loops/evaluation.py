@@ -38,7 +38,7 @@ from xmceval.scoring.states.accumulator import Accumulator
 from xmceval.scoring.states.state import State, new_lineage, own_version
 from xmceval.scoring.states.statedocument import recorded_options
 from xmceval.scoring.states.stateparts import Part, join_parts
-from xmceval.scoring.totals import empty, merge
+from xmceval.scoring.totals import empty
 
 WHAT = "Evaluator"
 NAME = "this Evaluator"
@@ -200,7 +200,7 @@ class Evaluation:
         self._terms = _with_width(self._terms, width, program, options)
         wider = empty(program, self._terms)
         has_rows = self._base.n_rows + self._n_new > 0  # also those of a file, or of another Evaluator
-        totals = merge(program, wider, totals) if has_rows else wider
+        totals = wider.merge(totals) if has_rows else wider
         self._accumulator = Accumulator(program, self._terms, self._threads, totals)
 
     def _terms_of(self, scores: Source, weights: Float64 | None, first_row: int) -> Terms:

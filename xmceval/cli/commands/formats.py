@@ -8,9 +8,9 @@ from xmceval.cli import completion, options
 
 
 def _names() -> list[str]:
-    from xmceval.files.formats.formattable import KNOWN, list_tools
+    from xmceval.files.formats.formattable import FORMATS, list_tools
 
-    return [*KNOWN, *list_tools()]
+    return [*FORMATS, *list_tools()]
 
 
 @click.command("formats", short_help="List the formats of files, or show some of them.")

@@ -9,7 +9,7 @@ import numpy as np
 from xmceval.errors import DataError, argument, listed
 from xmceval.files.arrays.csr import csc_to_csr
 from xmceval.files.arrays.mat5 import CscArrays, Variable, read_variables
-from xmceval.files.formats.formattable import title_of
+from xmceval.files.formats.formattable import FORMATS
 from xmceval.files.io.streams import read_all_bytes
 from xmceval.files.opened import Opened, Request
 from xmceval.rows.matrices.matrices import MatrixSource, csr_source
@@ -38,9 +38,9 @@ def open_mat(path: Path, request: Request) -> Opened:
             f"points x labels (hint: pass {argument('n_labels')})"
         )
     order = "labels x points, transposed" if is_transposed else "points x labels"
-    facts = title_of("mat"), f"matrix {variable.name!r} of {size}", order
+    facts = FORMATS["mat"].title, f"matrix {variable.name!r} of {size}", order
     has_extra = request.are_scores and variable.full is None
-    return Opened(source, "mat", facts, request.role, is_held=True, may_have_extra_column=has_extra)
+    return Opened(source, FORMATS["mat"], facts, request.role, is_held=True, may_have_extra_column=has_extra)
 
 
 def _read_variables(path: Path) -> list[Variable]:

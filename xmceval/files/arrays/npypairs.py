@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError, Fault, argument
 from xmceval.files.arrays.npy import ArrayFile, Header, NpyFile, read_header, read_row_pieces
-from xmceval.files.formats.formattable import title_of
+from xmceval.files.formats.format import Format
+from xmceval.files.formats.formattable import FORMATS
 from xmceval.files.io.paths import RemotePath, sibling, to_path
 from xmceval.files.io.signatures import LABELS_ENDING, SCORES_ENDING
 from xmceval.files.opened import Opened, Request
@@ -43,13 +44,13 @@ def open_npy(path: Path, request: Request) -> Opened:
     if not request.are_scores or len(header.shape) != 2 or header.dtype.kind not in "iuUO":
         return open_dense(path, request)
     if header.dtype.kind in "UO":
-        return open_lists(NpyFile(path), None, request, "npy-ranked")
+        return open_lists(NpyFile(path), None, request, FORMATS["npy-ranked"])
     n_labels, width = request.n_labels, header.shape[1]
     piece = next(read_row_pieces(path, BLOCK_ENTRIES), np.empty((0, 0)))
     largest = int(piece.max(initial=-1))
     are_lists = piece.size > 0 and are_ranked_lists(piece) and (n_labels is None or largest < n_labels)
     if are_lists and (largest >= width if n_labels is None else n_labels != width):
-        return open_lists(NpyFile(path), None, request, "npy-ranked")
+        return open_lists(NpyFile(path), None, request, FORMATS["npy-ranked"])
     opened = open_dense(path, request)
     if are_lists and width > 2 and int(piece.min()) >= 0 and largest < width:
         opened.source.warnings.append(
@@ -70,8 +71,9 @@ def open_dense(path: Path, request: Request) -> Opened:
     shape, _, dtype = _check_matrix(NpyFile(path), "biuf")
     pieces = _DensePieces(path, request.are_scores)
     source = MatrixSource(str(path), shape[0], shape[1], pieces, dtype=dtype, is_dense=request.are_scores)
-    fact = f"{title_of('npy')} {dtype} matrix [{shape[0]:,} rows, {shape[1]:,} labels]"
-    return Opened(source, "npy", (fact,), request.role)
+    form = FORMATS["npy"]
+    fact = f"{form.title} {dtype} matrix [{shape[0]:,} rows, {shape[1]:,} labels]"
+    return Opened(source, form, (fact,), request.role)
 
 
 def is_pair(path: Path) -> bool:
@@ -132,7 +134,7 @@ def open_pair(path: Path, request: Request) -> Opened:
         NpyFile(labels),
         NpyFile(scores) if scores.exists() else None,
         request,
-        "npy-pair" if scores.exists() else "npy-ranked",
+        FORMATS["npy-pair" if scores.exists() else "npy-ranked"],
         missing=scores.name,
     )
 
@@ -141,7 +143,7 @@ def open_lists(
     labels: ArrayFile,
     scores: ArrayFile | None,
     request: Request,
-    form: str,
+    form: Format,
     *,
     missing: str = "array of scores",
     is_held: bool = False,
@@ -154,8 +156,7 @@ def open_lists(
     scores : ArrayFile or None
         None for labels that are in the order of their rank.
     request : Request
-    form : str
-        The name of the format.
+    form : Format
     missing : str
         The scores that there could be, for the warning that there are none.
     is_held : bool
@@ -181,10 +182,10 @@ def open_lists(
     pieces = _PairPieces(labels, scores, header, request.names if are_names else None)
     source = MatrixSource(labels.name, header.shape[0], None, pieces, is_exact=False, dtype=dtype)
     content = "label names" if are_names else "labels"
-    if form == "npy-ranked":
-        facts = [f"{title_of(form)} {content}"]
+    if form.name == "npy-ranked":
+        facts = [f"{form.title} {content}"]
     else:
-        facts = [title_of(form), f"ranked {content}" if scores is None else f"{content} and scores"]
+        facts = [form.title, f"ranked {content}" if scores is None else f"{content} and scores"]
     if scores is None:
         source.warnings.append(
             f"{labels.name}: there is no {missing}: labels are ranked by their column, the first is the best"

@@ -19,7 +19,7 @@ from xmceval.files.arrays.csr import coo_to_csr, csc_to_csr
 from xmceval.files.arrays.npy import ArrayStream, Header, take_row_pieces, take_strings
 from xmceval.files.arrays.npypairs import open_lists
 from xmceval.files.arrays.storedmembers import StoredArray
-from xmceval.files.formats.formattable import title_of
+from xmceval.files.formats.formattable import FORMATS
 from xmceval.files.io.streams import is_uncompressed, read_all_bytes
 from xmceval.files.opened import Opened, Request
 from xmceval.rows.matrices.matrices import BLOCK_ENTRIES, MatrixSource, indptr_error
@@ -76,8 +76,9 @@ def open_npz(path: Path, request: Request) -> Opened:
                 csr = coo_to_csr(str(path), arrays["row"], arrays["col"], arrays["data"], shape[0])
             source = MatrixSource(str(path), *shape, [Csr(*csr, request.are_scores)], dtype=dtype)
             is_held = True
-    facts = (f"{title_of('npz')} {form} matrix",)
-    return Opened(source, "npz", facts, request.role, is_held=is_held, may_have_extra_column=request.are_scores)
+    npz, has_extra = FORMATS["npz"], request.are_scores
+    facts = (f"{npz.title} {form} matrix",)
+    return Opened(source, npz, facts, request.role, is_held=is_held, may_have_extra_column=has_extra)
 
 
 def _open_lists(archive: Archive, parts: set[str], request: Request) -> Opened:
@@ -87,7 +88,8 @@ def _open_lists(archive: Archive, parts: set[str], request: Request) -> Opened:
         raise DataError(f"{archive.path}: has both {labels!r} and {others[0]!r}; expected labels=, scores=")
     scores = Member(archive, "scores") if "scores" in parts else None
     is_held = archive.content is not None
-    return open_lists(Member(archive, labels), scores, request, "npz-arrays", missing="array 'scores'", is_held=is_held)
+    form, missing = FORMATS["npz-arrays"], "array 'scores'"
+    return open_lists(Member(archive, labels), scores, request, form, missing=missing, is_held=is_held)
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from xmceval.files.formats.format import IDS, SCORES, TRUTH, Known, python
+from xmceval.files.formats.format import IDS, SCORES, TRUTH, Format, python
 
-ARRAYS: dict[str, Known] = {
-    "npz": Known(
+ARRAYS = (
+    Format(
+        "npz",
         "npz, scipy.sparse",
         (TRUTH, SCORES),
         "a sparse matrix instances x labels, in CSR, CSC or COO; stored entries are predictions, whatever their order",
@@ -37,7 +38,8 @@ ARRAYS: dict[str, Known] = {
         f"that the arrays fit together and the shape fits the truth; {IDS}; that no score is NaN",
         ("npz",),
     ),
-    "npz-arrays": Known(
+    Format(
+        "npz-arrays",
         "npz arrays",
         (SCORES,),
         "two arrays instances x k, labels and scores; -1 is padding",
@@ -52,7 +54,8 @@ ARRAYS: dict[str, Known] = {
         "by arrays called labels or indices, and scores",
         f"that both have one shape; {IDS}",
     ),
-    "npy-pair": Known(
+    Format(
+        "npy-pair",
         "npy pair",
         (SCORES,),
         "NAME-labels.npy and NAME-scores.npy, instances x k; either file or NAME is passed",
@@ -72,7 +75,8 @@ ARRAYS: dict[str, Known] = {
         f"that both have one shape; {IDS}; that names are those of --labels",
         ("npy",),
     ),
-    "npy-ranked": Known(
+    Format(
+        "npy-ranked",
         "npy, ranked",
         (SCORES,),
         "an array instances x k of label ids or names, the best first; -1 is padding",
@@ -87,7 +91,8 @@ ARRAYS: dict[str, Known] = {
         "by whole numbers of which some exceed the width of the array",
         IDS,
     ),
-    "npy": Known(
+    Format(
+        "npy",
         "npy, dense",
         (TRUTH, SCORES),
         "an array instances x labels; in predictions -inf is not predicted",
@@ -105,7 +110,8 @@ ARRAYS: dict[str, Known] = {
         "by the signature of npy, and two dimensions",
         "that its shape fits the truth and no score is NaN",
     ),
-    "mat": Known(
+    Format(
+        "mat",
         "MATLAB file",
         (TRUTH, SCORES),
         "a matrix instances x labels or its transpose, version 5 to 7",
@@ -121,4 +127,4 @@ ARRAYS: dict[str, Known] = {
         "by the word MATLAB at the start; of several matrices the one with a usual name",
         "that its shape fits the truth, one way or the other",
     ),
-}
+)

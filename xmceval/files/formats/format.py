@@ -1,4 +1,4 @@
-"""Known: a format of files, as data: what readers report it as, and what users ask about it."""
+"""Format: a format of files, as data: what readers report it as, and what users ask about it."""
 
 from __future__ import annotations
 
@@ -34,11 +34,13 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Known:
+class Format:
     """A format of files.
 
     Attributes
     ----------
+    name : str
+        How users and messages call it.
     title : str
         How readers begin to describe a file of it; empty where a command of its own or an option reads it.
     holds : tuple of str
@@ -53,6 +55,7 @@ class Known:
         The forms of ``convert`` that write it.
     """
 
+    name: str
     title: str
     holds: tuple[str, ...]
     summary: str

@@ -1,4 +1,4 @@
-"""KNOWN: the formats of files that are read, by name; the readers take from it how they call them."""
+"""FORMATS: the formats of files that are read, by name; what is opened refers to one of them."""
 
 from __future__ import annotations
 
@@ -8,25 +8,22 @@ from types import MappingProxyType
 
 from xmceval.errors import UsageError, listed
 from xmceval.files.formats.arrayformats import ARRAYS
-from xmceval.files.formats.format import Known
+from xmceval.files.formats.format import Format
 from xmceval.files.formats.recordformats import HELD, RANKING
 from xmceval.files.formats.sidecarformats import BESIDE
 from xmceval.files.formats.textformats import TEXT
 
-KNOWN: Mapping[str, Known] = MappingProxyType({**TEXT, **HELD, **RANKING, **ARRAYS, **BESIDE})
-
-
-def title_of(name: str) -> str:
-    """Return how readers begin to describe a file of a format."""
-    return KNOWN[name].title
+FORMATS: Mapping[str, Format] = MappingProxyType(
+    {each.name: each for each in (*TEXT, *HELD, *RANKING, *ARRAYS, *BESIDE)}
+)
 
 
 def list_tools() -> list[str]:
     """Return the tools that write files of some format, sorted."""
-    return sorted({tool for each in KNOWN.values() for tool in each.tools}, key=str.lower)
+    return sorted({tool for each in FORMATS.values() for tool in each.tools}, key=str.lower)
 
 
-def find_known(word: str) -> tuple[str, dict[str, Known]]:
+def find_formats(word: str) -> tuple[str, dict[str, Format]]:
     """Find a format by its name, or all formats of a tool, in any case and with any dashes.
 
     Of a format and a tool of one name, such as fasttext and fastText, the one is found that is written like the word.
@@ -35,7 +32,7 @@ def find_known(word: str) -> tuple[str, dict[str, Known]]:
     -------
     name : str
         The name of the format or of the tool.
-    formats : dict of str to Known
+    formats : dict of str to Format
 
     Raises
     ------
@@ -43,15 +40,15 @@ def find_known(word: str) -> tuple[str, dict[str, Known]]:
         A word that is neither.
     """
     tools = list_tools()
-    names = {_normalize(name): name for name in [*tools, *KNOWN]}
+    names = {_normalize(name): name for name in [*tools, *FORMATS]}
     name = word if word in tools else names.get(_normalize(word))
     if name is None:
         near = difflib.get_close_matches(_normalize(word), names, 1)
         hint = f" (did you mean {names[near[0]]}?)" if near else ""
-        raise UsageError(f"unknown format or tool {word!r}{hint}; expected a tool, or one of {listed(KNOWN)}")
-    if name in KNOWN:
-        return name, {name: KNOWN[name]}
-    return name, {each: known for each, known in KNOWN.items() if name in known.tools}
+        raise UsageError(f"unknown format or tool {word!r}{hint}; expected a tool, or one of {listed(FORMATS)}")
+    if name in FORMATS:
+        return name, {name: FORMATS[name]}
+    return name, {each.name: each for each in FORMATS.values() if name in each.tools}
 
 
 def _normalize(word: str) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from xmceval.files.formats.format import ENTRIES, SCORES, TRUTH, Known, Sample, python
+from xmceval.files.formats.format import ENTRIES, SCORES, TRUTH, Format, Sample, python
 
-HELD: dict[str, Known] = {
-    "json-array": Known(
+HELD = (
+    Format(
+        "json-array",
         "JSON array",
         (TRUTH, SCORES),
         "one JSON array over the whole file, of rows as in JSON lines or of row, label and score",
@@ -17,7 +18,8 @@ HELD: dict[str, Known] = {
         "by [ at the start, where the first line is not a whole row",
         ENTRIES,
     ),
-    "matrixmarket": Known(
+    Format(
+        "matrixmarket",
         "MatrixMarket",
         (TRUTH, SCORES),
         "a sparse or dense matrix, instances x labels; its numbers begin with 1",
@@ -26,7 +28,8 @@ HELD: dict[str, Known] = {
         "by %%MatrixMarket at the start",
         "that there are as many entries as declared, and that they are inside the matrix",
     ),
-    "triples": Known(
+    Format(
+        "triples",
         "lines of row, label and score",
         (TRUTH, SCORES),
         "CSV or TSV of one entry per line; truth may lack the score",
@@ -38,7 +41,8 @@ HELD: dict[str, Known] = {
         "by a header that names row and label, or by three columns of which the last has fractions",
         ENTRIES,
     ),
-    "parquet": Known(
+    Format(
+        "parquet",
         "Parquet",
         (TRUTH, SCORES),
         "the columns row, label and score; needs the extra xmceval[parquet]",
@@ -54,10 +58,11 @@ HELD: dict[str, Known] = {
         "by the bytes PAR1 at the start; columns by their names",
         f"{ENTRIES}; that no value is missing",
     ),
-}
+)
 
-RANKING: dict[str, Known] = {
-    "qrels": Known(
+RANKING = (
+    Format(
+        "qrels",
         "TREC qrels",
         (TRUTH,),
         "query, 0, document and grade; rows are queries, labels documents",
@@ -66,7 +71,8 @@ RANKING: dict[str, Known] = {
         "by four columns, of which the second is 0 and the last a whole number",
         "that every line has four columns; grades below 0 count as not relevant, with a warning",
     ),
-    "beir": Known(
+    Format(
+        "beir",
         "BEIR qrels",
         (TRUTH,),
         "query, document and grade between tabs, below a header; rows are queries, labels documents",
@@ -75,7 +81,8 @@ RANKING: dict[str, Known] = {
         "by the header query-id, corpus-id and score",
         "that every line has three columns",
     ),
-    "run": Known(
+    Format(
+        "run",
         "TREC run",
         (SCORES,),
         "query, Q0, document, rank, score and tag, beside qrels as truth; the score decides, not the rank",
@@ -84,7 +91,8 @@ RANKING: dict[str, Known] = {
         "by six columns, of which the second is Q0 or 0 and the fifth a number",
         "that scores are numbers; queries without judgments, and judged ones without a line, are reported",
     ),
-    "letor": Known(
+    Format(
+        "letor",
         "LETOR lines",
         (TRUTH, SCORES),
         "grade, qid and features per document; rows are queries, labels the places of documents within them",
@@ -93,7 +101,8 @@ RANKING: dict[str, Known] = {
         "by qid: at the start of the second word",
         "that the lines of a query are consecutive; predictions: that they have the same queries and documents",
     ),
-    "score-column": Known(
+    Format(
+        "score-column",
         "one score per line, in the order of the LETOR lines",
         (SCORES,),
         "one score per document, beside LETOR lines as truth",
@@ -102,7 +111,8 @@ RANKING: dict[str, Known] = {
         "by truth in LETOR lines",
         "that there are as many scores as documents",
     ),
-    "ranklib": Known(
+    Format(
+        "ranklib",
         "lines of query, document and score, joined to the LETOR lines",
         (SCORES,),
         "query, place of the document within it from 0 on, and score, beside LETOR lines as truth",
@@ -111,4 +121,4 @@ RANKING: dict[str, Known] = {
         "by truth in LETOR lines, and three columns",
         "that every document has one score",
     ),
-}
+)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from xmceval.files.formats.format import Known, Sample
+from xmceval.files.formats.format import Format, Sample
 
-BESIDE: dict[str, Known] = {
-    "filter": Known(
+BESIDE = (
+    Format(
+        "filter",
         "",
         ("--filter",),
         "text of 'row label' pairs that are removed from the predictions",
@@ -14,7 +15,8 @@ BESIDE: dict[str, Known] = {
         "",
         "that both are whole numbers within the rows and labels of the truth; floats such as 3.0 are read too",
     ),
-    "label-names": Known(
+    Format(
+        "label-names",
         "",
         ("--labels",),
         "text of one label name per line, label 0 first; or an npy array of strings",
@@ -27,7 +29,8 @@ BESIDE: dict[str, Known] = {
         "",
         "that no line is empty and no name appears twice",
     ),
-    "numbers": Known(
+    Format(
+        "numbers",
         "",
         ("--counts", "--inverse-propensities", "--weights"),
         "text of one number per line, or an npy array of one dimension",
@@ -36,7 +39,8 @@ BESIDE: dict[str, Known] = {
         "",
         "that there is one number per label, or per row; 1/p is at least 1",
     ),
-    "log": Known(
+    Format(
+        "log",
         "",
         ("auc",),
         "CSV of group,label,score, with or without a header",
@@ -45,7 +49,8 @@ BESIDE: dict[str, Known] = {
         "by a first line whose label and score are words, which is the header",
         "that labels are 0 and 1 and scores are numbers",
     ),
-    "row-values": Known(
+    Format(
+        "row-values",
         "",
         ("compare --rows",),
         "values of metrics by row, as --save-rows and tools of the ranking field write them",
@@ -54,7 +59,8 @@ BESIDE: dict[str, Known] = {
         "by three columns in any order that a header names, or measure, query and value",
         "that every row has one value of each measure",
     ),
-    "results-table": Known(
+    Format(
+        "results-table",
         "",
         ("check-table",),
         "a table of results: TSV, CSV, Markdown or LaTeX",
@@ -63,4 +69,4 @@ BESIDE: dict[str, Known] = {
         "by a header with names such as P@1, nDCG@3, PSP@5",
         "that values do not contradict their definitions",
     ),
-}
+)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from xmceval.files.formats.format import IDS, SCORES, SIZES, TRUTH, Known, Sample
+from xmceval.files.formats.format import IDS, SCORES, SIZES, TRUTH, Format, Sample
 
-TEXT: dict[str, Known] = {
-    "pairs": Known(
+TEXT = (
+    Format(
+        "pairs",
         "rows of idx:value",
         (TRUTH, SCORES),
         "text with one row per instance, of label:value between blanks",
@@ -25,7 +26,8 @@ TEXT: dict[str, Known] = {
         f"{SIZES}; {IDS}; that a header of truth and predictions agree; that values are numbers and not NaN",
         ("xmc", "plain"),
     ),
-    "labels": Known(
+    Format(
+        "labels",
         "rows of label,label feature:value",
         (TRUTH,),
         "text of labels and features; the features are skipped",
@@ -39,7 +41,8 @@ TEXT: dict[str, Known] = {
         "by the header points, features and labels, or by rows of labels before a feature:value",
         f"{SIZES}; {IDS}; a row without labels begins with a blank",
     ),
-    "ids": Known(
+    Format(
+        "ids",
         "lists of label ids",
         (TRUTH, SCORES),
         "text of label ids between commas or blanks; as predictions the best first",
@@ -52,7 +55,8 @@ TEXT: dict[str, Known] = {
         IDS,
         ("lists",),
     ),
-    "scored": Known(
+    Format(
+        "scored",
         "rows of tab-separated 'label score'",
         (SCORES,),
         "text of label, blank and score, with tabs between",
@@ -62,7 +66,8 @@ TEXT: dict[str, Known] = {
         f"{IDS}; an empty line is a row without predictions",
         ("omikuji",),
     ),
-    "names": Known(
+    Format(
+        "names",
         "lists of label names",
         (TRUTH, SCORES),
         "text of label names between blanks; with --labels FILE, one name per line",
@@ -71,7 +76,8 @@ TEXT: dict[str, Known] = {
         "by words that are not all numbers; --labels is needed then",
         "that every word is a name of a label",
     ),
-    "tabbed-names": Known(
+    Format(
+        "tabbed-names",
         "tab-separated lists of label names",
         (TRUTH, SCORES),
         "text of label names between tabs, so that names may have blanks; with --labels FILE",
@@ -80,7 +86,8 @@ TEXT: dict[str, Known] = {
         "by tabs, where the words between blanks are not all names of labels",
         "that every field is a name of a label",
     ),
-    "comma-names": Known(
+    Format(
+        "comma-names",
         "lists of label names between commas",
         (TRUTH, SCORES),
         "text of label names that are numbers, between commas; with --labels FILE",
@@ -89,7 +96,8 @@ TEXT: dict[str, Known] = {
         "by whole numbers of which at least one is a name in --labels",
         "that every number is a name of a label",
     ),
-    "fasttext": Known(
+    Format(
+        "fasttext",
         "rows of __label__name",
         (TRUTH, SCORES),
         "text with __label__ before each label; in predictions each is followed by its score",
@@ -101,7 +109,8 @@ TEXT: dict[str, Known] = {
         "by the prefix __label__ at the start of a word",
         "that labels are ids, or with --labels names",
     ),
-    "fasttext-lists": Known(
+    Format(
+        "fasttext-lists",
         "lists of __label__name",
         (TRUTH, SCORES),
         "text of nothing but labels after __label__; as predictions the best first",
@@ -110,7 +119,8 @@ TEXT: dict[str, Known] = {
         "by rows in which every word begins with __label__",
         "that labels are ids, or with --labels names",
     ),
-    "json": Known(
+    Format(
+        "json",
         "JSON lines",
         (TRUTH, SCORES),
         "one JSON object, or one list of objects, per line",
@@ -126,4 +136,4 @@ TEXT: dict[str, Known] = {
         "by { or [ at the start of the first row",
         "that each row is such an object, that labels are ids or with --labels names, and that scores are numbers",
     ),
-}
+)

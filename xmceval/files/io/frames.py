@@ -10,13 +10,17 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from xmceval.errors import missing_package
-from xmceval.files.io.limits import LARGEST_DICTIONARY, LARGEST_WINDOW
 
 READ_BYTES = 1 << 15  # compressed bytes at a time
 
 OUTPUT_BYTES = 1 << 17  # decompressed bytes at a time, where the decompressor can be limited
 
 ZSTD_READ_BYTES = 1 << 11  # that of zstandard cannot be limited: four bytes may expand to 128 KiB
+
+
+LARGEST_WINDOW = 1 << 27  # bytes that zstandard may hold
+
+LARGEST_DICTIONARY = 1 << 28  # bytes that xz may hold
 
 
 class DamagedError(Exception):

@@ -3,7 +3,3 @@
 from __future__ import annotations
 
 MAX_LINE = 128  # MiB in a line of text, by default: a row of all labels of the largest public sets takes half of that
-
-LARGEST_WINDOW = 1 << 27  # bytes that zstandard may hold
-
-LARGEST_DICTIONARY = 1 << 28  # bytes that xz may hold

@@ -124,6 +124,13 @@ def read_into(stream: BinaryIO, view: memoryview, path: Path) -> int:
     return filled
 
 
+def read_resource(package: str, name: str) -> str:
+    """Return the text of a file of this package that is no module, such as a style sheet."""
+    from importlib.resources import files
+
+    return files(package).joinpath(name).read_text(encoding="utf-8")
+
+
 def quote(text: bytes) -> str:
     """Quote the beginning of some bytes of a file for a message."""
     plain = text.strip()

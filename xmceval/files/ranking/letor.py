@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from xmceval.errors import DataError, counted
-from xmceval.files.formats.formattable import title_of
+from xmceval.files.formats.format import Format
+from xmceval.files.formats.formattable import FORMATS
 from xmceval.files.io.chunks import LineChunks
 from xmceval.files.io.lines import without_comment
 from xmceval.files.io.signatures import UTF8_BOM
@@ -48,8 +49,9 @@ def open_letor(path: Path, request: Request) -> Opened:
     judgments = Judgments(str(path), queries, np.array(ends, dtype=np.int64))
     if request.judgments is not None and request.are_scores:
         _check_same_documents(judgments, request.judgments)
-    facts = title_of("letor"), "labels are positions within the query"
-    opened = _held(path, np.array(values), judgments.indptr, "letor", facts, request)
+    form = FORMATS["letor"]
+    facts = form.title, "labels are positions within the query"
+    opened = _held(path, np.array(values), judgments.indptr, form, facts, request)
     return replace(opened, judgments=judgments)
 
 
@@ -96,8 +98,8 @@ def open_score_column(path: Path, judgments: Judgments) -> Opened:
         raise DataError(
             f"{path}: has {counted(n_scores, 'score')} for the {counted(n_documents, 'document')} of {judgments.name}"
         )
-    form = "ranklib" if n_words == 3 else "score-column"
-    return _held(path, values, judgments.indptr, form, (title_of(form),), Request("scores"))
+    form = FORMATS["ranklib" if n_words == 3 else "score-column"]
+    return _held(path, values, judgments.indptr, form, (form.title,), Request("scores"))
 
 
 def _find_document(path: Path, number: int, words: list[bytes], judgments: Judgments) -> int:
@@ -146,7 +148,7 @@ def _split_lines(path: Path) -> Iterator[tuple[int, list[bytes]]]:
                 yield number, words
 
 
-def _held(path: Path, values: Float64, indptr: Int64, form: str, facts: tuple[str, ...], request: Request) -> Opened:
+def _held(path: Path, values: Float64, indptr: Int64, form: Format, facts: tuple[str, ...], request: Request) -> Opened:
     """Return an opened file whose rows are in memory; each value has the label of its position within its row."""
     labels = np.arange(values.size) - np.repeat(indptr[:-1], np.diff(indptr))
     csr = Csr(indptr, labels, values, request.are_scores)

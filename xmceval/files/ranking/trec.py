@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError, counted
 from xmceval.files.arrays.csr import coo_to_csr
-from xmceval.files.formats.formattable import title_of
+from xmceval.files.formats.format import Format
+from xmceval.files.formats.formattable import FORMATS
 from xmceval.files.io.chunks import LineChunks
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import quote
-from xmceval.files.opened import Opened, Request
+from xmceval.files.opened import Head, Opened, Request
 from xmceval.files.ranking.judgments import Documents, Judgments
 from xmceval.files.ranking.letor import open_letor, open_score_column, read_number
 from xmceval.rows.block import Float64, Int64
@@ -44,7 +45,7 @@ class Lines(NamedTuple):
         return Lines(list(compress(self.queries, kept)), documents, self.values[kept], numbers)
 
 
-class Columns(NamedTuple):
+class LineColumns(NamedTuple):
     """The columns of a kind of file; queries come first."""
 
     names: str
@@ -53,32 +54,19 @@ class Columns(NamedTuple):
     separator: bytes | None = None  # None: blanks
 
 
-QRELS, RUN = Columns("query 0 document grade", 2, 3), Columns("query Q0 document rank score tag", 2, 4)
-BEIR = Columns("query-id corpus-id score", 1, 2, separator=b"\t")
+QRELS, RUN = LineColumns("query 0 document grade", 2, 3), LineColumns("query Q0 document rank score tag", 2, 4)
+BEIR = LineColumns("query-id corpus-id score", 1, 2, separator=b"\t")
 
 _INTEGER, _NUMBER = re.compile(rb"[-+]?\d+"), re.compile(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 
-def open_trec(path: Path, request: Request, head: bytes, *, is_whole: bool) -> Opened | None:
-    """Open a file of the ranking field; return None if it is not one.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    request : Request
-        Whether it is opened as truth or as predictions, and the judgments of the truth.
-    head : bytes
-        Its first bytes.
-    is_whole : bool
-        Whether these are all of it.
-    """
-    lines = head.removeprefix(UTF8_BOM).split(b"\n")
-    open_file = _OPENERS.get(detect_format(lines if is_whole else lines[:-1], request))
+def open_trec(head: Head, request: Request) -> Opened | None:
+    """Open a file of the ranking field; return None if it is not one."""
+    open_file = _OPENERS.get(detect_format(head.lines, request))
     if open_file is not None:
-        return open_file(path, request)
+        return open_file(head.path, request)
     if request.judgments is not None and request.judgments.documents is None:
-        return open_score_column(path, request.judgments)
+        return open_score_column(head.path, request.judgments)
     return None
 
 
@@ -128,7 +116,7 @@ def _is_beir_header(line: bytes) -> bool:
     return [field.strip().lower() for field in line.split(b"\t")] == BEIR.names.encode().split()
 
 
-def open_qrels(path: Path, request: Request, columns: Columns = QRELS) -> Opened:
+def open_qrels(path: Path, request: Request, columns: LineColumns = QRELS) -> Opened:
     """Read judgments; queries become rows in the order in which they first appear, grades below 0 become 0.
 
     Raises
@@ -144,8 +132,8 @@ def open_qrels(path: Path, request: Request, columns: Columns = QRELS) -> Opened
     is_negative = lines.values < 0
     lines.values[is_negative] = 0
     csr = _to_csr(path, lines, queries, documents)
-    form = "beir" if columns is BEIR else "qrels"
-    opened = _held(path, csr, form, [title_of(form), f"documents {documents.meaning}"], request)
+    form = FORMATS["beir" if columns is BEIR else "qrels"]
+    opened = _held(path, csr, form, [form.title, f"documents {documents.meaning}"], request)
     if is_negative.any():
         n = int(np.count_nonzero(is_negative))
         treatment = "counts" if n == 1 else "count"
@@ -176,13 +164,14 @@ def open_run(path: Path, request: Request) -> Opened:
             f"{path}: is a TREC run, whose rows are the queries of the truth; expected TREC qrels as truth "
             f"(hint: their lines are {QRELS.names!r})"
         )
-    lines, facts = _read_lines(path, RUN), [title_of("run")]
+    lines, form = _read_lines(path, RUN), FORMATS["run"]
+    facts = [form.title]
     judged = lines.of_queries(judgments.queries)
     if request.ties == "label":
         n_tied = _break_ties(path, judged, judgments.queries)
         facts.append(f"{counted(n_tied, 'tie')} broken by document as in trec_eval")
     csr = _to_csr(path, judged, judgments.queries, judgments.documents)
-    opened = _held(path, csr, "run", facts, request)
+    opened = _held(path, csr, form, facts, request)
     opened.source.warnings.extend(_compare_queries(path, lines, len(judged.queries), judgments))
     return opened
 
@@ -207,13 +196,13 @@ def _compare_queries(path: Path, lines: Lines, n_judged: int, judgments: Judgmen
 _OPENERS = {"qrels": open_qrels, "beir": open_beir, "run": open_run, "letor": open_letor}
 
 
-def _held(path: Path, csr: Csr, form: str, facts: Sequence[str], request: Request) -> Opened:
+def _held(path: Path, csr: Csr, form: Format, facts: Sequence[str], request: Request) -> Opened:
     """Return an opened file whose rows are in memory."""
     source = MatrixSource(str(path), csr.n_rows, None, [csr], is_exact=False)
     return Opened(source, form, tuple(facts), request.role, is_held=True)
 
 
-def _read_lines(path: Path, columns: Columns) -> Lines:
+def _read_lines(path: Path, columns: LineColumns) -> Lines:
     """Read the lines of a file."""
     names, separator = columns.names.split(), columns.separator
     n_columns, at = len(names), columns.value

@@ -1,1 +1,1 @@
-"""Files with one entry of row, label and value per line; held in memory to be sorted by row."""
+"""Files with one entry per line: row, label and value, to be sorted by row; flat logs; tables of results."""

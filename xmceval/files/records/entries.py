@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError, counted, listed
 from xmceval.files.arrays.csr import coo_to_csr
+from xmceval.files.formats.format import Format
 from xmceval.files.opened import Opened, Request
 from xmceval.rows.block import Int64
 from xmceval.rows.matrices.matrices import MatrixSource
@@ -51,62 +51,49 @@ def explain_columns(request: Request) -> str:
     return f"one of {listed(ROW_NAMES)}; one of {listed(LABEL_NAMES)}; one of {listed(VALUE_NAMES)}{value}"
 
 
-@dataclass
-class Entries:
-    """Rows, labels and values, collected part by part."""
+def open_entries(
+    path: Path,
+    request: Request,
+    form: Format,
+    facts: Sequence[str],
+    parts: Iterable[tuple[AnyArray, ...]],
+    shape: tuple[int, int] | None = None,
+) -> Opened:
+    """Return entries as an opened file, sorted by row.
 
-    rows: list[AnyArray] = field(default_factory=list)
-    labels: list[AnyArray] = field(default_factory=list)
-    values: list[AnyArray] = field(default_factory=list)
+    Parameters
+    ----------
+    path : Path
+    request : Request
+    form : Format
+    facts : sequence of str
+        What people are told of it.
+    parts : iterable of tuple of array
+        Rows, labels and values [n] of some entries, without values they count 1; or nothing.
+    shape : (int, int), optional
+        The numbers of rows and labels that the file declares; without it the largest row is the last one, unless
+        there are more in the truth.
 
-    def add(self, rows: AnyArray, labels: AnyArray, values: AnyArray | None = None) -> None:
-        """Add entries: whole numbers [n] for rows and labels, and values [n] of any type, 1 without them."""
-        self.rows.append(rows.astype(np.int64, copy=False))
-        self.labels.append(labels.astype(np.int64, copy=False))
-        self.values.append(np.ones(rows.size) if values is None else values)
-
-    def open(
-        self, path: Path, request: Request, form: str, facts: Sequence[str], shape: tuple[int, int] | None = None
-    ) -> Opened:
-        """Return the entries as an opened file.
-
-        Parameters
-        ----------
-        path : Path
-        request : Request
-        form : str
-            The name of the format.
-        facts : sequence of str
-            What people are told of it.
-        shape : (int, int), optional
-            The numbers of rows and labels that the file declares; without it the largest row is the last one, unless
-            there are more in the truth.
-
-        Raises
-        ------
-        DataError
-            No entries, or a row beyond the last.
-        """
-        if not self.rows and shape is None:
-            raise DataError(f"{path}: has no entries; expected {EXPECTED}")
-        empty: Int64 = np.empty(0, dtype=np.int64)
-        rows, labels = (np.concatenate([empty, *parts]) for parts in (self.rows, self.labels))
-        values = np.concatenate(self.values) if self.values else np.empty(0)
-        largest = int(rows.max(initial=-1))
-        n_rows = shape[0] if shape is not None else largest + 1
-        if shape is None and request.are_scores and request.n_rows is not None:
-            n_rows = request.n_rows
-            if largest >= n_rows:
-                raise DataError(
-                    f"{path}: has an entry in row {largest}, but the truth has {counted(n_rows, 'row')} "
-                    "(rows are 0-based)"
-                )
-        csr = Csr(*coo_to_csr(str(path), rows, labels, values, n_rows), request.are_scores)
-        n_labels = None if shape is None else shape[1]
-        source = MatrixSource(str(path), n_rows, n_labels, [csr], is_exact=n_labels is not None)
-        return Opened(source, form, tuple(facts), request.role, is_held=True)
-
-
-def are_whole(numbers: AnyArray) -> bool:
-    """Return whether all numbers can be rows or labels: whole, at least 0, and exact in float64."""
-    return bool(np.all((numbers >= 0) & (numbers < 2**53))) and bool(np.all(numbers == np.floor(numbers)))
+    Raises
+    ------
+    DataError
+        No entries, or a row beyond the last.
+    """
+    filled = [part for part in parts if part]
+    if not filled and shape is None:
+        raise DataError(f"{path}: has no entries; expected {EXPECTED}")
+    empty: Int64 = np.empty(0, dtype=np.int64)
+    rows, labels = (np.concatenate([empty, *(part[i].astype(np.int64, copy=False) for part in filled)]) for i in (0, 1))
+    values = np.concatenate([np.empty(0), *(part[2] if len(part) == 3 else np.ones(part[0].size) for part in filled)])
+    largest = int(rows.max(initial=-1))
+    n_rows = shape[0] if shape is not None else largest + 1
+    if shape is None and request.are_scores and request.n_rows is not None:
+        n_rows = request.n_rows
+        if largest >= n_rows:
+            raise DataError(
+                f"{path}: has an entry in row {largest}, but the truth has {counted(n_rows, 'row')} (rows are 0-based)"
+            )
+    csr = Csr(*coo_to_csr(str(path), rows, labels, values, n_rows), request.are_scores)
+    n_labels = None if shape is None else shape[1]
+    source = MatrixSource(str(path), n_rows, n_labels, [csr], is_exact=n_labels is not None)
+    return Opened(source, form, tuple(facts), request.role, is_held=True)

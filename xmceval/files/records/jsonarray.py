@@ -12,22 +12,24 @@ from typing import Any
 import numpy as np
 
 from xmceval.errors import DataError, counted
-from xmceval.files.formats.formattable import title_of
+from xmceval.files.formats.formattable import FORMATS
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import read_all_bytes
-from xmceval.files.opened import Opened, Request
-from xmceval.files.records.entries import Entries, Roles, find_roles
+from xmceval.files.opened import Head, Opened, Request
+from xmceval.files.records.entries import Roles, find_roles, open_entries
 from xmceval.files.sidecars.labelnames import LARGEST_ID
 from xmceval.files.text.jsonlines import scores_of, to_label, to_number, truth_of
 from xmceval.rows.matrices.matrices import MatrixSource
 from xmceval.rows.matrices.storage import Csr
+
+FORM = FORMATS["json-array"]
 
 Element = tuple[str, Any]  # its place for messages, its value
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
 
 
-def open_json_array(path: Path, request: Request, head: bytes) -> Opened | None:
+def open_json_array(head: Head, request: Request) -> Opened | None:
     """Open a file that is one JSON array; return None for another, such as one with an array per line.
 
     Raises
@@ -35,23 +37,24 @@ def open_json_array(path: Path, request: Request, head: bytes) -> Opened | None:
     DataError
         Damaged JSON or a wrong object, with its place.
     """
-    if not head.removeprefix(UTF8_BOM).lstrip().startswith(b"[") or _has_array_per_line(head):
+    start = head.content.removeprefix(UTF8_BOM).lstrip()
+    if not start.startswith(b"[") or _has_array_per_line(start):
         return None
+    path = head.path
     elements = _read_elements(path)
     first = next(elements, None)
     if first is None:
         raise DataError(f"{path}: is an empty JSON array; expected one object per row")
     _, example = first
     roles = find_roles(list(example), request) if isinstance(example, dict) else None
-    if roles is not None and isinstance(example, dict):
-        keys = [key for place, key in enumerate(example) if place in roles]
-        return _open_triples(path, request, chain([first], elements), keys, roles)
+    if roles is not None:
+        return _open_triples(path, request, chain([first], elements), list(example), roles)
     return _open_rows(path, request, chain([first], elements))
 
 
-def _has_array_per_line(head: bytes) -> bool:
+def _has_array_per_line(start: bytes) -> bool:
     """Return whether the first line is a whole array, and others follow or its objects are labels of one row."""
-    line, _, rest = head.removeprefix(UTF8_BOM).lstrip().partition(b"\n")
+    line, _, rest = start.partition(b"\n")
     try:
         first = json.loads(line)
     except (ValueError, RecursionError):
@@ -114,14 +117,14 @@ def _open_rows(path: Path, request: Request, elements: Iterator[Element]) -> Ope
         ends.append(len(labels))
     csr = Csr(np.array(ends, dtype=np.int64), np.array(labels, dtype=np.int64), np.array(values), request.are_scores)
     source = MatrixSource(str(path), csr.n_rows, None, [csr], is_exact=False)
-    facts = (f"{title_of('json-array')} of {counted(csr.n_rows, 'row')}",)
-    return Opened(source, "json-array", facts, request.role, is_held=True)
+    facts = (f"{FORM.title} of {counted(csr.n_rows, 'row')}",)
+    return Opened(source, FORM, facts, request.role, is_held=True)
 
 
-def _open_triples(path: Path, request: Request, elements: Iterator[Element], keys: list[str], roles: Roles) -> Opened:
+def _open_triples(path: Path, request: Request, elements: Iterator[Element], names: list[str], roles: Roles) -> Opened:
     """Read elements that are objects of row, label and score."""
-    order = sorted(place for place in roles if place is not None)
-    row_key, label_key, *value_keys = (keys[order.index(place)] for place in roles if place is not None)
+    keys = [name for place, name in enumerate(names) if place in roles]
+    row_key, label_key, *value_keys = (names[place] for place in roles if place is not None)
     rows, labels, values = list[int](), list[int](), list[float]()
     for place, item in elements:
         if not isinstance(item, dict) or any(key not in item for key in keys):
@@ -132,9 +135,9 @@ def _open_triples(path: Path, request: Request, elements: Iterator[Element], key
         try:
             rows.append(row)
             labels.append(to_label(item[label_key], request.names))
-            values.append(to_number(item[value_keys[0]], value_keys[0]) if value_keys else 1.0)
+            values.extend(to_number(item[key], key) for key in value_keys)
         except ValueError as error:
             raise DataError(f"{place}: {error}") from None
-    entries = Entries()
-    entries.add(np.array(rows, dtype=np.int64), np.array(labels, dtype=np.int64), np.array(values))
-    return entries.open(path, request, "json-array", [f"{title_of('json-array')} of objects with {', '.join(keys)}"])
+    columns = np.array(rows, dtype=np.int64), np.array(labels, dtype=np.int64), np.array(values)
+    facts = [f"{FORM.title} of objects with {', '.join(keys)}"]
+    return open_entries(path, request, FORM, facts, [columns if value_keys else columns[:2]])

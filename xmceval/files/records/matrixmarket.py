@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import io
-import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from xmceval.errors import DataError, counted, listed
-from xmceval.files.formats.formattable import title_of
-from xmceval.files.io.chunks import LineChunks
+from xmceval.files.formats.formattable import FORMATS
 from xmceval.files.io.streams import quote
-from xmceval.files.opened import Opened, Request
-from xmceval.files.records.entries import Entries, are_whole
+from xmceval.files.opened import Head, Opened, Request
+from xmceval.files.records.columns import Columns, are_whole, read_columns
+from xmceval.files.records.entries import open_entries
 from xmceval.rows.block import Float64
 from xmceval.rows.matrices.matrices import MatrixSource
 from xmceval.rows.matrices.storage import Dense
@@ -28,8 +24,8 @@ _WORDS = (("matrix",), ("coordinate", "array"), ("real", "double", "integer", "p
 
 
 @dataclass(frozen=True)
-class Layout:
-    """What the first lines declare."""
+class Declared:
+    """The kind and the size of a matrix, which the first lines declare."""
 
     form: str
     field: str
@@ -49,7 +45,7 @@ class Layout:
         return self.sizes[0] * self.sizes[1] if self.form == "array" else self.sizes[2]
 
 
-def open_matrix_market(path: Path, request: Request, head: bytes) -> Opened | None:
+def open_matrix_market(head: Head, request: Request) -> Opened | None:
     """Read a MatrixMarket file [n_rows, n_labels] into memory; return None if it is not one.
 
     Raises
@@ -57,30 +53,29 @@ def open_matrix_market(path: Path, request: Request, head: bytes) -> Opened | No
     DataError
         A wrong line, with its place; a kind of matrix that is not read.
     """
-    if head[: len(SIGNATURE)].lower() != SIGNATURE:
+    path = head.path
+    if head.content[: len(SIGNATURE)].lower() != SIGNATURE:
         return None
-    layout = _parse_head(path, head)
+    layout = _parse_head(path, head.content)
     if request.are_scores and layout.field == "pattern":
         raise DataError(f"{path}: is a MatrixMarket pattern, which has no scores; expected real or integer values")
-    parts = list(_read_parts(path, layout))
-    n_read = sum(part.shape[0] for part in parts)
+    lines = layout.first_line, None, partial(_from_table, layout=layout), partial(_from_line, layout=layout)
+    parts = [part for part in read_columns(path, *lines) if part]
+    n_read = sum(part[0].size for part in parts)
     if n_read != layout.n_entries:
         raise DataError(
             f"{path}: declares {counted(layout.n_entries, 'entry')}, but has {n_read:,} (is the file truncated?)"
         )
-    shape = layout.sizes[0], layout.sizes[1]
-    facts = title_of("matrixmarket"), f"{layout.form} {layout.field} matrix of {shape[0]:,} x {shape[1]:,}"
-    if layout.form == "array":
-        values = np.concatenate([np.empty((0, 1)), *parts])[:, 0].reshape(shape, order="F")
-        source = MatrixSource(str(path), *shape, [Dense(values, request.are_scores)])
-        return Opened(source, "matrixmarket", facts, request.role, is_held=True)
-    entries = Entries()
-    for part in parts:
-        entries.add(part[:, 0] - 1, part[:, 1] - 1, part[:, 2].copy() if part.shape[1] == 3 else None)
-    return entries.open(path, request, "matrixmarket", facts, shape)
+    shape, form = (layout.sizes[0], layout.sizes[1]), FORMATS["matrixmarket"]
+    facts = form.title, f"{layout.form} {layout.field} matrix of {shape[0]:,} x {shape[1]:,}"
+    if layout.form == "coordinate":
+        return open_entries(path, request, form, facts, parts, shape)
+    values = np.concatenate([np.empty(0), *(part[0] for part in parts)]).reshape(shape, order="F")
+    source = MatrixSource(str(path), *shape, [Dense(values, request.are_scores)])
+    return Opened(source, form, facts, request.role, is_held=True)
 
 
-def _parse_head(path: Path, head: bytes) -> Layout:
+def _parse_head(path: Path, head: bytes) -> Declared:
     lines = head.split(b"\n")
     words = lines[0].lower().split()[1:]
     decoded = [word.decode(errors="replace") for word in words]
@@ -97,50 +92,28 @@ def _parse_head(path: Path, head: bytes) -> Layout:
         sizes = line.split()
         if len(sizes) != (3 if form == "coordinate" else 2) or not all(n.isdigit() and len(n) < 19 for n in sizes):
             break
-        return Layout(form, decoded[2], tuple(map(int, sizes)), number + 1)
+        return Declared(form, decoded[2], tuple(map(int, sizes)), number + 1)
     raise DataError(f"{path}: expected a line of {'rows columns entries' if form == 'coordinate' else 'rows columns'}")
 
 
-def _read_parts(path: Path, layout: Layout) -> Iterator[Float64]:
-    """Yield the numbers of the lines of entries, chunk by chunk."""
-    number = 1
-    for chunk in LineChunks(path):
-        text = bytes(chunk.buffer[chunk.start : chunk.stop])
-        while text and number < layout.first_line:
-            text, number = text[text.index(b"\n") + 1 :], number + 1
-        if text.strip():
-            yield _parse(path, text, number, layout)
-        number += text.count(b"\n")
+def _from_table(table: Float64, layout: Declared) -> Columns | None:
+    """Return 0-based rows and labels, and values, or None where lines are not entries of the matrix."""
+    n_places = 0 if layout.form == "array" else 2
+    places = table[:, :n_places] - 1
+    if table.shape[1] != layout.n_numbers or not are_whole(places) or np.any(places >= layout.sizes[:n_places]):
+        return None
+    return (*places.T, *(values.copy() for values in table[:, n_places:].T))
 
 
-def _parse(path: Path, text: bytes, first_line: int, layout: Layout) -> NDArray[Any]:
+def _from_line(line: bytes, layout: Declared) -> tuple[float, ...] | None:
+    if not line.strip():
+        return None
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            table: Float64 = np.loadtxt(io.BytesIO(text), dtype=np.float64, comments=None, ndmin=2)
-        if table.shape[1] == layout.n_numbers and _is_inside(table, layout):
-            return table
+        columns = None if b"_" in line else _from_table(np.array([[float(word) for word in line.split()]]), layout)
     except ValueError:
-        pass
-    for number, line in enumerate(text.split(b"\n")[:-1], first_line):
-        if line.strip() and not _is_entry(line, layout):
-            expected = {1: "a value", 2: "'row column'", 3: "'row column value'"}[layout.n_numbers]
-            size = f"{layout.sizes[0]:,} x {layout.sizes[1]:,}"
-            raise DataError(
-                f"{path}:{number}: expected {expected}, 1-based, of a matrix of {size}, found {quote(line)}"
-            )
-    raise DataError(f"{path}:{first_line}: cannot be read as lines of {counted(layout.n_numbers, 'number')}")
-
-
-def _is_inside(table: Float64, layout: Layout) -> bool:
-    """Return whether the rows and columns are within the matrix."""
-    places = table[:, :2]
-    return layout.form == "array" or bool(are_whole(places - 1) and np.all(places <= layout.sizes[:2]))
-
-
-def _is_entry(line: bytes, layout: Layout) -> bool:
-    try:
-        numbers = np.array([[float(word) for word in line.split()]])
-    except ValueError:
-        return False
-    return b"_" not in line and numbers.shape[1] == layout.n_numbers and _is_inside(numbers, layout)
+        columns = None
+    if columns is None:
+        expected = {1: "a value", 2: "'row column'", 3: "'row column value'"}[layout.n_numbers]
+        size = f"{layout.sizes[0]:,} x {layout.sizes[1]:,}"
+        raise ValueError(f"expected {expected}, 1-based, of a matrix of {size}, found {quote(line)}")
+    return tuple(float(column[0]) for column in columns)

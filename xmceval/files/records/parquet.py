@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, missing_package
-from xmceval.files.formats.formattable import title_of
+from xmceval.files.formats.formattable import FORMATS
 from xmceval.files.io.streams import is_uncompressed, open_jumping, read_all_bytes
 from xmceval.files.opened import Opened, Request
-from xmceval.files.records.entries import Entries, are_whole, explain_columns, find_roles
+from xmceval.files.records.columns import are_whole
+from xmceval.files.records.entries import explain_columns, find_roles, open_entries
 from xmceval.files.sidecars.labelnames import Names, unknown_name
 
 ROWS_AT_ONCE = 1 << 16
@@ -50,7 +51,7 @@ def _read(path: Path, request: Request, file: Any) -> Opened:
         found = ", ".join(columns[:10]) or "none"
         raise DataError(f"{path}: expected columns {explain_columns(request)}; found {found}")
     names = [columns[place] for place in roles if place is not None]
-    entries, first, used = Entries(), 0, None
+    parts, first, used = list[tuple[NDArray[Any], ...]](), 0, None
     for batch in file.iter_batches(batch_size=ROWS_AT_ONCE, columns=names):
         rows, labels, *values = (_to_numpy(path, batch.column(name), name, first) for name in names)
         if labels.dtype == object:
@@ -58,11 +59,12 @@ def _read(path: Path, request: Request, file: Any) -> Opened:
             labels = _look_up(path, labels, used, first)
         _check_whole(path, rows, names[0], first)
         _check_whole(path, labels, names[1], first)
-        entries.add(rows, labels, values[0].astype(np.float64) if values else None)
+        parts.append((rows, labels, *(each.astype(np.float64) for each in values)))
         first += rows.size
-    facts = [title_of("parquet"), f"columns {', '.join(names)}"]
+    form = FORMATS["parquet"]
+    facts = [form.title, f"columns {', '.join(names)}"]
     facts += [] if used is None else [f"label names from {used.source}"]
-    return entries.open(path, request, "parquet", facts)
+    return open_entries(path, request, form, facts, parts)
 
 
 def _to_numpy(path: Path, column: Any, name: str, first: int) -> NDArray[Any]:

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import csv
-import io
 import re
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-import numpy as np
-
 from xmceval.errors import DataError, counted
-from xmceval.files.formats.formattable import title_of
-from xmceval.files.io.chunks import LineChunks
-from xmceval.files.io.signatures import UTF8_BOM
+from xmceval.files.formats.formattable import FORMATS
 from xmceval.files.io.streams import quote
-from xmceval.files.opened import Opened, Request
+from xmceval.files.opened import Head, Opened, Request
+from xmceval.files.records.columns import Columns, are_whole, read_columns
 from xmceval.files.records.decimals import explain_decimal
-from xmceval.files.records.entries import Entries, Roles, are_whole, explain_columns, find_roles
+from xmceval.files.records.entries import Roles, explain_columns, find_roles, open_entries
 from xmceval.files.sidecars.labelnames import Names, is_id, unknown_name
+from xmceval.rows.block import Float64
 
 DELIMITERS = {b",": "comma", b"\t": "tab", b";": "semicolon"}
 
@@ -32,7 +29,7 @@ _NUMBER = re.compile(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 
 @dataclass(frozen=True)
-class Layout:
+class CsvLayout:
     """How triples are written.
 
     Attributes
@@ -56,7 +53,7 @@ class Layout:
     names: Names | None = None
 
 
-def open_triples(path: Path, request: Request, head: bytes, *, is_whole: bool) -> Opened | None:
+def open_triples(head: Head, request: Request) -> Opened | None:
     """Open a file of triples; return None if it is not one.
 
     Raises
@@ -64,24 +61,26 @@ def open_triples(path: Path, request: Request, head: bytes, *, is_whole: bool) -
     DataError
         A wrong line, with its place, or a file that may be triples or lists of three labels.
     """
-    lines = head.removeprefix(UTF8_BOM).split(b"\n")
+    path = head.path
     filled = [
         (number, line.strip(b" \r"))
-        for number, line in enumerate(lines if is_whole else lines[:-1], 1)
+        for number, line in enumerate(head.lines, 1)
         if line.strip() and not line.startswith(b"#")
     ][:1000]
     layout = _detect_header(filled, request) or _detect_columns(path, filled, request)
     if layout is None:
         _check_header(path, filled, request)
         return None
-    entries = _read(path, layout)
     header = "in the order of its header" if layout.header_line else "no header"
-    facts = [f"{title_of('triples')} between {DELIMITERS[layout.delimiter]}s", header]
+    form = FORMATS["triples"]
+    facts = [f"{form.title} between {DELIMITERS[layout.delimiter]}s", header]
     facts += [] if layout.names is None else [f"label names from {layout.names.source}"]
-    return entries.open(path, request, "triples", facts)
+    from_table, from_line = partial(_from_table, layout=layout), partial(_from_line, layout=layout)
+    parts = read_columns(path, layout.header_line + 1, layout.delimiter.decode(), from_table, from_line)
+    return open_entries(path, request, form, facts, parts)
 
 
-def _detect_header(filled: Sequence[tuple[int, bytes]], request: Request) -> Layout | None:
+def _detect_header(filled: Sequence[tuple[int, bytes]], request: Request) -> CsvLayout | None:
     """Return the layout below a line with the names of the columns."""
     if not filled or not _HEADER.fullmatch(filled[0][1]):
         return None
@@ -91,7 +90,7 @@ def _detect_header(filled: Sequence[tuple[int, bytes]], request: Request) -> Lay
         roles = find_roles([field.decode(errors="replace") for field in fields], request)
         if roles is not None:
             labels = [row[roles.label] for _, text in filled[1:] if len(row := text.split(delimiter)) == len(fields)]
-            return Layout(delimiter, roles, len(fields), number, _find_names(labels, request.names))
+            return CsvLayout(delimiter, roles, len(fields), number, _find_names(labels, request.names))
     return None
 
 
@@ -107,7 +106,7 @@ def _check_header(path: Path, filled: Sequence[tuple[int, bytes]], request: Requ
             )
 
 
-def _detect_columns(path: Path, filled: Sequence[tuple[int, bytes]], request: Request) -> Layout | None:
+def _detect_columns(path: Path, filled: Sequence[tuple[int, bytes]], request: Request) -> CsvLayout | None:
     """Return the layout of three columns without a header; whole numbers may also be lists of three labels."""
     for delimiter in DELIMITERS if filled else ():
         if len(filled[0][1].split(delimiter)) != 3:
@@ -119,7 +118,7 @@ def _detect_columns(path: Path, filled: Sequence[tuple[int, bytes]], request: Re
         if names is None and not all(row[1].isdigit() for row in rows):
             continue
         if not all(row[2].isdigit() for row in rows):
-            return Layout(delimiter, Roles(0, 1, 2), 3, 0, names)
+            return CsvLayout(delimiter, Roles(0, 1, 2), 3, 0, names)
         numbers = [int(row[0][:19]) for row in rows]
         if len(rows) >= CLEARLY and numbers == sorted(numbers):
             raise DataError(
@@ -137,78 +136,23 @@ def _find_names(labels: Sequence[bytes], names: Names | None) -> Names | None:
     return names if any(word in names.labels or not is_id(word) for word in words) else None
 
 
-def _read(path: Path, layout: Layout) -> Entries:
-    entries, first_line = Entries(), 1
-    for chunk in LineChunks(path):
-        text = bytes(chunk.buffer[chunk.start : chunk.stop])
-        if first_line <= layout.header_line:
-            text, first_line = _skip_header(text, first_line, layout.header_line)
-        if text:
-            _add_fast(entries, text, layout) or _add_lines(entries, path, text, first_line, layout)
-        first_line += text.count(b"\n")
-    return entries
+def _from_table(table: Float64, layout: CsvLayout) -> Columns | None:
+    """Return the columns of plain lines of numbers, or None where they are not rows, labels and values."""
+    if layout.names is not None or table.shape[1] != layout.n_columns:
+        return None
+    rows, labels, *values = (table[:, place] for place in layout.roles if place is not None)
+    return (rows, labels, *(each.copy() for each in values)) if are_whole(rows) and are_whole(labels) else None
 
 
-def _skip_header(text: bytes, first_line: int, header_line: int) -> tuple[bytes, int]:
-    """Return the text below the header, as far as it is in this text, and the number of its first line."""
-    while text and first_line <= header_line:
-        text, first_line = text[text.index(b"\n") + 1 :], first_line + 1
-    return text, first_line
-
-
-def _add_fast(entries: Entries, text: bytes, layout: Layout) -> bool:
-    """Add the entries of plain lines of numbers; return whether all of them are."""
-    if layout.names is not None or b"#" in text or b'"' in text or not text.isascii():
-        return False
-    columns = [place for place in layout.roles if place is not None]
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of a chunk of blank lines, which is fine
-            table = np.loadtxt(
-                io.BytesIO(text), dtype=np.float64, delimiter=layout.delimiter.decode(), comments=None, ndmin=2
-            )
-    except ValueError:
-        return False
-    if table.size == 0:
-        return True
-    if table.shape[1] != layout.n_columns:
-        return False
-    rows, labels, *values = (table[:, place] for place in columns)
-    if not are_whole(rows) or not are_whole(labels):
-        return False
-    entries.add(rows, labels, values[0].copy() if values else None)
-    return True
-
-
-def _add_lines(entries: Entries, path: Path, text: bytes, first_line: int, layout: Layout) -> bool:
-    """Add entries line by line.
-
-    Raises
-    ------
-    DataError
-        A wrong line, with its place.
-    """
-    rows, labels, values = list[int](), list[int](), list[float]()
-    row_at, label_at, value_at = layout.roles
-    for number, line in enumerate(text.split(b"\n")[:-1], first_line):
-        plain = line.removeprefix(UTF8_BOM) if number == 1 else line
-        fields = _split(plain, layout.delimiter)
-        is_comment = plain.startswith(b"#") and len(fields) != layout.n_columns  # a name may begin with a hash too
-        if not plain.strip() or is_comment:
-            continue
-        if len(fields) != layout.n_columns:
-            raise DataError(
-                f"{path}:{number}: expected {counted(layout.n_columns, 'field')}, found {len(fields):,}: {quote(plain)}"
-            )
-        try:
-            rows.append(_parse_whole(fields[row_at], "row"))
-            labels.append(_parse_label(fields[label_at], layout.names))
-            values.append(1.0 if value_at is None else _parse_value(fields[value_at]))
-        except ValueError as error:
-            raise DataError(f"{path}:{number}: {error}") from None
-    if rows:
-        entries.add(np.array(rows, dtype=np.int64), np.array(labels, dtype=np.int64), np.array(values))
-    return True
+def _from_line(line: bytes, layout: CsvLayout) -> tuple[float, ...] | None:
+    fields = _split(line, layout.delimiter)
+    is_comment = line.startswith(b"#") and len(fields) != layout.n_columns  # a name may begin with a hash too
+    if not line.strip() or is_comment:
+        return None
+    if len(fields) != layout.n_columns:
+        raise ValueError(f"expected {counted(layout.n_columns, 'field')}, found {len(fields):,}: {quote(line)}")
+    row, label, *values = (fields[place] for place in layout.roles if place is not None)
+    return (_parse_whole(row, "row"), _parse_label(label, layout.names), *map(_parse_value, values))
 
 
 def _split(line: bytes, delimiter: bytes) -> list[str]:

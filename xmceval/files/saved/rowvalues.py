@@ -1,4 +1,4 @@
-"""Values of rows: what ``--save-rows`` writes, and the per-query files of other tools, read back."""
+"""Values of rows: what ``--save-rows`` writes, and reads back; the per-query files of other tools are read too."""
 
 from __future__ import annotations
 
@@ -6,64 +6,67 @@ import csv
 import io
 import json
 import math
-import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, UsageError, argument, counted, listed
+from xmceval.errors import DataError, argument, counted, listed
 from xmceval.files.arrays.archive import Archive
+from xmceval.files.io.copies import write_all
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.streams import read_all_bytes
-from xmceval.metrics.names import parse
+from xmceval.files.saved.perquery import parse_number, read_foreign
+from xmceval.files.saved.rowtable import RowHead, RowTable
+from xmceval.files.writing.sinks import write_member
+from xmceval.files.writing.targets import check_new_file, open_targets
 from xmceval.version import ROWS_SCHEMA
 
 EARLIER = "xmceval-rows/1"  # the name of the same schema before all had one grammar
+READ_ROWS = 1 << 14
 IDEAL = "ideal of "
-ALL = "all"  # trec_eval's word for the mean over queries
 OWN_WORDS = ("row", "system", "weight")
-ROW_WORDS = ("row", "query_id", "query", "qid", "topic", "id")
-MEASURE_WORDS = ("measure", "metric")
-VALUE_WORDS = ("value", "score")
-OTHER_MEASURE = re.compile(  # of trec_eval, then of ir_measures, that the table of metrics lacks
-    r"(num_(q|rel|ret|rel_ret|nonrel_judged_ret)|set_(F|P|map|recall|relative_P)|gm_(map|bpref)|bpref|infAP|11pt_avg"
-    r"|iprec_at_recall|map_avgjg|ndcg_rel|Rndcg|Rprec_mult|relative_P|relstring|runid|utility|binG|G"
-    r"|Num(Q|Rel|Ret)|Set(AP|F|P|R|RelP)|Bpref|IPrec|Compat|ERR_IA|alpha_nDCG)([@(.].*|_[0-9].*)?"
-)
 
 
-@dataclass(frozen=True)
-class RowTable:
-    """Values of rows of one or more systems.
+class RowWriter(Protocol):
+    """Writes rows in their order."""
 
-    Attributes
-    ----------
-    name : str
-        The file.
-    systems, metrics : tuple of str
-    rows : tuple of str
-        Names of the rows.
-    values : float64 array [n_rows, n_systems, n_metrics, 2]
-        Numerator and denominator; the numerator is NaN where a row does not count.
-    weights : float64 array [n_rows]
-    has_ideal : tuple of bool
-        By metric: whether it is a ratio of sums.
-    meta : dict
-        What the writer knew: digest of the truth, counts, options; empty for other tools' files.
+    def put(self, rows: NDArray[np.int64], weights: NDArray[np.float64], values: NDArray[np.float64]) -> None:
+        """Write rows: their numbers, their weights, and values [n_rows, n_systems, n_metrics, 2].
+
+        The numerator is NaN where a row does not count: left out, not 0.
+        """
+
+    def finish(self, meta: Mapping[str, Any]) -> None:
+        """Write what is known at the end."""
+
+    def close(self) -> None:
+        """Let go of temporary files."""
+
+
+@contextmanager
+def open_row_writer(path: str | Path, head: RowHead) -> Iterator[RowWriter]:
+    """Open a file for values of rows: .npz, .csv or .jsonl.
+
+    Raises
+    ------
+    UsageError
+        Another ending, or a file that exists.
     """
-
-    name: str
-    systems: tuple[str, ...]
-    metrics: tuple[str, ...]
-    rows: tuple[str, ...]
-    values: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    has_ideal: tuple[bool, ...]
-    meta: dict[str, Any] = field(default_factory=dict)
+    path = check_new_file(path, WRITERS, "values of rows")
+    with open_targets([path], force=False) as [file]:
+        writer = WRITERS[path.suffix](file, head)
+        try:
+            yield writer
+        finally:
+            writer.close()
 
 
 def read_row_values(path: str | Path) -> RowTable:
@@ -85,7 +88,44 @@ def read_row_values(path: str | Path) -> RowTable:
     text = content.decode("utf-8", errors="replace")
     if text.lstrip().startswith("{"):
         return _read_jsonl(path, text)
-    return _read_table(path, text)
+    return _read_lines(path, text)
+
+
+class _Npz:
+    """An npz archive: rows, weights, values [n_rows, n_systems, n_metrics, 2], and meta as JSON."""
+
+    def __init__(self, file: BinaryIO, head: RowHead) -> None:
+        self._file, self._head = file, head
+        folder = Path(file.name).parent
+        self._spool = tempfile.TemporaryFile(buffering=0, dir=folder)  # noqa: SIM115 - close() closes it
+        self._width = 2 + 2 * len(head.systems) * len(head.metrics)
+        self._n_rows = 0
+
+    def put(self, rows: NDArray[np.int64], weights: NDArray[np.float64], values: NDArray[np.float64]) -> None:
+        """Write rows."""
+        table = np.empty((rows.size, self._width))
+        table[:, 0], table[:, 1], table[:, 2:] = rows, weights, values.reshape(rows.size, self._width - 2)
+        write_all(self._spool, table.data)
+        self._n_rows += rows.size
+
+    def finish(self, meta: Mapping[str, Any]) -> None:
+        """Write the archive."""
+        n, shape = self._n_rows, (self._n_rows, len(self._head.systems), len(self._head.metrics), 2)
+        text = np.frombuffer(json.dumps(_meta(self._head, meta)).encode(), dtype=np.uint8)
+        with zipfile.ZipFile(self._file, "w", zipfile.ZIP_STORED) as archive:
+            write_member(archive, "meta", np.dtype(np.uint8), (text.size,), iter([text]))
+            write_member(archive, "rows", np.dtype(np.int64), (n,), (table[:, 0] for table in self._tables()))
+            write_member(archive, "weights", np.dtype(np.float64), (n,), (table[:, 1] for table in self._tables()))
+            write_member(archive, "values", np.dtype(np.float64), shape, (table[:, 2:] for table in self._tables()))
+
+    def close(self) -> None:
+        """Delete the temporary file."""
+        self._spool.close()
+
+    def _tables(self) -> Iterator[NDArray[np.float64]]:
+        self._spool.seek(0)
+        while text := self._spool.read(8 * self._width * READ_ROWS):
+            yield np.frombuffer(text).reshape(-1, self._width)
 
 
 def _read_npz(path: Path, content: bytes) -> RowTable:
@@ -96,30 +136,100 @@ def _read_npz(path: Path, content: bytes) -> RowTable:
                 f"{path}: this npz file has no values of rows (hint: write it with {argument('save_rows')})"
             )
         meta = json.loads(archive.read_array(opened, "meta").tobytes())
-        _check_schema(path, meta)
+        head = _read_head(path, meta)
         rows, weights, values = (archive.read_array(opened, name) for name in ("rows", "weights", "values"))
-    n, shape = rows.size, (len(meta["systems"]), len(meta["metrics"]), 2)
+    n, shape = rows.size, (len(head.systems), len(head.metrics), 2)
     if weights.shape != (n,) or values.size != n * int(np.prod(shape)):
         raise DataError(f"{path}: its arrays do not fit together; is the file damaged?")
     names = tuple(map(str, rows.tolist()))
-    return _table(path, meta, names, values.reshape(n, *shape), weights)
+    return _table(path, head, names, values.reshape(n, *shape), weights, meta)
 
 
-def _check_schema(path: Path, meta: dict[str, Any]) -> None:
-    if meta.get("schema") not in (ROWS_SCHEMA, EARLIER):
-        raise DataError(f"{path}: values of rows under the schema {meta.get('schema')!r}; expected {ROWS_SCHEMA}")
-    missing = [key for key in ("systems", "metrics", "has_ideal") if key not in meta]
-    if missing:
-        raise DataError(f"{path}: its 'meta' lacks {listed(missing)}; is the file damaged?")
+class _Line(NamedTuple):
+    """The values of a row and a system: a value and an ideal per metric, NaN where the row does not count."""
+
+    row: str
+    system: str
+    weight: float
+    cells: Sequence[tuple[float, float]]
 
 
-def _table(
-    path: Path, meta: dict[str, Any], rows: tuple[str, ...], values: NDArray[Any], weights: NDArray[Any]
-) -> RowTable:
-    heads = (tuple(meta["systems"]), tuple(meta["metrics"]))
-    if np.isinf(values).any() or np.isnan(values[..., 1]).any() or not np.isfinite(weights).all():
-        raise DataError(f"{path}: some values are infinite or missing; is the file damaged?")
-    return RowTable(str(path), *heads, rows, values, weights, tuple(map(bool, meta["has_ideal"])), meta)
+def _split_rows(
+    head: RowHead, rows: NDArray[np.int64], weights: NDArray[np.float64], values: NDArray[np.float64]
+) -> Iterator[tuple[int, str, float, dict[str, float | None], dict[str, float]]]:
+    """Yield row, system, weight, values and ideals of each line; a value is None where the row does not count."""
+    for row, weight, of_row in zip(rows.tolist(), weights.tolist(), values, strict=True):
+        for system, cells in zip(head.systems, of_row.tolist(), strict=True):
+            numbers = {name: None if math.isnan(n) else n for name, (n, _) in zip(head.metrics, cells, strict=True)}
+            named = zip(head.metrics, cells, head.has_ideal, strict=True)
+            yield row, system, weight, numbers, {name: ideal for name, (_, ideal), has in named if has}
+
+
+class _Csv:
+    """One line per row and system: the value of each metric, and the ideal of ratios."""
+
+    def __init__(self, file: BinaryIO, head: RowHead) -> None:
+        self._file, self._head = file, head
+        ideals = [IDEAL + name for name, has in zip(head.metrics, head.has_ideal, strict=True) if has]
+        self._write([[*OWN_WORDS, *head.metrics, *ideals]])
+
+    def _write(self, lines: Iterable[Sequence[Any]]) -> None:
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows(lines)
+        self._file.write(text.getvalue().encode())
+
+    def put(self, rows: NDArray[np.int64], weights: NDArray[np.float64], values: NDArray[np.float64]) -> None:
+        """Write rows."""
+        lines = _split_rows(self._head, rows, weights, values)
+        self._write([*line, *numbers.values(), *ideals.values()] for *line, numbers, ideals in lines)
+
+    def finish(self, meta: Mapping[str, Any]) -> None:
+        """Do nothing: a CSV has no room for it."""
+
+    def close(self) -> None:
+        """Do nothing: the file is the caller's."""
+
+
+def _read_csv(path: Path, lines: Sequence[Sequence[str]]) -> RowTable:
+    head = list(lines[0])
+    ideals = {name.removeprefix(IDEAL): i for i, name in enumerate(head) if name.startswith(IDEAL)}
+    of_row, of_system, of_weight = (head.index(name) for name in OWN_WORDS)
+    metrics = {name: i for i, name in enumerate(head) if name not in OWN_WORDS and not name.startswith(IDEAL)}
+
+    def parse(number: int, line: Sequence[str]) -> _Line:
+        if len(line) != len(head):
+            raise DataError(f"{path}:{number}: expected {counted(len(head), 'cell')}, got {len(line)}")
+        to_number, no_value = partial(parse_number, path, number), (math.nan, 0.0)
+        weight = to_number(line[of_weight])
+        cells = [
+            (to_number(line[i]), to_number(line[ideals[name]]) if name in ideals else 1.0) if line[i] else no_value
+            for name, i in metrics.items()
+        ]
+        return _Line(line[of_row], line[of_system], weight, cells)
+
+    parsed = [parse(number, line) for number, line in enumerate(lines[1:], 2)]
+    systems = tuple(dict.fromkeys(line.system for line in parsed))
+    return _join(path, RowHead(systems, tuple(metrics), tuple(name in ideals for name in metrics)), parsed, 2)
+
+
+class _Jsonl:
+    """One object per row and system; the last line is an object with `meta`."""
+
+    def __init__(self, file: BinaryIO, head: RowHead) -> None:
+        self._file, self._head = file, head
+
+    def put(self, rows: NDArray[np.int64], weights: NDArray[np.float64], values: NDArray[np.float64]) -> None:
+        """Write rows."""
+        for row, system, weight, numbers, ideals in _split_rows(self._head, rows, weights, values):
+            line = {"row": row, "system": system, "weight": weight, "values": numbers}
+            self._file.write(json.dumps(line | ({"ideals": ideals} if ideals else {})).encode() + b"\n")
+
+    def finish(self, meta: Mapping[str, Any]) -> None:
+        """Write the last line."""
+        self._file.write(json.dumps({"meta": _meta(self._head, meta)}).encode() + b"\n")
+
+    def close(self) -> None:
+        """Do nothing: the file is the caller's."""
 
 
 def _read_jsonl(path: Path, text: str) -> RowTable:
@@ -132,26 +242,73 @@ def _read_jsonl(path: Path, text: str) -> RowTable:
     meta = lines.pop().get("meta") if lines and isinstance(lines[-1], dict) else None
     if not isinstance(meta, dict):
         raise DataError(f"{path}: its last line has no 'meta'; is the file truncated?")
-    _check_schema(path, meta)
-    cells: dict[tuple[str, str], list[tuple[float, float]]] = {}
-    weights: dict[str, float] = {}
-    for number, line in enumerate(lines, 1):
+    head = _read_head(path, meta)
+
+    def parse(number: int, line: Any) -> _Line:
         try:
-            row, ideals = str(line["row"]), line.get("ideals", {})
-            values = [(name, line["values"][name]) for name in meta["metrics"]]
-            weights[row] = float(line["weight"])
-            cells[row, line["system"]] = [
-                (math.nan, 0.0) if value is None else (float(value), float(ideals.get(name, 1.0)))
-                for name, value in values
+            values, ideals = line["values"], line.get("ideals", {})
+            cells = [
+                (math.nan, 0.0) if values[name] is None else (float(values[name]), float(ideals.get(name, 1.0)))
+                for name in head.metrics
             ]
+            return _Line(str(line["row"]), line["system"], float(line["weight"]), cells)
         except (KeyError, TypeError, AttributeError, ValueError):
             raise DataError(
                 f"{path}:{number}: expected an object with row, system, weight and a value of each metric"
             ) from None
-    return _table(path, meta, tuple(weights), *_assemble(path, cells, meta["systems"], weights))
+
+    return _join(path, head, [parse(number, line) for number, line in enumerate(lines, 1)], 1, meta)
 
 
-def _read_table(path: Path, text: str) -> RowTable:
+def _join(
+    path: Path, head: RowHead, lines: Sequence[_Line], first_line: int, meta: dict[str, Any] | None = None
+) -> RowTable:
+    """Put the lines of rows and systems together."""
+    if not lines:
+        raise DataError(f"{path}: has no values of rows")
+    cells: dict[tuple[str, str], Sequence[tuple[float, float]]] = {}
+    weights: dict[str, float] = {}
+    for number, (row, system, weight, of_line) in enumerate(lines, first_line):
+        if (row, system) in cells:
+            raise DataError(f"{path}:{number}: row {row} of {system} appears twice")
+        if weights.setdefault(row, weight) != weight:
+            raise DataError(f"{path}:{number}: row {row} has weight {weight:g}, and {weights[row]:g} in a line above")
+        cells[row, system] = of_line
+    for row in weights:
+        missing = [system for system in head.systems if (row, system) not in cells]
+        if missing:
+            raise DataError(f"{path}: row {row} has no values of {listed(missing)}")
+    values = np.array([[cells[row, system] for system in head.systems] for row in weights])
+    return _table(path, head, tuple(weights), values, np.array(list(weights.values())), meta)
+
+
+def _meta(head: RowHead, meta: Mapping[str, Any]) -> dict[str, Any]:
+    return {"schema": ROWS_SCHEMA, **vars(head), **meta}
+
+
+def _read_head(path: Path, meta: dict[str, Any]) -> RowHead:
+    if meta.get("schema") not in (ROWS_SCHEMA, EARLIER):
+        raise DataError(f"{path}: values of rows under the schema {meta.get('schema')!r}; expected {ROWS_SCHEMA}")
+    missing = [key for key in ("systems", "metrics", "has_ideal") if key not in meta]
+    if missing:
+        raise DataError(f"{path}: its 'meta' lacks {listed(missing)}; is the file damaged?")
+    return RowHead(tuple(meta["systems"]), tuple(meta["metrics"]), tuple(map(bool, meta["has_ideal"])))
+
+
+def _table(
+    path: Path,
+    head: RowHead,
+    rows: tuple[str, ...],
+    values: NDArray[Any],
+    weights: NDArray[Any],
+    meta: dict[str, Any] | None = None,
+) -> RowTable:
+    if np.isinf(values).any() or np.isnan(values[..., 1]).any() or not np.isfinite(weights).all():
+        raise DataError(f"{path}: some values are infinite or missing; is the file damaged?")
+    return RowTable(str(path), head.systems, head.metrics, rows, values, weights, head.has_ideal, meta or {})
+
+
+def _read_lines(path: Path, text: str) -> RowTable:
     """Read lines of cells between commas, tabs or blanks."""
     first = text.split("\n", 1)[0]
     reader: Iterator[list[str]]
@@ -165,168 +322,9 @@ def _read_table(path: Path, text: str) -> RowTable:
         raise DataError(f"{path}: cannot be read as CSV ({error}); expected values of rows") from None
     if not lines:
         raise DataError(f"{path}: the file is empty")
-    if set(OWN_WORDS) <= set(lines[0]):
-        return _own_csv(path, lines)
-    if _is_long(lines):
-        return _long(path, lines)
-    return _wide(path, lines)
+    return (_read_csv if set(OWN_WORDS) <= set(lines[0]) else read_foreign)(path, lines)
 
 
-def _own_csv(path: Path, lines: Sequence[Sequence[str]]) -> RowTable:
-    """Read the CSV of this package."""
-    head = list(lines[0])
-    ideals = {name.removeprefix(IDEAL): i for i, name in enumerate(head) if name.startswith(IDEAL)}
-    of_row, of_system, of_weight = (head.index(name) for name in OWN_WORDS)
-    metrics = {name: i for i, name in enumerate(head) if name not in OWN_WORDS and not name.startswith(IDEAL)}
-    cells: dict[tuple[str, str], list[tuple[float, float]]] = {}
-    weights: dict[str, float] = {}
-    for number, line in enumerate(lines[1:], 2):
-        if len(line) != len(head):
-            raise DataError(f"{path}:{number}: expected {counted(len(head), 'cell')}, got {len(line)}")
-        row, system, weight = line[of_row], line[of_system], _number(path, number, line[of_weight])
-        if (row, system) in cells:
-            raise DataError(f"{path}:{number}: row {row} of {system} appears twice")
-        if weights.setdefault(row, weight) != weight:
-            raise DataError(f"{path}:{number}: row {row} has weight {weight:g}, and {weights[row]:g} in a line above")
-        cells[row, system] = [
-            (_number(path, number, line[i]), _number(path, number, line[ideals[name]]) if name in ideals else 1.0)
-            if line[i]
-            else (math.nan, 0.0)
-            for name, i in metrics.items()
-        ]
-    systems = list(dict.fromkeys(system for _, system in cells))
-    meta = {"systems": systems, "metrics": list(metrics), "has_ideal": [name in ideals for name in metrics]}
-    table = _table(path, meta, tuple(weights), *_assemble(path, cells, systems, weights))
-    return RowTable(*(getattr(table, name) for name in table.__dataclass_fields__ if name != "meta"))
-
-
-def _is_long(lines: Sequence[Sequence[str]]) -> bool:
-    """Return whether lines are query, measure and value, or measure, query and value; not so below a wide header."""
-    head, *body = lines
-    if any(len(line) != 3 for line in lines):
-        return False
-    if any(word.lower() in MEASURE_WORDS for word in head) or any(ALL in line[:2] for line in lines):
-        return True
-    return _is_number(head[1]) or _is_number(head[2]) or not any(_is_number(line[1]) for line in body)
-
-
-def _long(path: Path, lines: Sequence[Sequence[str]]) -> RowTable:
-    """Read three columns: query, measure and value."""
-    head = [cell.lower() for cell in lines[0]]
-    has_head = not _is_number(lines[0][2]) and head[2] in VALUE_WORDS
-    body = lines[1:] if has_head else lines
-    if has_head:
-        of_measure = next((i for i, word in enumerate(head) if word in MEASURE_WORDS), 1)
-        of_row = next((i for i, word in enumerate(head) if word in ROW_WORDS), 1 - of_measure)
-    else:
-        of_row = _find_row_column(path, body)
-        of_measure = 1 - of_row
-    values: dict[str, dict[str, float]] = {}
-    texts: dict[str, tuple[int, str]] = {}  # trec_eval has measures whose values are all texts
-    for number, line in enumerate(body, 2 if has_head else 1):
-        row, measure, value = line[of_row], line[of_measure], line[2]
-        if row == ALL:
-            continue
-        if not _is_number(value):
-            texts.setdefault(measure, (number, value))
-            continue
-        if measure in values.setdefault(row, {}):
-            raise DataError(f"{path}:{number}: {measure} of row {row!r} appears twice")
-        values[row][measure] = _number(path, number, value)
-    for measure in (measure for of_row in values.values() for measure in of_row):
-        if measure in texts:
-            _number(path, *texts[measure])
-    return _foreign(path, values)
-
-
-def _find_row_column(path: Path, lines: Sequence[Sequence[str]]) -> int:
-    """Return which of the first two columns names rows: by ``all``, by the metrics in the other, or as numbers are ids.
-
-    Raises
-    ------
-    DataError
-        Neither of them tells.
-    """
-    columns = [{line[column] for line in lines} for column in (0, 1)]
-    with_all = [column for column, words in enumerate(columns) if ALL in words]
-    if len(with_all) == 1:
-        return with_all[0]
-    shares = [sum(map(_is_measure, words)) / len(words) for words in columns]
-    if shares[0] != shares[1]:
-        return shares.index(min(shares))
-    for row, measure in ((0, 1), (1, 0)):
-        if all(map(str.isdigit, columns[row])) and not any(map(_is_number, columns[measure])):
-            return row
-    raise DataError(
-        f"{path}: it is unclear which of the first two columns names metrics "
-        "(hint: put a header above them, such as query,measure,value)"
-    )
-
-
-def _is_measure(word: str) -> bool:
-    """Return whether a word names a metric, here or in trec_eval or ir_measures."""
-    if OTHER_MEASURE.fullmatch(word):
-        return True
-    try:
-        return bool(parse(word))
-    except UsageError:
-        return False
-
-
-def _wide(path: Path, lines: Sequence[Sequence[str]]) -> RowTable:
-    """Read one column per measure, below a header; the first column names the row."""
-    head = list(lines[0])
-    if len(head) < 2 or all(_is_number(cell) for cell in head):
-        raise DataError(f"{path}: expected values of rows: a header, then a row name and one value per metric")
-    values: dict[str, dict[str, float]] = {}
-    for number, line in enumerate(lines[1:], 2):
-        if len(line) != len(head):
-            raise DataError(f"{path}:{number}: expected {counted(len(head), 'cell')}, got {len(line)}")
-        if line[0] in values:
-            raise DataError(f"{path}:{number}: row {line[0]!r} appears twice")
-        cells = zip(head[1:], line[1:], strict=True)
-        values[line[0]] = {name: _number(path, number, cell) for name, cell in cells}
-    return _foreign(path, values)
-
-
-def _foreign(path: Path, values: dict[str, dict[str, float]]) -> RowTable:
-    """Make the table of one system, named after its file."""
-    metrics = tuple(dict.fromkeys(name for of_row in values.values() for name in of_row))
-    for row, of_row in values.items():
-        missing = [name for name in metrics if name not in of_row]
-        if missing:
-            raise DataError(f"{path}: row {row!r} has no value of {listed(missing)}")
-    if not values:
-        raise DataError(f"{path}: no values of rows; expected query, measure and value")
-    array = np.ones((len(values), 1, len(metrics), 2))
-    array[:, 0, :, 0] = [[of_row[name] for name in metrics] for of_row in values.values()]
-    no_ideal = (False,) * len(metrics)
-    return RowTable(str(path), (path.name,), metrics, tuple(values), array, np.ones(len(values)), no_ideal)
-
-
-def _assemble(
-    path: Path,
-    cells: dict[tuple[str, str], list[tuple[float, float]]],
-    systems: Sequence[str],
-    weights: dict[str, float],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    for row in weights:
-        missing = [system for system in systems if (row, system) not in cells]
-        if missing:
-            raise DataError(f"{path}: row {row} has no values of {listed(missing)}")
-    values = np.array([[cells[row, system] for system in systems] for row in weights])
-    return values, np.array(list(weights.values()))
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _number(path: Path, number: int, text: str) -> float:
-    if not _is_number(text) or not math.isfinite(float(text)):
-        raise DataError(f"{path}:{number}: expected a number, found {text!r}")
-    return float(text)
+WRITERS: Mapping[str, Callable[[BinaryIO, RowHead], RowWriter]] = MappingProxyType(
+    {".npz": _Npz, ".csv": _Csv, ".jsonl": _Jsonl}
+)

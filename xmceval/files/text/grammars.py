@@ -1,4 +1,4 @@
-"""Grammars of rows of text: each parses the lines of a block into arrays, or reports its first bad row."""
+"""Grammars of rows of text, by the name of their format: each parses lines into arrays, or reports a bad row."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xmceval.errors import Fault, argument
-from xmceval.files.formats.formattable import title_of
 from xmceval.files.io.chunks import PADDING, Chunk
 from xmceval.files.io.streams import quote
-from xmceval.files.opened import Role
 from xmceval.files.sidecars.labelnames import Names, parse_label
 from xmceval.rows.block import Int64, Rows, Scratch, SortedRows
 
@@ -78,12 +77,8 @@ class Grammar:
 
     Attributes
     ----------
-    name : str
-        Its name for people.
     parse : callable
         Parses the rows of a region.
-    roles : frozenset of {"truth", "scores"}
-        The roles in which files of this grammar can be read.
     has_comments : bool
         Whether ``#`` starts a comment.
     is_ranked : bool
@@ -94,9 +89,7 @@ class Grammar:
         Returns the expectation that failed, by the error code of a kernel.
     """
 
-    name: str
     parse: Callable[[Region, Scratch], Rows]
-    roles: frozenset[Role] = frozenset({"truth", "scores"})
     has_comments: bool = True
     is_ranked: bool = False
     has_exact_header: bool = False
@@ -105,7 +98,6 @@ class Grammar:
 
 def _parse_pairs(region: Region, scratch: Scratch, text: bytearray | None = None) -> Rows:
     """Parse ``idx:value``, from the region's chunk or from a copy of its text."""
-    from xmceval.files.text.pairgrammar import parse_pairs
     from xmceval.kernels.text import lines as kernel
     from xmceval.kernels.text.pairs import PAIR_SPACE
 
@@ -123,6 +115,32 @@ def _parse_pairs(region: Region, scratch: Scratch, text: bytearray | None = None
     if largest == kernel.NOT_NOTICED:
         return rows
     return SortedRows.of(rows, largest, has_only_ones=bool(numbers[kernel.ONLY_ONES]))
+
+
+def parse_pairs(
+    text: NDArray[np.uint8], start: int, stop: int, rows: Rows, hard: Int64, status: Int64, space: tuple[Any, ...]
+) -> None:
+    """Parse rows of ``idx:value``: two kernels take turns, one for usual lines and one for those where it stops.
+
+    The kernel for any line is not even compiled where no line needs it. Where many do, it parses more and more of them
+    at a time.
+    """
+    from xmceval.kernels.text import pairs as kernels
+
+    status[:] = 0
+    at = kernels.parse_pairs(text, start, stop, *rows, status, space)
+    if at == stop:
+        return
+    from xmceval.kernels.text.anyline import parse_lines
+
+    n_lines = 1
+    while at < stop:
+        after = parse_lines(text, at, stop, n_lines, *rows, hard, status)
+        if status[1]:
+            return
+        reached = kernels.parse_pairs(text, after, stop, *rows, status, space)
+        n_lines = 4 * n_lines if reached - after < after - at else 1
+        at = reached
 
 
 _EXTRA_SPACES = re.compile(rb" +(?=[ \t\r\n])")
@@ -283,22 +301,17 @@ def _check_status(region: Region, status: Int64) -> list[int]:
     return numbers
 
 
-_TRUTH: frozenset[Role] = frozenset({"truth"})
-_SCORES: frozenset[Role] = frozenset({"scores"})
-
 GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
     {
-        "pairs": Grammar(title_of("pairs"), _parse_pairs),
-        "labels": Grammar(title_of("labels"), _parse_labels, _TRUTH, has_exact_header=True),
-        "ids": Grammar(title_of("ids"), _parse_ids, is_ranked=True),
-        "scored": Grammar(title_of("scored"), _parse_scored, _SCORES, expected=_expected_scored),
-        "names": Grammar(title_of("names"), _parse_names, has_comments=False, is_ranked=True),
-        "tabbed-names": Grammar(title_of("tabbed-names"), _parse_tabbed_names, has_comments=False, is_ranked=True),
-        "comma-names": Grammar(title_of("comma-names"), _parse_comma_names, has_comments=False, is_ranked=True),
-        "fasttext": Grammar(title_of("fasttext"), _parse_fasttext, has_comments=False),
-        "fasttext-lists": Grammar(
-            title_of("fasttext-lists"), _parse_fasttext_lists, has_comments=False, is_ranked=True
-        ),
-        "json": Grammar(title_of("json"), _parse_json, has_comments=False),
+        "pairs": Grammar(_parse_pairs),
+        "labels": Grammar(_parse_labels, has_exact_header=True),
+        "ids": Grammar(_parse_ids, is_ranked=True),
+        "scored": Grammar(_parse_scored, expected=_expected_scored),
+        "names": Grammar(_parse_names, has_comments=False, is_ranked=True),
+        "tabbed-names": Grammar(_parse_tabbed_names, has_comments=False, is_ranked=True),
+        "comma-names": Grammar(_parse_comma_names, has_comments=False, is_ranked=True),
+        "fasttext": Grammar(_parse_fasttext, has_comments=False),
+        "fasttext-lists": Grammar(_parse_fasttext_lists, has_comments=False, is_ranked=True),
+        "json": Grammar(_parse_json, has_comments=False),
     }
 )

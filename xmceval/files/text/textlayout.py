@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from xmceval.errors import DataError, argument, counted
+from xmceval.files.formats.format import Format
+from xmceval.files.formats.formattable import FORMATS
 from xmceval.files.io.chunks import count_lines
 from xmceval.files.io.lines import without_comment
 from xmceval.files.io.pipes import copy_pipe
@@ -39,13 +41,13 @@ _IDS_AND_TEXT = re.compile(rb"\d+(?:,\d+)*\t")
 
 
 @dataclass(frozen=True)
-class Layout:
+class TextLayout:
     """The layout of a text file.
 
     Attributes
     ----------
     kind : str
-        A key of GRAMMARS.
+        The name of a format, a key of GRAMMARS.
     start : int
         The offset of the first row.
     header_lines : int
@@ -70,6 +72,11 @@ class Layout:
     warning: str = ""
 
     @property
+    def format(self) -> Format:
+        """The format of the rows."""
+        return FORMATS[self.kind]
+
+    @property
     def grammar(self) -> Grammar:
         """The grammar of the rows."""
         return GRAMMARS[self.kind]
@@ -79,7 +86,7 @@ class Layout:
         """What people are told of the layout."""
         header = f"header {self.header!r}" if self.header else "no header"
         names = () if self.names is None else (f"label names from {self.names.source}",)
-        return "text", self.grammar.name, header, *names
+        return "text", self.format.title, header, *names
 
     @property
     def description(self) -> str:
@@ -87,7 +94,7 @@ class Layout:
         return ", ".join(self.facts)
 
 
-def detect_layout(path: Path, names: Names | None = None) -> Layout:
+def detect_layout(path: Path, names: Names | None = None) -> TextLayout:
     """Infer the layout of a text file from its first megabyte.
 
     Raises
@@ -103,7 +110,7 @@ def detect_layout(path: Path, names: Names | None = None) -> Layout:
         lines.pop()
     kind = _find_marked_kind(lines)
     if kind:
-        return Layout(kind, start, names=names)
+        return TextLayout(kind, start, names=names)
     for number, line in enumerate(lines):
         after = start + len(line) + 1
         layout = _detect_below_header(path, lines, number, after, names)
@@ -114,7 +121,7 @@ def detect_layout(path: Path, names: Names | None = None) -> Layout:
             break
         start = after
     rows = lines[number:]
-    return _finish(path, Layout(_find_kind(rows) or "pairs", start, number), rows, names)
+    return _finish(path, TextLayout(_find_kind(rows) or "pairs", start, number), rows, names)
 
 
 def _check_text(path: Path, first_line: bytes, *, is_blank: bool) -> None:
@@ -139,7 +146,9 @@ def _find_marked_kind(lines: Sequence[bytes]) -> str:
     return ""
 
 
-def _detect_below_header(path: Path, lines: list[bytes], number: int, after: int, names: Names | None) -> Layout | None:
+def _detect_below_header(
+    path: Path, lines: list[bytes], number: int, after: int, names: Names | None
+) -> TextLayout | None:
     """Return the layout of the rows below a line if it is a header, which may be a comment."""
     line = lines[number].strip()
     text = line.lstrip(b"# \t")
@@ -167,15 +176,15 @@ def _whole_numbers(text: bytes) -> list[bytes]:
     return words if all(word.isdigit() for word in words) and not text.startswith(b",") else []
 
 
-def _parse_header(path: Path, number: int, numbers: list[bytes], header: bytes, after: int) -> Layout:
+def _parse_header(path: Path, number: int, numbers: list[bytes], header: bytes, after: int) -> TextLayout:
     """Parse a header: two numbers before rows of pairs, three before rows of labels with features."""
     if max(map(len, numbers)) > 19 or max(map(int, numbers)) > LARGEST_ID:
         raise DataError(f"{path}:{number + 1}: a number of the header {quote(header)} is above 2^63 - 2")
     kind = "pairs" if len(numbers) == 2 else "labels"
-    return Layout(kind, after, number + 1, int(numbers[0]), int(numbers[-1]), header.decode())
+    return TextLayout(kind, after, number + 1, int(numbers[0]), int(numbers[-1]), header.decode())
 
 
-def _has_labels(path: Path, layout: Layout, rows: list[bytes]) -> bool:
+def _has_labels(path: Path, layout: TextLayout, rows: list[bytes]) -> bool:
     """Return whether a header of three numbers is not a row of three labels; refuse it before rows of pairs."""
     if any(b":" in row for row in rows):
         if any(words and b":" not in words[0] for row in rows if (words := without_comment(row).split(None, 1))):
@@ -187,7 +196,7 @@ def _has_labels(path: Path, layout: Layout, rows: list[bytes]) -> bool:
     return _has_declared_rows(path, layout)
 
 
-def _fits_header(layout: Layout, kind: str, rows: list[bytes]) -> bool:
+def _fits_header(layout: TextLayout, kind: str, rows: list[bytes]) -> bool:
     """Return whether the labels of the first rows are below the number that a header would declare."""
     words = (word for row in rows for word in without_comment(row).replace(b",", b" ").split())
     return kind != "ids" or all(
@@ -195,7 +204,7 @@ def _fits_header(layout: Layout, kind: str, rows: list[bytes]) -> bool:
     )
 
 
-def _has_declared_rows(path: Path, layout: Layout) -> bool:
+def _has_declared_rows(path: Path, layout: TextLayout) -> bool:
     """Return whether as many lines follow as the header would declare rows."""
     copy_pipe(path)
     return count_lines(path) - layout.header_lines == layout.n_rows
@@ -225,7 +234,7 @@ def _find_kind(lines: Sequence[bytes]) -> str:
     return kind
 
 
-def _finish(path: Path, layout: Layout, lines: list[bytes], names: Names | None) -> Layout:
+def _finish(path: Path, layout: TextLayout, lines: list[bytes], names: Names | None) -> TextLayout:
     """Decide whether words are ids or names of labels, and check the first row."""
     if layout.kind == "names" and names is None:
         layout = replace(layout, kind="pairs")
@@ -243,7 +252,7 @@ def _finish(path: Path, layout: Layout, lines: list[bytes], names: Names | None)
     return _as_names(path, layout, rows, names)
 
 
-def _as_names(path: Path, layout: Layout, rows: list[bytes], names: Names) -> Layout:
+def _as_names(path: Path, layout: TextLayout, rows: list[bytes], names: Names) -> TextLayout:
     """Decide whether digits are ids or names of labels: names if one of them is, so that an unknown one is reported."""
     lists = [without_comment(row) for row in rows]
     words = [word for row in lists for word in row.replace(b",", b" ").split()][:WORDS_COMPARED]
@@ -256,7 +265,7 @@ def _as_names(path: Path, layout: Layout, rows: list[bytes], names: Names) -> La
     return replace(layout, kind=kind, names=names, warning=warning)
 
 
-def _doubt_first_row(path: Path, layout: Layout, lines: list[bytes]) -> str:
+def _doubt_first_row(path: Path, layout: TextLayout, lines: list[bytes]) -> str:
     """Return a warning where only the first row has a label before features, as if the header's newline were lost."""
     if layout.kind != "labels" or layout.header:
         return ""
@@ -271,7 +280,7 @@ def _doubt_first_row(path: Path, layout: Layout, lines: list[bytes]) -> str:
     )
 
 
-def _check_first_row(path: Path, layout: Layout, lines: list[bytes]) -> None:
+def _check_first_row(path: Path, layout: TextLayout, lines: list[bytes]) -> None:
     """Refuse text whose first row cannot be of its layout."""
     rows = ((number, row) for number, line in enumerate(lines, 1) if (row := without_comment(line).strip()))
     number, row = next(rows, (0, b""))

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmceval.errors import DataError, Fault, argument, counted
+from xmceval.files.formats.format import SCORES, TRUTH
 from xmceval.files.io.chunks import Chunk, LineChunks
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.streams import is_uncompressed, quote, read_first_bytes
@@ -18,7 +19,7 @@ from xmceval.files.opened import Opened, Request
 from xmceval.files.records.decimals import check_decimals
 from xmceval.files.sidecars.labelnames import Names, unknown_name
 from xmceval.files.text.grammars import Grammar
-from xmceval.files.text.textlayout import HEAD_BYTES, Layout, detect_layout
+from xmceval.files.text.textlayout import HEAD_BYTES, TextLayout, detect_layout
 from xmceval.rows.block import Block, Rows, Scratch, StoredRows
 
 NEWLINE = 0x0A
@@ -39,14 +40,14 @@ def open_text(path: Path, request: Request) -> Opened:
     if request.are_scores:
         check_decimals(path, read_first_bytes(path, HEAD_BYTES))
     layout = detect_layout(path, request.names)
-    if request.role not in layout.grammar.roles:
-        actual, expected = ("truth", "predictions") if request.are_scores else ("predictions", "truth")
+    actual, expected = (TRUTH, SCORES) if request.are_scores else (SCORES, TRUTH)
+    if expected not in layout.format.holds:
         row = "idx:score" if request.are_scores else "idx:value"
         raise DataError(
             f"{path}: looks like {actual} ({layout.description}); expected {expected}, such as rows of {row}"
         )
     source = TextSource(path, layout, request.are_scores, request.max_line)
-    return Opened(source, layout.kind, layout.facts, request.role, is_ranked=layout.grammar.is_ranked)
+    return Opened(source, layout.format, layout.facts, request.role, is_ranked=layout.grammar.is_ranked)
 
 
 class Mark(NamedTuple):
@@ -71,7 +72,7 @@ class TextSource:
     """A text file as a source of blocks; those from `begin` on, where that is set."""
 
     path: Path
-    layout: Layout
+    layout: TextLayout
     are_scores: bool
     max_line: int = MAX_LINE
     warnings: list[str] = field(default_factory=list)

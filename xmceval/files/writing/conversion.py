@@ -12,7 +12,7 @@ from xmceval.files.io.paths import sibling, to_path
 from xmceval.files.io.signatures import LABELS_ENDING, SCORES_ENDING
 from xmceval.files.writing.sinks import NpzSink, PairSink, Sink, TextSink
 from xmceval.files.writing.targets import open_targets, spool_folder
-from xmceval.files.writing.writtenformats import COMPRESSORS, Format, find_format, split_endings
+from xmceval.files.writing.writtenformats import COMPRESSORS, WrittenFormat, find_format, split_endings
 from xmceval.rows.block import Block, Rows, Scratch, Source
 from xmceval.rows.checks import validated_scores, validated_truth
 from xmceval.rows.progress import phase
@@ -33,7 +33,7 @@ class Written:
 
 
 @dataclass(frozen=True)
-class Job:
+class Conversion:
     """The rows to write, and the options.
 
     Attributes
@@ -81,8 +81,8 @@ def convert(
     dst : path or binary stream
         The name of a text file may end in .gz, .bz2, .xz or .zst.
     to : str, optional
-        One of FORMATS; default by the ending of `dst`, else text with a header. An ending of another format, such as
-        .csv, is refused unless this is passed.
+        One of WRITTEN_FORMATS; default by the ending of `dst`, else text with a header. An ending of another format,
+        such as .csv, is refused unless this is passed.
     are_scores : bool
         Whether these are predictions: then stored zeros are kept.
     top : int, optional
@@ -110,7 +110,7 @@ def convert(
     path = to_path(dst) if isinstance(dst, (str, Path)) else None
     target = find_format(path or "-", to)
     _check_options(target, are_scores, top, order)
-    job = Job(source, are_scores, top, order, n_labels, threads)
+    job = Conversion(source, are_scores, top, order, n_labels, threads)
     if path is not None:
         return _write_file(path, target, job, force=force)
     if not target.is_text:
@@ -124,7 +124,7 @@ def convert(
     return written
 
 
-def _check_options(target: Format, are_scores: bool, top: int | None, order: str | None) -> None:
+def _check_options(target: WrittenFormat, are_scores: bool, top: int | None, order: str | None) -> None:
     """Refuse a format that cannot hold the rows, and wrong values."""
     if target.name == "lists" and are_scores:
         raise UsageError(
@@ -138,7 +138,7 @@ def _check_options(target: Format, are_scores: bool, top: int | None, order: str
         raise UsageError(f"top must be at least 1, got {top}")
 
 
-def _write_file(path: Path, target: Format, job: Job, *, force: bool) -> Written:
+def _write_file(path: Path, target: WrittenFormat, job: Conversion, *, force: bool) -> Written:
     paths = [path]
     if target.name == "npy":
         stem = str(path).removesuffix(LABELS_ENDING).removesuffix(SCORES_ENDING)
@@ -156,7 +156,7 @@ def _write_file(path: Path, target: Format, job: Job, *, force: bool) -> Written
             sink.close()
 
 
-def _make_text_sink(target: Format, file: BinaryIO, job: Job, compression: str = "") -> TextSink:
+def _make_text_sink(target: WrittenFormat, file: BinaryIO, job: Conversion, compression: str = "") -> TextSink:
     """Begin a text file with the sizes that the source declares."""
     size = (job.source.n_rows or 0, job.source.n_labels or 0) if target.has_header else None
     return TextSink(file, target.colon, target.blank, size, COMPRESSORS.get(compression))
@@ -171,7 +171,7 @@ class _Totals:
     largest: int = -1
 
 
-def _write_rows(job: Job, sink: Sink) -> Written:
+def _write_rows(job: Conversion, sink: Sink) -> Written:
     """Write all rows: blocks are parsed and formatted in threads, and written in order."""
     totals = _Totals()
     width = Width.of(job.source, job.n_labels)

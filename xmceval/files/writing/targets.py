@@ -93,6 +93,20 @@ def open_targets(targets: Sequence[Path], *, force: bool) -> Iterator[list[Binar
         _unfinished.difference_update(temporary)
 
 
+def save_text(path: str | Path, text: str) -> None:
+    """Write a text in UTF-8 to a file, which is replaced if it exists.
+
+    Raises
+    ------
+    UsageError
+        A path that is not a file.
+    DataError
+        A file that cannot be written.
+    """
+    with open_targets([to_path(path)], force=True) as [file]:
+        file.write(text.encode(errors="backslashreplace"))
+
+
 def spool_folder(target: Path) -> Path | None:
     """Return the folder for temporary files of a target: its own, or None, the system's, where it is remote."""
     return None if isinstance(target, RemotePath) else target.parent

@@ -33,8 +33,8 @@ FOREIGN_TEXT_ENDINGS = frozenset(
 
 
 @dataclass(frozen=True)
-class Format:
-    """A format of file.
+class WrittenFormat:
+    """A format in which rows can be written.
 
     Attributes
     ----------
@@ -59,15 +59,15 @@ class Format:
 
 
 _FORMATS = (
-    Format("xmc", "XMLRepository's text: header 'rows cols', rows of idx:value", b":", b" ", has_header=True),
-    Format("plain", "the same without a header, as napkinXC writes it", b":", b" "),
-    Format("omikuji", "rows of 'label value' with tabs between", b" ", b"\t"),
-    Format("lists", "truth only: rows of labels with commas between", b"", b","),
-    Format("npz", "scipy.sparse.save_npz, CSR"),
-    Format("npy", "predictions only: the pair NAME-labels.npy and NAME-scores.npy"),
+    WrittenFormat("xmc", "XMLRepository's text: header 'rows cols', rows of idx:value", b":", b" ", has_header=True),
+    WrittenFormat("plain", "the same without a header, as napkinXC writes it", b":", b" "),
+    WrittenFormat("omikuji", "rows of 'label value' with tabs between", b" ", b"\t"),
+    WrittenFormat("lists", "truth only: rows of labels with commas between", b"", b","),
+    WrittenFormat("npz", "scipy.sparse.save_npz, CSR"),
+    WrittenFormat("npy", "predictions only: the pair NAME-labels.npy and NAME-scores.npy"),
 )
 
-FORMATS: Mapping[str, Format] = MappingProxyType({each.name: each for each in _FORMATS})
+WRITTEN_FORMATS: Mapping[str, WrittenFormat] = MappingProxyType({each.name: each for each in _FORMATS})
 
 
 def _compress_zstd(text: bytes) -> bytes:
@@ -97,7 +97,7 @@ def split_endings(dst: str | Path) -> tuple[str, str]:
     return (Path(path.stem).suffix.lower(), ending) if ending in COMPRESSORS else (ending, "")
 
 
-def find_format(dst: str | Path, name: str | None = None) -> Format:
+def find_format(dst: str | Path, name: str | None = None) -> WrittenFormat:
     """Return the format of a name, or of the ending of a file's name.
 
     Raises
@@ -105,14 +105,14 @@ def find_format(dst: str | Path, name: str | None = None) -> Format:
     UsageError
         An unknown name, an ending of another format, or a compression of a format that is not text.
     """
-    if name is not None and name not in FORMATS:
-        raise UsageError(f"unknown format {name!r}; expected one of {listed(FORMATS)}")
+    if name is not None and name not in WRITTEN_FORMATS:
+        raise UsageError(f"unknown format {name!r}; expected one of {listed(WRITTEN_FORMATS)}")
     ending, compression = split_endings(dst)
-    form = FORMATS[name or (ending[1:] if ending in {".npz", ".npy"} else "xmc")]
+    form = WRITTEN_FORMATS[name or (ending[1:] if ending in {".npz", ".npy"} else "xmc")]
     if name is None and ending in FOREIGN_ENDINGS | FOREIGN_TEXT_ENDINGS:
         raise UsageError(
             f"{dst}: cannot write {ending} (hint: use a name ending in .npz or .txt, or pass "
-            f"{argument('to', kind='FORMAT')}, one of {listed(FORMATS)})"
+            f"{argument('to', kind='FORMAT')}, one of {listed(WRITTEN_FORMATS)})"
         )
     if compression and not form.is_text:
         raise UsageError(f"{dst}: {form.name} cannot be compressed; only text can")

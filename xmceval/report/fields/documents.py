@@ -4,32 +4,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from importlib import import_module
 from types import MappingProxyType
 
 from xmceval.errors import UsageError, listed
-from xmceval.report.fields.comparefields import COMPARE
 from xmceval.report.fields.field import Document, Schema
-from xmceval.report.fields.filefields import CHECK_TABLE, LOG_AUC
-from xmceval.report.fields.inspectfields import INSPECTION
-from xmceval.report.fields.scorefields import SCORE
 from xmceval.report.forms.columns import align_columns
-from xmceval.report.listings.datasetlist import DATASETS
-from xmceval.report.listings.formatlist import FORMATS
-from xmceval.report.listings.metriclist import DEFINITIONS
 
-DOCUMENTS: Mapping[str, Document] = MappingProxyType(
+# The module and the name of each; loaded when it is used.
+DOCUMENTS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
-        "score": SCORE,
-        "compare": COMPARE,
-        "merge": SCORE,
-        "auc": LOG_AUC,
-        "inspect": INSPECTION,
-        "check-table": CHECK_TABLE,
-        "metrics": DEFINITIONS,
-        "datasets": DATASETS,
-        "formats": FORMATS,
+        "score": ("xmceval.report.fields.scorefields", "SCORE"),
+        "compare": ("xmceval.report.fields.comparefields", "COMPARE"),
+        "merge": ("xmceval.report.fields.scorefields", "SCORE"),
+        "auc": ("xmceval.report.fields.filefields", "LOG_AUC"),
+        "inspect": ("xmceval.report.fields.inspectfields", "INSPECTION"),
+        "check-table": ("xmceval.report.fields.filefields", "CHECK_TABLE"),
+        "metrics": ("xmceval.report.listings.metriclist", "DEFINITIONS"),
+        "datasets": ("xmceval.report.listings.datasetlist", "DATASETS"),
+        "formats": ("xmceval.report.listings.formatlist", "FORMAT_LIST"),
     }
 )
+
+
+def load_document(command: str) -> Document:
+    """Return what a command writes as JSON."""
+    module, name = DOCUMENTS[command]
+    loaded: Document = getattr(import_module(module), name)
+    return loaded
 
 
 def find_schema(name: str) -> Schema:
@@ -40,11 +42,12 @@ def find_schema(name: str) -> Schema:
     UsageError
         Another name.
     """
-    by_name = {each.name: each for each in DOCUMENTS.values()}
-    found = DOCUMENTS.get(name) or by_name.get(name)
-    if found is None:
+    if name in DOCUMENTS:
+        return load_document(name).schema
+    by_name = {each.name: each for each in map(load_document, DOCUMENTS)}
+    if name not in by_name:
         raise UsageError(f"unknown schema {name!r}; expected one of {listed(DOCUMENTS)}, or of {listed(by_name)}")
-    return found.schema
+    return by_name[name].schema
 
 
 def schema_json(name: str) -> str:
@@ -61,5 +64,6 @@ def schema_json(name: str) -> str:
 def schemas_table() -> str:
     """Write all schemas as a table, one per line."""
     rows = [("COMMAND", "SCHEMA", "DESCRIPTION")]
-    rows += [(command, each.name, each.schema["description"]) for command, each in DOCUMENTS.items()]
+    documents = {command: load_document(command) for command in DOCUMENTS}
+    rows += [(command, each.name, each.schema["description"]) for command, each in documents.items()]
     return "\n".join([*align_columns(rows), "", "one schema: xmceval schema COMMAND"]) + "\n"

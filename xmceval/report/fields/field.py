@@ -124,7 +124,7 @@ def choice_of(description: str, /, **fields: Field) -> Field:
     """Return an object that has some of these fields and no other; its values are those of a mapping, as they are."""
     properties = {name: each.schema for name, each in fields.items()}
     schema = {"type": "object", "description": description, "properties": properties, "additionalProperties": False}
-    return Field(schema, dict, fields=fields)
+    return Field(schema, dict)
 
 
 def by(key: str, description: str, values: Field) -> Field:

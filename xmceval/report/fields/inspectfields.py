@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xmceval.files.formats.formattable import KNOWN
+from xmceval.files.formats.formattable import FORMATS
 from xmceval.report.fields.field import (
     Field,
     count,
@@ -23,7 +23,7 @@ from xmceval.version import INSPECT_SCHEMA
 UNREAD_ROWS = "where no row could be read"
 UNREAD = "where it cannot be read"
 UNCOMPARED = "where the rows were not compared"
-FORMATS = [name for name, known in KNOWN.items() if known.title]  # those that are inspected
+INSPECTED = [name for name, each in FORMATS.items() if each.title]
 
 
 def _spread(noun: str) -> Field:
@@ -77,7 +77,7 @@ FILE = record(
     faults=many("Why score would refuse the file: the first ten reasons.", text("A reason.")),
     warnings=many("What else was noticed while reading.", text("A warning.")),
     are_ranks=flag("Whether the values are ranks, made from the order of a list."),
-    format=text("The name of its format, which xmceval formats explains.", FORMATS),
+    format=text("The name of its format, which xmceval formats explains.", INSPECTED),
     is_sound=flag("Whether score would accept the file."),
 )
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from xmceval.errors import listed
-from xmceval.files.formats.format import SCORES, TRUTH, Known, Sample
-from xmceval.files.formats.formattable import KNOWN, find_known
+from xmceval.files.formats.format import SCORES, TRUTH, Format, Sample
+from xmceval.files.formats.formattable import FORMATS, find_formats
 from xmceval.report.fields import field as fields
 from xmceval.report.forms.columns import align_terms, wrap_text
 from xmceval.report.listings.namedlist import NamedList, write_entry
@@ -28,15 +28,15 @@ FOOTER = (
 )
 
 
-Found = tuple[str, dict[str, Known]]  # the name of a format or of a tool, and the formats that it means
+Found = tuple[str, dict[str, Format]]  # the name of a format or of a tool, and the formats that it means
 
 
 def write_table(width: int) -> str:
     """Write all formats as a table by what they are read as; texts are wrapped at a width."""
-    indent = max(map(len, KNOWN)) + 4
+    indent = max(map(len, FORMATS)) + 4
     lines: list[str] = []
     for group in (*GROUPS.values(), OTHERS):
-        own = {name: each for name, each in KNOWN.items() if GROUPS.get(each.holds, OTHERS) == group}
+        own = {name: each for name, each in FORMATS.items() if GROUPS.get(each.holds, OTHERS) == group}
         lines += [group] if own else []
         for name, each in own.items():
             texts = (_summary(each), f"written by {listed(each.tools)}" if each.tools else "")
@@ -70,23 +70,23 @@ def write_markdown(entries: Sequence[Found]) -> str:
 
 def write_json(entries: Sequence[Found]) -> str:
     """Write formats as JSON."""
-    return FORMATS.write([{"name": name, **vars(each)} for name, each in _choose_formats(entries).items()])
+    return FORMAT_LIST.write([vars(each) for each in _choose_formats(entries).values()])
 
 
-def _choose_formats(entries: Sequence[Found]) -> Mapping[str, Known]:
+def _choose_formats(entries: Sequence[Found]) -> Mapping[str, Format]:
     """Return the formats that were asked for, or all."""
-    return {name: known for _, formats in entries for name, known in formats.items()} or KNOWN
+    return {name: known for _, formats in entries for name, known in formats.items()} or FORMATS
 
 
-def _roles(known: Known) -> str:
+def _roles(known: Format) -> str:
     return ", ".join(known.holds)
 
 
-def _summary(known: Known) -> str:
+def _summary(known: Format) -> str:
     return known.summary if known.holds in GROUPS else f"{_roles(known)}: {known.summary}"
 
 
-def _facts(known: Known) -> Iterator[tuple[str, str]]:
+def _facts(known: Format) -> Iterator[tuple[str, str]]:
     """Yield the facts on a format, each with its term."""
     yield "read as", _roles(known)
     if known.title:
@@ -100,7 +100,7 @@ def _facts(known: Known) -> Iterator[tuple[str, str]]:
         yield "written with", f"xmceval convert --to {form}"
 
 
-def _list_samples(known: Known) -> Iterator[str]:
+def _list_samples(known: Format) -> Iterator[str]:
     """List the examples, with their lines as they are."""
     for sample in known.samples:
         beside = f"beside truth of the format {sample.beside}" if sample.beside else ""
@@ -144,7 +144,7 @@ FORMAT = fields.record(
     converted=fields.many("The forms of xmceval convert that write it.", fields.text("A form.")),
 )
 
-FORMATS = fields.document(
+FORMAT_LIST = fields.document(
     FORMATS_SCHEMA,
     "Formats of files.",
     {"formats": fields.many("One per format.", FORMAT).of(fields.itself)},
@@ -153,7 +153,7 @@ FORMATS = fields.document(
 
 
 def _find_formats(names: Sequence[str]) -> list[Found]:
-    return [find_known(name) for name in names]
+    return [find_formats(name) for name in names]
 
 
 LIST = NamedList(_find_formats, write_table, write_found, {"json": write_json, "md": write_markdown})

@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 
 from xmceval.errors import counted
-from xmceval.files.resources import read_resource
+from xmceval.files.io.streams import read_resource
 from xmceval.report.comparison import Comparison
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.forms.markup import Child, Markup, element, join, name, raw

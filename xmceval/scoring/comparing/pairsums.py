@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -11,7 +10,6 @@ import numpy as np
 
 from xmceval.kernels.metrics.totals import (
     COUNTS,
-    DIFFERING,
     FEW_DIFFER,
     PRODUCTS,
     WORDS,
@@ -19,6 +17,7 @@ from xmceval.kernels.metrics.totals import (
 )
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
+from xmceval.scoring.mergeable import Field, Mergeable
 from xmceval.scoring.observing.observers import BlockValues, Observer
 from xmceval.scoring.program import Program
 from xmceval.scoring.sums import add_words
@@ -28,7 +27,16 @@ Pair = tuple[Runs, Runs]  # system and baseline
 PairState = tuple[Int64, Int64, Float64]  # products, counts and kept, as PairSums has them
 
 
-class PairSums:
+def join_kept(left: Float64, right: Float64) -> Float64:
+    """Return the first FEW_DIFFER rows of both, output by output; missing ones are NaN, and last."""
+    if not np.isnan(left[:, -1, 0]).any():
+        return left
+    rows = np.concatenate([left, right], axis=1)
+    order = np.argsort(np.isnan(rows[:, :, 0]), axis=1, kind="stable")[:, : left.shape[1], None]
+    return np.take_along_axis(rows, order, axis=1)
+
+
+class PairSums(Mergeable):
     """Exact sums of products of two systems' values, how often each is better, and the rows that differ while few do.
 
     Attributes
@@ -37,19 +45,17 @@ class PairSums:
     counts : int64 array [n_outputs, COUNTS]
         Rows: WINS, LOSSES, DIFFERING, ONE_SIDED, NEITHER.
     kept : float64 array [n_outputs, FEW_DIFFER, 4]
-        The values of the rows that differ; of outputs in which more than FEW_DIFFER do they mean nothing.
+        The values of the rows that differ, NaN for those that are not there; of outputs in which more than FEW_DIFFER
+        do they mean nothing.
     """
 
+    fields = (Field("products", add_words), Field("counts", np.add), Field("kept", join_kept))
+
     def __init__(self, n_outputs: int) -> None:
+        super().__init__()
         self.products: Int64 = np.zeros((n_outputs, PRODUCTS, WORDS), dtype=np.int64)
         self.counts: Int64 = np.zeros((n_outputs, COUNTS), dtype=np.int64)
-        self.kept: Float64 = np.zeros((n_outputs, FEW_DIFFER, 4))
-        self._lock = threading.Lock()
-
-    @property
-    def state(self) -> PairState:
-        """All of it."""
-        return self.products, self.counts, self.kept
+        self.kept: Float64 = np.full((n_outputs, FEW_DIFFER, 4), np.nan)
 
     def of(self, output: int) -> PairState:
         """Return what is known of one output."""
@@ -58,17 +64,8 @@ class PairSums:
     def add(self, a: Float64, b: Float64, weights: Float64, signs: Float64) -> None:
         """Add the rows of a block."""
         own = PairSums(len(self.products))
-        add_pairs(a, b, weights, signs, *own.state)
-        self.merge(*own.state)
-
-    def merge(self, products: Int64, counts: Int64, kept: Float64) -> None:
-        """Add the sums, counts and kept rows of other rows."""
-        with self._lock:
-            self.products = add_words(self.products, products)
-            have, more = self.counts[:, DIFFERING], counts[:, DIFFERING]
-            for o in np.flatnonzero((have < FEW_DIFFER) & (more > 0)):
-                self.kept[o, have[o] :] = kept[o, : FEW_DIFFER - have[o]]
-            self.counts += counts
+        add_pairs(a, b, weights, signs, own.products, own.counts, own.kept)
+        self.absorb(own)
 
 
 class Pairs(Observer):
@@ -107,14 +104,14 @@ class Pairs(Observer):
         return cls(program, *parameters)
 
     @property
-    def state(self) -> list[PairState]:
+    def state(self) -> list[PairSums]:
         """The sums of all pairs."""
-        return [each.state for each in self._all_sums()]
+        return list(self._all_sums())
 
-    def merge(self, state: Sequence[PairState]) -> None:
+    def merge(self, state: Sequence[PairSums]) -> None:
         """Add the sums of other rows."""
         for own, other in zip(self._all_sums(), state, strict=True):
-            own.merge(*other)
+            own.absorb(other)
 
     def _all_sums(self) -> Iterator[PairSums]:
         yield from (*self.sums.values(), *self.shares.values())

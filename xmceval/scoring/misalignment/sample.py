@@ -7,14 +7,15 @@ merge into the sample of both.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from xmceval.labels.growing import GrowingTable
 from xmceval.rows.block import Float64, Int64
-from xmceval.rows.locked import Locked
 from xmceval.scoring.batch import Batch, Ranking
+from xmceval.scoring.mergeable import Field, Mergeable, merged
 from xmceval.scoring.states.stored import MOST_LABELS, MOST_ROWS, take
 
 Hashes = NDArray[np.uint64]
@@ -69,14 +70,20 @@ class SampledRows(NamedTuple):
         )
 
 
-class Sample(Locked):
-    """At most CAPACITY rows of a system; threads may add at the same time."""
+class RowSample(Mergeable):
+    """At most CAPACITY rows of a system; threads may add at the same time.
+
+    Attributes
+    ----------
+    least : GrowingTable
+        The columns of `SampledRows`, in the order of the hashes of their runs.
+    """
+
+    fields = (Field("least", merged),)
 
     def __init__(self) -> None:
         super().__init__()
-        self._parts: list[SampledRows] = []
-        self._n_rows = 0
-        self._bound = EVERY_HASH  # runs with a greater hash are not among the least
+        self.least = GrowingTable(_keep_least, _NO_ROWS, CAPACITY)
 
     def add(self, batch: Batch) -> None:
         """Add the rows of a batch that belong to the sample."""
@@ -85,34 +92,26 @@ class Sample(Locked):
         first, kept = batch.block.first_row, batch.kept
         last = first + (batch.n_rows - 1 if kept is None else int(kept[-1]))
         hashes = _hashes_of(first >> RUN_BITS, last >> RUN_BITS)
-        if hashes.min() > self._bound:
+        least = self.least.formed[0]
+        bound = least[-1] if least.size == CAPACITY else EVERY_HASH  # runs with a greater hash are not among the least
+        if hashes.min() > bound:
             return
         numbers = first + (np.arange(batch.n_rows) if kept is None else kept)
         hashes = hashes[(numbers >> RUN_BITS) - (first >> RUN_BITS)]
         indptr, n_ranked = batch.truth.indptr, batch.ranking.n_ranked
-        rows = np.flatnonzero((hashes <= self._bound) & (n_ranked > 0))
+        rows = np.flatnonzero((hashes <= bound) & (n_ranked > 0))
         lengths = indptr[rows + 1] - indptr[rows]
         fits = (lengths > 0) & (lengths <= LONGEST)
         rows, lengths = rows[fits], lengths[fits]
         if rows.size:
             labels = batch.truth.indices[entries_of(indptr[rows], lengths)]
-            self._add(SampledRows(hashes[rows], numbers[rows], *_best(batch.ranking, rows), lengths, labels))
-
-    def merge(self, other: Sample) -> Sample:
-        """Return the sample of the rows of both."""
-        merged = Sample()
-        for part in (*self._parts, *other._parts):
-            merged._add(part)
-        return merged
+            with self._lock:
+                self.least.add(hashes[rows], numbers[rows], *_best(batch.ranking, rows), lengths, labels)
 
     def rows(self) -> SampledRows:
         """Return the rows of the sample, in the order of the hashes of their runs."""
         with self._lock:
-            if not self._parts:
-                return _NO_ROWS
-            self._drop_most()
-            [rows] = self._parts
-        return rows.select(_order(rows)[:CAPACITY])
+            return SampledRows(*self.least.columns())
 
     def arrays(self) -> dict[str, Int64]:
         """Return the rows as int64 arrays, as a state holds them; hashes follow from the numbers."""
@@ -129,23 +128,13 @@ class Sample(Locked):
         labels = take(arrays, "labels", (int(lengths.sum()),), 0, MOST_LABELS)
         if n_rows > CAPACITY or np.isnan(scores).any():
             raise ValueError(f"expected up to {CAPACITY:,} sampled rows, with scores")
-        if n_rows:
-            self._add(SampledRows(hash_runs(numbers >> RUN_BITS), numbers, ranked, scores, lengths, labels))
+        self.least.formed = _keep_least(hash_runs(numbers >> RUN_BITS), numbers, ranked, scores, lengths, labels)
 
-    def _add(self, part: SampledRows) -> None:
-        with self._lock:
-            self._parts.append(part)
-            self._n_rows += part.numbers.size
-            if self._n_rows >= 2 * CAPACITY:
-                self._drop_most()
 
-    def _drop_most(self) -> None:
-        """Drop the rows of runs that are not among those with the least hashes, of at least CAPACITY rows."""
-        rows = SampledRows(*(np.concatenate(columns) for columns in zip(*self._parts, strict=True)))
-        if rows.numbers.size > CAPACITY:
-            self._bound = np.partition(rows.hashes, CAPACITY - 1)[CAPACITY - 1]
-            rows = rows.select(np.flatnonzero(rows.hashes <= self._bound))
-        self._parts, self._n_rows = [rows], rows.numbers.size
+def _keep_least(*columns: NDArray[Any]) -> SampledRows:
+    """Keep the first CAPACITY rows in the order of the sample."""
+    rows = SampledRows(*columns)
+    return rows.select(_order(rows)[:CAPACITY])
 
 
 def hash_runs(numbers: Int64) -> Hashes:

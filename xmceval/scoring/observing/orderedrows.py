@@ -7,7 +7,7 @@ import threading
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.files.saved.rowwriting import RowWriter
+from xmceval.files.saved.rowvalues import RowWriter
 from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.scoring.observing.observers import BlockValues, Observer
 from xmceval.scoring.program import Program

@@ -22,7 +22,7 @@ from xmceval.scoring.observing.observers import SummedObserver
 from xmceval.scoring.partitions.plan import Part
 from xmceval.scoring.program import Program
 from xmceval.scoring.states.state import own_version
-from xmceval.scoring.totals import Totals, empty, merge
+from xmceval.scoring.totals import Totals, empty
 from xmceval.scoring.worker import Run, Worker
 
 
@@ -176,7 +176,7 @@ def _add(job: Job, first: PartResult, second: PartResult) -> PartResult:
             observer.merge(state)
     return PartResult(
         first.n_rows + second.n_rows,
-        tuple(merge(program, *pair) for pair in zip(first.totals, second.totals, strict=True)),
+        tuple(one.merge(two) for one, two in zip(first.totals, second.totals, strict=True)),
         tuple(each.state for each in observers),
         tuple(
             tuple(a + b for a, b in zip(*pair, strict=True)) for pair in zip(first.removed, second.removed, strict=True)

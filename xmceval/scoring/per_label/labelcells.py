@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from xmceval.kernels.metrics.labelwise import FIRST_SPAN, TRUE
 from xmceval.metrics.rates import RATES, Cells, rate_values
 from xmceval.rows.block import Float64, Int64
-from xmceval.scoring.per_label.labeltotals import Counts, LabelTotals
+from xmceval.scoring.per_label.labeltable import Counts, LabelTable
 
 COUNTS_AT_ONCE = 1 << 19  # so that they and what is made of them stay in the processor's cache
 FEWEST_LABELS = 1 << 10
@@ -21,16 +21,15 @@ Bools = NDArray[np.bool_]
 
 
 class LabelRate(NamedTuple):
-    """A rate of the cells of each label down to a span; `zero` is what 0/0 counts as."""
+    """A rate of the cells of labels; `zero` is what 0/0 counts as."""
 
-    rate: str
-    span: int
+    rule: str
     beta: float = 1.0
     zero: str = "0"
 
     def of(self, cells: Cells) -> tuple[Float64, Any]:
         """Return the rate of each label, and where it is defined."""
-        return rate_values(RATES[self.rate], cells, self.beta, self.zero)
+        return rate_values(RATES[self.rule], cells, self.beta, self.zero)
 
 
 class LabelCells:
@@ -92,11 +91,11 @@ class LabelCells:
             of_span["cells"] = Cells.of(self.hits[span], self.predicted[span], self.true, self.rows)
         return of_span["cells"]  # type: ignore[no-any-return]
 
-    def rates(self, rate: LabelRate) -> tuple[Float64, Any]:
-        """Return a rate of each label, and where it is defined."""
-        of_span = self._at(rate.span)
+    def rates(self, rate: LabelRate, span: int) -> tuple[Float64, Any]:
+        """Return a rate of each label down to the end of a span, and where it is defined."""
+        of_span = self._at(span)
         if rate not in of_span:
-            of_span[rate] = rate.of(self.cells(rate.span))
+            of_span[rate] = rate.of(self.cells(span))
         return of_span[rate]  # type: ignore[no-any-return]
 
     def _at(self, span: int) -> dict[Any, Any]:
@@ -105,12 +104,7 @@ class LabelCells:
         return self._of_span
 
 
-def cells_in_turn(totals: LabelTotals, n_spans: int) -> Iterator[LabelCells]:
+def cells_in_turn(table: LabelTable, n_spans: int) -> Iterator[LabelCells]:
     """Yield the cells of all labels with counts, of some labels at a time."""
-    n_slots = totals.dense.shape[1]
-    n = max(COUNTS_AT_ONCE // n_slots, FEWEST_LABELS)
-    for start in range(0, len(totals.dense), n):
-        counts = totals.dense[start : start + n]
-        yield LabelCells(np.arange(start, start + len(counts), dtype=np.int64), counts, n_spans, totals.rows)
-    for start in range(0, totals.ids.size, n):
-        yield LabelCells(totals.ids[start : start + n], totals.sparse[start : start + n], n_spans, totals.rows)
+    for labels, counts in table.in_turn(max(COUNTS_AT_ONCE // table.counts.shape[1], FEWEST_LABELS)):
+        yield LabelCells(labels, counts, n_spans, table.rows)

@@ -1,32 +1,42 @@
-"""Label counters: one set for all threads, to which the rows of batches are added."""
+"""Label counters: one set for all threads, to which the rows of batches are added.
+
+They cost memory in labels, not in rows: four bytes for each label and count. Labels are counted in an array up to 2^27,
+of which only the pages that are touched exist; above, by sorted unique ids. Counts of a long array that is mostly zeros
+are read, merged and saved by ids too.
+"""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 from xmceval.errors import DataError, UsageError
 from xmceval.kernels.metrics.labelwise import DECISIONS, FIRST_SPAN, TRUE, count_decisions, count_ranked
 from xmceval.labels.counts import DENSE_IDS
-from xmceval.labels.idcounts import IdCounts
+from xmceval.labels.growing import counts_by_id, no_counts
 from xmceval.labels.propensity import Propensities
 from xmceval.rows.block import Float64, Int64, Rows
-from xmceval.rows.locked import Locked
 from xmceval.rows.width import UNKNOWN
 from xmceval.scoring.decided import Decided
 from xmceval.scoring.limbs import join, split
-from xmceval.scoring.per_label.labeltotals import MOST_ROWS, Counts, LabelTotals, merge, n_slots
+from xmceval.scoring.mergeable import Mergeable
+from xmceval.scoring.per_label.labeltable import Counts, LabelTable, n_slots
 from xmceval.scoring.states.stored import MOST_LABELS, MOST_ROWS as MOST_STORED, take
 
 FIRST_ROOM = 1 << 16
+MOST_ROWS = (1 << 31) - 1  # of 32-bit counters
+
+CHUNK = 1 << 20
+COMPACT_ABOVE = 1 << 22  # labels; arrays beyond it that are mostly zeros are read by ids
+COMPACT_SHARE = 8  # an array is mostly zeros where fewer than one label in so many has a count
 
 # Sample weights, of which the largest lies in [1, 2), are counted in units of 2^-40: exact for sums below 2^22.
 WEIGHT_BITS = 40
 MOST_WEIGHT = 1 << 22
 
+NO_IDS = np.empty(0, dtype=np.int64)
 
-class LabelCounters(Locked):
+
+class LabelCounters(Mergeable):
     """Counts by label of the rows added so far; threads may add at the same time.
 
     Parameters
@@ -47,26 +57,44 @@ class LabelCounters(Locked):
         self._bits = WEIGHT_BITS if weighted else 0
         self._slots = n_slots(n_spans, in_ideal=in_ideal)
         self._room = n_labels
-        room, kind = min(n_labels, FIRST_ROOM, DENSE_IDS), np.int64 if weighted else np.int32
-        self._dense: Counts = np.zeros((room, self._slots), dtype=kind)  # more once there are rows
-        self._high = IdCounts.empty(self._slots)
-        self._n_labels = self._rows = 0
+        self._clear()
 
-    def totals(self) -> LabelTotals:
+    def _clear(self) -> None:
+        """Hold no counts."""
+        shape = min(self._room, FIRST_ROOM, DENSE_IDS), self._slots  # more once there are rows
+        self._dense: Counts = np.zeros(shape, dtype=np.int64 if self._bits else np.int32)
+        self._high = no_counts(self._slots)  # of labels beyond the array
+        self._n_labels = self._rows = 0  # of labels, the largest seen + 1
+
+    def table(self) -> LabelTable:
         """Return the counts of all rows so far; adding more rows changes them."""
-        return LabelTotals(self._dense[: self._n_labels], *self._high.table(), self._rows, self._bits).compact()
+        dense, has_ids = self._dense[: self._n_labels], self._high.columns()[0].size > 0
+        if has_ids or len(dense) > COMPACT_ABOVE:
+            used = self._used()
+            if has_ids or used.size * COMPACT_SHARE < len(dense):
+                return self._by_ids(used)
+        return LabelTable(NO_IDS, dense, self._rows, self._bits)
 
-    def merge(self, other: LabelCounters) -> LabelCounters:
-        """Return the counts of the rows of both."""
-        merged = LabelCounters(self._room, self._n_spans, in_ideal=self._in_ideal, weighted=bool(self._bits))
-        totals = merge(self.totals(), other.totals()).spread()
-        merged._take(totals, max(self._n_labels, other._n_labels))
-        return merged
+    def _by_ids(self, used: Int64) -> LabelTable:
+        """Return the counts of the labels of the array that have any, and of those beyond."""
+        low, (ids, counts) = self._dense[used].astype(np.int64), self._high.columns()
+        return LabelTable(np.concatenate([used, ids]), np.concatenate([low, counts]), self._rows, self._bits)
+
+    def _used(self) -> Int64:
+        """Return the labels of the array that have a count."""
+        chunks = ((start, self._dense[start : start + CHUNK]) for start in range(0, len(self._dense), CHUNK))
+        used = (start + np.flatnonzero(chunk.any(axis=1)) for start, chunk in chunks)
+        return np.concatenate([NO_IDS, *used])
+
+    def absorb(self, other: LabelCounters) -> None:
+        """Add the counts of other rows."""
+        with self._lock:
+            self._take(other.table(), other._n_labels)
 
     def arrays(self) -> dict[str, Int64]:
         """Return all numbers, as a state holds them: those of labels that have a count."""
-        totals = self.totals().compact(always=True)
-        return {"ids": totals.ids, "counts": totals.sparse, "rows": np.array([self._rows], dtype=np.int64)}
+        table = self._by_ids(self._used())
+        return {"ids": table.ids, "counts": table.counts, "rows": np.array([self._rows], dtype=np.int64)}
 
     def fill(self, arrays: dict[str, Int64]) -> None:
         """Take the numbers of a state."""
@@ -77,8 +105,8 @@ class LabelCounters(Locked):
         if (ids[1:] <= ids[:-1]).any():
             raise ValueError("ids do not ascend")
         self._check_cells(counts, rows)
-        n_labels = int(ids[-1]) + 1 if ids.size else 0
-        self._take(LabelTotals(self._dense[:0], ids, counts, rows, self._bits).spread(), n_labels)
+        self._clear()
+        self._take(LabelTable(ids, counts, rows, self._bits), int(ids[-1]) + 1 if ids.size else 0)
 
     def _check_cells(self, counts: Int64, rows: int) -> None:
         """Refuse labels with more hits than true labels or predictions, or with more rows than there are."""
@@ -102,65 +130,103 @@ class LabelCounters(Locked):
                 "evaluators instead, or save and load them)"
             )
         dense = np.zeros((self._room, self._slots), dtype=np.int64)
-        dense[: min(len(self._dense), self._room)] = self._dense[: self._room]
-        ids, counts = self._high.table()
-        dense[ids] = counts
+        table = self.table()
+        dense[table.ids if table.ids.size else slice(len(table.counts))] = table.counts
         rows = np.array([self._rows], dtype=np.int64)
         return np.concatenate([split(rows), split(dense) if self._bits else dense.ravel()])
 
     def fill_limbs(self, limbs: Int64) -> None:
         """Take the numbers that sums of limbs stand for."""
-        dense = join(limbs[2:]) if self._bits else limbs[2:]
-        ids, rows = np.empty(0, dtype=np.int64), int(join(limbs[:2])[0])
-        dense = dense.reshape(self._room, self._slots)
-        used = np.flatnonzero(dense.any(axis=1))
-        counts = LabelTotals(dense, ids, self._high.table()[1], rows, self._bits)
-        self._take(counts, int(used[-1]) + 1 if used.size else 0)
+        dense = (join(limbs[2:]) if self._bits else limbs[2:]).reshape(self._room, self._slots)
+        used, rows = np.flatnonzero(dense.any(axis=1)), int(join(limbs[:2])[0])
+        n_labels = int(used[-1]) + 1 if used.size else 0
+        self._clear()
+        self._take(LabelTable(NO_IDS, dense[:n_labels], rows, self._bits), n_labels)
 
-    def _take(self, totals: LabelTotals, n_labels: int) -> None:
-        """Take counts, by label in an array or by id as they are."""
-        self._check_weight(totals.rows)
-        is_wide = self._bits > 0 or totals.rows > MOST_ROWS
-        self._dense = totals.dense.astype(np.int64 if is_wide else np.int32)
-        self._high = IdCounts(totals.ids, totals.sparse)
-        self._rows, self._n_labels = totals.rows, n_labels
+    def _take(self, table: LabelTable, n_labels: int) -> None:
+        """Add counts, in new arrays; those by ids come into the array where they fill enough of it."""
+        if table.bits != self._bits:
+            raise DataError("totals with and without sample weights cannot be added")
+        self._check_weight(self._rows + table.rows)
+        self._rows, self._n_labels = self._rows + table.rows, max(self._n_labels, n_labels)
+        if table.ids.size:
+            self._high = self._high.merge(counts_by_id(table.ids, table.counts))
+            ids = self._high.columns()[0]
+            n_low = int(np.searchsorted(ids, DENSE_IDS))
+            n_dense = int(ids[n_low - 1]) + 1 if n_low else 0
+            self._widen(n_dense if n_low * COMPACT_SHARE >= n_dense else 0)
+        else:
+            self._widen(len(table.counts))
+            self._dense[: len(table.counts)] += table.counts.astype(self._dense.dtype, copy=False)
 
     def add_ranked(
         self, truth: Rows, ranked: Int64, n_ranked: Int64, cutoffs: Int64, weights: Float64,
         drop_empty: bool = False, propensities: Propensities | None = None,
     ) -> None:  # fmt: skip
         """Count some rows and their rankings, best label first, down to each cutoff; `weights` is empty or per row."""
-        units = self._units(weights)
-        used = truth.indices[: truth.indptr[-1]]
+        units, used = self._units(weights), truth.indices[: truth.indptr[-1]]
         valid = np.arange(ranked.shape[1]) < np.minimum(n_ranked, cutoffs[-1])[:, None]
         largest = max(int(used.max(initial=-1)), int(ranked.max(initial=-1, where=valid)))
+        codes = propensities.codes_of(used) if self._in_ideal and propensities is not None else None
+
+        def count(true: Int64, labels: Int64, counters: Counts) -> None:
+            count_ranked(truth.indptr, true, labels, n_ranked, cutoffs, units, drop_empty, counters)
+            if codes is not None:
+                self._count_ideal(truth.indptr, true[: codes.size], codes, cutoffs, counters)
+
         with self._lock:
             self._make_room(largest, truth, units, drop_empty)
-            count_ranked(truth.indptr, truth.indices, ranked, n_ranked, cutoffs, units, drop_empty, self._dense)
-            if self._n_labels > DENSE_IDS:
-                rows, places = np.nonzero(valid)
-                spans = np.searchsorted(cutoffs, places, side="right")
-                self._add_high(truth, rows, ranked[rows, places], spans, units, drop_empty)
-            if self._in_ideal and propensities is not None:
-                self._add_ideal(truth, cutoffs, propensities)
+            if largest < len(self._dense):
+                count(truth.indices, ranked, self._dense)
+            else:
+                ids, counters = self._counters_of(used, ranked.ravel()[valid.ravel()])
+                count(np.searchsorted(ids, truth.indices), np.searchsorted(ids, ranked), counters)
+                self._add(ids, counters)
 
     def add_decisions(self, truth: Rows, decided: Decided, weights: Float64, drop_empty: bool = False) -> None:
         """Count some rows and the labels that are decided on."""
-        units = self._units(weights)
-        largest = max(int(truth.indices[: truth.indptr[-1]].max(initial=-1)), decided.largest)
+        units, used = self._units(weights), truth.indices[: truth.indptr[-1]]
+        largest = max(int(used.max(initial=-1)), decided.largest)
+
+        def count(true: Int64, decisions: Int64, counters: Counts) -> None:
+            count_decisions(truth.indptr, true, decided.counts, decisions, units, drop_empty, counters)
+
         with self._lock:
             self._make_room(largest, truth, units, drop_empty)
-            count_decisions(*truth[:2], decided.counts, decided.labels, units, drop_empty, self._dense)
-            if self._n_labels > DENSE_IDS:
-                n_decisions = decided.counts[:, DECISIONS]
-                rows = np.repeat(np.arange(n_decisions.size), n_decisions)
-                labels = decided.labels[: rows.size] >> 1
-                self._add_high(truth, rows, labels, np.zeros(rows.size, dtype=np.int64), units, drop_empty)
+            if largest < len(self._dense):
+                count(truth.indices, decided.labels, self._dense)
+            else:
+                decisions = decided.labels[: int(decided.counts[:, DECISIONS].sum())]
+                ids, counters = self._counters_of(used, decisions >> 1)
+                coded = 2 * np.searchsorted(ids, decisions >> 1) + (decisions & 1)
+                count(np.searchsorted(ids, truth.indices), coded, counters)
+                self._add(ids, counters)
+
+    def _counters_of(self, true: Int64, labels: Int64) -> tuple[Int64, Counts]:
+        """Return the labels of some rows, ascending, and counters for their places among these."""
+        ids = np.unique(np.concatenate([true, labels]))
+        return ids, np.zeros((ids.size, self._slots), dtype=np.int64)
+
+    def _add(self, ids: Int64, counts: Counts) -> None:
+        """Add counts by ids: to the array as far as it goes, the others to those beyond."""
+        used = counts.any(axis=1)
+        ids, counts = ids[used], counts[used]
+        n_low = int(np.searchsorted(ids, len(self._dense)))
+        self._dense[ids[:n_low]] += counts[:n_low].astype(self._dense.dtype)
+        self._high.add(ids[n_low:], counts[n_low:])
+
+    def _count_ideal(self, indptr: Int64, true: Int64, codes: Int64, cutoffs: Int64, counters: Counts) -> None:
+        """Count the labels of ideal rankings: the largest inverse propensity first, then the lowest label."""
+        rows = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
+        order = np.lexsort((true, codes, rows))
+        spans = np.searchsorted(cutoffs, np.arange(true.size) - indptr[rows], side="right")
+        kept = spans < cutoffs.size
+        np.add.at(counters, (true[order][kept], FIRST_SPAN + 2 * self._n_spans + spans[kept]), 1)
 
     def _units(self, weights: Float64) -> Int64:
         """Return what each row counts, in units of the counters; empty where all count 1."""
         if not self._bits:
-            return np.empty(0, dtype=np.int64)
+            return NO_IDS
         return np.rint(np.ldexp(weights, WEIGHT_BITS)).astype(np.int64)
 
     def _make_room(self, largest: int, truth: Rows, units: Int64, drop_empty: bool) -> None:
@@ -172,17 +238,22 @@ class LabelCounters(Locked):
         self._n_labels = max(self._n_labels, largest + 1)
         if len(self._dense) < min(self._n_labels, DENSE_IDS):
             self._widen(min(max(2 * self._n_labels, FIRST_ROOM) if self._room == UNKNOWN else self._room, DENSE_IDS))
-        if self._rows > MOST_ROWS and self._dense.dtype == np.int32:
-            self._dense = self._dense.astype(np.int64)
+        elif self._rows > MOST_ROWS and self._dense.dtype == np.int32:
+            self._widen(0)
 
     def _widen(self, n_labels: int) -> None:
-        """Make the array as long as there are labels, and move counts from under ids into it."""
-        wider = np.zeros((n_labels, self._slots), dtype=self._dense.dtype)
+        """Make the array as long as there are labels, if it is shorter, and as wide as its counts may be.
+
+        Counts by ids that have their place there now are moved into it.
+        """
+        is_wide = self._bits > 0 or self._rows > MOST_ROWS
+        shape = max(n_labels, len(self._dense)), self._slots
+        wider: Counts = np.zeros(shape, dtype=np.int64 if is_wide else np.int32)
         wider[: len(self._dense)] = self._dense
-        ids, counts = self._high.table()
-        n_low = int(np.searchsorted(ids, n_labels))
-        wider[ids[:n_low]] = counts[:n_low]
-        self._dense, self._high = wider, IdCounts(ids[n_low:], counts[n_low:])
+        ids, counts = self._high.columns()
+        n_low = int(np.searchsorted(ids, len(wider)))
+        wider[ids[:n_low]] += counts[:n_low].astype(wider.dtype)
+        self._dense, self._high = wider, counts_by_id(ids[n_low:], counts[n_low:])
 
     def check_room(self, weights: Float64) -> None:
         """Refuse rows of such weights, where they would sum to more than counters hold; adding rows checks it too."""
@@ -196,43 +267,3 @@ class LabelCounters(Locked):
                 f"the sample weights sum to more than {MOST_WEIGHT / 2:,.0f} times the largest of them: "
                 "label-wise metrics count them exactly up to there"
             )
-
-    def _add_high(self, truth: Rows, rows: Int64, labels: Int64, spans: Int64, units: Int64, drop_empty: bool) -> None:
-        """Count labels from 2^27 on: `labels` predicted in `rows`, and those of the truth."""
-        true_labels = truth.indices[: truth.indptr[-1]]
-        true_rows = np.repeat(np.arange(truth.indptr.size - 1), np.diff(truth.indptr))
-        high = true_labels >= DENSE_IDS
-        true_labels, true_rows = true_labels[high], true_rows[high]
-        high = labels >= DENSE_IDS
-        if drop_empty:
-            high &= np.diff(truth.indptr)[rows] > 0
-        labels, rows, spans = labels[high], rows[high], spans[high]
-        ids, codes = np.unique(np.concatenate([true_labels, labels]), return_inverse=True)
-        keys = np.concatenate([true_rows, rows]) * ids.size + codes
-        hits = np.isin(keys[true_rows.size :], keys[: true_rows.size])
-        counts = np.zeros((ids.size, self._slots), dtype=np.int64)
-
-        def count(places: Int64, slots: Any, of_rows: Int64) -> None:
-            np.add.at(counts, (places, slots), units[of_rows] if units.size else 1)
-
-        count(codes[: true_rows.size], TRUE, true_rows)
-        predicted = codes[true_rows.size :]
-        count(predicted, FIRST_SPAN + 2 * spans, rows)
-        count(predicted[hits], FIRST_SPAN + 2 * spans[hits] + 1, rows[hits])
-        self._high.add(ids, counts)
-
-    def _add_ideal(self, truth: Rows, cutoffs: Int64, propensities: Propensities) -> None:
-        """Count the labels of ideal rankings: the largest inverse propensity first, then the lowest label."""
-        labels = truth.indices[: truth.indptr[-1]]
-        rows = np.repeat(np.arange(truth.indptr.size - 1), np.diff(truth.indptr))
-        order = np.lexsort((labels, propensities.codes_of(labels), rows))
-        places = np.arange(labels.size) - truth.indptr[rows]
-        spans = np.searchsorted(cutoffs, places, side="right")
-        kept = spans < cutoffs.size
-        labels, slots = labels[order][kept], FIRST_SPAN + 2 * self._n_spans + spans[kept]
-        low = labels < DENSE_IDS
-        np.add.at(self._dense, (labels[low], slots[low]), 1)
-        if not low.all():
-            counts = np.zeros((int(np.count_nonzero(~low)), self._slots), dtype=np.int64)
-            counts[np.arange(len(counts)), slots[~low]] = 1
-            self._high.add(labels[~low], counts)

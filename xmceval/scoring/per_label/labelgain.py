@@ -69,12 +69,12 @@ def find_gain(
     task: Labelwise, counters: LabelCounters, frequencies: Propensities, n_labels: int, weight_unit: float
 ) -> LabelGain:
     """Return the gain of a system, from what that task counted."""
-    totals = counters.totals()
-    codes, counts = frequencies.codes_of(totals.labels), frequencies.counts
+    table = counters.table()
+    codes, counts = frequencies.codes_of(table.labels), frequencies.counts
     labels = np.bincount(frequencies.codes, minlength=counts.size)
     labels[0] += max(n_labels - frequencies.codes.size, 0)
-    unit = math.ldexp(weight_unit, -totals.bits)
-    true, hits = (_sum_by_code(codes, each, counts.size) * unit for each in (totals.true, totals.hits(0)))
+    unit = math.ldexp(weight_unit, -table.bits)
+    true, hits = (_sum_by_code(codes, each, counts.size) * unit for each in (table.true, table.hits(0)))
     kept = np.flatnonzero(labels)[::-1]  # codes ascend with the counts
     return LabelGain(int(task.cutoffs[0]), counts[kept], labels[kept], true[kept], hits[kept], frequencies.from_truth)
 

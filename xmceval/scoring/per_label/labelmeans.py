@@ -14,8 +14,9 @@ from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.rates import RATES, Cells
 from xmceval.rows.block import Int64
+from xmceval.scoring.batch import Terms
 from xmceval.scoring.per_label.labelcells import Bools, LabelCells, LabelRate, cells_in_turn
-from xmceval.scoring.per_label.labeltotals import LabelTotals
+from xmceval.scoring.per_label.labeltable import LabelTable
 from xmceval.statistics.exact import exact_parts, exact_total
 
 COUNTS = ("tp", "fp", "fn", "tn")
@@ -24,7 +25,7 @@ RULES = frozenset({*RATES, *COUNTS, "coverage"})
 
 @dataclass(frozen=True)
 class Context:
-    """What the counts do not tell.
+    """The number of labels, their training counts, and the unit of sample weights.
 
     Attributes
     ----------
@@ -39,30 +40,35 @@ class Context:
     training: Propensities = NO_PROPENSITIES
     weight_unit: float = 1.0
 
+    @classmethod
+    def of(cls, terms: Terms) -> Context:
+        """Return what terms tell, with the number of labels known."""
+        return cls(terms.width.n_labels, terms.propensities, terms.weight_unit)
+
 
 def label_values(
-    measures: Sequence[Measure], totals: LabelTotals, cutoffs: Int64, context: Context
+    measures: Sequence[Measure], table: LabelTable, cutoffs: Int64, context: Context
 ) -> dict[str, float | None]:
     """Return the values of label-wise measures by name, None where one is the mean of nothing."""
-    means = {str(measure): _mean_of(measure, totals, cutoffs, context) for measure in measures}
-    by_span = sorted(means.values(), key=lambda mean: mean.rate.span)
-    for cells in cells_in_turn(totals, max(cutoffs.size, 1)):
+    means = {str(measure): _mean_of(measure, table, cutoffs, context) for measure in measures}
+    by_span = sorted(means.values(), key=lambda mean: mean.span)
+    for cells in cells_in_turn(table, max(cutoffs.size, 1)):
         for mean in by_span:
             mean.add(cells)
     return {name: mean.finish() for name, mean in means.items()}
 
 
 def bin_values(
-    measures: Sequence[Measure], totals: LabelTotals, cutoffs: Int64, context: Context, bins: Bins
+    measures: Sequence[Measure], table: LabelTable, cutoffs: Int64, context: Context, bins: Bins
 ) -> list[dict[str, float | None]]:
     """Return the values of measures within each bin of labels; `over=largest` has none there."""
-    codes, training = context.training.codes_of(totals.labels), context.training
+    codes, training = context.training.codes_of(table.labels), context.training
     inside = [measure for measure in measures if measure.option("over") != "largest"]
     values = []
     for number, each in enumerate(bins.bins):
         own_codes = np.where(bins.by_code[training.codes] == number, training.codes, 0).astype(np.int32)
         of_bin = replace(context, n_labels=each.n_labels, training=replace(training, codes=own_codes))
-        values.append(label_values(inside, totals.where(bins.by_code[codes] == number), cutoffs, of_bin))
+        values.append(label_values(inside, table.where(bins.by_code[codes] == number), cutoffs, of_bin))
     return values
 
 
@@ -71,7 +77,8 @@ class _Mean(ABC):
     """A number to which labels are added."""
 
     rate: LabelRate
-    totals: LabelTotals
+    span: int
+    table: LabelTable
     context: Context
 
     @abstractmethod
@@ -95,7 +102,7 @@ class _Macro(_Mean):
 
     def add(self, cells: LabelCells) -> None:
         """Add the labels of the set that have counts; those of `largest` that have none are like those beyond."""
-        values, defined = cells.rates(self.rate)
+        values, defined = cells.rates(self.rate, self.span)
         inside = self._inside(cells)
         if inside is not None:
             self.n_inside += int(np.count_nonzero(inside))
@@ -103,14 +110,14 @@ class _Macro(_Mean):
         else:
             self.n_inside += cells.labels.size
         if self.over == "largest":
-            seen = np.flatnonzero(cells.is_seen(self.rate.span))
+            seen = np.flatnonzero(cells.is_seen(self.span))
             self.largest = max(self.largest, int(cells.labels[seen[-1]]) if seen.size else -1)
         self.n_defined += int(np.count_nonzero(defined))
         self.parts += exact_parts(values)  # 0 where the rate is not defined
 
     def finish(self) -> float | None:
         """Divide the sum, with that of labels without any count, by the number of labels."""
-        value, is_defined = self.rate.of(Cells.of(0, 0, 0, self.totals.rows))
+        value, is_defined = self.rate.of(Cells.of(0, 0, 0, self.table.rows))
         n_unseen = self._n_labels() - self.n_inside if is_defined else 0
         n = self.n_defined + n_unseen
         return math.fsum([*self.parts, float(value) * n_unseen]) / n if n else None
@@ -121,7 +128,7 @@ class _Macro(_Mean):
             return cells.is_true
         if self.over == "train":
             return self.context.training.codes_of(cells.labels) > 0
-        return None if self.over == "all" else cells.is_seen(self.rate.span)
+        return None if self.over == "all" else cells.is_seen(self.span)
 
     def _n_labels(self) -> int:
         """How many labels the set has, those without any count too."""
@@ -141,7 +148,7 @@ class _Weighted(_Mean):
 
     def add(self, cells: LabelCells) -> None:
         """Add labels; those whose rate is not defined have no weight."""
-        values, defined = cells.rates(self.rate)
+        values, defined = cells.rates(self.rate, self.span)
         self.parts += exact_parts(values * cells.support)
         self.weights += exact_parts(cells.support * defined)
 
@@ -161,15 +168,15 @@ class _Micro(_Mean):
 
     def add(self, cells: LabelCells) -> None:
         """Add up counts."""
-        self.hits += exact_total(cells.hits[self.rate.span])
-        self.predicted += exact_total(cells.predicted[self.rate.span])
+        self.hits += exact_total(cells.hits[self.span])
+        self.predicted += exact_total(cells.predicted[self.span])
         self.true += exact_total(cells.true)
 
     def finish(self) -> float | None:
         """Divide, or undo the units of the counts."""
-        cells = Cells.of(self.hits, self.predicted, self.true, self.totals.rows * self.context.n_labels)
-        if self.rate.rate in COUNTS:
-            return math.ldexp(float(getattr(cells, self.rate.rate)), -self.totals.bits) * self.context.weight_unit
+        cells = Cells.of(self.hits, self.predicted, self.true, self.table.rows * self.context.n_labels)
+        if self.rate.rule in COUNTS:
+            return math.ldexp(float(getattr(cells, self.rate.rule)), -self.table.bits) * self.context.weight_unit
         value, is_defined = self.rate.of(cells)
         return float(value) if is_defined else None
 
@@ -191,7 +198,7 @@ class _Coverage(_Mean):
 
     def add(self, cells: LabelCells) -> None:
         """Count labels."""
-        span = self.rate.span
+        span = self.span
         inside = cells.in_ideal[span] > 0 if self.over == "ideal" else cells.is_true
         self.n_inside += int(np.count_nonzero(inside))
         covered = cells.hits[span] > 0
@@ -206,13 +213,15 @@ class _Coverage(_Mean):
         return self.n_covered / n if n else None
 
 
-def _mean_of(measure: Measure, totals: LabelTotals, cutoffs: Int64, context: Context) -> _Mean:
+def _mean_of(measure: Measure, table: LabelTable, cutoffs: Int64, context: Context) -> _Mean:
     """Return what computes a measure, of no labels yet."""
     fold, over = measure.metric.fold, measure.option("over", "all")
     span = 0 if measure.k is None else int(np.searchsorted(cutoffs, measure.k))
-    rate = LabelRate(fold, span, measure.number("beta"), measure.option("zero", "0"))
+    rate = LabelRate(fold, measure.number("beta"), measure.option("zero", "0"))
     if fold == "coverage":
-        return _Coverage(rate, totals, context, measure.option("over"), measure.option("of") == "recommended")
+        return _Coverage(rate, span, table, context, measure.option("over"), measure.option("of") == "recommended")
     if fold in COUNTS or measure.average == "micro":
-        return _Micro(rate, totals, context)
-    return _Macro(rate, totals, context, over) if measure.average == "macro" else _Weighted(rate, totals, context)
+        return _Micro(rate, span, table, context)
+    if measure.average == "macro":
+        return _Macro(rate, span, table, context, over)
+    return _Weighted(rate, span, table, context)

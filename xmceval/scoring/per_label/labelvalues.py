@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from xmceval.metrics.rates import Cells
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.per_label.labelcells import LabelCells, LabelRate
-from xmceval.scoring.per_label.labeltotals import LabelTotals
+from xmceval.scoring.per_label.labeltable import LabelTable
 from xmceval.scoring.program import Program
 from xmceval.scoring.tasks.areas import Areas
 from xmceval.scoring.tasks.labelareas import LabelAreas
@@ -38,29 +37,7 @@ RATE_NAMES = {
 }
 
 
-@dataclass(frozen=True)
-class Rate:
-    """A rate of a label's cells; `zero` is what one of two fractions that is 0/0 counts as."""
-
-    rule: str
-    beta: float = 1.0
-    zero: str = "0"
-
-    @property
-    def name(self) -> str:
-        """Its name in files."""
-        beta = f"(beta={format_number(self.beta)})" if self.rule == "F" and self.beta != 1 else ""
-        return RATE_NAMES[self.rule] + beta
-
-    def of(self, cells: LabelCells, span: int) -> Float64:
-        """Return the rate of each label down to the end of a span, NaN where it is 0/0."""
-        values, is_defined = cells.rates(LabelRate(self.rule, span, self.beta, "skip"))
-        if self.zero != "skip":
-            values, _ = cells.rates(LabelRate(self.rule, span, self.beta, self.zero))
-        return np.where(is_defined, values, np.nan)
-
-
-USUAL_RATES = (Rate("precision"), Rate("recall"), Rate("F"))
+USUAL_RATES = (LabelRate("precision"), LabelRate("recall"), LabelRate("F"))
 
 
 class LabelValues:
@@ -88,14 +65,14 @@ class LabelValues:
     def __init__(self, program: Program, totals: Sequence[Totals], terms: Sequence[Terms]) -> None:
         self._program, self._terms = program, terms[0]
         self.columns: dict[str, Read] = {}
-        self._by_system: list[LabelTotals] = []
+        self._by_system: list[LabelTable] = []
         areas: dict[str, Read] = {}
         for t, task in enumerate(program.tasks):
             parts = [each.parts[t] for each in totals]
             if isinstance(task, Labelwise):
-                by_system = [part.totals() for part in parts]
+                by_system = [part.table() for part in parts]
                 self._by_system += by_system
-                self.columns |= dict(self._counted(task, [_Cells(each, task.n_spans) for each in by_system]))
+                self.columns |= dict(self._counted(task, [_CellsOfSystem(each, task.n_spans) for each in by_system]))
             elif isinstance(task, LabelAreas):
                 by_label = [task.by_label(*of_system) for of_system in zip(parts, terms, strict=True)]
                 areas |= dict(_area_columns(by_label, _rel(task.rel)))
@@ -112,11 +89,11 @@ class LabelValues:
         """Return the labels that have values: all, or where there are more than 2^27 those with a count."""
         if n_labels <= DENSE_IDS:
             return np.arange(n_labels, dtype=np.int64)
-        counted = [each.compact(always=True).labels for each in self._by_system]
+        counted = [each.counted for each in self._by_system]
         labels: Int64 = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *counted]))
         return labels
 
-    def _counted(self, task: Labelwise, by_system: Sequence[_Cells]) -> Iterator[tuple[str, Read]]:
+    def _counted(self, task: Labelwise, by_system: Sequence[_CellsOfSystem]) -> Iterator[tuple[str, Read]]:
         """Yield the columns of the counts of a task, and their rates."""
         rel = _rel(task.rel)
         yield f"n_true{rel}", lambda labels: self._numbers([each(labels).true for each in by_system])
@@ -125,16 +102,16 @@ class LabelValues:
             for name, count in counts.items():
                 yield f"{name}{at}", self._count(by_system, span, count)
             for rate in dict.fromkeys([*USUAL_RATES, *self._rates(task.rel, k)]):
-                yield f"{rate.name}{at}", _rate(by_system, span, rate)
+                yield f"{_name_of(rate)}{at}", _rate(by_system, span, rate)
 
-    def _rates(self, rel: int, k: int | None) -> Iterator[Rate]:
+    def _rates(self, rel: int, k: int | None) -> Iterator[LabelRate]:
         """Yield the rates that measures are means of, at a cutoff or of decisions."""
         for measure in self._program.measures:
             is_of_labels = measure.metric.family in {"label", "confusion"} and measure.metric.fold in RATE_NAMES
             if is_of_labels and (measure.rel, measure.k) == (rel, k):
                 yield _rate_of(measure)
 
-    def _count(self, by_system: Sequence[_Cells], span: int, count: Callable[[Cells], Float64]) -> Read:
+    def _count(self, by_system: Sequence[_CellsOfSystem], span: int, count: Callable[[Cells], Float64]) -> Read:
         return lambda labels: self._numbers([count(each(labels).cells(span)) for each in by_system])
 
     def _numbers(self, by_system: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -154,11 +131,11 @@ DECISION_COUNTS: Mapping[str, Callable[[Cells], Float64]] = {
 }
 
 
-class _Cells:
-    """The cells of some labels; those of the last ones are kept for the next column."""
+class _CellsOfSystem:
+    """The cells of some labels of a system; those of the last ones are kept for the next column."""
 
-    def __init__(self, totals: LabelTotals, n_spans: int) -> None:
-        self._totals, self._n_spans = totals, n_spans
+    def __init__(self, table: LabelTable, n_spans: int) -> None:
+        self._table, self._n_spans = table, n_spans
         self._cells = self._read(np.empty(0, dtype=np.int64))
 
     def __call__(self, labels: Int64) -> LabelCells:
@@ -167,18 +144,32 @@ class _Cells:
         return self._cells
 
     def _read(self, labels: Int64) -> LabelCells:
-        return LabelCells(labels, self._totals.at(labels), self._n_spans, self._totals.rows)
+        return LabelCells(labels, self._table.at(labels), self._n_spans, self._table.rows)
 
 
-def _rate(by_system: Sequence[_Cells], span: int, rate: Rate) -> Read:
-    return lambda labels: np.stack([rate.of(each(labels), span) for each in by_system], axis=1)
+def _rate(by_system: Sequence[_CellsOfSystem], span: int, rate: LabelRate) -> Read:
+    return lambda labels: np.stack([_defined_rates(each(labels), span, rate) for each in by_system], axis=1)
 
 
-def _rate_of(measure: Measure) -> Rate:
+def _defined_rates(cells: LabelCells, span: int, rate: LabelRate) -> Float64:
+    """Return the rate of each label down to the end of a span, NaN where it is 0/0."""
+    values, is_defined = cells.rates(rate._replace(zero="skip"), span)
+    if rate.zero != "skip":
+        values, _ = cells.rates(rate, span)
+    return np.where(is_defined, values, np.nan)
+
+
+def _rate_of(measure: Measure) -> LabelRate:
     """Return the rate that a measure is the mean of; only of two fractions does `zero` matter."""
     rule = measure.metric.fold
     zero = measure.option("zero", "0") if rule == "balanced" else "0"
-    return Rate(rule, measure.number("beta") if rule == "F" else 1.0, zero)
+    return LabelRate(rule, measure.number("beta") if rule == "F" else 1.0, zero)
+
+
+def _name_of(rate: LabelRate) -> str:
+    """Return the name of a rate in files."""
+    beta = f"(beta={format_number(rate.beta)})" if rate.rule == "F" and rate.beta != 1 else ""
+    return RATE_NAMES[rate.rule] + beta
 
 
 def _rel(rel: int) -> str:

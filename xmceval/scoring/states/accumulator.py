@@ -14,7 +14,7 @@ from xmceval.scoring.evaluate import rows_at_once
 from xmceval.scoring.program import Program
 from xmceval.scoring.sums import Pending
 from xmceval.scoring.tasks.task import Task
-from xmceval.scoring.totals import Tally, Totals, empty, merge
+from xmceval.scoring.totals import Tally, Totals, empty
 from xmceval.scoring.worker import Run, Worker
 
 
@@ -106,14 +106,14 @@ class Accumulator:
             [(_, batch, counted)] = worker.batches(blocks)
             for i in self._staged:
                 pending.append(Pending(totals.parts[i]))
-                tasks[i].add(batch, worker.spaces[i], pending[-1])
+                tasks[i].add(batch, pending[-1])
             for i in self._direct:
                 totals.parts[i].check_room(batch.weights)
         except Fault:
             return False
         self._is_torn = True
         for i in self._direct:
-            tasks[i].add(batch, worker.spaces[i], totals.parts[i])
+            tasks[i].add(batch, totals.parts[i])
         totals.tally.add(batch, self._program.cutoffs, *counted)
         for each in pending:
             each.commit()
@@ -124,7 +124,7 @@ class Accumulator:
         """Add a batch of several blocks in threads, in two passes where labels are counted."""
         program = self._program_of(self._staged)
         added = self._evaluate(program, empty(program, terms), truth, scores, terms)
-        merged = merge(program, Totals(totals.tally, tuple(totals.parts[i] for i in self._staged)), added)
+        merged = Totals(totals.tally, tuple(totals.parts[i] for i in self._staged)).merge(added)
         parts = list(totals.parts)
         for i, part in zip(self._staged, merged.parts, strict=True):
             parts[i] = part

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+from operator import add
 
 import numpy as np
 
 from xmceval.kernels.rows.order import FIRST, GOLDEN, SECOND
 from xmceval.kernels.rows.rowhashes import hash_rows
 from xmceval.rows.block import Int64, Rows, Scratch
-from xmceval.rows.locked import Locked
 from xmceval.scoring.batch import Batch, rank
+from xmceval.scoring.mergeable import Field, Mergeable, merged
 from xmceval.scoring.misalignment.sample import Hashes
 
 LEAST_TRUE = 16
@@ -19,26 +20,24 @@ DEPTH_OF_WHOLE_ROWS = 6  # the best label alone would be that of too many rows
 NO_ROWS = np.empty(0, dtype=np.int64)
 
 
-class TruthDigest:
+class TruthDigest(Mergeable):
     """A digest of a truth, or of rankings, that does not depend on the order in which its rows are seen."""
 
+    fields = (Field("n_rows", add), Field("sum", lambda left, right: (left + right) % 2**64))
+
     def __init__(self) -> None:
-        self._n_rows, self._sum = 0, 0
+        super().__init__()
+        self.n_rows, self.sum = 0, 0
 
     def add(self, n_rows: int, digest: int) -> None:
         """Add the digest of some rows."""
-        self._n_rows += n_rows
-        self._sum = (self._sum + digest) % 2**64
-
-    def merge(self, other: TruthDigest) -> None:
-        """Add the rows of another one."""
-        self.add(other._n_rows, other._sum)
+        self.combine(n_rows=n_rows, sum=digest)
 
     def __str__(self) -> str:
-        return hashlib.blake2b(f"{self._n_rows} {self._sum}".encode(), digest_size=16).hexdigest()
+        return hashlib.blake2b(f"{self.n_rows} {self.sum}".encode(), digest_size=16).hexdigest()
 
 
-class RowDigests(Locked):
+class RowDigests(Mergeable):
     """Digests of truth and ranking, which do not depend on blocks or threads.
 
     Attributes
@@ -47,13 +46,16 @@ class RowDigests(Locked):
         The rows that were read, also those of weight 0.
     n_true : int
         True labels.
+    truth, ranking : TruthDigest
     """
+
+    fields = (Field("n_rows", add), Field("n_true", add), Field("truth", merged), Field("ranking", merged))
 
     def __init__(self, depth: int = 0) -> None:
         super().__init__()
         self._depth = depth  # of rankings, where those that are at hand are not as deep
         self.n_rows = self.n_true = 0
-        self._truth, self._ranking = TruthDigest(), TruthDigest()
+        self.truth, self.ranking = TruthDigest(), TruthDigest()
 
     def add(self, batch: Batch) -> Hashes:
         """Take the rows of a batch, and return their hashes for a sketch."""
@@ -64,26 +66,15 @@ class RowDigests(Locked):
         labels, _, n_ranked = ranking.arrays
         with np.errstate(over="ignore"):
             n_hashes = hash_rows(tuple(batch.truth), labels, n_ranked, batch.block.first_row, kept, digests, hashes)
-        with self._lock:
-            self.n_rows += batch.block.n_rows
-            self.n_true += int(batch.truth.indptr[-1])
-            for own, digest in zip((self._truth, self._ranking), digests.tolist(), strict=True):
-                own.add(batch.n_rows, digest)
+        self.combine(n_rows=batch.block.n_rows, n_true=int(batch.truth.indptr[-1]))
+        for own, digest in zip((self.truth, self.ranking), digests.tolist(), strict=True):
+            own.add(batch.n_rows, digest)
         return hashes[:n_hashes]
-
-    def merge(self, other: RowDigests) -> RowDigests:
-        """Return those of the rows of both."""
-        merged = RowDigests(self._depth)
-        for each in (self, other):
-            merged.n_rows, merged.n_true = merged.n_rows + each.n_rows, merged.n_true + each.n_true
-            merged._truth.merge(each._truth)
-            merged._ranking.merge(each._ranking)
-        return merged
 
     @property
     def identity(self) -> tuple[str, str]:
         """Digests of truth and ranking; empty with too few true labels for other rows to have others."""
-        return (str(self._truth), str(self._ranking)) if self.n_true >= LEAST_TRUE else ("", "")
+        return (str(self.truth), str(self.ranking)) if self.n_true >= LEAST_TRUE else ("", "")
 
 
 def digest_rows(rows: Int64, truth: Rows) -> int:

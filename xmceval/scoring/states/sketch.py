@@ -8,12 +8,14 @@ which are the same in all states that can be merged, and not on the form of the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import add
 from typing import NamedTuple
 
 import numpy as np
 
+from xmceval.labels.growing import GrowingTable, sum_by_id
 from xmceval.rows.block import Float64, Int64
-from xmceval.rows.locked import Locked
+from xmceval.scoring.mergeable import Field, Mergeable, merged
 from xmceval.scoring.misalignment.sample import EVERY_HASH, Hashes, entries_of
 from xmceval.scoring.states.stored import MOST_ROWS, take
 
@@ -22,41 +24,40 @@ LEAST_TWINS = 8  # rows
 LEAST_SHARE, TIMES = 0.01, 3  # of rows that have a twin, above so many times those within a state
 
 
-class Sketch(Locked):
+class Sketch(Mergeable):
     """The CAPACITY least hashes of rows, with how many rows have each; threads may add at the same time.
 
     It does not depend on the order of rows, blocks or merges: what is among the least hashes of all rows is among
     those of any part of them that has it.
+
+    Attributes
+    ----------
+    n_rows : int
+        With a hash.
+    least : GrowingTable
+        Hashes, ascending, and the rows that have each.
     """
+
+    fields = (Field("n_rows", add), Field("least", merged))
 
     def __init__(self) -> None:
         super().__init__()
-        self.n_rows = 0  # with a hash
-        self._hashes, self._counts = _NO_HASHES, _NO_COUNTS
-        self._waiting: list[tuple[Hashes, Int64]] = []
-        self._n_waiting = 0
-        self._bound = EVERY_HASH  # greater hashes are not among the least
+        self.n_rows = 0
+        self.least = GrowingTable(_keep_least, (_NO_HASHES, _NO_COUNTS), 2 * CAPACITY)
 
     def add(self, hashes: Hashes) -> None:
         """Add rows by their hashes."""
-        kept = hashes[hashes <= self._bound]
+        least = self.least.formed[0]
+        kept = hashes[hashes <= least[-1]] if least.size == CAPACITY else hashes  # greater ones are not among the least
         with self._lock:
             self.n_rows += hashes.size
-            self._add(kept, np.ones(kept.size, dtype=np.int64))
-
-    def merge(self, other: Sketch) -> Sketch:
-        """Return the sketch of the rows of both."""
-        merged = Sketch()
-        merged.n_rows = self.n_rows + other.n_rows
-        for each in (self, other):
-            merged._add(*each.table())
-        return merged
+            self.least.add(kept, np.ones(kept.size, dtype=np.int64))
 
     def table(self) -> tuple[Hashes, Int64]:
         """Return the hashes, ascending, and their counts."""
         with self._lock:
-            self._settle()
-            return self._hashes, self._counts
+            hashes, counts = self.least.columns()
+        return hashes, counts
 
     def arrays(self) -> dict[str, Int64]:
         """Return all numbers, as a state holds them."""
@@ -69,34 +70,17 @@ class Sketch(Locked):
         counts = take(arrays, "counts", hashes.shape, 1, MOST_ROWS)
         [self.n_rows] = take(arrays, "rows", (1,), 0, MOST_ROWS).tolist()
         n_counted = sum(counts.tolist())
-        is_whole = hashes.size < CAPACITY
         if hashes.size > CAPACITY or (hashes[1:] <= hashes[:-1]).any():
             raise ValueError(f"hashes: expected up to {CAPACITY:,}, ascending")
-        if n_counted > self.n_rows or (is_whole and n_counted < self.n_rows):
+        if n_counted > self.n_rows or (hashes.size < CAPACITY and n_counted < self.n_rows):
             raise ValueError(f"rows: {self.n_rows:,} rows, of which {n_counted:,} are counted")
-        self._hashes, self._counts = hashes, counts
-        self._bound = EVERY_HASH if is_whole else hashes[-1]
+        self.least.formed = hashes, counts
 
-    def _add(self, hashes: Hashes, counts: Int64) -> None:
-        if hashes.size:
-            self._waiting.append((hashes, counts))
-            self._n_waiting += hashes.size
-        if self._n_waiting > 2 * CAPACITY:
-            self._settle()
 
-    def _settle(self) -> None:
-        """Keep the least hashes of all that were added."""
-        if self._waiting:
-            columns = zip((self._hashes, self._counts), *self._waiting, strict=True)
-            hashes, counts = (np.concatenate(column) for column in columns)
-            order = np.argsort(hashes, kind="stable")
-            hashes = hashes[order]
-            starts = np.flatnonzero(np.concatenate([[True], hashes[1:] != hashes[:-1]]))
-            sums = np.add.reduceat(counts[order], starts)
-            self._hashes, self._counts = hashes[starts[:CAPACITY]], sums[:CAPACITY].copy()
-            self._waiting, self._n_waiting = [], 0
-            if self._hashes.size == CAPACITY:
-                self._bound = self._hashes[-1]
+def _keep_least(hashes: Hashes, counts: Int64) -> tuple[Hashes, Int64]:
+    """Keep the least hashes, with the rows that have each."""
+    hashes, counts = sum_by_id(hashes, counts)
+    return hashes[:CAPACITY], counts[:CAPACITY]
 
 
 class SharedRows(NamedTuple):

@@ -20,7 +20,7 @@ from xmceval.scoring.limbs import MOST_STATES, first_mark, join, last_mark, mark
 from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program
 from xmceval.scoring.states.stateparts import Part, check_parts, join_parts
-from xmceval.scoring.totals import Totals, empty, merge as merge_totals
+from xmceval.scoring.totals import Totals, empty
 from xmceval.version import VERSION
 
 WHAT = "a state"
@@ -121,7 +121,7 @@ class State:
             self if self.is_whole else other,
             name=self.name,
             terms=replace((self if self.is_whole else other).terms, width=width),
-            totals=merge_totals(self.program, self.totals, other.totals),
+            totals=self.totals.merge(other.totals),
             parts=join_parts(self.parts, other.parts),
             warnings=_each_once(self.warnings, other.warnings),
             notes=_each_once(self.notes, other.notes),
@@ -177,9 +177,8 @@ class State:
         if self.terms.filter is not None:
             raise UsageError("a state with a filter, whose pairs refer to rows by their number, cannot be added")
         head = np.append(np.ones(1, dtype=np.int64), split(self._fingerprint))
-        parts = (part.limbs() for part in self.totals.parts)
         counts = split(np.array([self.n_rows, *self.removed], dtype=np.int64))
-        return np.concatenate([head, counts, *self._weight_marks(), self.totals.tally.limbs(), *parts])
+        return np.concatenate([head, counts, *self._weight_marks(), self.totals.limbs()])
 
     def _weight_marks(self) -> list[Int64]:
         """Return marks of the powers of two of the least and the greatest weight, below that of the scale."""
@@ -200,11 +199,9 @@ class State:
         """
         vector = self._check_vector(numbers)
         totals = empty(self.program, self.terms)
-        pieces = (totals.tally, *totals.parts)
-        sizes = [HEAD, COUNTS, WEIGHT_PLACES, WEIGHT_PLACES, *(piece.limbs().size for piece in pieces)]
-        _, counts, least, greatest, *rest = split_like(vector, sizes)
-        for piece, limbs in zip(pieces, rest, strict=True):
-            piece.fill_limbs(limbs)
+        sizes = [HEAD, COUNTS, WEIGHT_PLACES, WEIGHT_PLACES]
+        _, counts, least, greatest, of_totals = split_like(vector, [*sizes, vector.size - sum(sizes)])
+        totals.fill_limbs(of_totals)
         n_rows, from_truth, from_scores = map(int, join(counts))
         unit, weight_range = self.terms.weight_unit, (np.inf, 0.0)
         if least.any():

@@ -20,7 +20,8 @@ from xmceval.scoring.program import Program, compile_program
 from xmceval.scoring.states.state import WHAT, State
 from xmceval.scoring.states.statefields import PROPENSITIES, read_fields
 from xmceval.scoring.states.stateparts import Part, check_parts
-from xmceval.scoring.states.stored import MOST_LABELS, MOST_ROWS, fill_part, refuse_rest, take
+from xmceval.scoring.states.stored import MOST_LABELS, MOST_ROWS, refuse_rest, take
+from xmceval.scoring.tasks.task import RowTask
 from xmceval.scoring.totals import Totals, empty
 
 
@@ -63,9 +64,7 @@ def as_document(state: State, *, whole: bool = True) -> tuple[dict[str, Any], di
         "notes": list(state.notes),
         "is_whole": whole,
     }
-    arrays = {f"tally.{name}": each for name, each in state.totals.tally.arrays().items()}
-    for number, part in enumerate(state.totals.parts):
-        arrays |= {f"{number}.{name}": each for name, each in part.arrays().items()}
+    arrays = state.totals.arrays()
     if terms.filter is not None:
         arrays |= {"filter.rows": terms.filter.rows, "filter.labels": terms.filter.labels}
     return document, arrays | (dict(_tables(terms)) if whole else {})
@@ -121,11 +120,10 @@ def _restore(fields: Mapping[str, Any], arrays: dict[str, Int64], name: str) -> 
 def _restore_totals(program: Program, terms: Terms, arrays: dict[str, Int64]) -> Totals:
     """Return the totals that arrays hold."""
     n_numbers = sum(array.size for array in arrays.values())
-    if sum(task.numbers_per_row(terms) for task in program.tasks) > n_numbers:  # before room is made for them
+    if sum(program.numbers_per_row(terms)) > n_numbers:  # before room is made for them
         raise ValueError(f"{n_numbers:,} numbers are too few for its metrics and bins")
     totals = empty(program, terms)
-    for prefix, part in (("tally", totals.tally), *((str(i), part) for i, part in enumerate(totals.parts))):
-        fill_part(part, prefix, arrays)
+    totals.fill(arrays)
     return totals
 
 
@@ -137,7 +135,7 @@ def _check_sizes(state: State) -> None:
     if not n_counted <= n_rows <= MOST_ROWS or (terms.weights is None and n_counted < n_rows):
         raise ValueError(f"parts: {n_rows:,} rows, of which {n_counted:,} are counted")
     pairs = zip(state.program.tasks, state.totals.parts, strict=True)
-    left_out = [n for task, part in pairs for n in task.left_out(part).values()]
+    left_out = [int(part.left_out.max(initial=0)) for task, part in pairs if isinstance(task, RowTask)]
     if tally.sketch.n_rows > n_rows or max(left_out, default=0) > tally.n_rows:
         raise ValueError(f"there are not so many rows as are left out or hashed, of {n_rows:,}")
     terms.width.check_cutoff(state.program.deepest)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from xmceval.rows.block import Float64, Int64, Rows
 from xmceval.scoring.batch import Batch, Ranking, Terms
 from xmceval.scoring.estimates import Estimate, exact
 from xmceval.scoring.sums import Pending, Sums, no_extremes
-from xmceval.scoring.tasks.task import Estimates, RowTask, RowValues, Task, by_rel, look_up
+from xmceval.scoring.tasks.task import Estimates, RowTask, RowValues, Scored, Task, by_rel, look_up
 
 STEP = 1 << 15  # values of rows that are held at a time
 FOLDS = frozenset({"ECE"})
@@ -32,8 +31,10 @@ class Squares(RowTask):
     measures: tuple[Measure, ...]
     rel: int
 
+    follows_ties = False
+
     @staticmethod
-    def takes(measure: Measure) -> bool:
+    def computes(measure: Measure) -> bool:
         """Whether a measure is a mean of squared differences."""
         return measure.metric.family == "calibration" and measure.metric.fold == SQUARES
 
@@ -42,7 +43,7 @@ class Squares(RowTask):
         """Return one task for each `rel`."""
         return [cls(group, rel) for rel, group in by_rel(measures)]
 
-    def compute(self, batch: Batch, own: tuple[Any, ...]) -> RowValues:  # noqa: ARG002 - it needs no working space
+    def compute(self, batch: Batch) -> RowValues:
         """Compute the values of rows."""
         check_probabilities(batch, self.measures)
         truth, n_dropped = batch.relevant(self.rel)
@@ -51,14 +52,6 @@ class Squares(RowTask):
         values.fill(0.0)
         compute_bins(truth, batch.ranking, 0, specs, values, drop_empty=batch.terms.drop_empty)
         return RowValues(values, np.empty((0, 0, 0)), np.full(len(self.measures), n_dropped))
-
-    def finish_one(self, measure: Measure, finished: Estimate) -> Estimate:  # noqa: ARG002 - tasks share one signature
-        """Return the estimate of a measure: no ranking is the best one, and ties are not followed."""
-        return finished.without_ceiling().without_tie_bounds()
-
-    def tied_by_label(self, ties: str) -> Iterable[Measure]:  # noqa: ARG002
-        """Return all measures: which labels are the best follows the order by label."""
-        return self.measures
 
 
 @dataclass(frozen=True)
@@ -80,8 +73,10 @@ class Calibration(Task):
     specs: Int64
     n_outputs: int
 
+    follows_ties = False
+
     @staticmethod
-    def takes(measure: Measure) -> bool:
+    def computes(measure: Measure) -> bool:
         """Whether a measure compares scores with hits, bin by bin."""
         return measure.metric.family == "calibration" and measure.metric.fold != SQUARES
 
@@ -100,18 +95,14 @@ class Calibration(Task):
             n_outputs += n_bins
         return cls(measures, rel, np.array(specs, dtype=np.int64), n_outputs)
 
-    def workspace(self) -> Int64:
-        """Return sums."""
-        return Sums.zeros(self.n_outputs)
-
     def empty(self, terms: Terms) -> Sums:  # noqa: ARG002 - tasks share one signature
         """Return sums of no rows."""
         return Sums(self.n_outputs)
 
-    def add(self, batch: Batch, space: Int64, part: Sums | Pending) -> None:
+    def add(self, batch: Batch, part: Sums | Pending) -> None:
         """Add the rows of a batch, some at a time: every bin of every row has a value."""
         self.check(batch)
-        shares, none_kept = part.begin(space), no_extremes(self.n_outputs, np.inf)
+        (sums, shares), none_kept = part.begin(), no_extremes(self.n_outputs, np.inf)
         step = max(STEP // self.n_outputs, 1)
         for first_row in range(0, batch.n_rows, step):
             n_rows = min(step, batch.n_rows - first_row)
@@ -119,8 +110,8 @@ class Calibration(Task):
             values = values.reshape(n_rows, self.n_outputs, SLOTS)
             values.fill(0.0)
             self.compute(batch, first_row, values)
-            add_values(values, batch.weights[first_row : first_row + n_rows], space, none_kept)
-        part.add(space, shares, np.zeros(self.n_outputs, dtype=np.int64))
+            add_values(values, batch.weights[first_row : first_row + n_rows], sums, none_kept)
+        part.combine(sums=sums, shares=shares)
 
     def check(self, batch: Batch) -> None:
         """Refuse scores that are no probabilities."""
@@ -131,12 +122,7 @@ class Calibration(Task):
         truth, _ = batch.relevant(self.rel)
         compute_bins(truth, batch.ranking, first_row, self.specs, values, drop_empty=batch.terms.drop_empty)
 
-    @staticmethod
-    def merge(left: Sums, right: Sums) -> Sums:
-        """Add two sums."""
-        return left.merge(right)
-
-    def finish(self, part: Sums, n_rows: int, n_labels: int, terms: Terms) -> Estimates:  # noqa: ARG002
+    def finish(self, part: Sums, scored: Scored) -> Estimates:  # noqa: ARG002 - tasks share one signature
         """Divide; a sum of differences has no interval."""
         estimates = {}
         for measure, (_, first, n_bins) in zip(self.measures, self.specs, strict=True):
@@ -145,10 +131,6 @@ class Calibration(Task):
             error = sum((abs(num) for num, _ in moments), Fraction(0))
             estimates[str(measure)] = Estimate.plain(float(error / n_predictions) if n_predictions else None)
         return estimates
-
-    def tied_by_label(self, ties: str) -> Iterable[Measure]:  # noqa: ARG002
-        """Return all measures: which labels are the best follows the order by label."""
-        return self.measures
 
 
 def compute_bins(

@@ -14,7 +14,8 @@ from xmceval.metrics.rates import RATES, RATIOS, Cells, rate_values
 from xmceval.rows.block import Float64
 from xmceval.scoring.batch import Batch
 from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.tasks.task import RowTask, RowValues, by_rel, look_up
+from xmceval.scoring.sums import Sums
+from xmceval.scoring.tasks.task import Estimates, RowTask, RowValues, Scored, by_rel, look_up
 
 # Values of rows that are no rate.
 ROW_VALUES: Mapping[str, Callable[[Cells], Float64]] = MappingProxyType(
@@ -34,7 +35,7 @@ class Decisions(RowTask):
     rel: int
 
     @staticmethod
-    def takes(measure: Measure) -> bool:
+    def computes(measure: Measure) -> bool:
         """Whether a measure of decisions adds up over rows."""
         if measure.metric.family != "confusion":
             return False
@@ -49,7 +50,7 @@ class Decisions(RowTask):
             look_up(rules, measure.metric.fold, "rate", measure)
         return [cls(group, rel) for rel, group in by_rel(measures)]
 
-    def compute(self, batch: Batch, own: tuple[Any, ...]) -> RowValues:  # noqa: ARG002 - tasks share one signature
+    def compute(self, batch: Batch) -> RowValues:
         """Compute numerator and denominator of each measure for each row; ties do not matter to decisions."""
         terms, (truth, n_dropped) = batch.terms, batch.relevant(self.rel)
         hits, decisions = batch.decided(self.rel).counts.T
@@ -61,11 +62,11 @@ class Decisions(RowTask):
         values[:, :, :2] *= batch.is_counted(truth)[:, None, None]
         return RowValues(values, np.empty((0, 0, 0)), np.full(len(self.measures), n_dropped))
 
-    def finish_one(self, measure: Measure, finished: Estimate) -> Estimate:
-        """Return the estimate of a measure: 0/0 counts as its option says."""
-        if finished.undefined and measure.option("zero") == "1":
-            return Estimate(1.0)
-        return finished.without_ceiling()
+    def finish(self, part: Sums, scored: Scored) -> Estimates:
+        """Divide; 0/0 counts as the option of the measure says."""
+        estimates = super().finish(part, scored)
+        ones = [str(measure) for measure in self.measures if measure.option("zero") == "1"]
+        return estimates | {name: Estimate(1.0) for name in ones if estimates[name].undefined}
 
 
 def _fraction(measure: Measure, cells: Cells) -> tuple[Any, Any]:

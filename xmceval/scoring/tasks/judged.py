@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from xmceval.metrics.measure import Measure
 from xmceval.scoring.batch import Batch
-from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.tasks.task import RowTask, RowValues, look_up
 
 FOLDS = frozenset({"judged"})
@@ -23,8 +21,11 @@ class Judged(RowTask):
     measures: tuple[Measure, ...]
     rel: int = 1
 
+    needs_zeros = True
+    follows_ties = False
+
     @staticmethod
-    def takes(measure: Measure) -> bool:
+    def computes(measure: Measure) -> bool:
         """Whether a measure counts judged labels."""
         return measure.metric.family == "judged"
 
@@ -36,7 +37,7 @@ class Judged(RowTask):
             look_up(FOLDS, measure.metric.fold, "rule of judgments", measure)
         return [cls(measures)] if measures else []
 
-    def compute(self, batch: Batch, own: tuple[Any, ...]) -> RowValues:  # noqa: ARG002 - it needs no working space
+    def compute(self, batch: Batch) -> RowValues:
         """Compute the values of rows."""
         from xmceval.kernels.metrics.judged import count_judged  # at each start, kernels cost time to load
 
@@ -49,11 +50,3 @@ class Judged(RowTask):
         values[:, :, 0] *= is_counted[:, None]
         values[:, :, 1] = is_counted[:, None]
         return RowValues(values, np.empty((0, 0, 0)), np.zeros(len(self.measures), dtype=np.int64))
-
-    def finish_one(self, measure: Measure, finished: Estimate) -> Estimate:  # noqa: ARG002 - tasks share one signature
-        """Return the estimate of a measure: no ranking is the best one, and ties are not followed."""
-        return finished.without_ceiling().without_tie_bounds()
-
-    def tied_by_label(self, ties: str) -> Iterable[Measure]:  # noqa: ARG002
-        """Return all measures: which labels are the best follows the order by label."""
-        return self.measures

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,12 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError, counted, listed
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
-from xmceval.rows.locked import Locked
 from xmceval.scoring.batch import Batch, Terms
 from xmceval.scoring.estimates import Estimate
+from xmceval.scoring.mergeable import Field, Mergeable
 from xmceval.scoring.per_label.labelcounters import MOST_WEIGHT, WEIGHT_BITS
 from xmceval.scoring.tasks.areas import Areas, ScoredCells, compute_areas, rank_cells
-from xmceval.scoring.tasks.task import Estimates, Task, Unscored, by_rel, look_up
+from xmceval.scoring.tasks.task import Estimates, Scored, Task, by_rel, look_up
 
 FOLDS = frozenset({"AUC", "AP"})
 NO_CELLS = ScoredCells(
@@ -26,7 +27,7 @@ NO_CELLS = ScoredCells(
 SHORT = 1 << 31  # labels below are held in 32 bits
 
 
-class Held(Locked):
+class Held(Mergeable):
     """The cells of the rows added so far; threads may add at the same time.
 
     Attributes
@@ -38,6 +39,8 @@ class Held(Locked):
         0 without sample weights.
     """
 
+    fields = (Field("chunks", add, is_stored=False), Field("rows", add, is_stored=False))
+
     def __init__(self, bits: int = 0) -> None:
         super().__init__()
         self.chunks: list[ScoredCells] = []
@@ -45,21 +48,18 @@ class Held(Locked):
 
     def add(self, chunks: Sequence[ScoredCells], rows: int) -> None:
         """Add cells of some rows."""
-        with self._lock:
-            self.chunks.extend(chunks)
-            self.rows += rows
+        self.combine(chunks=[*chunks], rows=rows)
         if self.bits and self.rows >> self.bits >= MOST_WEIGHT:
             raise DataError(
                 f"the sample weights sum to more than {MOST_WEIGHT / 2:,.0f} times the largest of them: "
                 "label-wise metrics count them exactly up to there"
             )
 
-    def merge(self, other: Held) -> Held:
-        """Return the cells of the rows of both."""
-        merged = Held(self.bits)
-        for each in (self, other):
-            merged.add(each.chunks, each.rows)
-        return merged
+    @property
+    def true(self) -> Int64:
+        """The true labels without a score, and all true labels."""
+        unscored = sum(int(np.count_nonzero(np.isnan(each.scores))) for each in self.chunks)
+        return np.array([unscored, sum(int(np.count_nonzero(each.is_true)) for each in self.chunks)], dtype=np.int64)
 
     def cells(self) -> ScoredCells:
         """Return all cells as one, and hold them so."""
@@ -77,8 +77,12 @@ class LabelAreas(Task):
     measures: tuple[Measure, ...]
     rel: int
 
+    counts_unscored = True
+    has_bins = True
+    has_remarks = True
+
     @staticmethod
-    def takes(measure: Measure) -> bool:
+    def computes(measure: Measure) -> bool:
         """Whether a measure is one of whole columns."""
         return measure.metric.family == "column"
 
@@ -90,14 +94,11 @@ class LabelAreas(Task):
             look_up(FOLDS, measure.metric.fold, "rule of columns", measure)
         return [cls(group, rel) for rel, group in by_rel(measures)]
 
-    def workspace(self) -> None:
-        """Return nothing: cells are copied as they come."""
-
     def empty(self, terms: Terms) -> Held:
         """Return no cells."""
         return Held(0 if terms.weights is None else WEIGHT_BITS)
 
-    def add(self, batch: Batch, space: None, part: Held) -> None:  # noqa: ARG002 - tasks share one signature
+    def add(self, batch: Batch, part: Held) -> None:
         """Copy the cells of a batch."""
         from xmceval.kernels.rows.columns import match_cells  # at each start, kernels cost time to load
 
@@ -116,18 +117,14 @@ class LabelAreas(Task):
         unscored = _copy(missing, no_scores, all_true, units, rows[0][~is_scored])
         part.add((scored, unscored), int(units[is_counted].sum() if part.bits else np.count_nonzero(is_counted)))
 
-    @staticmethod
-    def merge(left: Held, right: Held) -> Held:
-        """Put the cells of two parts together."""
-        return left.merge(right)
-
-    def finish(self, part: Held, n_rows: int, n_labels: int, terms: Terms) -> Estimates:  # noqa: ARG002
+    def finish(self, part: Held, scored: Scored) -> Estimates:
         """Return the value of each measure; there is no interval of them."""
+        n_labels, terms = scored.terms.width.n_labels, scored.terms
         return {name: Estimate.plain(areas.mean()) for name, areas in self._areas(part, n_labels, terms).items()}
 
-    def finish_bins(self, part: Held, n_rows: int, terms: Terms) -> Sequence[Estimates]:  # noqa: ARG002
+    def finish_bins(self, part: Held, scored: Scored) -> Sequence[Estimates]:
         """Return the means within each bin of labels; all cells together have none."""
-        bins = terms.bins
+        terms, bins = scored.terms, scored.terms.bins
         if bins is None:
             return []
         estimates: list[Estimates] = [{} for _ in range(len(bins))]
@@ -153,13 +150,6 @@ class LabelAreas(Task):
                 ranked = rank_cells(cells, n_cells, part.bits, micro=is_micro, zero_unscored=terms.zero_unscored)
                 areas |= {str(measure): compute_areas(*ranked, measure.metric.fold) for measure in measures}
         return areas
-
-    def unscored(self, part: Held) -> Unscored:
-        """Return the true labels without a score."""
-        return Unscored(
-            sum(int(np.count_nonzero(np.isnan(each.scores))) for each in part.chunks),
-            sum(int(np.count_nonzero(each.is_true)) for each in part.chunks),
-        )
 
     def remarks(self, part: Held, n_labels: int) -> list[str]:
         """Report what was held in memory, and how many labels have a value."""

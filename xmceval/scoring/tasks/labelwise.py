@@ -14,7 +14,7 @@ from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.per_label.labelcounters import LabelCounters
 from xmceval.scoring.per_label.labelmeans import RULES, Context, bin_values, label_values
 from xmceval.scoring.tasks.decisions import Decisions
-from xmceval.scoring.tasks.task import Estimates, Task, by_rel, look_up
+from xmceval.scoring.tasks.task import Estimates, Scored, Task, by_rel, look_up
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,12 @@ class Labelwise(Task):
     in_ideal: bool = False
 
     counts_in_place = True
+    has_bins = True
 
     @staticmethod
-    def takes(measure: Measure) -> bool:
+    def computes(measure: Measure) -> bool:
         """Whether a measure comes from counts by label."""
-        return measure.metric.family in {"label", "confusion"} and not Decisions.takes(measure)
+        return measure.metric.family in {"label", "confusion"} and not Decisions.computes(measure)
 
     @classmethod
     def compile(cls, measures: Iterable[Measure]) -> list[Labelwise]:
@@ -89,12 +90,14 @@ class Labelwise(Task):
         return not self.cutoffs.size
 
     @property
+    def follows_ties(self) -> bool:
+        """Whether decisions are counted: which labels are within a cutoff follows the order by label."""
+        return not self.cutoffs.size
+
+    @property
     def n_spans(self) -> int:
         """Spans of ranks in which predictions are counted."""
         return max(self.cutoffs.size, 1)
-
-    def workspace(self) -> None:
-        """Return nothing: the counters are those of the part."""
 
     def empty(self, terms: Terms) -> LabelCounters:
         """Return counters of no rows, one set for all threads."""
@@ -102,7 +105,7 @@ class Labelwise(Task):
             terms.width.n_labels, self.n_spans, in_ideal=self.in_ideal, weighted=terms.weights is not None
         )
 
-    def add(self, batch: Batch, space: None, part: LabelCounters) -> None:  # noqa: ARG002 - tasks share one signature
+    def add(self, batch: Batch, part: LabelCounters) -> None:
         """Count the labels of a batch."""
         terms, (truth, _) = batch.terms, batch.relevant(self.rel)
         if self.cutoffs.size:
@@ -113,31 +116,19 @@ class Labelwise(Task):
         else:
             part.add_decisions(truth, batch.decided(self.rel), batch.weights, terms.drop_empty)
 
-    @staticmethod
-    def merge(left: LabelCounters, right: LabelCounters) -> LabelCounters:
-        """Add two sets of counters."""
-        return left.merge(right)
-
-    def finish(self, part: LabelCounters, n_rows: int, n_labels: int, terms: Terms) -> Estimates:  # noqa: ARG002
+    def finish(self, part: LabelCounters, scored: Scored) -> Estimates:
         """Return the value of each measure; there is no interval of label-wise values."""
         if not self.measures:
             return {}
-        context = Context(n_labels, terms.propensities, terms.weight_unit)
-        values = label_values(self.measures, part.totals(), self.cutoffs, context)
+        values = label_values(self.measures, part.table(), self.cutoffs, Context.of(scored.terms))
         return {name: Estimate.plain(value) for name, value in values.items()}
 
-    def finish_bins(self, part: LabelCounters, n_rows: int, terms: Terms) -> Sequence[Estimates]:
+    def finish_bins(self, part: LabelCounters, scored: Scored) -> Sequence[Estimates]:
         """Return the values within each bin of labels."""
-        if terms.bins is None:
-            return []
-        if not self.measures:
-            return super().finish_bins(part, n_rows, terms)
-        context = Context(terms.width.n_labels, terms.propensities, terms.weight_unit)
+        bins = scored.terms.bins
+        if bins is None or not self.measures:
+            return [{} for _ in range(scored.terms.n_bins)]
         return [
             {name: Estimate.plain(value) for name, value in values.items()}
-            for values in bin_values(self.measures, part.totals(), self.cutoffs, context, terms.bins)
+            for values in bin_values(self.measures, part.table(), self.cutoffs, Context.of(scored.terms), bins)
         ]
-
-    def tied_by_label(self, ties: str) -> Iterable[Measure]:  # noqa: ARG002
-        """Return the measures at cutoffs, whose counts follow the order by label."""
-        return [measure for measure in self.measures if measure.k is not None]

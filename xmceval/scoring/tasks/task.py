@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from xmceval.errors import listed
 from xmceval.kernels.metrics.topk import SLOTS
@@ -18,12 +17,21 @@ from xmceval.scoring.sums import OUT_OF_RANGE, Pending, Sums
 
 Estimates = dict[str, Estimate]  # by the name of the measure
 
+TREATMENTS = ("expected", "best", "worst")  # of ties, beside the order by label
+
 
 class Unscored(NamedTuple):
     """True labels without a score, and all true labels."""
 
     number: int
     n_true: int
+
+
+class Scored(NamedTuple):
+    """How many rows were scored, without those that are left out, and on what terms, with the number of labels."""
+
+    n_rows: int
+    terms: Terms
 
 
 class Task(ABC):
@@ -34,20 +42,42 @@ class Task(ABC):
     measures : tuple of Measure
     rel : int
         The grade from which on a label is true.
+    counts_in_place : bool
+        Whether a part is too large to be copied for each batch of a loop.
+    counts_unscored : bool
+        Whether a part has ``true``: the true labels without a score, and all true labels.
+    has_bins, has_remarks : bool
+        Whether there is `finish_bins`, and `remarks`.
+    needs_zeros : bool
+        Whether the stored zeros of the truth are looked at.
     """
 
     measures: tuple[Measure, ...]
     rel: int
-    counts_in_place = False  # whether a part is too large to be copied for each batch of a loop
+    counts_in_place: ClassVar[bool] = False
+    counts_unscored: ClassVar[bool] = False
+    has_bins: ClassVar[bool] = False
+    has_remarks: ClassVar[bool] = False
+    needs_zeros: ClassVar[bool] = False
 
     @property
     def needs_scores(self) -> bool:
-        """Whether the task looks at the scores of all labels, not only at the ranking and the ties at its end."""
+        """Whether the scores of all labels are looked at, not only the ranking and the ties at its end."""
         return True
+
+    @property
+    def follows_ties(self) -> bool:
+        """Whether any treatment of ties is possible, or only the order by label."""
+        return True
+
+    @property
+    def tied_by_label(self) -> Mapping[str, Sequence[Measure]]:
+        """The measures that follow the order by label, by the treatment of ties that they cannot follow."""
+        return {} if self.follows_ties else dict.fromkeys(TREATMENTS, self.measures)
 
     @staticmethod
     @abstractmethod
-    def takes(measure: Measure) -> bool:
+    def computes(measure: Measure) -> bool:
         """Whether this kind of task computes a measure."""
 
     @classmethod
@@ -56,52 +86,27 @@ class Task(ABC):
         """Return the tasks that compute these measures."""
 
     @abstractmethod
-    def workspace(self) -> Any:
-        """Return the working space of one thread."""
-
-    def numbers_per_row(self, terms: Terms) -> int:  # noqa: ARG002
-        """Return how many numbers this task makes of a row, beside its ranking."""
-        return 0
-
-    @abstractmethod
     def empty(self, terms: Terms) -> Any:
         """Return the part of the totals that this task adds to, for no rows."""
 
     @abstractmethod
-    def add(self, batch: Batch, space: Any, part: Any) -> RowValues | None:
+    def add(self, batch: Batch, part: Any) -> RowValues | None:
         """Add the rows of a batch to a part; threads may do so at the same time.
 
         Returns the values of the rows, valid until the next call in this thread, where the task has any.
         """
 
-    @staticmethod
     @abstractmethod
-    def merge(left: Any, right: Any) -> Any:
-        """Add two parts of this task; associative, and commutative."""
+    def finish(self, part: Any, scored: Scored) -> Estimates:
+        """Return the estimate of each measure."""
 
-    @abstractmethod
-    def finish(self, part: Any, n_rows: int, n_labels: int, terms: Terms) -> Estimates:
-        """Return the estimate of each measure from the totals of `n_rows` rows."""
-
-    def finish_bins(self, part: Any, n_rows: int, terms: Terms) -> Sequence[Estimates]:  # noqa: ARG002
+    def finish_bins(self, part: Any, scored: Scored) -> Sequence[Estimates]:
         """Return the estimates for each bin of labels, of those measures that have any."""
-        return [{} for _ in range(terms.n_bins)]
+        raise NotImplementedError
 
-    def left_out(self, part: Any) -> dict[str, int]:  # noqa: ARG002
-        """Return the rows without a value, by the name of the measure."""
-        return {}
-
-    def unscored(self, part: Any) -> Unscored | None:  # noqa: ARG002
-        """Return the true labels without a score, where they were counted."""
-        return None
-
-    def tied_by_label(self, ties: str) -> Iterable[Measure]:  # noqa: ARG002
-        """Return the measures that follow the order by label and cannot follow `ties`."""
-        return ()
-
-    def remarks(self, part: Any, n_labels: int) -> Sequence[str]:  # noqa: ARG002
+    def remarks(self, part: Any, n_labels: int) -> Sequence[str]:
         """Return what a reader may want to know of how the values came about, such as the memory that they took."""
-        return ()
+        raise NotImplementedError
 
 
 def by_rel(measures: Iterable[Measure]) -> Iterator[tuple[int, tuple[Measure, ...]]]:
@@ -137,44 +142,35 @@ class RowValues(NamedTuple):
         The parts of bins of labels in them, or no rows.
     left_out : int64 array [n_measures]
         Rows without a value.
-    unscored_true : int
-        True labels without a score, where whole rows are looked at.
-    n_true : int
-        True labels, there.
+    true : int64 array [2], optional
+        True labels without a score, and all true labels, where whole rows are looked at.
     """
 
     values: Float64
     shares: Float64
     left_out: Int64
-    unscored_true: int = 0
-    n_true: int = 0
-
-
-@dataclass
-class RowSpace:
-    """Working space of a task whose measures come from values of rows."""
-
-    own: tuple[Any, ...]
-    sums: Int64
+    true: Int64 | None = None
 
 
 class RowTask(Task):
-    """A task whose measures are sums over rows: a subclass computes the values of rows."""
+    """A task whose measures are sums over rows: a subclass computes the values of rows.
 
-    has_ceiling = False
+    Attributes
+    ----------
+    has_ceiling : bool
+        Whether the values have that of the ideal ranking, and bins of labels have shares in them.
+    """
+
+    has_ceiling: ClassVar[bool] = False
+
+    @property
+    def without_ceiling(self) -> Sequence[Measure]:
+        """The measures whose ideal ranking is not known."""
+        return () if self.has_ceiling else self.measures
 
     @abstractmethod
-    def compute(self, batch: Batch, own: tuple[Any, ...]) -> RowValues:
-        """Compute the values of the rows of a batch; `own` is this task's working space."""
-
-    def own_space(self) -> tuple[Any, ...]:
-        """Return what `compute` writes between rows."""
-        return ()
-
-    def workspace(self) -> RowSpace:
-        """Return the working space of one thread."""
-        n = len(self.measures)
-        return RowSpace(self.own_space(), Sums.zeros(n))
+    def compute(self, batch: Batch) -> RowValues:
+        """Compute the values of the rows of a batch."""
 
     def numbers_per_row(self, terms: Terms) -> int:
         """Return how many numbers the values of a row are, and the shares of bins in them."""
@@ -185,41 +181,30 @@ class RowTask(Task):
         n_shares = len(self.measures) * terms.n_bins if self.has_ceiling else 0
         return Sums(len(self.measures), n_shares, keeps_rows=True)
 
-    def add(self, batch: Batch, space: RowSpace, part: Sums | Pending) -> RowValues:
+    def add(self, batch: Batch, part: Sums | Pending) -> RowValues:
         """Add the values of the rows of a batch, and return them."""
-        rows = self.compute(batch, space.own)
+        rows = self.compute(batch)
         fold_ties(rows.values, batch.terms.ties)
-        shares, extremes, n = part.begin(space.sums), part.begin_extremes(), len(self.measures)
-        wrong = add_values(rows.values, batch.weights, space.sums, extremes[:n])
+        (sums, shares), extremes, n = part.begin(), part.begin_extremes(), len(self.measures)
+        wrong = add_values(rows.values, batch.weights, sums, extremes[:n])
         if rows.shares.size and wrong < 0:
             wrong = add_values(rows.shares, batch.weights, shares, extremes[n:])
         if wrong >= 0:
             raise batch.fault(int(wrong), OUT_OF_RANGE)
-        part.add(space.sums, shares, rows.left_out, rows.unscored_true, rows.n_true)
-        part.keep(extremes)
+        true = {} if rows.true is None else {"true": rows.true}
+        part.combine(sums=sums, shares=shares, left_out=rows.left_out, extremes=extremes, **true)
         return rows
 
-    @staticmethod
-    def merge(left: Sums, right: Sums) -> Sums:
-        """Add two sums."""
-        return left.merge(right)
-
-    def finish(self, part: Sums, n_rows: int, n_labels: int, terms: Terms) -> Estimates:  # noqa: ARG002
+    def finish(self, part: Sums, scored: Scored) -> Estimates:
         """Divide."""
-        n_counted = n_rows - part.left_out
-        rows = zip(self.measures, part.sums, n_counted, part.extremes[: len(self.measures)], strict=True)
-        return {
-            str(measure): self.finish_one(measure, estimate(measure, sums, int(n), extremes))
-            for measure, sums, n, extremes in rows
-        }
-
-    def left_out(self, part: Sums) -> dict[str, int]:
-        """Return the rows without a value, by the name of the measure."""
-        return {str(measure): int(n) for measure, n in zip(self.measures, part.left_out, strict=True)}
-
-    def finish_one(self, measure: Measure, finished: Estimate) -> Estimate:  # noqa: ARG002
-        """Return the estimate of a measure without what does not apply to it."""
-        return finished.without_ceiling()
+        n_counted, extremes = scored.n_rows - part.left_out, part.extremes[: len(self.measures)]
+        rows = zip(self.measures, part.sums, n_counted, extremes, strict=True)
+        estimates = {str(measure): estimate(measure, sums, int(n), most) for measure, sums, n, most in rows}
+        for measure in self.without_ceiling:
+            estimates[str(measure)] = estimates[str(measure)].without_ceiling()
+        for measure in self.tied_by_label.get("best", ()):
+            estimates[str(measure)] = estimates[str(measure)].without_tie_bounds()
+        return estimates
 
 
 def fold_ties(values: Float64, ties: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -13,10 +14,10 @@ from numpy.typing import NDArray
 from xmceval.kernels.metrics import ties as tie_kernels, topk as kernels
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64, Rows
-from xmceval.scoring.batch import Batch, Terms, longest
-from xmceval.scoring.estimates import Estimate, estimate
+from xmceval.scoring.batch import Batch, longest
+from xmceval.scoring.estimates import estimate
 from xmceval.scoring.sums import Sums
-from xmceval.scoring.tasks.task import Estimates, RowTask, RowValues, by_rel, look_up
+from xmceval.scoring.tasks.task import Estimates, RowTask, RowValues, Scored, by_rel, look_up
 from xmceval.statistics.powers import log, log2, power
 
 GAINS = MappingProxyType(
@@ -134,10 +135,11 @@ class TopK(RowTask):
     micro: tuple[Micro, ...] = ()
 
     has_ceiling = True
+    has_bins = True
     needs_scores = False
 
     @staticmethod
-    def takes(measure: Measure) -> bool:
+    def computes(measure: Measure) -> bool:
         """Whether a measure is one of the top-k family with a cutoff."""
         is_top_k = measure.metric.family == "top-k" and measure.k is not None
         return is_top_k and measure.norm.divisor != BY_ORDER
@@ -152,46 +154,56 @@ class TopK(RowTask):
         """The arrays that tell the kernel what to compute."""
         return self.curves, self.discounts, self.outputs, self.divisors, self.levels
 
-    def own_space(self) -> tuple[NDArray[Any], ...]:
-        """Return what the kernel writes between rows: used gains, gains, running sums, places, bins."""
-        depth = self.discounts.shape[1]
-        used = np.isin(np.arange(kernels.N_GAINS), self.curves[:, 0]).astype(np.int64)
-        running = np.zeros((2, len(self.curves), depth + 1))
-        for c, (_, discount, fold) in enumerate(self.curves):  # of hits only: the other ideals depend on the row
-            running[kernels.IDEAL, c, 1:] = IDEALS[fold](self.discounts[discount])
-        n_places = depth + kernels.LANES - 1
-        return used, np.zeros((2, kernels.N_GAINS, depth)), running, *np.zeros((2, n_places), dtype=np.int64)
+    @cached_property
+    def used(self) -> Int64:
+        """For each kind of gain, whether a curve has it."""
+        return np.isin(np.arange(kernels.N_GAINS), self.curves[:, 0]).astype(np.int64)
 
-    def compute(self, batch: Batch, own: tuple[NDArray[Any], ...]) -> RowValues:
+    @cached_property
+    def first_running(self) -> Float64:
+        """The running sums [2, n_curves, deepest cutoff + 1] to begin with: ideals of hits do not depend on the row."""
+        running = np.zeros((2, len(self.curves), self.discounts.shape[1] + 1))
+        for c, (_, discount, fold) in enumerate(self.curves):
+            running[kernels.IDEAL, c, 1:] = IDEALS[fold](self.discounts[discount])
+        return running
+
+    def _space(self, array: Callable[..., NDArray[Any]], n_keys: int) -> tuple[NDArray[Any], ...]:
+        """Return what the kernel writes between rows: used gains, gains, running sums, keys, places, bins."""
+        depth, first = self.discounts.shape[1], self.first_running
+        gains = array("gains", 2 * kernels.N_GAINS * depth, np.float64).reshape(2, kernels.N_GAINS, depth)
+        running = array("running sums", first.size, np.float64).reshape(first.shape)
+        running[:] = first
+        n_places = depth + kernels.LANES - 1
+        places = array("places", 2 * n_places, np.int64)
+        return self.used, gains, running, array("keys", n_keys, np.int64), places[:n_places], places[n_places:]
+
+    def compute(self, batch: Batch) -> RowValues:
         """Compute the values of rows, and the shares of bins of labels in them."""
         terms, (truth, n_dropped) = batch.terms, batch.relevant(self.rel)
         n_outputs, n_bins = len(self.measures), terms.n_bins
         values = batch.values("outputs", batch.n_rows, n_outputs)
         shares = batch.values("shares", batch.n_rows if n_bins else 0, n_outputs * n_bins)
-        used, gains, running, *of_ranks = own
         rows = tuple(truth), batch.ranking.arrays, terms.propensities.table, self.recipe
         n_keys, expects = max(longest(truth), kernels.BEST), terms.ties == "expected"
         if batch.ranking.n_tied:
-            self._bound_ties(batch, rows, used, n_keys, values)
+            self._bound_ties(batch, rows, n_keys, values)
         kernels.compute_rows(
             *(*rows, terms.drop_empty, batch.ranking.n_tied > 0, expects),
             _NO_BINS if terms.bins is None else terms.bins.by_code,
-            (used, gains, running, batch.scratch.array("keys", n_keys, np.int64), *of_ranks),
+            self._space(batch.scratch.array, n_keys),
             *(values, shares),
         )
         self._divide_micro(batch, truth, values, shares)
         return RowValues(values, shares, np.full(n_outputs, n_dropped))
 
-    def _bound_ties(
-        self, batch: Batch, rows: tuple[Any, ...], used: NDArray[Any], n_keys: int, values: Float64
-    ) -> None:
+    def _bound_ties(self, batch: Batch, rows: tuple[Any, ...], n_keys: int, values: Float64) -> None:
         """Write what the order of tied labels can make of the numerators of rows."""
         n_curves, depth, scratch = len(self.curves), self.discounts.shape[1], batch.scratch
         truth, *rest = rows
         tie_kernels.bound_ties(
             *(truth, batch.predictions, *rest, batch.terms.ties == "expected"),
             (
-                used,
+                self.used,
                 scratch.array("tied sums", 3 * n_curves * depth, np.float64).reshape(3, n_curves, depth),
                 scratch.array("tied hits", 3 * n_curves, np.int64).reshape(3, n_curves),
                 scratch.array("tied places", n_keys, np.int64),
@@ -210,16 +222,16 @@ class TopK(RowTask):
             first = micro.output * n_bins
             shares[:, first : first + n_bins, 1] = values[: len(shares), micro.output, 1:2]
 
-    def finish_one(self, measure: Measure, finished: Estimate) -> Estimate:
-        """Return the estimate of a measure: a micro average that divides by predictions has no ceiling."""
-        is_micro = measure.norm.over == "micro" and measure.norm.divisor != "n"
-        return finished.without_ceiling() if is_micro else finished
+    @property
+    def without_ceiling(self) -> Sequence[Measure]:
+        """The micro averages that divide by predictions."""
+        return [self.measures[micro.output] for micro in self.micro if micro.of_predicted]
 
-    def finish_bins(self, part: Sums, n_rows: int, terms: Terms) -> Sequence[Estimates]:
+    def finish_bins(self, part: Sums, scored: Scored) -> Sequence[Estimates]:
         """Return the shares of each bin; a complement has none."""
-        n_bins, n_outputs = terms.n_bins, len(self.measures)
+        n_bins, n_outputs = scored.terms.n_bins, len(self.measures)
         measures = (measure for measure in self.measures for _ in range(n_bins))
-        counted = np.repeat(n_rows - part.left_out, n_bins)
+        counted = np.repeat(scored.n_rows - part.left_out, n_bins)
         shares = [
             estimate(measure, sums, int(n), extremes).without_ceiling().without_tie_bounds()
             for measure, sums, n, extremes in zip(

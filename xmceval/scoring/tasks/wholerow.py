@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
@@ -16,9 +16,7 @@ from xmceval.kernels.metrics import wholerow as kernels
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.batch import Batch, longest
-from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.sums import Sums
-from xmceval.scoring.tasks.task import RowTask, RowValues, Unscored, by_rel, look_up
+from xmceval.scoring.tasks.task import RowTask, RowValues, by_rel, look_up
 from xmceval.scoring.tasks.topk import BY_ORDER, DISCOUNTS
 
 KINDS: Mapping[str, int] = MappingProxyType(
@@ -100,8 +98,10 @@ class WholeRow(RowTask):
     most: Float64
     discounts: tuple[tuple[str, float], ...]
 
+    counts_unscored = True
+
     @staticmethod
-    def takes(measure: Measure) -> bool:
+    def computes(measure: Measure) -> bool:
         """Whether a measure looks at whole rows."""
         is_along_list = measure.k is None or measure.norm.divisor == BY_ORDER
         return measure.metric.family == "row" or (measure.metric.family == "top-k" and is_along_list)
@@ -111,7 +111,7 @@ class WholeRow(RowTask):
         """Return one task for each `rel`."""
         return [_compile(group, rel) for rel, group in by_rel(measures)]
 
-    def compute(self, batch: Batch, own: tuple[Any, ...]) -> RowValues:  # noqa: ARG002 - its size depends on the rows
+    def compute(self, batch: Batch) -> RowValues:
         """Compute the values of rows."""
         terms, (truth, n_dropped) = batch.terms, batch.relevant(self.rel)
         values = batch.values("outputs", batch.n_rows, len(self.measures))
@@ -130,21 +130,16 @@ class WholeRow(RowTask):
                 "a grade is above the greatest of ERR; expected at most its max "
                 "(hint: pass the greatest grade of the scale, such as ERR(max=4)@5)",
             )
-        return RowValues(values, _NO_SHARES, left_out, int(status[kernels.UNLISTED]), int(truth.indptr[-1]))
+        true = np.array([status[kernels.UNLISTED], truth.indptr[-1]], dtype=np.int64)
+        return RowValues(values, _NO_SHARES, left_out, true)
 
-    def unscored(self, part: Sums) -> Unscored:
-        """Return the true labels without a score."""
-        return Unscored(part.unscored_true, part.n_true)
-
-    def finish_one(self, measure: Measure, finished: Estimate) -> Estimate:
-        """Return the estimate of a measure: whole rows have no ceiling, and some kinds no bounds over ties."""
-        finished = finished.without_ceiling()
-        return finished.without_tie_bounds() if kind_of(measure) in NO_TIE_BOUNDS else finished
-
-    def tied_by_label(self, ties: str) -> Iterable[Measure]:
-        """Return the measures that follow the order by label and cannot follow `ties`."""
-        kinds = NO_EXPECTED_TIES if ties == "expected" else NO_TIE_BOUNDS
-        return [measure for measure in self.measures if kind_of(measure) in kinds]
+    @property
+    def tied_by_label(self) -> Mapping[str, Sequence[Measure]]:
+        """The measures whose kind follows the order by label, by the treatment of ties that they cannot follow."""
+        return {
+            ties: [measure for measure in self.measures if kind_of(measure) in kinds]
+            for ties, kinds in (("expected", NO_EXPECTED_TIES), ("best", NO_TIE_BOUNDS), ("worst", NO_TIE_BOUNDS))
+        }
 
 
 _NO_SHARES = np.empty((0, 0, 0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,12 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, argument, counted
+from xmceval.errors import DataError, UsageError, argument, counted, listed
 from xmceval.files.io.chunks import LineChunks
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.pipes import claim_pipe
 from xmceval.files.io.signatures import UTF8_BOM
-from xmceval.files.logs.logcolumns import COLUMNS, Selection, parse_columns, quote_line, split_fields
+
+COLUMNS = ("group", "label", "score")
 
 
 class Log(NamedTuple):
@@ -63,7 +65,7 @@ class _LogReader:
 
     def __init__(self, path: Path, columns: tuple[str, ...] | None) -> None:
         self.path = path
-        self._selection = None if columns is None else Selection(path, columns)
+        self._selection = None if columns is None else _Selection(path, columns)
         self.parts: list[tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.float64]]] = []
         self.header = ""
         self._n_lines = 0
@@ -133,7 +135,7 @@ class _LogReader:
         if line.startswith(UTF8_BOM):
             start += len(UTF8_BOM)
             line = line.removeprefix(UTF8_BOM)
-        names = [name.strip() for name in split_fields(line)]
+        names = [name.strip() for name in _split_fields(line)]
         if self._selection is not None:
             names = self._selection.find(names)
         if len(names) != len(COLUMNS) or not all(map(_is_word, names[1:])):
@@ -152,22 +154,90 @@ class _LogReader:
 
     def _parse_line(self, line: bytes, row: int) -> tuple[bytes, bool, float]:
         """Parse one line as CSV, slowly, and report what is wrong with it."""
-        fields = split_fields(line)
+        fields = _split_fields(line)
         place = f"{self.path}:{row + 1}"
         if len(fields) != len(COLUMNS):
             n_fields = counted(len(fields), "field")
             raise DataError(
-                f"{place}: expected {','.join(COLUMNS)}, found {n_fields}: {quote_line(line)} "
+                f"{place}: expected {','.join(COLUMNS)}, found {n_fields}: {_quote_line(line)} "
                 f"(hint: pass {argument('columns')} where there are others)"
             )
         group, label, score = fields[0], fields[1].strip().lower(), fields[2].strip()
         if not group.strip():
-            raise DataError(f"{place}: the group is empty: {quote_line(line)}")
+            raise DataError(f"{place}: the group is empty: {_quote_line(line)}")
         if label not in _LABELS:
             raise DataError(f"{place}: the label is {fields[1]!r}; expected 0 or 1")
         if not _is_number(score) or math.isnan(float(score)):
             raise DataError(f"{place}: the score is {fields[2]!r}; expected a number")
         return group.encode("utf-8", "surrogateescape"), _LABELS[label], float(score)
+
+
+def parse_columns(columns: str | Sequence[str | int]) -> tuple[str, ...]:
+    """Return three columns as words.
+
+    Raises
+    ------
+    UsageError
+        Another number of columns, an empty name, a number below 1, or a column twice.
+    """
+    parts = columns.split(",") if isinstance(columns, str) else columns
+    words = tuple(str(part).strip() for part in parts)
+    are_numbers = all(word.isdecimal() for word in words)
+    distinct = {int(word) for word in words} if are_numbers else set(words)
+    if not len(words) == len(distinct) == len(COLUMNS) or not all(words) or (are_numbers and 0 in distinct):
+        raise UsageError(
+            f"columns must be three different names or numbers from 1 on, of {listed(COLUMNS)}, got {columns!r}"
+        )
+    return words
+
+
+class _Selection:
+    """The three columns of a wider file, or of one in another order."""
+
+    def __init__(self, path: Path, columns: tuple[str, ...]) -> None:
+        self._path = path
+        self._columns = columns
+        self._are_numbers = all(word.isdecimal() for word in columns)
+        self._n_columns = 0
+        self._places = np.zeros(len(columns), dtype=np.int64)
+
+    def find(self, first_line: list[str]) -> list[str]:
+        """Find the columns in the first line; return its fields in them."""
+        n_columns = counted(len(first_line), "column")
+        for i, word in enumerate(self._columns):
+            if self._are_numbers and int(word) > len(first_line):
+                raise DataError(f"{self._path}:1: there is no column {word}; the line has {n_columns}")
+            if not self._are_numbers and first_line.count(word) != 1:
+                times = "no column" if word not in first_line else "more than one column"
+                raise DataError(f"{self._path}:1: {times} {word!r}; the line has {','.join(first_line)}")
+            self._places[i] = int(word) - 1 if self._are_numbers else first_line.index(word)
+        self._n_columns = len(first_line)
+        return [first_line[place] for place in self._places]
+
+    def require_numbers(self) -> None:
+        """Refuse names of columns where there is no header."""
+        if not self._are_numbers:
+            raise DataError(
+                f"{self._path}:1: the first line is a row, not a header; expected names of columns "
+                f"(hint: pass {argument('columns')} as numbers from 1 on)"
+            )
+
+    def select(
+        self, text: NDArray[np.uint8], start: int, stop: int, n_lines: int
+    ) -> tuple[NDArray[np.uint8], int, int]:
+        """Return lines of the three columns only, as text and its bounds."""
+        from xmceval.kernels.text import logs as kernels
+
+        out = np.empty(stop - start, dtype=np.uint8)
+        written, wrong = kernels.select_fields(text, start, stop, self._places, self._n_columns, out)
+        if wrong >= 0:
+            line = text[start:stop].tobytes().split(b"\n", wrong + 1)[wrong]
+            n_fields = counted(len(_split_fields(line)), "field")
+            raise DataError(
+                f"{self._path}:{n_lines + wrong + 1}: expected {counted(self._n_columns, 'field')} as in line 1, "
+                f"found {n_fields}: {_quote_line(line)}"
+            )
+        return out, 0, written
 
 
 class _GroupNumbering:
@@ -246,3 +316,17 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return "_" not in text
+
+
+def _split_fields(line: bytes) -> list[str]:
+    """Split a line of a CSV into its fields."""
+    text = line.rstrip(b"\r\n").decode("utf-8", "surrogateescape")
+    try:
+        return next(csv.reader([text]), [])
+    except csv.Error:  # a lone carriage return, or a field of more than 131,072 characters
+        return [text]
+
+
+def _quote_line(line: bytes) -> str:
+    """Quote the beginning of a line for a message."""
+    return repr(line.strip()[:40].decode(errors="backslashreplace"))

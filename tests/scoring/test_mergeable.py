@@ -1,0 +1,175 @@
+"""Parts of totals: what follows from the fields that they declare holds for each of them."""
+
+import pickle
+import threading
+
+import numpy as np
+import pytest
+from support.strategies import random_case, to_csr
+
+import xmceval
+from xmceval.errors import DataError
+from xmceval.labels.growing import GrowingTable, sum_by_id
+from xmceval.scoring.comparing.pairsums import PairSums
+from xmceval.scoring.mergeable import NUMBERS, Field, Mergeable
+from xmceval.scoring.states.rowdigests import RowDigests
+
+METRICS = "P,nDCG,LRAP,macroF1,coverage,ECE,Brier,f1_score"
+
+
+def totals_of(seed, n_rows=40, metrics=METRICS):
+    """Return the totals of rows as an Evaluator adds them up."""
+    rng = np.random.default_rng(seed)
+    evaluator = xmceval.Evaluator(metrics=metrics, k=[1, 3], n_labels=12, threshold=0.5)
+    scores = rng.permuted(np.linspace(0.01, 1, n_rows * 12)).reshape(n_rows, 12)
+    evaluator.update((rng.random((n_rows, 12)) < 0.3).astype(float), scores)
+    return evaluator._state.totals
+
+
+def pieces_of(totals):
+    return [totals.tally, *totals.parts, totals.tally.sample, totals.tally.sketch]
+
+
+def same(left, right):
+    arrays = [each.arrays() for each in (left, right)]
+    assert arrays[0].keys() == arrays[1].keys()
+    return all(np.array_equal(array, arrays[1][name]) for name, array in arrays[0].items())
+
+
+ONE = pieces_of(totals_of(1))
+TWO = pieces_of(totals_of(2, 7))
+THREE = pieces_of(totals_of(3, 300))
+NONE = pieces_of(totals_of(4, 0))
+every_part = pytest.mark.parametrize(
+    "place", range(len(ONE)), ids=[f"{i} {type(each).__name__}" for i, each in enumerate(ONE)]
+)
+
+
+@every_part
+def test_merging_is_associative_and_commutative_and_changes_neither(place):
+    a, b, c, none = (each[place] for each in (ONE, TWO, THREE, NONE))
+    before = pickle.dumps([each.arrays() for each in (a, b, c, none)])
+    expected = a.merge(b).merge(c)
+    for other in (a.merge(b.merge(c)), c.merge(b).merge(a), a.merge(none).merge(c.merge(b)), none.merge(expected)):
+        assert same(other, expected)
+    assert pickle.dumps([each.arrays() for each in (a, b, c, none)]) == before
+
+
+@every_part
+def test_absorbing_is_merging_in_place(place):
+    a, b = (each[place] for each in (ONE, TWO))
+    both = pickle.loads(pickle.dumps(a))
+    both.absorb(b)
+    assert same(both, a.merge(b))
+
+
+@every_part
+def test_a_part_comes_back_from_its_arrays_and_from_a_pickle(place):
+    a, none = ONE[place], pieces_of(totals_of(4, 0))[place]
+    arrays = a.arrays()
+    assert {array.dtype for array in arrays.values()} == {np.dtype(np.int64)}
+    none.fill(dict(arrays))
+    assert same(none, a)
+    copied = pickle.loads(pickle.dumps(a))
+    assert same(copied, a)
+    assert isinstance(copied._lock, type(threading.Lock()))
+
+
+@every_part
+def test_sums_of_limbs_are_limbs_of_what_is_merged(place):
+    a, b, both = ONE[place], TWO[place], pieces_of(totals_of(4, 0))[place]
+    both.fill_limbs(a.limbs() + b.limbs())
+    once = pieces_of(totals_of(4, 0))[place]
+    once.fill_limbs(a.merge(b).limbs())
+    assert same(both, once)
+
+
+class Numbers(Mergeable):
+    """Two numbers that add up, the least of two, and one that no state has."""
+
+    fields = (
+        Field("sums", np.add, 0, 99, encoding=NUMBERS),
+        Field("least", np.minimum),
+        Field("seen", lambda left, right: left | right, is_stored=False),
+    )
+
+    def __init__(self, *sums, least=0.0, seen=()):
+        super().__init__()
+        self.sums, self.least, self.seen = np.array(sums), np.array([least]), frozenset(seen)
+
+
+def test_a_declaration_is_all_that_a_part_needs():
+    both = Numbers(1, 2, least=3.5, seen="a").merge(Numbers(5, 6, least=-2.5, seen="b"))
+    assert (both.sums.tolist(), both.least.tolist(), both.seen) == ([6, 8], [-2.5], {"a", "b"})
+    assert set(both.arrays()) == {"sums", "least"}
+    other = Numbers(0, 0)
+    other.fill(both.arrays())
+    assert (other.sums.tolist(), other.least.tolist(), other.seen) == ([6, 8], [-2.5], frozenset())
+    other.fill_limbs(both.limbs() * 1000)
+    assert (other.sums.tolist(), other.least.tolist()) == ([6000, 8000], [-2.5])
+    for wrong, message in (
+        ({"sums": np.array([100, 1])}, "outside 0 to 99"),
+        ({"sums": np.array([1])}, r"shape \(1,\), expected \(2,\)"),
+        ({}, "the array sums is missing"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            other.fill(wrong)
+
+
+def test_threads_that_add_at_the_same_time_lose_nothing():
+    whole = Numbers(0, 0)
+    threads = [
+        threading.Thread(target=lambda: [whole.combine(sums=np.array([1, 2])) for _ in range(2000)]) for _ in range(4)
+    ]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert whole.sums.tolist() == [8000, 16000]
+
+
+def test_a_field_that_leaves_its_range_is_refused_where_it_is_combined():
+    full = totals_of(1).parts[0]
+    full.sums[0, 2, -1] = 1 << 60
+    with pytest.raises(DataError, match="weights or grades too large"):
+        full.absorb(full)
+
+
+@pytest.mark.parametrize(("n_left", "n_right"), [(0, 2), (2, 0), (1, 1), (3, 4), (5, 1), (9, 9)])
+def test_of_rows_that_differ_the_first_ones_are_kept(rng, n_left, n_right):
+    values = rng.random((n_left + n_right, 1, 4))
+    parts = []
+    for rows in (values[:n_left], values[n_left:]):
+        parts.append(PairSums(1))
+        parts[-1].add(rows[:, :, :2].copy(), rows[:, :, 2:].copy(), np.empty(0), np.ones(1))
+    merged = parts[0].merge(parts[1])
+    kept = values[:n_left][:5, 0].tolist() + values[n_left:][:5, 0].tolist()
+    np.testing.assert_array_equal(merged.kept[0][: len(kept[:5])], kept[:5])
+    assert np.isnan(merged.kept[0][len(kept) :]).all()
+
+
+def test_digests_that_one_of_two_lacks_are_those_of_the_other():
+    case = random_case(3)
+    truth, scores = to_csr(case.truth, case.n_labels), to_csr(case.scores, case.n_labels, np.float64)
+    evaluator = xmceval.Evaluator(metrics="P@1", n_labels=case.n_labels)
+    evaluator.update(truth, scores)
+    with_digests, without = evaluator._state.totals.tally, totals_of(1, metrics="P@1").tally
+    with_digests.digests = RowDigests()
+    with_digests.digests.combine(n_rows=3, n_true=20)
+    without.digests = None
+    without.counts = np.zeros_like(with_digests.counts)
+    for merged in (with_digests.merge(without), without.merge(with_digests)):
+        assert (merged.digests.n_rows, merged.digests.n_true) == (3, 20)
+
+
+@pytest.mark.parametrize("most_waiting", [0, 3, 1000])
+def test_a_growing_table_has_what_all_of_its_rows_add_up_to(rng, most_waiting):
+    table = GrowingTable(sum_by_id, (np.zeros(0, np.int64), np.zeros((0, 2), np.int64)), most_waiting)
+    parts = [(rng.integers(0, 30, n), rng.integers(0, 9, (n, 2))) for n in (5, 0, 1, 40, 2, 2, 90)]
+    halves = [GrowingTable(sum_by_id, table.columns(), most_waiting) for _ in range(2)]
+    for place, (ids, counts) in enumerate(parts):
+        table.add(ids, counts)
+        halves[place % 2].add(ids, counts)
+    expected = sum_by_id(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+    for found in (table, halves[0].merge(halves[1]), halves[1].merge(halves[0])):
+        assert all(map(np.array_equal, found.columns(), expected))

@@ -1,1 +1,0 @@
-"""Flat logs of group, label and score."""

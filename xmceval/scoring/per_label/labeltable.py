@@ -1,0 +1,83 @@
+"""Label tables: what each label was in some rows: true, predicted, and both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xmceval.kernels.metrics.labelwise import FIRST_SPAN, TRUE
+from xmceval.rows.block import Int64
+
+Counts = NDArray[np.signedinteger[Any]]
+
+
+@dataclass(frozen=True)
+class LabelTable:
+    """Counts by label of some rows; labels that are not in it have none.
+
+    Attributes
+    ----------
+    ids : int64 array [n]
+        The labels, ascending; empty where they are 0..n-1.
+    counts : int array [n, n_slots]
+        Of each label: true, then for each span of ranks predicted and hit, and where they are counted the rows in whose
+        ideal ranking the label is.
+    rows : int
+        The rows, without those that are left out.
+    bits : int
+        Counts are multiples of 2^-bits: 0 without sample weights.
+    """
+
+    ids: Int64
+    counts: Counts
+    rows: int = 0
+    bits: int = 0
+
+    @property
+    def labels(self) -> Int64:
+        """The labels of the counts."""
+        return self.ids if self.ids.size else np.arange(len(self.counts), dtype=np.int64)
+
+    @property
+    def counted(self) -> Int64:
+        """The labels that have a count."""
+        return self.labels[self.counts.any(axis=1)]
+
+    @property
+    def true(self) -> Int64:
+        """The rows in which each label is true."""
+        return self.counts[:, TRUE].astype(np.int64)
+
+    def hits(self, span: int) -> Int64:
+        """Return the rows that predict each label down to the end of a span of ranks, and in which it is true."""
+        of_spans = slice(FIRST_SPAN + 1, FIRST_SPAN + 2 * span + 2, 2)
+        return np.asarray(self.counts[:, of_spans].sum(axis=1, dtype=np.int64))
+
+    def at(self, labels: Int64) -> Int64:
+        """Return all counts of some labels [n, n_slots]; those without any have zeros."""
+        places = np.searchsorted(self.ids, labels) if self.ids.size else labels
+        found = places < len(self.counts)
+        if self.ids.size:
+            found[found] = self.ids[places[found]] == labels[found]
+        counts = np.zeros((labels.size, self.counts.shape[1]), dtype=np.int64)
+        counts[found] = self.counts[places[found]]
+        return counts
+
+    def where(self, kept: NDArray[np.bool_]) -> LabelTable:
+        """Return the counts of some labels only."""
+        return LabelTable(self.labels[kept], self.counts[kept], self.rows, self.bits)
+
+    def in_turn(self, n: int) -> Iterator[tuple[Int64, Counts]]:
+        """Yield labels and their counts, `n` at a time."""
+        for start in range(0, len(self.counts), n):
+            counts = self.counts[start : start + n]
+            yield self.ids[start : start + n] if self.ids.size else np.arange(start, start + len(counts)), counts
+
+
+def n_slots(n_spans: int, *, in_ideal: bool = False) -> int:
+    """Return how many counts a label has."""
+    return FIRST_SPAN + 2 * n_spans + (n_spans if in_ideal else 0)

@@ -18,6 +18,8 @@ from xmceval.report.forms.markup import element, isolate, join, name, text
 from xmceval.report.page import render_page
 from xmceval.report.page.evidence import Evidence
 from xmceval.report.page.headline import write_headline
+from xmceval.report.page.pageparts import write_sentence
+from xmceval.report.sheet.comparesheet import build_comparison_sheet
 from xmceval.report.sheet.verdicts import format_p
 
 NASTY = ("<script>alert(1)</script>", "מודל $5_x & \"q\" 'r'", "name_" * 40, "\x1b[31m\udcff\u202e😀")
@@ -186,6 +188,58 @@ def test_every_share_on_a_page_has_the_places_and_the_unit_of_the_layout(full, o
         numbers = set(re.findall(r"(?<![\w.])\d+\.\d+", words)) - exempt
         assert {each for each in numbers if len(each.partition(".")[2]) != n_places} == set()
         assert options.get("percent", True) or not re.search("%|percent|points", words)
+
+
+@pytest.mark.parametrize("n_systems", [2, 3])
+def test_a_page_shows_every_list_and_sentence_of_the_text(full, n_systems):
+    pairs = [pair for pair in full.pairs if {*pair} <= {*"abc"[:n_systems]}]
+    results = tuple(each for each in full.results if each.name in "abc"[:n_systems])
+    changes = {
+        field: tuple(each for each in getattr(full, field) if (each.system, each.baseline) in pairs)
+        for field in ("differences", "overlaps", "examples")
+    }
+    comparison = replace(full, results=results, **changes)
+    sheet = build_comparison_sheet(comparison)
+    assert len(sheet.listings) > 5 * len(pairs)
+    root = parse(render_page(results, comparison))
+    tables = {each.attributes["aria-label"]: read_table(each) for each in root.all(role="group")}
+    lines = [each.text.lower() for each in (*root.all("li"), *root.all("p"))]
+    for listing in sheet.listings:
+        shown = [row for row in tables[listing.title] if any(row)]
+        assert [row for row in map(list, listing.rows) if row in shown] == [*map(list, listing.rows)]
+    for line in (*sheet.verdicts, *(line for each in sheet.listings for line in each.lines)):
+        assert f"{line}.".lower() in lines
+
+
+def test_texts_of_examples_are_whole():
+    text = "word " * 100
+    page = compared("ab", (0.9, 0.3), k=1, metrics="P", examples=1, texts=[text] * 40).to_html()
+    rows = [row for each in parse(page).all(role="group") for row in read_table(each)]
+    assert {row[2] for row in rows if row[1] == "text"} == {text}
+
+
+def test_the_spread_of_runs_is_shown():
+    y_true = made(0, 1)[0]
+    runs = {name: [made(seed, quality)[1] for seed in (1, 2, 3)] for name, quality in (("a", 0.2), ("b", 0.9))}
+    comparison = xmceval.compare(y_true, runs, k=1, metrics="P")
+    tables = {each.attributes["aria-label"]: read_table(each) for each in parse(comparison.to_html()).all(role="group")}
+    assert tables["b · 3 runs"][0] == ["", "mean", "sd", "lowest", "highest"]
+
+
+def test_detected_differences_are_bold(full):
+    comparison = with_differences(full, P1=UNSURE)
+    root = parse(render_page(full.results, comparison))
+    names = {each.measure.name for each in comparison.of_pair("b", "a") if each.is_detected}
+    [table] = [each for each in root.all(role="group") if re.match("b − a · .*points$", each.attributes["aria-label"])]
+    bold = [row.inside[0].text for row in table.all("tr") if row.all("b")]
+    assert names == {*bold} != set()
+    assert "P@1" not in bold
+
+
+def test_a_sentence_begins_with_a_capital_or_a_name():
+    names = ["b", "nDCG"]
+    lines = {"b − a · points": "b − a · points.", "nDCG@1 was left out": "nDCG@1 was left out.", "bins": "Bins."}
+    assert {line: write_sentence(line, names) for line in lines} == lines
 
 
 @pytest.mark.parametrize(

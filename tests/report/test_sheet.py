@@ -8,10 +8,11 @@ import pytest
 import xmceval
 from xmceval.labels.standings import rank_among_published
 from xmceval.report.forms.columns import align_columns, align_terms
-from xmceval.report.forms.layout import Layout
+from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.forms.plain import draw
+from xmceval.report.sheet.bounds import list_ceilings, list_ties
 from xmceval.report.sheet.model import Cell, Listing, Row, Section, Sheet
-from xmceval.report.sheet.scoresheet import build_sheet
+from xmceval.report.sheet.scoresheet import build_sheet, list_standings
 
 Y_TRUE = np.array([[1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
 FEW = "caution: the intervals are from fewer than 30 instances"
@@ -139,6 +140,35 @@ def test_a_set_without_published_results_has_a_line_only():
         Listing("no published results for EURLex-4.3K to compare these values with", ()),
     )
     assert str(result).endswith("\n\nno published results for EURLex-4.3K to compare these values with\n")
+
+
+def test_all_published_metrics_are_listed_where_there_is_room():
+    standings = rank_among_published({"P@1": 0.88, "nDCG@3": 0.5}, "EURLex-4K")
+    result = replace(score(), published=standings)
+    (some,), (whole,) = list_standings([result], DEFAULT), list_standings([result], DEFAULT, metrics=None)
+    assert [row[0] for row in some.rows] == ["P@1"]
+    assert [row[0] for row in whole.rows] == ["P@1", "nDCG@3"]
+
+
+def test_ties_are_listed_by_system_with_all_values_that_they_could_move():
+    without = score(np.eye(3, 4), name="b", metrics="P", k=1)
+    assert [*list_ties([without], DEFAULT)] == []
+    tied, moved = list_ties([score(metrics="P,R", k=(1, 3)), replace(without, name="b")], DEFAULT)
+    assert tied.rows == (("", "across @3"), ("a", "1"), ("b", "0"))
+    assert tied.lines == ("ties are ordered by label id (ties=label)",)
+    assert moved.head == ("", "metric", "value", "lowest", "highest")
+    assert moved.body == (("a", "P@3", "33.33", "33.33", "44.44"), ("a", "R@3", "66.67", "66.67", "100.00"))
+    (worst, _) = list_ties([score(metrics="P", ties="worst")], DEFAULT)
+    assert worst.lines == ("ties are ordered in the worst order (ties=worst)",)
+
+
+def test_ceilings_are_listed_with_the_share_that_each_system_reaches():
+    assert [*list_ceilings([score()], DEFAULT)] == []
+    results = [score(metrics="P", ceiling=True), score(1 - Y_SCORE, name="b", metrics="P", ceiling=True)]
+    ((one,), (two,)) = (list_ceilings(own, Layout(percent=False, places=2)) for own in (results[:1], results))
+    assert one.rows == (("", "ceiling", "reached"), ("P@1", "1.00", "0.67"), ("P@3", "0.44", "0.75"))
+    assert two.head == ("", "ceiling", "a", "b")
+    assert [row[3] for row in two.body] == ["0.00", "0.50"]
 
 
 def test_the_plain_form_draws_what_the_sheet_holds():

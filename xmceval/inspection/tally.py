@@ -53,6 +53,9 @@ class Spread:
     most: int
     bins: tuple[tuple[int, int, int, float], ...]
 
+    def __str__(self) -> str:
+        return f"{self.least:,} to {self.most:,}, median {self.median:g}, mean {self.mean:.3g}"
+
 
 class FileTally:
     """Counts over all rows of a file, valid or not.

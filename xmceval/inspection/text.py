@@ -58,9 +58,9 @@ def _file_lines(file: FileInspection) -> Iterator[str]:
         f"  {counted(file.labels_seen, 'label')} with entries, the largest is {file.largest_label} · "
         f"{counted(file.empty_rows, 'empty row')}"
     )
-    if file.least is not None and file.greatest is not None:
-        yield "  " + " · ".join(_values(file))
-    yield "  order: " + _order(file)
+    values = " · ".join(describe_values(file))
+    yield from [f"  {values}"] if values else []
+    yield "  order: " + describe_order(file)
     if file.per_row is not None:
         yield from _spread_lines("entries per row", "row", file.per_row)
     if file.per_label is not None:
@@ -79,7 +79,10 @@ def _labels(file: FileInspection) -> str:
     return f"{counted(file.n_labels, 'label')} ({origin})"
 
 
-def _values(file: FileInspection) -> Iterator[str]:
+def describe_values(file: FileInspection) -> Iterator[str]:
+    """Describe the range of the stored values, and how many are of a kind that is seldom meant."""
+    if file.least is None or file.greatest is None:
+        return
     if file.are_ranks and file.kind == "truth":
         yield "no values: each label of a list counts 1"
     elif file.are_ranks:
@@ -97,7 +100,8 @@ def _values(file: FileInspection) -> Iterator[str]:
     yield from (f"{number:,} {noun}" for noun, number in numbers if number)
 
 
-def _order(file: FileInspection) -> str:
+def describe_order(file: FileInspection) -> str:
+    """Describe by what the entries of rows are ordered."""
     by_label = f"{_rows(file.rows_by_label, file)} by label"
     if file.kind == "truth":
         return by_label
@@ -111,7 +115,7 @@ def _rows(number: int, file: FileInspection) -> str:
 
 
 def _spread_lines(title: str, noun: str, spread: Spread) -> Iterator[str]:
-    yield f"  {title}: {spread.least:,} to {spread.most:,}, median {spread.median:g}, mean {spread.mean:.3g}"
+    yield f"  {title}: {spread}"
     most = max(number for _, _, number, _ in spread.bins)
     heads = [f"{low:,}" if low == high else f"{low:,}-{high:,}" for low, high, _, _ in spread.bins]
     width = max(map(len, heads))

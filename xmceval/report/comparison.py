@@ -12,8 +12,8 @@ from xmceval.errors import counted
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms.layout import Layout
 from xmceval.report.lookup import find_name
+from xmceval.report.renderable import Renderable, fit_line, join_facts, load, shorten
 from xmceval.report.result import Result, describe_size
-from xmceval.report.shown import Shown, fit_line, join_facts, load, shorten
 from xmceval.scoring.comparing.examples import Example
 from xmceval.scoring.comparing.overlap import Overlap
 from xmceval.scoring.comparing.testoptions import BETTER, NONE, UNTESTED, WORSE, Testing
@@ -181,7 +181,7 @@ class RunsOf:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Shown, Mapping[Key, Difference]):
+class Comparison(Renderable, Mapping[Key, Difference]):
     """Differences by (metric, system, baseline): ``comparison["P@5", "b", "a"].p``; ``str(comparison)`` is the table.
 
     It is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``, ``to_latex``, ``to_html``, ``to_dict`` and

@@ -8,11 +8,11 @@ from typing import Any
 
 from xmceval.errors import UsageError, counted, listed
 from xmceval.report.forms.layout import Layout
+from xmceval.report.renderable import Renderable, fit_line, join_facts, load, shorten
 from xmceval.report.result import Result, describe_size
-from xmceval.report.shown import Shown, fit_line, join_facts, load, shorten
 
 
-class Results(Shown, Mapping[str, Result]):
+class Results(Renderable, Mapping[str, Result]):
     """Results of several systems on the same truth, by name; ``str(results)`` is one table of all of them.
 
     It is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``, ``to_latex``, ``to_html``, ``to_dict`` and

@@ -7,8 +7,7 @@ import unicodedata
 from collections.abc import Collection, Sequence
 
 from xmceval.errors import escaped
-
-WIDTH = 80
+from xmceval.report.forms.layout import WIDTH
 
 NARROWEST = 24  # of wrapped text: where a terminal leaves less, lines are longer than it
 ISOLATE, END_ISOLATE = "\u2066", "\u2069"  # text between them does not turn the line round

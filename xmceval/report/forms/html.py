@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.markup import Child, Markup, element, join, name, text
-from xmceval.report.sheet.model import BEST, SECOND, Cell, Listing, Section, Sheet
+from xmceval.report.sheet.model import BEST, EMPTY, SECOND, Cell, Listing, Section, Sheet
 
 LEFT, RIGHT = "text-align: left", "text-align: right; white-space: nowrap"
 FAINT = "opacity: 0.7; font-size: 0.9em"
-EMPTY = Cell("")
 
 
 def draw(sheet: Sheet) -> str:
@@ -31,7 +30,7 @@ def draw_listings(listings: Sequence[Listing], layout: Layout) -> str:  # noqa: 
 
 def _draw_section(section: Section, sheet: Sheet) -> Markup:
     """Draw the table of all labels, or of a bin, with the columns in which it has values."""
-    columns = [each for each in sheet.columns if any(each in row.cells for row in section.rows)]
+    columns = section.columns_with_values(sheet.columns)
     heads = (element("th", each, scope="col") for each in columns)
     head = element("tr", element("td"), heads, style=RIGHT)
     rows = [
@@ -55,10 +54,9 @@ def _draw_cell(cell: Cell) -> Markup:
 
 
 def _draw_listing(listing: Listing) -> Markup:
-    heads, rows = (listing.rows[:1], listing.rows[1:]) if listing.has_head else ((), listing.rows)
-    drawn = [_draw_row("td", row, listing.numeric) for row in rows]
-    top = [_draw_row("th", row, listing.numeric) for row in heads]
-    return join([_draw_table(listing.title, top, drawn), _draw_lines(listing.lines)])
+    rows = [_draw_row("td", row, listing.numeric) for row in listing.body]
+    head = _draw_row("th", listing.head, listing.numeric) if listing.head else None
+    return join([_draw_table(listing.title, head, rows), _draw_lines(listing.lines)])
 
 
 def _draw_row(tag: str, row: Sequence[str], numeric: frozenset[int]) -> Markup:

@@ -7,21 +7,19 @@ wider than others, and neither siunitx nor dcolumn can underline a number and ke
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import TypeVar
 
 from xmceval.report.forms.columns import clean
 from xmceval.report.forms.latextext import escape, list_replaced
 from xmceval.report.forms.layout import Layout
-from xmceval.report.sheet.model import ASCII_MARKS, BEST, SECOND, Cell, Listing, Sheet, split_columns
+from xmceval.report.sheet.model import ASCII_MARKS, BEST, EMPTY, MINUS, SECOND, Cell, Listing, Sheet, split_columns
 
 T = TypeVar("T")
 
 STYLES = {BEST: r"\textbf{{{}}}", SECOND: r"\underline{{{}}}"}
 MARKS = {mark: f"$^{{{plain}}}$" for sign, plain in ASCII_MARKS.items() for mark in (sign, plain)}
-MINUS = "\N{MINUS SIGN}"
-EMPTY = Cell("")
 KINDS = {2: "r@{}l", 3: "r@{}l@{}l"}  # of the columns of a value, without and with interval and marks
 
 # In points, of an article of 10 points, where tables are \small and the columns 8 points apart.
@@ -39,10 +37,10 @@ PREAMBLE_OF_LONG = r"needs \usepackage{longtable} too"
 def draw(sheet: Sheet) -> str:
     """Draw a sheet as LaTeX."""
     titles = [section.title for section in sheet.sections if section.title]
-    texts = [*sheet.columns, *titles, *(row.head for section in sheet.sections for row in section.rows)]
+    texts = [*sheet.columns, *titles, *(row.head for row in sheet.rows)]
     comments = [PREAMBLE, *list_replaced(texts), *sheet.above, *sheet.below]
-    body = list(_draw_table(sheet))
-    lines = [*map(_comment, comments), *_draw_environment(body, sheet.layout, (*sheet.notes, *titles))]
+    body = [*_draw_tabular(*_plan_table(sheet)), *map(_draw_note, (*sheet.notes, *titles))]
+    lines = [*map(_comment, comments), *_draw_environment(body, sheet.layout.caption, sheet.layout.label)]
     for listing in sheet.listings:
         lines.extend(["", *_draw_listing(listing)])
     lines.extend(["", *map(_comment, sheet.verdicts)] if sheet.verdicts else [])
@@ -59,19 +57,27 @@ def _comment(line: str) -> str:
     return f"% {clean(line)}"
 
 
-def _draw_environment(body: Sequence[str], layout: Layout, notes: Sequence[str]) -> Iterator[str]:
-    """Draw a table around its lines, with notes below."""
-    yield r"\begin{table}"
-    yield r"  \centering"
-    yield r"  \small"
-    yield r"  \setlength{\tabcolsep}{4pt}"
-    if layout.caption is not None:
-        yield rf"  \caption{{{layout.caption}}}"
-    if layout.label is not None:
-        yield rf"  \label{{{layout.label}}}"
+def _draw_environment(body: Sequence[str], caption: str | None, label: str | None = None) -> Iterator[str]:
+    """Draw a table around its lines."""
+    yield from (r"\begin{table}", r"  \centering", r"  \small", r"  \setlength{\tabcolsep}{4pt}")
+    yield from [] if caption is None else [rf"  \caption{{{caption}}}"]
+    yield from [] if label is None else [rf"  \label{{{label}}}"]
     yield from (f"  {line}" for line in body)
-    yield from (f"  {_draw_note(note)}" for note in notes)
     yield r"\end{table}"
+
+
+def _draw_tabular(kinds: str, blocks: Iterable[Iterable[str]]) -> Iterator[str]:
+    """Draw blocks of rows, one below the other, as columns of these kinds."""
+    yield rf"\begin{{tabular}}{{{kinds}}}"
+    yield from _draw_blocks(blocks)
+    yield r"\end{tabular}"
+
+
+def _draw_blocks(blocks: Iterable[Iterable[str]]) -> Iterator[str]:
+    for i, lines in enumerate(blocks):
+        yield r"  \midrule[\heavyrulewidth]" if i else r"  \toprule"
+        yield from (f"  {line}" for line in lines)
+    yield r"  \bottomrule"
 
 
 def _draw_note(text: str) -> str:
@@ -80,23 +86,16 @@ def _draw_note(text: str) -> str:
     return rf"\par\smallskip{{\footnotesize {SLASH.sub(BREAK, ''.join(pieces))}\par}}"
 
 
-def _draw_table(sheet: Sheet) -> Iterator[str]:
-    """Draw the table; one that is wider than the text as blocks of columns, one below the other."""
-    rows = [row for section in sheet.sections for row in section.rows]
-    cells = [cell for row in rows for cell in row.cells.values()]
-    n_parts = 3 if any(cell.interval or cell.marks for cell in cells) else 2
-    widths = [_measure(name, [row.cells[name] for row in rows if name in row.cells]) for name in sheet.columns]
-    available = max(TEXT_WIDTH - SPACE - max(_estimate(row.head) for row in rows), TEXT_WIDTH / 2)
+def _plan_table(sheet: Sheet) -> tuple[str, list[Iterator[str]]]:
+    """Return the kinds of the columns of a table and its rows: in blocks of columns where it is wider than the text."""
+    has_more = any(cell.interval or cell.marks for row in sheet.rows for cell in row.cells.values())
+    n_parts = 3 if has_more else 2
+    widths = [_measure(name, sheet.cells_of(name)) for name in sheet.columns]
+    available = max(TEXT_WIDTH - SPACE - max(_estimate(row.head) for row in sheet.rows), TEXT_WIDTH / 2)
     blocks = _split_aligned(sheet.columns, widths, int(available), sheet.groups)
     n_columns = max(map(len, blocks))
-    yield rf"\begin{{tabular}}{{l{KINDS[n_parts] * n_columns}}}"
-    yield r"  \toprule"
-    for i, names in enumerate(blocks):
-        if i:
-            yield r"  \midrule[\heavyrulewidth]"
-        yield from (f"  {line}" for line in _draw_block(sheet, names, n_parts, 1 + n_parts * n_columns))
-    yield r"  \bottomrule"
-    yield r"\end{tabular}"
+    drawn = [_draw_block(sheet, names, n_parts, 1 + n_parts * n_columns) for names in blocks]
+    return f"l{KINDS[n_parts] * n_columns}", drawn
 
 
 def _split_aligned(
@@ -128,7 +127,7 @@ def _draw_block(sheet: Sheet, names: Sequence[str], n_parts: int, n_columns: int
     heads = (rf"\multicolumn{{{n_parts}}}{{c}}{{{escape(name)}}}" for name in names)
     yield _join(["", *heads])
     for section in sheet.sections:
-        rows = [row for row in section.rows if not row.cells.keys().isdisjoint(names)]
+        rows = section.rows_with(names)
         if rows:
             yield r"\midrule"
         if section.name and rows:
@@ -173,20 +172,16 @@ def _draw_listing(listing: Listing) -> Iterator[str]:
         yield _comment(listing.title)
         return
     kinds, blocks = _plan_listing(listing)
-    lines = (f"  {line}" for block in blocks for line in _draw_rows(listing, block, is_first=block is blocks[0]))
+    rows = [_draw_rows(listing, block) for block in blocks]
     notes = map(_draw_note, listing.lines)
-    if len(listing.rows) > MOST_ROWS:
-        yield _comment(PREAMBLE_OF_LONG)
-        yield r"{\small\setlength{\tabcolsep}{4pt}"
-        yield rf"\begin{{longtable}}{{{kinds}}}"
-        yield from [rf"  \caption{{{escape(listing.title)}}} \\"] if listing.title else []
-        yield from (*lines, r"  \bottomrule", r"\end{longtable}", *notes, "}")
+    caption = escape(listing.title) if listing.title else None
+    if len(listing.rows) <= MOST_ROWS:
+        yield from _draw_environment([*_draw_tabular(kinds, rows), *notes], caption)
         return
-    yield from (r"\begin{table}", r"  \centering", r"  \small", r"  \setlength{\tabcolsep}{4pt}")
-    yield from [rf"  \caption{{{escape(listing.title)}}}"] if listing.title else []
-    yield rf"  \begin{{tabular}}{{{kinds}}}"
-    yield from (f"  {line}" for line in (*lines, r"  \bottomrule", r"\end{tabular}", *notes))
-    yield r"\end{table}"
+    yield _comment(PREAMBLE_OF_LONG)
+    yield from (r"{\small\setlength{\tabcolsep}{4pt}", rf"\begin{{longtable}}{{{kinds}}}")
+    yield from [] if caption is None else [rf"  \caption{{{caption}}} \\"]
+    yield from (*_draw_blocks(rows), r"\end{longtable}", *notes, "}")
 
 
 def _plan_listing(listing: Listing) -> tuple[str, list[tuple[int, ...]]]:
@@ -203,9 +198,8 @@ def _plan_listing(listing: Listing) -> tuple[str, list[tuple[int, ...]]]:
     return "".join(kinds), blocks
 
 
-def _draw_rows(listing: Listing, block: Sequence[int], *, is_first: bool) -> Iterator[str]:
+def _draw_rows(listing: Listing, block: Sequence[int]) -> Iterator[str]:
     """Draw the rows of a block of columns, and the first column."""
-    yield r"\toprule" if is_first else r"\midrule[\heavyrulewidth]"
     for i, row in enumerate(listing.rows):
         if i == 1 and listing.has_head:
             yield r"\midrule"

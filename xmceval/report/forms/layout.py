@@ -13,7 +13,7 @@ from xmceval.errors import UsageError
 from xmceval.metrics.measure import Measure
 from xmceval.scoring.options import option, specs
 
-WIDTH = 80  # columns, where there is no terminal
+WIDTH = 80  # columns of text, where there is no terminal
 PLACES = 2  # decimal places of percentages and of values that are no shares
 MORE_IN_FRACTIONS = 2  # decimal places, so that 0.6860 has the digits of 68.60
 MOST_PLACES = 12

@@ -7,10 +7,9 @@ from collections.abc import Collection, Iterator, Sequence
 
 from xmceval.report.forms.columns import clean, pad, text_width
 from xmceval.report.forms.layout import Layout
-from xmceval.report.sheet.model import BEST, SECOND, Cell, Listing, Section, Sheet
+from xmceval.report.sheet.model import BEST, EMPTY, SECOND, Cell, Listing, Section, Sheet
 
 STYLES = {BEST: "**{}**", SECOND: "<ins>{}</ins>"}  # Markdown has no underlining; GitHub keeps <ins>
-EMPTY = Cell("")
 WIDEST = 40  # columns of the source that are aligned
 
 # What Markdown would read as a sign; an underscore within a word, or < before a number, is none.
@@ -53,7 +52,7 @@ def escape_line(text: str) -> str:
 
 def _draw_section(section: Section, sheet: Sheet) -> Iterator[str]:
     """Draw the table of a section, with the columns in which it has values."""
-    columns = [name for name in sheet.columns if any(name in row.cells for row in section.rows)]
+    columns = section.columns_with_values(sheet.columns)
     rows = [(escape(row.head), *(_draw_cell(row.cells.get(name, EMPTY)) for name in columns)) for row in section.rows]
     yield from _draw_table(("", *map(escape, columns)), rows, range(1, len(columns) + 1))
 
@@ -76,11 +75,14 @@ def _draw_listing(listing: Listing) -> Iterator[str]:
     """Draw a list as a table below its title; Markdown has no table without a head, so that it may be empty."""
     if listing.title:
         yield escape_line(listing.title)
-    rows = [tuple(escape(cell.strip()) for cell in row) for row in listing.rows]
-    if rows:
-        head, *rows = rows if listing.has_head else [("",) * len(rows[0]), *rows]
+    if listing.rows:
+        head, *rows = (_escape_cells(row) for row in (listing.head or ("",) * len(listing.rows[0]), *listing.body))
         yield "\n".join(_draw_table(head, rows, listing.numeric))
     yield from map(escape_line, listing.lines)
+
+
+def _escape_cells(row: Sequence[str]) -> list[str]:
+    return [escape(cell.strip()) for cell in row]
 
 
 def _draw_list(lines: Sequence[str]) -> Iterator[str]:

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 
 from xmceval.report.forms.columns import NARROWEST, align_columns, clean, pad, text_width
 from xmceval.report.forms.layout import Layout
-from xmceval.report.sheet.model import BEST, SECOND, Cell, Listing, Row, Sheet, split_columns
+from xmceval.report.sheet.model import BEST, EMPTY, SECOND, Cell, Listing, Row, Sheet, split_columns
 
 STYLES = {BEST: "\x1b[1m", SECOND: "\x1b[4m"}
 UNSTYLED = "\x1b[0m"
 GAP = 2  # blanks between columns
 INDENT = 2  # of lists
-EMPTY = Cell("")
 NO_BREAK = "\u00a0"
 TOGETHER = re.compile(r" (?=[=<±] )|(?<= [=<±]) ")  # blanks at which no line breaks, as in p < 0.05
 
@@ -36,7 +35,7 @@ def draw_listings(listings: Sequence[Listing], layout: Layout) -> str:
 
 
 @dataclass(frozen=True)
-class Column:
+class PlainColumn:
     """The widths of a column: of its values, with room for 100, of its intervals, and of its marks."""
 
     head: str
@@ -45,10 +44,9 @@ class Column:
     marks: int
 
     @classmethod
-    def of(cls, sheet: Sheet, name: str) -> Column:
+    def of(cls, sheet: Sheet, name: str) -> PlainColumn:
         """Measure the cells of a column."""
-        rows = (row for section in sheet.sections for row in section.rows)
-        cells = [row.cells[name] for row in rows if name in row.cells]
+        cells = sheet.cells_of(name)
         head, hundred = clean(name), sheet.layout.share(1.0)
         value = max(len(hundred), *(len(cell.value) for cell in cells))
         interval, marks = (max(len(part) for part in parts) for parts in zip(*map(_draw_parts, cells), strict=True))
@@ -80,8 +78,8 @@ def _draw_parts(cell: Cell) -> tuple[str, str]:
 
 def _draw_table(sheet: Sheet) -> Iterator[str]:
     """Draw the table, in blocks of columns that are as wide as the terminal at most."""
-    indent = max(text_width(clean(row.head)) for section in sheet.sections for row in section.rows)
-    columns = {name: Column.of(sheet, name) for name in sheet.columns}
+    indent = max(text_width(clean(row.head)) for row in sheet.rows)
+    columns = {name: PlainColumn.of(sheet, name) for name in sheet.columns}
     widths = [columns[name].width for name in sheet.columns]
     blocks = list(split_columns(sheet.columns, widths, sheet.layout.width - indent, sheet.groups))
     for i, names in enumerate(blocks):
@@ -90,16 +88,16 @@ def _draw_table(sheet: Sheet) -> Iterator[str]:
     yield from [""] if len(blocks) > 1 else []
 
 
-def _draw_block(sheet: Sheet, columns: Mapping[str, Column], indent: int, *, is_first: bool) -> Iterator[str]:
+def _draw_block(sheet: Sheet, columns: Mapping[str, PlainColumn], indent: int, *, is_first: bool) -> Iterator[str]:
     yield (" " * indent + "".join(column.draw_head() for column in columns.values())).rstrip()
     for section in sheet.sections:
-        rows = [row for row in section.rows if not row.cells.keys().isdisjoint(columns)]
+        rows = section.rows_with(columns)
         if section.title and rows:
             yield from _wrap([section.title], sheet.layout) if is_first else [clean(section.name)]
         yield from (_draw_row(row, columns, indent, is_styled=sheet.layout.is_styled) for row in rows)
 
 
-def _draw_row(row: Row, columns: Mapping[str, Column], indent: int, *, is_styled: bool) -> str:
+def _draw_row(row: Row, columns: Mapping[str, PlainColumn], indent: int, *, is_styled: bool) -> str:
     cells = (column.draw_cell(row.cells.get(name, EMPTY), is_styled=is_styled) for name, column in columns.items())
     return (pad(clean(row.head), indent) + "".join(cells)).rstrip()
 

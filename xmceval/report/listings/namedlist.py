@@ -8,7 +8,8 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
-from xmceval.report.forms.columns import WIDTH, align_terms, wrap_text
+from xmceval.report.forms.columns import align_terms, wrap_text
+from xmceval.report.forms.layout import WIDTH
 from xmceval.report.forms.registry import render_listings
 from xmceval.report.sheet.model import Listing
 

@@ -11,21 +11,21 @@ from xmceval.files.io.streams import read_resource
 from xmceval.report.comparison import Comparison
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.forms.markup import Child, Markup, element, join, name, raw
-from xmceval.report.page.breakdown import show_ceilings, show_ties
-from xmceval.report.page.datasections import count_warnings, describe_data, describe_files, describe_provenance
-from xmceval.report.page.definitions import show_definitions
+from xmceval.report.page.datasections import (
+    describe_data,
+    describe_files,
+    describe_provenance,
+    show_definitions,
+)
 from xmceval.report.page.drawings import show_pictures
 from xmceval.report.page.evidence import NOTHING, Evidence
 from xmceval.report.page.headline import write_headline
-from xmceval.report.page.pageparts import Section, spaced
-from xmceval.report.page.pairsections import show_differences, show_examples, show_overlaps
-from xmceval.report.page.published import show_published
+from xmceval.report.page.listedsections import show_comparable, show_details, show_differences
+from xmceval.report.page.pagecontent import PageContent
+from xmceval.report.page.pageparts import PageSection, spaced
 from xmceval.report.page.valuetables import show_bins, show_results
 from xmceval.report.pictures import check_installed
 from xmceval.report.result import Result
-from xmceval.report.sheet.comparesheet import build_comparison_sheet
-from xmceval.report.sheet.model import Sheet
-from xmceval.report.sheet.scoresheet import build_sheet
 from xmceval.version import VERSION
 
 MOST_NAMES = 3  # systems in a title
@@ -61,11 +61,8 @@ def render_page(
         matplotlib is not installed.
     """
     check_installed()
-    if comparison is not None:
-        sheet = build_comparison_sheet(comparison, layout)
-    else:
-        sheet = build_sheet(results, layout)
-    sections = [each for each in _build_sections(results, comparison, sheet, evidence) if each is not None]
+    content = PageContent(results, comparison, evidence, layout)
+    sections = [each for each in _build_sections(content) if each is not None]
     style, script = (read_resource(__name__, each) for each in ("style.css", "script.js"))
     head = element(
         "head",
@@ -73,16 +70,16 @@ def render_page(
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", http_equiv="Content-Security-Policy", content=_policy(script)),
         element("meta", name="generator", content=f"xmceval {VERSION}"),
-        element("title", title or _name_all(results, comparison)),
+        element("title", title or _name_all(content)),
         element("style", raw(style)),
     )
     body = element(
         "body",
         element("a", "Skip to the results", href="#results", class_="skip"),
-        _draw_header(results, comparison, title),
+        _draw_header(content, title),
         element(
             "main",
-            _draw_verdict(results, comparison, evidence, layout),
+            _draw_verdict(content),
             _draw_contents(sections),
             [each.draw() for each in sections],
         ),
@@ -94,24 +91,17 @@ def render_page(
     return f"<!doctype html>\n{page}\n"
 
 
-def _build_sections(
-    results: Sequence[Result], comparison: Comparison | None, sheet: Sheet, evidence: Evidence
-) -> Iterator[Section | None]:
-    layout = sheet.layout
-    yield show_results(results, sheet)
-    yield None if comparison is None else show_differences(comparison, layout)
-    yield show_pictures(results, comparison, layout)
-    yield show_bins(results, sheet)
-    yield show_published(results, layout)
-    yield show_ceilings(results, layout)
-    yield show_ties(results, layout)
-    if comparison is not None:
-        yield show_overlaps(comparison, layout)
-        yield show_examples(comparison.examples, layout)
-    yield describe_data(results, evidence)
-    yield describe_files(results, comparison, evidence, layout)
-    yield show_definitions(results)
-    yield describe_provenance(results, comparison, evidence)
+def _build_sections(content: PageContent) -> Iterator[PageSection | None]:
+    yield show_results(content)
+    yield show_differences(content)
+    yield show_pictures(content)
+    yield show_bins(content)
+    yield from show_comparable(content)
+    yield from show_details(content)
+    yield describe_data(content)
+    yield describe_files(content)
+    yield show_definitions(content)
+    yield describe_provenance(content)
 
 
 def _policy(script: str) -> str:
@@ -121,44 +111,34 @@ def _policy(script: str) -> str:
     return f"default-src 'none'; style-src 'unsafe-inline'; {scripts}; base-uri 'none'; form-action 'none'"
 
 
-def _draw_header(results: Sequence[Result], comparison: Comparison | None, title: str | None) -> Markup:
-    counts = results[0].counts
-    facts: list[Child] = [["Truth: ", name(results[0].truth)]] if results[0].truth != ARRAY else []
-    facts += [counted(counts.n_instances, "instance")]
-    facts += [counted(counts.n_labels, "label")] if counts.n_labels else []
-    source = "" if comparison is None else comparison.source
-    heading = name(title) if title else _name_systems(results, comparison)
-    return element("header", element("h1", heading), element("p", source or spaced(facts), class_="about"))
+def _draw_header(content: PageContent, title: str | None) -> Markup:
+    truth, comparison = content.results[0].truth, content.comparison
+    has_truth = truth != ARRAY and (comparison is None or not comparison.source)
+    facts: list[Child] = [["Truth: ", name(truth)] if has_truth else None, *content.sheet.above[:1]]
+    heading = name(title) if title else _name_systems(content)
+    return element("header", element("h1", heading), element("p", spaced(filter(None, facts)), class_="about"))
 
 
-def _systems(results: Sequence[Result], comparison: Comparison | None) -> list[str]:
-    runs = () if comparison is None else comparison.runs
-    of_runs = {each for system in runs for each in system.results}
-    return [*(each.name for each in runs), *(each.name for each in results if each.name not in of_runs)]
-
-
-def _name_systems(results: Sequence[Result], comparison: Comparison | None) -> Markup:
-    names = _systems(results, comparison)
+def _name_systems(content: PageContent) -> Markup:
+    names = content.ranking.names
     if len(names) > MOST_NAMES:
         return join([counted(len(names), "system")])
     *most, last = map(name, names)
     return join([spaced(most, ", "), " and " if most else "", last])
 
 
-def _name_all(results: Sequence[Result], comparison: Comparison | None) -> str:
-    names = _systems(results, comparison)
+def _name_all(content: PageContent) -> str:
+    names, truth = content.ranking.names, content.results[0].truth
     listed = f"{len(names)} systems" if len(names) > MOST_NAMES else ", ".join(names)
-    return listed if results[0].truth == ARRAY else f"{listed} on {results[0].truth}"
+    return listed if truth == ARRAY else f"{listed} on {truth}"
 
 
-def _draw_verdict(
-    results: Sequence[Result], comparison: Comparison | None, evidence: Evidence, layout: Layout
-) -> Markup:
+def _draw_verdict(content: PageContent) -> Markup:
     """Draw what the page comes to, and whether there are warnings."""
-    sentences = write_headline(results, comparison, layout)
-    n_warnings = count_warnings(results, comparison, evidence)
+    sentences = write_headline(content.results, content.comparison, content.layout)
     parts = [element("p", each, class_=None if i else "lead") for i, each in enumerate(sentences)]
-    if n_warnings:
+    if content.warnings:
+        n_warnings = len(content.warnings)
         verb = "applies" if n_warnings == 1 else "apply"
         link = element("a", counted(n_warnings, "warning"), href="#files")
         parts.append(element("p", link, f" {verb} to these numbers.", class_="caution"))
@@ -166,7 +146,7 @@ def _draw_verdict(
     return element("section", heading, parts, id="verdict", aria_labelledby="verdict-title")
 
 
-def _draw_contents(sections: Sequence[Section]) -> Markup:
+def _draw_contents(sections: Sequence[PageSection]) -> Markup:
     items = [element("li", element("a", each.title, href=f"#{each.anchor}")) for each in sections]
     heading = element("h2", "On this page", id="contents-title")
     return element("nav", heading, element("ul", items), aria_labelledby="contents-title")

@@ -1,8 +1,8 @@
-"""Data: the sections on what was read: counts with histograms, what was wrong with the files, where they come from."""
+"""Data sections: what was read, with histograms; what was wrong with the files; definitions; how to make it again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,18 +11,33 @@ from xmceval.files.io.paths import to_path
 from xmceval.inspection.file import FileInspection
 from xmceval.inspection.pair import PairInspection
 from xmceval.inspection.tally import Spread
+from xmceval.inspection.text import describe_order, describe_values
+from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Comparison
 from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.markup import Child, Markup, element, isolate, join, name
-from xmceval.report.page.evidence import Evidence, InputFile
-from xmceval.report.page.pageparts import Section, draw_bars, draw_facts, draw_lines, draw_plain_table
+from xmceval.report.page.evidence import InputFile
+from xmceval.report.page.pagecontent import PageContent
+from xmceval.report.page.pageparts import (
+    PageSection,
+    draw_bars,
+    draw_facts,
+    draw_lines,
+    draw_listing,
+    spaced,
+    write_sentence,
+)
 from xmceval.report.result import Result, shared_lines
+from xmceval.report.sheet.model import MINUS, Listing
+from xmceval.report.sheet.scoresheet import describe_option, describe_propensities
 from xmceval.version import VERSION
 
+PROPENSITY = "1/p = 1 + C (n + B)^−A, C = (ln N − 1)(B + 1)^A, where n of the N training rows have the label."
 
-def describe_data(results: Sequence[Result], evidence: Evidence) -> Section | None:
+
+def describe_data(content: PageContent) -> PageSection | None:
     """Describe what was read, in numbers and histograms."""
-    counts = results[0].counts
+    counts = content.results[0].counts
     if not counts.n_labels:  # values of rows that another tool wrote
         return None
     facts: dict[str, Child] = {
@@ -31,20 +46,18 @@ def describe_data(results: Sequence[Result], evidence: Evidence) -> Section | No
         "True labels": f"{counts.n_true:,}, {counts.n_true / max(counts.n_instances, 1):.3g} per instance",
     }
     if counts.empty_rows:
-        how = {"zero": "each counts 0", "drop": "left out"}[results[0].empty_rows]
+        how = {"zero": "each counts 0", "drop": "left out"}[content.results[0].empty_rows]
         facts["Without a true label"] = f"{counted(counts.empty_rows, 'instance')}, {how}"
     if counts.grades != (1, 1):
         facts["Grades"] = f"{counts.grades[0]} to {counts.grades[1]}"
     if counts.explicit_zeros:
         facts["Stored zeros in the truth"] = f"{counts.explicit_zeros:,}, not labels"
-    content = [draw_facts(facts.items()), _list_predictions(results)]
-    histograms = [*_draw_histograms(evidence.files)]
+    parts = [draw_facts(facts.items()), _list_predictions(content.results)]
+    histograms = [*_draw_histograms(content.evidence.files)]
     if histograms:
-        content += [
-            element("h3", "How labels and predictions are spread"),
-            element("div", histograms, class_="histograms"),
-        ]
-    return Section("data", "Data", join(content))
+        heading = element("h3", "How labels and predictions are spread")
+        parts += [heading, element("div", histograms, class_="histograms")]
+    return PageSection("data", "Data", join(parts))
 
 
 def _list_predictions(results: Sequence[Result]) -> Markup:
@@ -58,11 +71,14 @@ def _list_predictions(results: Sequence[Result]) -> Markup:
         mean = f"{counts.n_predictions / max(counts.n_instances, 1):.4g}"
         short = [f"{counts.short_rows.get(k, 0):,}" for k in cutoffs]
         removed = [] if not filtered else ["" if result.filtered is None else str(result.filtered)]
-        rows.append([name(result.name), f"{counts.n_predictions:,}", mean, *short, *removed])
+        rows.append((result.name, f"{counts.n_predictions:,}", mean, *short, *removed))
     numeric = range(1, len(heads))
-    return draw_plain_table(
-        None, [*heads, *(["filter"] if filtered else [])], rows, label="Predictions of each system", numeric=numeric
-    )
+    return _draw_table("Predictions of each system", [*heads, *(["filter"] if filtered else [])], rows, numeric)
+
+
+def _draw_table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], numeric: Iterable[int]) -> Markup:
+    listing = Listing(title, (tuple(head), *map(tuple, rows)), frozenset(numeric), has_head=True)
+    return draw_listing(listing, has_caption=False)
 
 
 def _draw_histograms(files: Sequence[FileInspection]) -> Iterator[Markup]:
@@ -79,140 +95,111 @@ def _draw_histograms(files: Sequence[FileInspection]) -> Iterator[Markup]:
 def _draw_spread(title: Child, heads: tuple[str, str], spread: Spread | None) -> Iterator[Markup]:
     if spread is None or spread.least == spread.most:  # the table of predictions says it all
         return
-    summary = f" — {spread.least:,} to {spread.most:,}, median {spread.median:g}, mean {spread.mean:.3g}"
     bars = []
     for low, high, number, share in spread.bins:
         first, last = max(low, spread.least), min(high, spread.most)
         bars.append((f"{first:,}" if first == last else f"{first:,}–{last:,}", number, f"{share:.1%}"))
-    yield draw_bars([title, summary], heads, bars)
+    yield draw_bars([title, f": {spread}"], heads, bars)
 
 
-def describe_files(
-    results: Sequence[Result], comparison: Comparison | None, evidence: Evidence, layout: Layout
-) -> Section | None:
+def describe_files(content: PageContent) -> PageSection | None:
     """Describe what was wrong with the files, or is worth knowing about them."""
-    names = [result.name for result in results]
-    warnings = [*(comparison.warnings if comparison is not None else ()), *shared_lines(results, "warnings")]
-    warnings += [line for line in _inspected_warnings(evidence) if line not in warnings]
+    results, evidence = content.results, content.evidence
     in_table = {file.note for file in evidence.files}
     others = [replace(result, notes=tuple(line for line in result.notes if line not in in_table)) for result in results]
     notes = [*shared_lines(others, "notes"), *evidence.unread]
-    content: list[Child] = []
-    if warnings:
-        content += [element("h3", "Warnings"), draw_lines((isolate(line, names) for line in warnings), "problems")]
-    if notes:
-        content += [element("h3", "Notes"), draw_lines((isolate(line, names) for line in notes), "problems")]
+    parts: list[Child] = []
+    for title, lines in (("Warnings", content.warnings), ("Notes", notes)):
+        if lines:
+            listed = draw_lines((isolate(line, content.names) for line in lines), "problems")
+            parts += [element("h3", title), listed]
     if evidence.files:
-        content += [element("h3", "Each file"), _list_files(evidence.files)]
+        parts += [element("h3", "Each file"), _list_files(evidence.files)]
     compared = [pair for pair in evidence.pairs if pair.shifted is not None]
     if compared:
-        content += [element("h3", "Do truth and predictions belong together?"), _list_pairs(compared, layout)]
-    return Section("files", "Files and warnings", join(content)) if content else None
-
-
-def count_warnings(results: Sequence[Result], comparison: Comparison | None, evidence: Evidence) -> int:
-    """Count the warnings that the section on files shows."""
-    lines = [*(comparison.warnings if comparison is not None else ()), *shared_lines(results, "warnings")]
-    return len(dict.fromkeys([*lines, *_inspected_warnings(evidence)]))
-
-
-def _inspected_warnings(evidence: Evidence) -> Iterator[str]:
-    for file in evidence.files:
-        yield from (*file.faults, *file.warnings)
-    for pair in evidence.pairs:
-        yield from (*pair.faults, *pair.mistakes, *pair.warnings)
+        heading = element("h3", "Do truth and predictions belong together?")
+        parts += [heading, draw_listing(_list_pairs(compared, content.layout))]
+    return PageSection("files", "Files and warnings", join(parts)) if parts else None
 
 
 def _list_files(files: Sequence[FileInspection]) -> Markup:
     heads = ["File", "form", "rows", "labels", "entries", "values", "order of entries"]
     rows = [
-        [
-            name(to_path(file.path).name),
+        (
+            to_path(file.path).name,
             file.description,
             f"{file.n_rows:,}",
             f"{file.n_labels:,}{'' if file.is_declared else ' (not declared)'}",
             f"{file.n_entries:,}",
-            _describe_values(file),
-            _describe_order(file),
-        ]
+            " · ".join(describe_values(file)),
+            describe_order(file),
+        )
         for file in files
     ]
-    return draw_plain_table(None, heads, rows, label="What each file contains", numeric=(2, 3, 4))
+    return _draw_table("What each file contains", heads, rows, (2, 3, 4))
 
 
-def _describe_values(file: FileInspection) -> str:
-    if file.are_ranks or file.least is None or file.greatest is None:
-        return "none: lists"
-    one = file.least == file.greatest
-    parts = [f"{file.least:g}" if one else f"{file.least:g} to {file.greatest:g}"]
-    parts += [counted(file.zeros, "stored zero")] if file.zeros else []
-    parts += [f"{file.infinite:,} infinite"] if file.infinite else []
-    return ", ".join(parts)
-
-
-def _describe_order(file: FileInspection) -> str:
-    rows = file.n_rows
-    by = (
-        "score"
-        if file.kind != "truth" and file.rows_by_score == rows
-        else "label"
-        if file.rows_by_label == rows
-        else ""
-    )
-    ties = f"; {counted(file.tied_rows, 'row')} with equal scores" if file.kind != "truth" and file.tied_rows else ""
-    return (f"all rows by {by}" if by else "mixed") + ties
-
-
-def _list_pairs(pairs: Sequence[PairInspection], layout: Layout) -> Markup:
-    caption = (
+def _list_pairs(pairs: Sequence[PairInspection], layout: Layout) -> Listing:
+    title = (
         "P@1 of the predictions as they are, with their rows in random order, and with all labels shifted by one"
-        f"{'; in percent' if layout.percent else ''}. The first should be far above the others."
+        f"{'; in percent' if layout.percent else ''}"
     )
-    heads = ["Predictions", "as they are", "rows in random order", "labels − 1", "labels + 1"]
+    head = ("Predictions", "as they are", "rows in random order", f"labels {MINUS} 1", "labels + 1")
     rows = []
     for pair in pairs:
         values = (pair.precision_at_1, pair.chance, *(pair.shifted or (None, None)))
-        cells = ["" if value is None else layout.share(value) for value in values]
-        rows.append([name(to_path(pair.scores).name), *cells])
-    return draw_plain_table(caption, heads, rows, label="Checks of each pair of files", numeric=range(1, 5))
+        cells = ("" if value is None else layout.share(value) for value in values)
+        rows.append((to_path(pair.scores).name, *cells))
+    line = "the first should be far above the others"
+    return Listing(title, (head, *rows), frozenset(range(1, 5)), (line,), has_head=True)
 
 
-def describe_provenance(results: Sequence[Result], comparison: Comparison | None, evidence: Evidence) -> Section:
+def show_definitions(content: PageContent) -> PageSection:
+    """Show each metric once, whatever its cutoffs, with its source and how other tools compute it."""
+    groups: dict[str, list[Measure]] = {}
+    for figure in content.results[0].figures:
+        groups.setdefault(figure.measure.head, []).append(figure.measure)
+    return PageSection("definitions", "Definitions", draw_facts(map(_define, groups.values()), "definitions"))
+
+
+def _define(measures: Sequence[Measure]) -> tuple[Child, Child]:
+    first = measures[0]
+    metric = first.metric
+    formula = first.definition if first.k is None else first.definition.removesuffix(f"; k = {first.k}")
+    cutoffs = ", ".join(each.cutoff for each in measures if each.cutoff)
+    parts: list[Child] = [element("div", metric.title), element("div", element("code", formula))]
+    if cutoffs:
+        parts.append(element("div", f"Here k = {cutoffs}.") if first.k is not None else None)
+    source = [part for part in (metric.note, metric.source) if part]
+    parts += [element("div", part, class_="note") for part in source]
+    return first.head, join(parts)
+
+
+def describe_provenance(content: PageContent) -> PageSection:
     """Describe how the page can be made again."""
+    results, evidence = content.results, content.evidence
+    options = _describe_options(results, content.comparison)
     facts: dict[str, Child] = {"Program": f"xmceval {VERSION}", "Truth": name(results[0].truth)}
-    options = _describe_options(results, comparison)
     facts |= {"Options": options or "all as by default"}
-    if results[0].propensity_model is not None:
-        facts["Propensities"] = _describe_propensities(results[0].propensity_model)
-    content: list[Child] = [draw_facts(facts.items())]
+    lines: list[Child] = [write_sentence(line, content.names) for line in describe_propensities(results)]
+    if any(each.propensities is not None and each.propensities.n is not None for each in results):
+        lines.append(PROPENSITY)
+    parts: list[Child] = [draw_facts(facts.items()), draw_lines(lines)]
     if evidence.inputs:
-        content += [element("h3", "Input files"), _list_inputs(evidence.inputs)]
+        parts += [element("h3", "Input files"), _list_inputs(evidence.inputs)]
     if evidence.command:
-        content += [element("h3", "Command that makes this page"), element("pre", element("code", evidence.command))]
-    return Section("provenance", "Provenance", join(content))
+        parts += [element("h3", "Command that makes this page"), element("pre", element("code", evidence.command))]
+    return PageSection("provenance", "Provenance", join(parts))
 
 
 def _describe_options(results: Sequence[Result], comparison: Comparison | None) -> Markup | None:
     options: dict[str, Any] = dict(results[0].options)
     if comparison is not None:
         options |= {key: value for key, value in vars(comparison.testing).items() if value is not None}
-    items = [[element("code", f"{key}={_join(value)}")] for key, value in options.items()]
-    return join([part for i, item in enumerate(items) for part in ((", " if i else ""), item)]) if items else None
-
-
-def _join(value: Any) -> str:
-    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def _describe_propensities(model: Mapping[str, Any]) -> Markup:
-    if model["n"] is None:
-        return join(["1/p from ", name(str(model["source"]))])
-    constants = f"A = {model['a']:g}, B = {model['b']:g}, N = {model['n']:,}"
-    numbers = f"1/p = 1 + C (n + B)^−A, C = (ln N − 1)(B + 1)^A with {constants}"
-    own = " itself: not comparable with published values" if model["from_truth"] else ""
-    return join([numbers, " and n, the training rows of a label, from ", name(str(model["source"])), own])
+    items = [element("code", describe_option(key, value)) for key, value in options.items()]
+    return spaced(items, ", ") if items else None
 
 
 def _list_inputs(inputs: Sequence[InputFile]) -> Markup:
-    rows = [[name(each.path), each.role, f"{each.n_bytes:,}", element("code", each.sha256)] for each in inputs]
-    return draw_plain_table(None, ["File", "read as", "bytes", "SHA-256"], rows, label="Input files", numeric=(2,))
+    rows = [(each.path, each.role, f"{each.n_bytes:,}", each.sha256) for each in inputs]
+    return _draw_table("Input files", ["File", "read as", "bytes", "SHA-256"], rows, (2,))

@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from xmceval.errors import UsageError, counted, listed
-from xmceval.metrics.measure import Measure
-from xmceval.report.comparison import Comparison
+from xmceval.report.comparison import Difference
 from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.markup import Markup, element, join, raw, text
-from xmceval.report.page.pageparts import Section
-from xmceval.report.page.systemranking import Ranking
+from xmceval.report.page.pagecontent import PageContent
+from xmceval.report.page.pageparts import PageSection
 from xmceval.report.pictures import COMPARISON, KINDS, check, draw, to_svg
 from xmceval.report.pictures.plottedvalues import Subject, deepest
 from xmceval.report.result import Result
@@ -21,24 +20,20 @@ from xmceval.scoring.per_label.labelgain import LabelGain
 SPACE = re.compile(r"\s+")  # of which matplotlib writes much
 
 
-def show_pictures(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> Section | None:
+def show_pictures(content: PageContent) -> PageSection | None:
     """Draw every kind of picture that has something to show."""
-    figures = [*_draw_figures(results, comparison, layout)]
-    return Section("pictures", "Pictures", join(figures)) if figures else None
+    figures = [*_draw_figures(content)]
+    return PageSection("pictures", "Pictures", join(figures)) if figures else None
 
 
-def _draw_figures(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> Iterator[Markup]:
+def _draw_figures(content: PageContent) -> Iterator[Markup]:
     for kind, entry in KINDS.items():
-        subject: Subject = results
-        if entry.subject == COMPARISON:
-            if comparison is None:
-                continue
-            subject = comparison
-        if not _has_something(kind, results, subject):
+        subject = content.comparison if entry.subject == COMPARISON else content.results
+        if subject is None or not _has_something(kind, content.results, subject):
             continue
         figure = draw(kind, subject)
         svg = SPACE.sub(" ", to_svg(figure, prefix=kind)).replace("<svg ", '<svg class="picture" ', 1)
-        finding = FINDINGS[kind](results, comparison, layout) if kind in FINDINGS else ""
+        finding = FINDINGS[kind](content) if kind in FINDINGS else ""
         caption = f"{entry.shows[0].upper()}{entry.shows[1:]}. {finding}".strip()
         yield element("figure", raw(svg), element("figcaption", text(caption)), id=f"picture-{kind}")
 
@@ -54,12 +49,14 @@ def _has_something(kind: str, results: Sequence[Result], subject: Subject) -> bo
     return True
 
 
-def _find_in_curves(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> str:
+def _find_in_curves(content: PageContent) -> str:
     """Say how values change with the cutoff, or which system has the best ones."""
-    measures = [each.measure for each in results[0].figures if each.measure.k is not None]
+    results, layout = content.results, content.layout
     if len(results) > 1:
-        ranking = Ranking(results, comparison)
-        return _name_leaders(ranking, [each for each in ranking.measures if each.k is not None], "value")
+        at_cutoffs = [each for each in content.ranking.measures if each.k is not None]
+        led = content.ranking.group_by_leader(at_cutoffs)
+        return " ".join(f"{each} has {len(own)} of the {len(at_cutoffs)} best values." for each, own in led.items())
+    measures = [each.measure for each in results[0].figures if each.measure.k is not None]
     own = sorted((each for each in measures if each.head == measures[0].head), key=lambda each: each.k or 0)
     first, last = (results[0].estimates[each.name].value for each in (own[0], own[-1]))
     how = "falls" if last < first else "rises" if last > first else "stays the same"
@@ -67,32 +64,23 @@ def _find_in_curves(results: Sequence[Result], comparison: Comparison | None, la
     return f"{own[0].head} {how} from {values[0]} at {own[0].k} to {values[1]} at {own[-1].k}."
 
 
-def _name_leaders(ranking: Ranking, measures: Sequence[Measure], what: str) -> str:
-    led: dict[str, int] = {}
-    for measure in measures:
-        leader = ranking.leader(measure)
-        if leader is not None:
-            led[leader] = led.get(leader, 0) + 1
-    order = sorted(led, key=lambda system: -led[system])
-    return " ".join(f"{each} has {led[each]} of the {len(measures)} best {what}s." for each in order)
-
-
-def _find_in_bins(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> str:  # noqa: ARG001
+def _find_in_bins(content: PageContent) -> str:
     """Say which system is best in each bin, or what its values are there."""
+    results = content.results
     measure = deepest([each.measure for each in results[0].slices[0].figures])[0]
     parts = []
     for i, part in enumerate(results[0].slices):
         values = {each.name: each.slices[i].estimates[measure.name].value for each in results}
         sign = -1.0 if measure.metric.higher_is_better else 1.0
         best = min(values, key=lambda name: sign * values[name])
-        shown = layout.format(measure, values[best])
+        shown = content.layout.format(measure, values[best])
         parts.append(f"{part.bin.name} {shown}" + (f" ({best})" if len(results) > 1 else ""))
     return f"{measure}{', best values' if len(results) > 1 else ''}: {listed(parts)}."
 
 
-def _find_in_differences(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> str:  # noqa: ARG001
+def _find_in_differences(content: PageContent) -> str:
     """Say how many of the differences were detected."""
-    differences = [] if comparison is None else [each for each in comparison.differences if not each.bin]
+    differences = _list_differences(content)
     n_detected = sum(each.is_detected for each in differences)
     if len(differences) == 1:
         return f"The difference was {'detected' if n_detected else 'not detected'}."
@@ -100,21 +88,25 @@ def _find_in_differences(results: Sequence[Result], comparison: Comparison | Non
     return f"{n_detected or 'None'} of {counted(len(differences), 'difference')} {verb} detected."
 
 
-def _find_in_rows(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> str:  # noqa: ARG001
+def _list_differences(content: PageContent) -> list[Difference]:
+    return [] if content.comparison is None else [each for each in content.comparison.differences if not each.bin]
+
+
+def _find_in_rows(content: PageContent) -> str:
     """Say in how many rows each system is better."""
-    densities = () if comparison is None else comparison.densities
+    densities = () if content.comparison is None else content.comparison.densities
     measure = deepest([each.measure for each in densities])[0]
-    own = [] if comparison is None else [each for each in comparison.differences if not each.bin]
     return " ".join(
         f"{each.system} is better than {each.baseline} in {counted(each.wins, 'row')}, worse in {each.losses or 0:,}."
-        for each in own
+        for each in _list_differences(content)
         if each.measure == measure and each.wins is not None
     )
 
 
-def _find_in_gain(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> str:  # noqa: ARG001
+def _find_in_gain(content: PageContent) -> str:
     """Say how many of the true labels systems find, and how many of those of the rarer half of the labels."""
-    return " ".join(_find_gain(each.name, each.gain, layout) for each in results if each.gain is not None)
+    gains = [(each.name, each.gain) for each in content.results if each.gain is not None]
+    return " ".join(_find_gain(name, gain, content.layout) for name, gain in gains)
 
 
 def _find_gain(name: str, gain: LabelGain, layout: Layout) -> str:
@@ -126,18 +118,18 @@ def _find_gain(name: str, gain: LabelGain, layout: Layout) -> str:
     )
 
 
-def _find_in_calibration(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> str:  # noqa: ARG001
+def _find_in_calibration(content: PageContent) -> str:
     """Say how far scores are from hit rates."""
+    layout = content.layout
     unit = " points" if layout.percent else ""
     return " ".join(
         f"{each.name}: scores and hit rates differ by {layout.share(each.reliability.ece)}{unit} on average."
-        for each in results
+        for each in content.results
         if each.reliability is not None
     )
 
 
-Finding = Callable[[Sequence[Result], Comparison | None, Layout], str]
-FINDINGS: Mapping[str, Finding] = MappingProxyType(
+FINDINGS: Mapping[str, Callable[[PageContent], str]] = MappingProxyType(
     {
         "curves": _find_in_curves,
         "bins": _find_in_bins,

@@ -9,7 +9,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Comparison, Difference
 from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.markup import Markup, element, join, name, text
-from xmceval.report.page.systemranking import Ranking
+from xmceval.report.page.systemranking import SystemRanking
 from xmceval.report.result import Result
 from xmceval.report.sheet.systemtable import join_cutoffs
 from xmceval.report.sheet.verdicts import describe_few, describe_p, describe_size
@@ -23,7 +23,7 @@ def write_headline(results: Sequence[Result], comparison: Comparison | None, lay
     """Write the sentences: on one system its values, on several which is better over all metrics, and by how much."""
     if len(results) == 1:
         return [_describe_one(results[0], layout), *_describe_standing(results[0])]
-    ranking = Ranking(results, comparison)
+    ranking = SystemRanking(results, comparison)
     if not ranking.measures:
         return []
     if len(ranking.measures) == 1:
@@ -48,7 +48,11 @@ def _describe_one(result: Result, layout: Layout) -> Markup:
         firsts.setdefault(figure.measure.head, figure)
     values = [_describe_value(each, layout) for each in list(firsts.values())[:MOST_VALUES]]
     n_rows = counted(result.counts.n_instances, "instance")
-    return join([element("strong", name(result.name)), " has ", _enumerate(values), f" on {n_rows}."])
+    return join([_strong(result.name), " has ", _enumerate(values), f" on {n_rows}."])
+
+
+def _strong(system: str) -> Markup:
+    return element("strong", name(system))
 
 
 def _describe_standing(result: Result) -> Iterator[Markup]:
@@ -79,11 +83,11 @@ def _enumerate(parts: Sequence[Markup]) -> Markup:
     return join([*(piece for part in most[:-1] for piece in (part, ", ")), most[-1], " and ", last])
 
 
-def _describe_best(ranking: Ranking, layout: Layout) -> Markup:
+def _describe_best(ranking: SystemRanking, layout: Layout) -> Markup:
     """Write which system is best on the only metric, by how much, and whether that was detected."""
     measure = ranking.measures[0]
     best, second, *others = ranking.order(measure)
-    strong, other = element("strong", name(best)), element("strong", name(second))
+    strong, other = _strong(best), _strong(second)
     value = layout.format(measure, ranking.value(best, measure)) + _percent(measure, layout)
     difference = ranking.difference(measure, best, second)
     if ranking.leader(measure) is None:
@@ -104,9 +108,9 @@ def _describe_best(ranking: Ranking, layout: Layout) -> Markup:
     return join([what, f" on {measure}: ", size, f" ({p})."])
 
 
-def _describe_pair(ranking: Ranking, system: str, other: str, layout: Layout) -> Markup:
+def _describe_pair(ranking: SystemRanking, system: str, other: str, layout: Layout) -> Markup:
     """Write on how many metrics a system is better or worse than another, and where most."""
-    first, second, n_all = element("strong", name(system)), element("strong", name(other)), len(ranking.measures)
+    first, second, n_all = _strong(system), _strong(other), len(ranking.measures)
     better, worse, undetected = ranking.split(system, other)
     if not (better or worse or undetected):
         return join(["The differences between ", first, " and ", second, " were not tested."])
@@ -118,9 +122,13 @@ def _describe_pair(ranking: Ranking, system: str, other: str, layout: Layout) ->
         )
     words, most, least = ("better", better, worse) if len(better) >= len(worse) else ("worse", worse, better)
     opposite = f" and {'worse' if most is better else 'better'} on {len(least)}" if least else ""
-    number = f"all {n_all}" if len(most) == n_all else f"{len(most)} of {n_all}"
-    size = _describe_largest(most, " by ", layout)
-    return join([first, f" is {words} than ", second, f" on {number} metrics{opposite}; ", size, "."])
+    number, size = _count_metrics(len(most), ranking), _describe_largest(most, " by ", layout)
+    return join([first, f" is {words} than ", second, f" on {number}{opposite}; ", size, "."])
+
+
+def _count_metrics(number: int, ranking: SystemRanking) -> str:
+    n_all = len(ranking.measures)
+    return f"all {n_all} metrics" if number == n_all else f"{number} of {n_all} metrics"
 
 
 def _describe_largest(differences: Sequence[Difference], by: str, layout: Layout) -> Markup:
@@ -131,7 +139,7 @@ def _describe_largest(differences: Sequence[Difference], by: str, layout: Layout
     return join([f"largest: {largest.measure}{by}", size, f" ({describe_p(largest)}{few and f'; {few}'})"])
 
 
-def _list_metrics(ranking: Ranking, system: str, other: str) -> Iterator[Markup]:
+def _list_metrics(ranking: SystemRanking, system: str, other: str) -> Iterator[Markup]:
     """Write which metrics differ in which direction, which do not, and which were not tested."""
     groups = ranking.split(system, other)
     tested = [[each.measure for each in group] for group in groups]
@@ -147,7 +155,7 @@ def _list_metrics(ranking: Ranking, system: str, other: str) -> Iterator[Markup]
     yield join([piece for i, part in enumerate(parts) for piece in ("; " if i else "", *part)] + ["."])
 
 
-def _describe_all_against(ranking: Ranking, baseline: str, layout: Layout) -> Iterator[Markup]:
+def _describe_all_against(ranking: SystemRanking, baseline: str, layout: Layout) -> Iterator[Markup]:
     """Write how each system compares with the baseline, the one that is better on most metrics first."""
     scores = {}
     for system in ranking.names:
@@ -158,45 +166,33 @@ def _describe_all_against(ranking: Ranking, baseline: str, layout: Layout) -> It
     yield from (_describe_pair(ranking, system, baseline, layout) for system in order[:MOST_SYSTEMS])
     n_more = len(order) - MOST_SYSTEMS
     if n_more > 0:
-        yield join(
-            [
-                f"{counted(n_more, 'more system')} {'is' if n_more == 1 else 'are'} compared with ",
-                name(baseline),
-                " below.",
-            ]
-        )
+        verb = "is" if n_more == 1 else "are"
+        yield join([f"{counted(n_more, 'more system')} {verb} compared with ", name(baseline), " below."])
 
 
-def _describe_best_of_all(ranking: Ranking, layout: Layout) -> Iterator[Markup]:
+def _describe_best_of_all(ranking: SystemRanking, layout: Layout) -> Iterator[Markup]:
     """Write which system is better than each other one on the most metrics, and where its lead is largest."""
     leads = {system: ranking.leads_over_all(system) for system in ranking.names}
     best = max(ranking.names, key=lambda system: len(leads[system]))
-    n_all, n_others = len(ranking.measures), len(ranking.names) - 1
+    n_others = len(ranking.names) - 1
     if not leads[best]:
-        yield text(f"No system is better than each of the others on any of {n_all} metrics.")
+        yield text(f"No system is better than each of the others on any of {len(ranking.measures)} metrics.")
         return
-    number = f"all {n_all}" if len(leads[best]) == n_all else f"{len(leads[best])} of {n_all}"
+    number = _count_metrics(len(leads[best]), ranking)
     size = _describe_largest(leads[best], " by ", layout)
-    strong = element("strong", name(best))
-    words = f" is better than each of the other {n_others} systems on {number} metrics; over the next one, "
-    yield join([strong, words, size, "."])
+    words = f" is better than each of the other {n_others} systems on {number}; over the next one, "
+    yield join([_strong(best), words, size, "."])
 
 
-def _describe_leads(ranking: Ranking) -> Iterator[Markup]:
+def _describe_leads(ranking: SystemRanking) -> Iterator[Markup]:
     """Write for each system of which metrics it has the best value, and for how many its lead was detected."""
-    led: dict[str, list[Measure]] = {}
-    for measure in ranking.measures:
-        leader = ranking.leader(measure)
-        if leader is not None:
-            led.setdefault(leader, []).append(measure)
-    n_all = len(ranking.measures)
-    for system, measures in sorted(led.items(), key=lambda item: -len(item[1])):
-        of_all = f"all {n_all}" if len(measures) == n_all else f"{len(measures)} of {n_all}"
-        words = f" has the best value of {of_all} metrics ({listed(join_cutoffs(measures))})"
+    for system, measures in ranking.group_by_leader(ranking.measures).items():
+        of_all = _count_metrics(len(measures), ranking)
+        words = f" has the best value of {of_all} ({listed(join_cutoffs(measures))})"
         yield join([name(system), words, _count_detected(ranking, measures), "."])
 
 
-def _count_detected(ranking: Ranking, measures: Sequence[Measure]) -> str:
+def _count_detected(ranking: SystemRanking, measures: Sequence[Measure]) -> str:
     """Write how many leads of a system were detected; nothing where none was tested."""
     leads = [each for each in map(ranking.lead, measures) if each is not None and each.p is not None]
     if not leads:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from html import unescape
 
-from xmceval.report.forms.markup import Child, Markup, element, join
+from xmceval.report.forms.markup import Child, Markup, element, isolate, join, name
+from xmceval.report.sheet.model import Listing
+
+LONG_HEAD = 20  # characters of the head of a column, from which on it breaks anywhere
 
 
 @dataclass(frozen=True)
-class Section:
+class PageSection:
     """A section of a page: its anchor, its title and what it shows."""
 
     anchor: str
@@ -30,7 +32,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Column:
+class PageColumn:
     """A column of a table: its head, whether it is of numbers, and its attributes."""
 
     head: Child
@@ -55,7 +57,7 @@ class Column:
 
 def draw_table(
     caption: Child,
-    columns: Sequence[Column],
+    columns: Sequence[PageColumn],
     bodies: Iterable[Child],
     *,
     label: str,
@@ -63,11 +65,11 @@ def draw_table(
     **attributes: object,
 ) -> Markup:
     """Draw a table in a box that scrolls, as a keyboard can; `longest` is the length of the longest head of a row."""
-    head = element("thead", element("tr", [column.draw_head() for column in columns]))
+    heads = element("thead", element("tr", [column.draw_head() for column in columns]))
     table = element(
         "table",
         element("caption", caption) if caption else None,
-        head,
+        heads if any(column.head for column in columns) else None,
         *bodies,
         style=f"--head: {longest}ch",
         **attributes,
@@ -75,27 +77,42 @@ def draw_table(
     return element("div", table, class_="scroll", role="group", tabindex="0", aria_label=label)
 
 
-def draw_plain_table(
-    caption: Child, heads: Sequence[Child], rows: Iterable[Sequence[Child]], *, label: str, numeric: Iterable[int] = ()
-) -> Markup:
-    """Draw a table whose rows begin with their head; the columns in `numeric` are of numbers."""
-    numbers, lines = frozenset(numeric), list(rows)
-    columns = [Column(head, i in numbers) for i, head in enumerate(heads)]
-    drawn = [
-        element(
-            "tr",
-            element("th", row[0], scope="row") if row[0] else element("td"),
-            [column.draw_cell(cell) for column, cell in zip(columns[1:], row[1:], strict=True)],
-        )
-        for row in lines
+def draw_listing(listing: Listing, names: Sequence[str] = (), *, has_caption: bool = True) -> Markup:
+    """Draw a list: its table, whose rows begin with their head, below its title, and its lines."""
+    lines = draw_lines(write_sentence(line, names) for line in listing.lines)
+    if not listing.rows:
+        return join([draw_lines([write_sentence(listing.title, names)]), lines])
+    caption = write_title(listing.title, names) if has_caption else None
+    heads = listing.head or ("",) * len(listing.rows[0])
+    columns = [
+        PageColumn(name(head) if len(head) > LONG_HEAD else head, i in listing.numeric) for i, head in enumerate(heads)
     ]
-    longest = max((length(row[0]) for row in lines), default=0)
-    return draw_table(caption, columns, [element("tbody", drawn)], label=label, longest=longest)
+    rows = [_draw_row(row, columns, is_detected=i in listing.detected) for i, row in enumerate(listing.body)]
+    longest = max(len(row[0]) for row in listing.body)
+    return join([draw_table(caption, columns, [element("tbody", rows)], label=listing.title, longest=longest), lines])
 
 
-def length(child: Child) -> int:
-    """Return the length of what a reader sees of it."""
-    return len(unescape(re.sub("<[^>]*>", "", join(child))))
+def _draw_row(row: Sequence[str], columns: Sequence[PageColumn], *, is_detected: bool) -> Markup:
+    """Draw a row of a list; the first number of a difference that was detected is bold."""
+    head = element("th", name(row[0]), scope="row") if row[0] else element("td")
+    cells: list[Child] = [
+        cell if column.numeric or not cell else name(cell) for cell, column in zip(row, columns, strict=True)
+    ]
+    if is_detected:
+        cells[1] = element("b", cells[1], class_="best")
+    drawn = (column.draw_cell(cell) for column, cell in zip(columns[1:], cells[1:], strict=True))
+    return element("tr", head, drawn)
+
+
+def write_title(line: str, names: Sequence[str]) -> Markup:
+    """Write a line of the sheet with a capital, unless it begins with a name."""
+    begins_with_name = any(re.match(rf"{re.escape(each)}(?!\w)", line) for each in names)
+    return isolate(line if begins_with_name else line[:1].upper() + line[1:], names)
+
+
+def write_sentence(line: str, names: Sequence[str]) -> Markup:
+    """Write a line of the sheet as a sentence: with a capital, unless it begins with a name, and with a full stop."""
+    return join([write_title(line, names), "."])
 
 
 def draw_facts(facts: Iterable[tuple[Child, Child]], class_: str | None = None) -> Markup:

@@ -11,7 +11,7 @@ from xmceval.report.result import Result
 from xmceval.scoring.estimates import Estimate
 
 
-class Ranking:
+class SystemRanking:
     """The systems of a page with their values; one that was trained several times has the means of its runs.
 
     Parameters
@@ -42,13 +42,9 @@ class Ranking:
         measures = (figure.measure for figure in self.results[0].figures)
         return [each for each in measures if all(each.name in own for own in self._estimates.values())]
 
-    def estimate(self, system: str, measure: Measure) -> Estimate:
-        """Return the value of a system."""
-        return self._estimates[system][measure.name]
-
     def value(self, system: str, measure: Measure) -> float:
-        """Return the value of a system as a number."""
-        return self.estimate(system, measure).value
+        """Return the value of a system."""
+        return self._estimates[system][measure.name].value
 
     def order(self, measure: Measure) -> list[str]:
         """Return the systems, best first; equal ones in their own order."""
@@ -59,6 +55,15 @@ class Ranking:
         """Return the system with the best value; None where several have it."""
         best, second, *_ = self.order(measure)
         return None if self.value(best, measure) == self.value(second, measure) else best
+
+    def group_by_leader(self, measures: Sequence[Measure]) -> dict[str, list[Measure]]:
+        """Return the metrics on which each system has the best value, the system with the most of them first."""
+        led: dict[str, list[Measure]] = {}
+        for measure in measures:
+            leader = self.leader(measure)
+            if leader is not None:
+                led.setdefault(leader, []).append(measure)
+        return dict(sorted(led.items(), key=lambda item: -len(item[1])))
 
     def difference(self, measure: Measure, system: str, other: str) -> Difference | None:
         """Return the difference between two systems, whichever of them is the baseline."""

@@ -2,72 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from xmceval.errors import listed
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms.layout import Layout
-from xmceval.report.forms.markup import Child, Markup, element, isolate, join, name
-from xmceval.report.page.pageparts import Column, Section, draw_lines, draw_table
-from xmceval.report.result import Result
-from xmceval.report.sheet.model import BEST, SECOND, Cell, Row, Sheet, split_columns
-from xmceval.report.sheet.systemtable import Line, describe_cautions
-from xmceval.scoring.summary import Figure
+from xmceval.report.forms.markup import Child, Markup, element, join, name
+from xmceval.report.page.pagecontent import PageContent
+from xmceval.report.page.pageparts import PageColumn, PageSection, draw_lines, draw_table, write_sentence
+from xmceval.report.sheet.model import BEST, EMPTY, SECOND, Cell, Row, split_columns
+from xmceval.report.sheet.scoresheet import explain_bins
+from xmceval.report.sheet.systemtable import SystemLine, describe_cautions
 
 WIDEST = 6  # columns of values that fit on A4
 FEWEST_TO_FILTER = 2  # metrics
 
-EMPTY = Cell("")
 
-
-def show_results(results: Sequence[Result], sheet: Sheet) -> Section:
+def show_results(content: PageContent) -> PageSection:
     """Show all values: one line per system, or of one system one line per metric."""
-    table = Table(results, sheet)
-    heads = list(dict.fromkeys(figure.measure.head for figure in results[0].figures))
+    heads = list(dict.fromkeys(figure.measure.head for figure in content.results[0].figures))
     controls = _draw_filter(heads) if len(heads) >= FEWEST_TO_FILTER else None
-    rows = sheet.sections[0].rows
-    blocks = [
-        table.draw_block(columns, rows, caption=table.describe() if i == 0 else None)
-        for i, columns in enumerate(table.blocks())
-    ]
-    names = [result.name for result in results]
-    cautions = describe_cautions([Line.of(result) for result in results]) if sheet.layout.intervals else ()
-    warned = [element("p", _make_sentence(line, names), class_="caution") for line in cautions]
-    notes = draw_lines(_make_sentence(line, names) for line in sheet.notes)
-    return Section("results", "Results", join([controls, blocks, warned, notes]))
+    systems = [SystemLine.of(result) for result in content.results]
+    cautions = describe_cautions(systems) if content.layout.intervals else ()
+    warned = [element("p", write_sentence(line, content.names), class_="caution") for line in cautions]
+    notes = draw_lines(write_sentence(line, content.names) for line in content.sheet.notes)
+    tables = _draw_blocks(content, _draw_results, "of each column")
+    return PageSection("results", "Results", join([controls, tables, warned, notes]))
 
 
-def _make_sentence(line: str, names: Sequence[str]) -> Child:
-    return isolate(f"{line[0].upper()}{line[1:]}.", names)
-
-
-def show_bins(results: Sequence[Result], sheet: Sheet) -> Section | None:
+def show_bins(content: PageContent) -> PageSection | None:
     """Show the values within bins of labels: for each bin one line per system."""
-    sections = [each for each in sheet.sections if each.name]
-    if not sections:
+    bins = content.sheet.sections[1:]
+    if not bins:
         return None
-    table = Table(results, sheet)
     lines: list[Child] = [
-        [element("b", each.name), each.title.removeprefix(each.name), "."] for each in sections if each.title
+        [element("b", each.name), each.title.removeprefix(each.name), "."] for each in bins if each.title
     ]
-    figures = [figure for result in results for part in result.slices for figure in part.figures]
-    lines += [*_explain_kinds(figures)]
-    bodies = [(each.name, each.rows) for each in sections]
-    blocks = [
-        table.draw_bins(columns, bodies, caption=table.describe(bins=True) if i == 0 else None)
-        for i, columns in enumerate(table.blocks())
-    ]
-    return Section("bins", "By label frequency", join([draw_lines(lines), *blocks]))
-
-
-def _explain_kinds(figures: Iterable[Figure]) -> Iterator[str]:
-    """Explain which values of bins add up to the values above them, and which do not."""
-    kinds: dict[str, dict[str, None]] = {}
-    for figure in figures:
-        kinds.setdefault(figure.kind_in_bin, {})[figure.measure.head] = None
-    words = {"share": "Shares that add up to the total", "average": "Averages within the bin"}
-    yield from (f"{words[kind]}: {listed(heads)}." for kind, heads in kinds.items())
+    lines += (write_sentence(line, content.names) for line in explain_bins(content.results))
+    tables = _draw_blocks(content, _draw_bins, "in each bin")
+    return PageSection("bins", "By label frequency", join([draw_lines(lines), tables]))
 
 
 def _draw_filter(heads: Sequence[str]) -> Markup:
@@ -78,98 +51,92 @@ def _draw_filter(heads: Sequence[str]) -> Markup:
     return element("fieldset", element("legend", "Show"), boxes, class_="controls", hidden=True)
 
 
-def describe_units(measures: Sequence[Measure], layout: Layout) -> str:
-    """Describe what the numbers of a table are."""
+def _draw_blocks(
+    content: PageContent, draw_block: Callable[[PageContent, Sequence[str], Child], Markup], best_of: str
+) -> list[Markup]:
+    """Draw the columns in blocks that fit on paper, the first with a caption; those of one metric stay together."""
+    columns = content.sheet.columns
+    blocks = split_columns(columns, [1] * len(columns), WIDEST, content.sheet.groups)
+    return [draw_block(content, names, None if i else _describe(content, best_of)) for i, names in enumerate(blocks)]
+
+
+def _describe(content: PageContent, best_of: str) -> Child:
+    """Describe what the numbers are, and how the best ones are marked."""
+    cells = [cell for row in content.sheet.rows for cell in row.cells.values()]
+    units = [_describe_units(content.measures, content.layout)]
+    units += [", ".join(_explain_intervals([cell.interval for cell in cells]))]
+    words: list[Child] = ["; ".join(filter(None, units)), ". " if any(units) else ""]
+    emphases = {cell.emphasis for cell in cells}
+    if BEST in emphases:
+        second = [" and the ", element("span", "second best", class_=SECOND)] if SECOND in emphases else []
+        verb = "are" if second else "is"
+        words += ["The ", element("b", "best", class_=BEST), " value", *second, f" {best_of} {verb} marked."]
+    return words
+
+
+def _describe_units(measures: Sequence[Measure], layout: Layout) -> str:
     shares = [each for each in measures if each.metric.unit == "share"]
     if not shares or not layout.percent:
         return ""
     return "Percent" if len(shares) == len(measures) else "Shares in percent"
 
 
-class Table:
-    """The tables of a sheet: of several systems columns are metrics, of one system rows are.
+def _draw_results(content: PageContent, names: Sequence[str], caption: Child) -> Markup:
+    """Draw the rows of all labels, which can be sorted; a row of ceilings follows them."""
+    rows = content.sheet.sections[0].rows_with(names)
+    values = [row for row in rows if row.ceiling_of is None]
+    ceilings = [row for row in rows if content.are_systems and row.ceiling_of == ""]
+    columns = _make_columns(content, names, [*values, *ceilings])
+    foot = element("tfoot", [_draw_row(content, row, columns) for row in ceilings]) if ceilings else None
+    return draw_table(
+        caption,
+        columns,
+        [element("tbody", [_draw_row(content, row, columns) for row in values]), foot],
+        label=f"Results, {names[0]} to {names[-1]}" if content.are_systems and len(names) > 1 else "All results",
+        longest=max((len(row.head) for row in values), default=0),
+        class_="sortable",
+        data_group="results",
+    )
 
-    Parameters
-    ----------
-    results : sequence of Result
-    sheet : Sheet
-    """
 
-    def __init__(self, results: Sequence[Result], sheet: Sheet) -> None:
-        self.sheet = sheet
-        self.are_systems = len(results) > 1
-        self.measures = list(dict.fromkeys(figure.measure for result in results for figure in result.figures))
-        self._metrics = {each.name: each.head for each in self.measures} if self.are_systems else {}
-
-    def blocks(self) -> Iterator[tuple[str, ...]]:
-        """Yield the columns of each block that fits on paper; those of one metric stay together."""
-        columns = self.sheet.columns
-        return split_columns(columns, [1] * len(columns), WIDEST, self.sheet.groups)
-
-    def describe(self, *, bins: bool = False) -> Child:
-        """Describe what the numbers are, and how the best ones are marked."""
-        cells = [cell for each in self.sheet.sections for row in each.rows for cell in row.cells.values()]
-        units = [describe_units(self.measures, self.sheet.layout)]
-        units += [", ".join(_explain_intervals([cell.interval for cell in cells]))]
-        words: list[Child] = ["; ".join(filter(None, units)), ". " if any(units) else ""]
-        emphases = {cell.emphasis for cell in cells}
-        if BEST in emphases:
-            of = "in each bin" if bins else "of each column"
-            second = [" and the ", element("span", "second best", class_=SECOND)] if SECOND in emphases else []
-            verb = "are" if second else "is"
-            words += ["The ", element("b", "best", class_=BEST), " value", *second, f" {of} {verb} marked."]
-        return words
-
-    def draw_block(self, names: Sequence[str], rows: Sequence[Row], caption: Child) -> Markup:
-        """Draw rows that can be sorted; a row of ceilings follows them."""
-        values = [row for row in rows if row.ceiling_of is None and _has_any(row, names)]
-        ceilings = [row for row in rows if self.are_systems and row.ceiling_of == "" and _has_any(row, names)]
-        columns = self._columns(names, [*values, *ceilings])
-        foot = element("tfoot", [self._row(row, columns) for row in ceilings]) if ceilings else None
-        return draw_table(
-            caption,
-            columns,
-            [element("tbody", [self._row(row, columns) for row in values]), foot],
-            label=f"Results, {names[0]} to {names[-1]}" if self.are_systems and len(names) > 1 else "All results",
-            longest=max((len(row.head) for row in values), default=0),
-            class_="sortable",
-            data_group="results",
+def _draw_bins(content: PageContent, names: Sequence[str], caption: Child) -> Markup:
+    """Draw the rows of each bin below its name."""
+    bins = {each.name: each.rows_with(names) for each in content.sheet.sections[1:]}
+    rows = [row for own in bins.values() for row in own]
+    columns = _make_columns(content, names, rows)
+    groups = [
+        element(
+            "tbody",
+            element("tr", element("th", bin_name, scope="rowgroup", colspan=len(columns))),
+            [_draw_row(content, row, columns) for row in own],
+            class_="group",
         )
+        for bin_name, own in bins.items()
+    ]
+    label = f"Values by label frequency, {names[0]} to {names[-1]}"
+    return draw_table(caption, columns, groups, label=label, longest=max(len(row.head) for row in rows))
 
-    def draw_bins(self, names: Sequence[str], bodies: Sequence[tuple[str, Sequence[Row]]], caption: Child) -> Markup:
-        """Draw the rows of each bin below its name."""
-        rows = [row for _, own in bodies for row in own if _has_any(row, names)]
-        columns = self._columns(names, rows)
-        groups = [
-            element(
-                "tbody",
-                element("tr", element("th", title, scope="rowgroup", colspan=len(columns))),
-                [self._row(row, columns) for row in own if _has_any(row, names)],
-                class_="group",
-            )
-            for title, own in bodies
-        ]
-        label = f"Values by label frequency, {names[0]} to {names[-1]}"
-        return draw_table(caption, columns, groups, label=label, longest=max(len(row.head) for row in rows))
 
-    def _columns(self, names: Sequence[str], rows: Sequence[Row]) -> list[_Values]:
-        first = _Values("System" if self.are_systems else "Metric", numeric=False)
-        return [first, *(_Values.of(each, rows, self._metrics.get(each, "")) for each in names)]
+def _make_columns(content: PageContent, names: Sequence[str], rows: Sequence[Row]) -> list[ValueColumn]:
+    """Make the columns: of several systems they are metrics, which a filter can hide; of one system rows are."""
+    metrics = {each.name: each.head for each in content.measures} if content.are_systems else {}
+    first = ValueColumn("System" if content.are_systems else "Metric", numeric=False)
+    return [first, *(ValueColumn.of(each, rows, metrics.get(each, "")) for each in names)]
 
-    def _row(self, row: Row, columns: Sequence[_Values]) -> Markup:
-        head = element("th", name(row.head) if self.are_systems else row.head, scope="row")
-        return element(
-            "tr",
-            head,
-            [column.draw_value(row.cells.get(column.name, EMPTY)) for column in columns[1:]],
-            data_key=row.head,
-            data_metric=None if self.are_systems else row.ceiling_of or row.head,
-            class_=None if row.ceiling_of is None else "ceiling",
-        )
+
+def _draw_row(content: PageContent, row: Row, columns: Sequence[ValueColumn]) -> Markup:
+    return element(
+        "tr",
+        element("th", name(row.head) if content.are_systems else row.head, scope="row"),
+        [column.draw_value(row.cells.get(column.name, EMPTY)) for column in columns[1:]],
+        data_key=row.head,
+        data_metric=None if content.are_systems else row.ceiling_of or row.head,
+        class_=None if row.ceiling_of is None else "ceiling",
+    )
 
 
 @dataclass(frozen=True)
-class _Values(Column):
+class ValueColumn(PageColumn):
     """A column of values, with the widths of their intervals and letters where these differ, so that points line up."""
 
     name: str = ""
@@ -177,7 +144,8 @@ class _Values(Column):
     letters: int = 0
 
     @classmethod
-    def of(cls, name: str, rows: Sequence[Row], metric: str) -> _Values:
+    def of(cls, name: str, rows: Sequence[Row], metric: str) -> ValueColumn:
+        """Make the column of the cells of this name."""
         cells = [row.cells[name] for row in rows if name in row.cells]
         widths = [{len(cell.interval) for cell in cells}, {len(cell.marks) for cell in cells}]
         intervals, letters = (max(each) if len(each) > 1 else 0 for each in widths)
@@ -209,7 +177,3 @@ def _explain_intervals(intervals: Sequence[str]) -> Iterator[str]:
         yield "± is half the 95% interval"
     if any(".." in each for each in intervals):
         yield "a..b is the 95% interval"
-
-
-def _has_any(row: Row, columns: Sequence[str]) -> bool:
-    return any(each in row.cells for each in columns)

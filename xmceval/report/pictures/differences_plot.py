@@ -11,6 +11,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Difference
 from xmceval.report.pictures.plottedvalues import Subject, choose, comparison_of, deepest, scale
 from xmceval.report.pictures.style import COLORS, INK, MARGIN, RULES, Legend, Plan, fit, measure, shorten
+from xmceval.report.sheet.model import MINUS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +22,6 @@ LONGEST_LABEL = 28  # characters, in a column of a paper
 MOST_WIDTH = 0.55  # of the picture, for the names of its lines
 MOST = 40  # differences, above which only the largest cutoff of each metric is shown
 TOO_MANY = 500  # for a picture
-MINUS = "\N{MINUS SIGN}"
 ADJUSTED = {"holm": ", adjusted by Holm", "tukey": ", adjusted by Tukey", "none": ""}
 SHOWS = "differences between systems"
 

@@ -14,7 +14,7 @@ from xmceval.report.sheet.differences import list_differences
 from xmceval.report.sheet.model import ASCII_MARKS, Listing, Sheet, transpose
 from xmceval.report.sheet.overlaplists import list_examples, list_overlap
 from xmceval.report.sheet.scoresheet import build_systems_sheet
-from xmceval.report.sheet.systemtable import Line, Signs, join_letters, name_letters
+from xmceval.report.sheet.systemtable import Signs, SystemLine, join_letters, name_letters
 from xmceval.report.sheet.verdicts import describe_level, find_beaten, has_many_pairs, summarise, write_verdicts
 from xmceval.scoring.comparing.testoptions import BETTER, WORSE
 from xmceval.scoring.estimates import Estimate
@@ -30,7 +30,7 @@ def build_comparison_sheet(comparison: Comparison, layout: Layout = DEFAULT) -> 
     sheet = build_systems_sheet(comparison.results, lines, layout, signs)
     sheet = transpose(sheet) if layout.transpose else sheet
     listings = (
-        *(listing for each in comparison.runs for listing in _list_runs(each, layout)),
+        *list_runs(comparison.runs, layout),
         *list_differences(comparison, layout),
         *(list_overlap(each, layout) for each in comparison.overlaps),
         *list_examples(comparison.examples, layout),
@@ -45,7 +45,7 @@ def build_comparison_sheet(comparison: Comparison, layout: Layout = DEFAULT) -> 
     )
 
 
-def _mark_beaten(comparison: Comparison, lines: Sequence[Line]) -> Signs:
+def _mark_beaten(comparison: Comparison, lines: Sequence[SystemLine]) -> Signs:
     """Mark values by the letters of the systems that they are significantly better than."""
     letters, beaten = name_letters([line.name for line in lines if line.is_ranked]), find_beaten(comparison)
     marks = {key: join_letters([letters[name] for name in names]) for key, names in beaten.items()}
@@ -68,29 +68,33 @@ def _mark_against(comparison: Comparison, layout: Layout) -> Signs:
     return Signs(marks, notes=(*explained, f"only differences from {against} were tested"))
 
 
-def _lines(comparison: Comparison) -> Iterator[Line]:
+def _lines(comparison: Comparison) -> Iterator[SystemLine]:
     """Yield the lines of the table: systems, and after the mean of several runs each of them."""
     runs = {name: each for each in comparison.runs for name in each.results}
     for result in comparison.results:
         of_system = runs.get(result.name)
         if of_system is None:
-            yield Line.of(result)
+            yield SystemLine.of(result)
             continue
         if result.name == of_system.results[0]:
             yield _average(of_system, result)
-        yield replace(Line.of(result), is_ranked=False)
+        yield replace(SystemLine.of(result), is_ranked=False)
 
 
-def _average(runs: RunsOf, first: Result) -> Line:
+def _average(runs: RunsOf, first: Result) -> SystemLine:
     """Make the line of the mean of several runs, over all labels and within the bins of the first run."""
     figures = [(each.bin, Figure(each.measure, Estimate(each.mean))) for each in (*runs.spreads, *runs.spreads_in_bins)]
     by_bin = {name: tuple(own for bin_name, own in figures if bin_name == name) for name, _ in figures}
     slices = tuple(Slice(part.bin, by_bin[part.bin.name]) for part in first.slices)
-    return Line(runs.name, by_bin[""], slices, shown=f"{runs.name}, mean of {counted(len(runs.results), 'run')}")
+    return SystemLine(runs.name, by_bin[""], slices, shown=f"{runs.name}, mean of {counted(len(runs.results), 'run')}")
+
+
+def list_runs(systems: Sequence[RunsOf], layout: Layout) -> Iterator[Listing]:
+    """List the mean and the spread of each system over its runs: of all labels, then of each bin."""
+    return (listing for runs in systems for listing in _list_runs(runs, layout))
 
 
 def _list_runs(runs: RunsOf, layout: Layout) -> Iterator[Listing]:
-    """List the mean and the spread of a system over its runs: of all labels, then of each bin."""
     head = ("", "mean", "sd", "lowest", "highest")
     for bin_name, spreads in groupby((*runs.spreads, *runs.spreads_in_bins), lambda each: each.bin):
         rows = (

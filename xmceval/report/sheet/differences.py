@@ -8,23 +8,19 @@ from itertools import groupby
 from xmceval.errors import counted
 from xmceval.report.comparison import Comparison, Difference
 from xmceval.report.forms.layout import Layout
-from xmceval.report.sheet.model import Listing
+from xmceval.report.sheet.model import MINUS, Listing
 from xmceval.report.sheet.systemtable import name_letters
 from xmceval.report.sheet.verdicts import ADJUSTED, describe_level, format_p, has_many_pairs
 from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS
 
-MINUS, DETECTED = "\N{MINUS SIGN}", "*"
+DETECTED = "*"
 
 
 def list_differences(comparison: Comparison, layout: Layout) -> Iterator[Listing]:
     """List the differences: by pair; of many pairs by metric, and with no common baseline as matrices."""
     if not has_many_pairs(comparison):
-        for system, baseline in comparison.pairs:
-            own = [each for each in comparison.differences if (each.system, each.baseline) == (system, baseline)]
-            for _, group in groupby(own, lambda each: each.bin):
-                differences = list(group)
-                heads = [each.measure.name for each in differences]
-                yield _list_lines(comparison, f"{system} {MINUS} {baseline}", heads, differences, layout)
+        for pair in comparison.pairs:
+            yield from list_pair(comparison, pair, layout)
         return
     by_measure: dict[tuple[str, str], list[Difference]] = {}
     for each in comparison.differences:
@@ -33,8 +29,19 @@ def list_differences(comparison: Comparison, layout: Layout) -> Iterator[Listing
         if comparison.testing.against is None:
             yield _list_matrix(comparison, differences, layout)
         else:
-            pair = f"{name} · system {MINUS} {comparison.testing.against}"
-            yield _list_lines(comparison, pair, [_other(each, comparison) for each in differences], differences, layout)
+            about = f"{name} · system {MINUS} {comparison.testing.against}"
+            yield _list_lines(
+                comparison, about, [_other(each, comparison) for each in differences], differences, layout
+            )
+
+
+def list_pair(comparison: Comparison, pair: tuple[str, str], layout: Layout) -> Iterator[Listing]:
+    """List the differences of a system from its baseline: over all labels, then within each bin."""
+    own = [each for each in comparison.differences if (each.system, each.baseline) == pair]
+    for _, group in groupby(own, lambda each: each.bin):
+        differences = list(group)
+        heads = [each.measure.name for each in differences]
+        yield _list_lines(comparison, f" {MINUS} ".join(pair), heads, differences, layout)
 
 
 def _other(difference: Difference, comparison: Comparison) -> str:
@@ -61,10 +68,12 @@ def _list_lines(
         if each.detectable
     ]
     lines = [f"detected with 80% power: {', '.join(sizes)} or more"] if sizes else []
-    return Listing(title, (head, *rows), numeric, (*lines, *describe_cautions(differences)), has_head=True)
+    lines += _describe_cautions(differences)
+    detected = frozenset(i for i, each in enumerate(differences) if each.is_detected)
+    return Listing(title, (head, *rows), numeric, tuple(lines), has_head=True, detected=detected)
 
 
-def describe_cautions(differences: Sequence[Difference]) -> Iterator[str]:
+def _describe_cautions(differences: Sequence[Difference]) -> Iterator[str]:
     """Describe why intervals may be off."""
     if any(each.caution == FEW_ROWS for each in differences):
         yield f"caution: the intervals are from fewer than {FEWEST_ROWS} instances"

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TypeVar
 
 from xmceval.report.forms.layout import DEFAULT, Layout
 
-Column = TypeVar("Column")
+T = TypeVar("T")
 
+MINUS = "\N{MINUS SIGN}"
 BEST, SECOND = "best", "second"
 UP, DOWN = "\N{BLACK UP-POINTING TRIANGLE}", "\N{BLACK DOWN-POINTING TRIANGLE}"
 SUSPECT = "!"  # marks published rows with suspect values
@@ -39,6 +40,9 @@ class Cell:
     marks: str = ""
 
 
+EMPTY = Cell("")
+
+
 @dataclass(frozen=True)
 class Row:
     """A metric or a system, and its cells by column; or its ceiling, which may be that of all systems: of ``""``."""
@@ -56,16 +60,49 @@ class Section:
     rows: tuple[Row, ...]
     name: str = ""
 
+    def rows_with(self, columns: Collection[str]) -> list[Row]:
+        """Return the rows that have a value in any of these columns."""
+        return [row for row in self.rows if not row.cells.keys().isdisjoint(columns)]
+
+    def columns_with_values(self, columns: Sequence[str]) -> list[str]:
+        """Return those of these columns in which any row has a value."""
+        return [name for name in columns if self.rows_with([name])]
+
 
 @dataclass(frozen=True)
 class Listing:
-    """A list below the table: a title, and rows of cells; those of the columns in `numeric` are numbers."""
+    """A list below the table: a title, and rows of cells.
+
+    Attributes
+    ----------
+    title : str
+    rows : tuple of tuple of str
+    numeric : frozenset of int
+        The columns of numbers.
+    lines : tuple of str
+        Below the rows.
+    has_head : bool
+        Whether the first row names the columns.
+    detected : frozenset of int
+        The rows of the body with a difference that was detected, which a page shows in bold.
+    """
 
     title: str
     rows: tuple[tuple[str, ...], ...]
     numeric: frozenset[int] = frozenset({1})
-    lines: tuple[str, ...] = ()  # below the rows
-    has_head: bool = False  # whether the first row names the columns
+    lines: tuple[str, ...] = ()
+    has_head: bool = False
+    detected: frozenset[int] = frozenset()
+
+    @property
+    def head(self) -> tuple[str, ...]:
+        """The names of the columns; empty where they have none."""
+        return self.rows[0] if self.has_head else ()
+
+    @property
+    def body(self) -> tuple[tuple[str, ...], ...]:
+        """The rows below the head."""
+        return self.rows[1:] if self.has_head else self.rows
 
 
 @dataclass(frozen=True)
@@ -104,10 +141,19 @@ class Sheet:
     notes: tuple[str, ...] = ()
     groups: tuple[int, ...] = ()
 
+    @property
+    def rows(self) -> list[Row]:
+        """The rows of all sections."""
+        return [row for section in self.sections for row in section.rows]
+
+    def cells_of(self, column: str) -> list[Cell]:
+        """Return the cells of a column."""
+        return [row.cells[column] for row in self.rows if column in row.cells]
+
 
 def transpose(sheet: Sheet) -> Sheet:
     """Return a sheet with the rows of its table as columns."""
-    heads = tuple(dict.fromkeys(row.head for section in sheet.sections for row in section.rows))
+    heads = tuple(dict.fromkeys(row.head for row in sheet.rows))
     sections = tuple(_transpose_section(section, sheet.columns) for section in sheet.sections)
     return replace(sheet, columns=heads, sections=sections, groups=())
 
@@ -118,8 +164,8 @@ def _transpose_section(section: Section, columns: Sequence[str]) -> Section:
 
 
 def split_columns(
-    columns: Sequence[Column], widths: Sequence[int], available: int, groups: Sequence[int] = ()
-) -> Iterator[tuple[Column, ...]]:
+    columns: Sequence[T], widths: Sequence[int], available: int, groups: Sequence[int] = ()
+) -> Iterator[tuple[T, ...]]:
     """Yield the columns of each block of a table that is too wide; groups stay together where they fit.
 
     Parameters
@@ -133,7 +179,7 @@ def split_columns(
         How many consecutive columns belong together; empty: each is alone.
     """
     rest = iter(zip(columns, widths, strict=True))
-    block: list[Column] = []
+    block: list[T] = []
     used = 0
     for size in groups or [1] * len(columns):
         group = list(islice(rest, size))

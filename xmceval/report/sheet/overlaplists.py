@@ -8,11 +8,11 @@ from dataclasses import asdict
 from itertools import groupby
 
 from xmceval.report.forms.layout import Layout
-from xmceval.report.sheet.model import Listing
+from xmceval.report.sheet.model import MINUS, Listing
 from xmceval.scoring.comparing.examples import LOSS, Example
 from xmceval.scoring.comparing.overlap import PERSISTENCE, Overlap
 
-MINUS, HIT = "\N{MINUS SIGN}", "*"
+HIT = "*"
 MOST_LABELS = 20  # of a list, that a table shows
 LONGEST_TEXT = 100  # that a table shows
 
@@ -29,8 +29,8 @@ def list_overlap(overlap: Overlap, layout: Layout) -> Listing:
     return Listing(title, (head, *rows), frozenset(range(1, len(head))), (line,), has_head=True)
 
 
-def list_examples(examples: Sequence[Example], layout: Layout) -> Iterator[Listing]:
-    """List the examples of each pair: losses, then wins."""
+def list_examples(examples: Sequence[Example], layout: Layout, longest: int | None = LONGEST_TEXT) -> Iterator[Listing]:
+    """List the examples of each pair: losses, then wins; texts are cut to `longest` characters, or shown whole."""
     for (system, baseline, kind), group in groupby(examples, lambda each: (each.system, each.baseline, each.kind)):
         own = list(group)
         does = "loses" if kind == LOSS else "wins"
@@ -38,28 +38,28 @@ def list_examples(examples: Sequence[Example], layout: Layout) -> Iterator[Listi
             f"{system} {MINUS} {baseline} · rows that {system} {does} most on {own[0].measure.name}, counted from 0 · "
             f"{HIT} marks hits"
         )
-        yield Listing(title, tuple(row for each in own for row in _example_rows(each, layout)), frozenset())
+        yield Listing(title, tuple(row for each in own for row in _example_rows(each, layout, longest)), frozenset())
 
 
-def _example_rows(example: Example, layout: Layout) -> Iterator[tuple[str, str, str]]:
+def _example_rows(example: Example, layout: Layout, longest: int | None) -> Iterator[tuple[str, str, str]]:
     """Write an example as lines of a table: its values, its text, its true labels and both lists."""
     value, other = (layout.format(example.measure, each) for each in (example.value, example.baseline_value))
     yield f"row {example.row}", example.measure.name, f"{value} against {other}"
     if example.text is not None:
-        yield "", "text", textwrap.shorten(example.text, LONGEST_TEXT, placeholder=" ...")
+        yield (
+            "",
+            "text",
+            example.text if longest is None else textwrap.shorten(example.text, longest, placeholder=" ..."),
+        )
     yield "", "true", _join([_called(example, label) for label in example.true])
     for name, labels in ((example.system, example.ranked), (example.baseline, example.baseline_ranked)):
         yield "", name, _join([f"{HIT * (label in example.true)}{_called(example, label)}" for label in labels])
 
 
 def _join(labels: Sequence[str]) -> str:
-    return ", ".join(cut_off(labels)) or "none"
-
-
-def cut_off(labels: Sequence[str]) -> list[str]:
-    """Return the labels of a list that a table shows, and how many more there are."""
+    """Join the labels of a list that a table shows, and how many more there are."""
     n_more = len(labels) - MOST_LABELS
-    return [*labels[:MOST_LABELS], *([f"and {n_more} more"] if n_more > 0 else [])]
+    return ", ".join([*labels[:MOST_LABELS], *([f"and {n_more} more"] if n_more > 0 else [])]) or "none"
 
 
 def _called(example: Example, label: int) -> str:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from xmceval.errors import counted, listed
 from xmceval.labels.catalogue import Published
+from xmceval.labels.propensity import Propensities
 from xmceval.labels.standings import Standings
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.result import Result
+from xmceval.report.sheet.bounds import describe_ties
 from xmceval.report.sheet.model import SUSPECT, Cell, Listing, Row, Section, Sheet, transpose
 from xmceval.report.sheet.systemtable import (
     CEILING,
-    Line,
     Signs,
+    SystemLine,
     describe_cautions,
     explain_table,
     format_interval,
@@ -36,7 +38,7 @@ def build_sheet(results: Sequence[Result], layout: Layout = DEFAULT) -> Sheet:
     if len(results) == 1:
         sheet = _build_single(results[0], layout)
     else:
-        sheet = build_systems_sheet(results, [Line.of(result) for result in results], layout)
+        sheet = build_systems_sheet(results, [SystemLine.of(result) for result in results], layout)
     return transpose(sheet) if layout.transpose else sheet
 
 
@@ -49,24 +51,24 @@ def _build_single(result: Result, layout: Layout) -> Sheet:
         columns=tuple(dict.fromkeys(column for section in sections for row in section.rows for column in row.cells)),
         sections=sections,
         below=(
-            *_describe_intervals([Line.of(result)], layout),
+            *_describe_intervals([SystemLine.of(result)], layout),
             *_describe_scoring([result]),
             *_describe_system(result, layout),
         ),
-        listings=tuple(_list_all_standings([result], layout)),
+        listings=tuple(list_standings([result], layout)),
         layout=layout,
     )
 
 
 def build_systems_sheet(
-    results: Sequence[Result], lines: Sequence[Line], layout: Layout, signs: Signs = NO_SIGNS
+    results: Sequence[Result], lines: Sequence[SystemLine], layout: Layout, signs: Signs = NO_SIGNS
 ) -> Sheet:
     """Build the sheet of several systems: one line per system, one column per metric and cutoff.
 
     Parameters
     ----------
     results : sequence of Result
-    lines : sequence of Line
+    lines : sequence of SystemLine
         The lines of the table: the results, and means over runs.
     layout : Layout
     signs : Signs
@@ -86,7 +88,7 @@ def build_systems_sheet(
             *_describe_scoring(results),
             *(f"{each.name}: {line}" for each in results for line in _describe_system(each, layout)),
         ),
-        listings=tuple(_list_all_standings(results, layout)),
+        listings=tuple(list_standings(results, layout)),
         layout=layout,
         notes=tuple(explain_table(measures, signs)),
         groups=groups,
@@ -107,18 +109,16 @@ def _describe_input(results: Sequence[Result]) -> Iterator[str]:
         yield f"per instance: {'; '.join(dict.fromkeys(f'{text} of {listed(names)}' for text, names in systems))}"
 
 
-def _describe_intervals(lines: Sequence[Line], layout: Layout) -> Iterator[str]:
+def _describe_intervals(lines: Sequence[SystemLine], layout: Layout) -> Iterator[str]:
     """Say which intervals may be off, where they are shown."""
     yield from describe_cautions(lines) if layout.intervals else ()
 
 
 def _describe_scoring(results: Sequence[Result]) -> Iterator[str]:
     """Explain values of bins, and describe propensities and options, which systems mostly share."""
-    yield from _explain_bins(results)
-    lines = (
-        line for describe in (_describe_propensities, _describe_options) for each in results for line in describe(each)
-    )
-    yield from dict.fromkeys(lines)
+    yield from explain_bins(results)
+    yield from describe_propensities(results)
+    yield from dict.fromkeys(line for each in results for line in _describe_options(each))
 
 
 def _rows(figures: Iterable[Figure], layout: Layout) -> tuple[Row, ...]:
@@ -149,7 +149,7 @@ def _describe_bin(result: Result, part: Slice) -> str:
     return part.bin.describe(propensities.source if propensities is not None and propensities.from_truth else "")
 
 
-def _explain_bins(results: Sequence[Result]) -> Iterator[str]:
+def explain_bins(results: Sequence[Result]) -> Iterator[str]:
     """Explain which values of bins add up to the values above them, and which do not."""
     kinds: dict[str, list[str]] = {"share": [], "average": []}
     for figure in (figure for result in results for part in result.slices for figure in part.figures):
@@ -164,22 +164,24 @@ def _explain_bins(results: Sequence[Result]) -> Iterator[str]:
         yield f"values of bins: {'; '.join(texts)}"
 
 
-def _describe_propensities(result: Result) -> Iterator[str]:
-    propensities = result.propensities
-    if propensities is None:
-        return
+def describe_propensities(results: Sequence[Result]) -> list[str]:
+    """Describe the constants and the source of propensities, which systems mostly share."""
+    found = [each.propensities for each in results if each.propensities is not None]
+    return list(dict.fromkeys(map(_describe_propensities, found)))
+
+
+def _describe_propensities(propensities: Propensities) -> str:
     source = propensities.source
     if propensities.n is None:
-        yield f"inverse propensities from {source}"
-        return
+        return f"inverse propensities from {source}"
     warning = " itself: not comparable with published values" if propensities.from_truth else ""
-    yield f"propensities: A={propensities.a:g} B={propensities.b:g}, N={propensities.n:,} from {source}{warning}"
+    return f"propensities: A={propensities.a:g} B={propensities.b:g}, N={propensities.n:,} from {source}{warning}"
 
 
 def _describe_options(result: Result) -> Iterator[str]:
     """Describe the options that were not the default and are shown nowhere else."""
     texts = [
-        _describe_option(name, result.options[name])
+        describe_option(name, result.options[name])
         for name, spec in specs().items()
         if name in result.options and spec.shown not in ELSEWHERE
     ]
@@ -187,7 +189,8 @@ def _describe_options(result: Result) -> Iterator[str]:
         yield f"options: {' · '.join(texts)}"
 
 
-def _describe_option(name: str, value: Any) -> str:
+def describe_option(name: str, value: Any) -> str:
+    """Write an option with its value; a flag as its name."""
     if value is True:
         return name
     return f"{name}={','.join(map(str, value)) if isinstance(value, list) else value}"
@@ -195,56 +198,28 @@ def _describe_option(name: str, value: Any) -> str:
 
 def _describe_system(result: Result, layout: Layout) -> Iterator[str]:
     """Describe the ties of a system, and what a filter removed."""
-    ties = [*_count_ties(result)]
-    moves = ", ".join(_largest_moves(result, layout))
-    if moves:
-        ties.append(moves if ties else f"ties: {moves}")
-    if ties:
-        yield " · ".join(ties)
+    yield from describe_ties(result, layout)
     if result.filtered is not None:
         yield str(result.filtered)
 
 
-def _count_ties(result: Result) -> Iterator[str]:
-    """Count the instances with ties that matter."""
-    counts = result.counts
-    across = [(k, rows) for k, rows in counts.tied_rows.items() if rows]
-    if across:
-        (k, rows), *others = across
-        numbers = [f"{counted(rows, 'instance')} @{k}", *(f"{rows:,} @{k}" for k, rows in others)]
-        yield f"ties across a cutoff: {', '.join(numbers)}"
-    if counts.inside_ties:
-        yield f"ties inside the cutoffs only: {counts.inside_ties:,}"
-
-
-def _largest_moves(result: Result, layout: Layout) -> list[str]:
-    """Find for each cutoff the metric that ties could move furthest, with its bounds where they differ as printed."""
-    moves = {_column(figure): (0.0, "") for figure in result.figures}
-    for figure in result.figures:
-        bounds = figure.estimate.tie_low, figure.estimate.tie_high
-        if bounds[0] is None or bounds[1] is None:
-            continue
-        low, high = (layout.format(figure.measure, bound) for bound in bounds if bound is not None)
-        column, move = _column(figure), bounds[1] - bounds[0]
-        if low != high and move > moves[column][0]:
-            moves[column] = move, f"{figure.name} {low}..{high}"
-    return [text for _, text in moves.values() if text]
-
-
-def _list_all_standings(results: Sequence[Result], layout: Layout) -> Iterator[Listing]:
+def list_standings(
+    results: Sequence[Result], layout: Layout, metrics: Collection[str] | None = PUBLISHED_SHOWN
+) -> Iterator[Listing]:
+    """List ranks within published results: of these metrics, or of all with None or where there are none of them."""
     for result in results:
         if result.published is not None:
-            yield _list_standings(result.published, "" if len(results) == 1 else result.name, layout)
+            yield _list_standings(result.published, "" if len(results) == 1 else result.name, layout, metrics)
 
 
-def _list_standings(standings: Standings, system: str, layout: Layout) -> Listing:
-    """List ranks within published results, with the next higher and lower row."""
+def _list_standings(standings: Standings, system: str, layout: Layout, metrics: Collection[str] | None) -> Listing:
+    """List the ranks of one system, with the next higher and lower row."""
     about, name = f"{system}: " if system else "", standings.dataset
     if standings.not_ranked:
         return Listing(f"{about}not compared with published results for {name}: {standings.not_ranked}", ())
     if not standings.places:
         return Listing(f"{about}no published results for {name} to compare these values with", ())
-    places = [place for place in standings.places if place.metric in PUBLISHED_SHOWN] or standings.places
+    shown = [place for place in standings.places if metrics is None or place.metric in metrics]
     return Listing(
         f"{about}compared with published results for {name} ({SUSPECT} marks rows with suspect values)",
         tuple(
@@ -255,7 +230,7 @@ def _list_standings(standings: Standings, system: str, layout: Layout) -> Listin
                 _describe_neighbour("below", place.above, place.metric, layout),
                 _describe_neighbour("above", place.below, place.metric, layout),
             )
-            for place in places
+            for place in shown or standings.places
         ),
     )
 

@@ -41,7 +41,7 @@ class Signs:
 
 
 @dataclass(frozen=True)
-class Line:
+class SystemLine:
     """A system of a table, or one of its runs, which is not ranked."""
 
     name: str
@@ -51,7 +51,7 @@ class Line:
     shown: str = ""  # instead of the name
 
     @classmethod
-    def of(cls, result: Result) -> Line:
+    def of(cls, result: Result) -> SystemLine:
         """Take the line of a result."""
         return cls(result.name, result.figures, result.slices)
 
@@ -67,7 +67,7 @@ def name_letters(names: Collection[str]) -> dict[str, str]:
     return dict(zip(names, signs, strict=False))
 
 
-def make_columns(lines: Sequence[Line]) -> tuple[dict[str, Measure], tuple[int, ...]]:
+def make_columns(lines: Sequence[SystemLine]) -> tuple[dict[str, Measure], tuple[int, ...]]:
     """Return the measures of a table by name, and how many consecutive ones are of the same metric."""
     measures = {figure.name: figure.measure for line in lines for figure in line.figures}
     groups = groupby(measures.values(), lambda measure: measure.head)
@@ -75,13 +75,13 @@ def make_columns(lines: Sequence[Line]) -> tuple[dict[str, Measure], tuple[int, 
 
 
 def make_section(
-    lines: Sequence[Line], layout: Layout, signs: Signs, *, bin_name: str = "", title: str = ""
+    lines: Sequence[SystemLine], layout: Layout, signs: Signs, *, bin_name: str = "", title: str = ""
 ) -> Section:
     """Make the rows of all systems over all labels, or within a bin of labels.
 
     Parameters
     ----------
-    lines : sequence of Line
+    lines : sequence of SystemLine
     layout : Layout
     signs : Signs
     bin_name, title : str
@@ -102,7 +102,7 @@ def make_section(
     return Section(title, (*rows, *_ceilings(lines, figures, layout)), bin_name)
 
 
-def head_of(line: Line, letters: Mapping[str, str]) -> str:
+def head_of(line: SystemLine, letters: Mapping[str, str]) -> str:
     """Return the head of a system's line: its name, after its letter if it has one."""
     letter = letters.get(line.name, "") if line.is_ranked else ""
     name = line.shown or line.name
@@ -117,7 +117,7 @@ def explain_table(measures: Mapping[str, Measure], signs: Signs) -> Iterator[str
     yield from signs.notes
 
 
-def describe_cautions(lines: Sequence[Line]) -> Iterator[str]:
+def describe_cautions(lines: Sequence[SystemLine]) -> Iterator[str]:
     """Say which intervals may be off, and why: in words, and of which systems where it is not all of them."""
     found: dict[str, list[str]] = {}
     for line in lines:
@@ -150,7 +150,9 @@ def join_cutoffs(measures: Sequence[Measure]) -> list[str]:
     return [f"{head}@{','.join(each)}" if each[0] else head for head, each in cutoffs.items()]
 
 
-def _rank(lines: Sequence[Line], figures: Sequence[Mapping[str, Figure]], layout: Layout) -> dict[str, dict[str, str]]:
+def _rank(
+    lines: Sequence[SystemLine], figures: Sequence[Mapping[str, Figure]], layout: Layout
+) -> dict[str, dict[str, str]]:
     """Return the emphasis of printed values by measure: values that are printed alike share their place."""
     ranked: dict[str, list[Figure]] = {name: [] for own in figures for name in own}
     for line, own in zip(lines, figures, strict=True):
@@ -182,7 +184,7 @@ def format_interval(figure: Figure, layout: Layout) -> str:
     return layout.format_interval(figure.measure, estimate.value, estimate.low, estimate.high)
 
 
-def _ceilings(lines: Sequence[Line], figures: Sequence[Mapping[str, Figure]], layout: Layout) -> Iterator[Row]:
+def _ceilings(lines: Sequence[SystemLine], figures: Sequence[Mapping[str, Figure]], layout: Layout) -> Iterator[Row]:
     """Yield one row of ceilings, which are of the truth; one per system where they differ."""
     rows = [
         {

@@ -1,4 +1,4 @@
-"""Shown: the forms that a result, several of them, and a comparison have in common."""
+"""Renderable: the forms that a result, several of them, and a comparison have in common."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LONGEST_NAME = 24  # of a system, in a repr
 
 
-class Shown:
+class Renderable:
     """What can be shown in several forms: as text, as tables of other programs, in a notebook.
 
     ``str()`` is the table for people, ``repr()`` three lines on what it is.

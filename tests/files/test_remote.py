@@ -26,7 +26,9 @@ from support.webserver import Server
 import xmceval
 from xmceval.cli import cli, main
 from xmceval.errors import DataError, UsageError
-from xmceval.files.io.paths import to_path
+from xmceval.files.io.paths import as_input, to_path
+from xmceval.files.io.presence import check_files
+from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.remote import prefetch, waiting
 from xmceval.rows.progress import watched_by
 
@@ -241,6 +243,12 @@ def test_a_body_that_grows_when_it_is_unpacked_is_read_no_further(server):
     server.bomb = gzip.compress(bytes(1 << 26))
     with pytest.raises(DataError, match=r"p.txt: the server sent more than the [\d,]+ bytes of the file$"):
         score(server.url("truth.txt"), server.url("p.txt"))
+
+
+def test_a_server_is_asked_once_whether_a_file_exists(server):
+    address = server.url("p.txt")
+    check_files([find_shards(as_input(find_shards(address)))])
+    assert [method for method, name, *_ in server.requests if name == "p.txt"] == ["HEAD"]
 
 
 def test_a_server_that_goes_silent_is_asked_no_more_where_it_cannot_resume(server, monkeypatch):

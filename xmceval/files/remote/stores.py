@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 from xmceval.errors import DataError
 from xmceval.files.io.addresses import Address
 from xmceval.files.io.copies import Copy
+from xmceval.files.remote.storecalls import RETRIES, call, pause
 from xmceval.files.remote.storefaults import MissingError, describe_missing_package, explain, is_permanent
-from xmceval.files.remote.waiting import RETRIES, call, pause
-from xmceval.files.remote.web import WrongRangeError, read_range
+from xmceval.files.remote.webranges import WrongRangeError, read_range
 
 T = TypeVar("T")
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.errors import DataError
+from xmceval.files.remote.storecalls import start
 from xmceval.files.remote.storefaults import explain
 from xmceval.files.remote.stores import Remote
-from xmceval.files.remote.waiting import start
 
 # Stores in which a file appears only when its upload has ended well. In others it is renamed then.
 _ATOMIC = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "hf", "oss", "oci", "r2", "http", "https"})

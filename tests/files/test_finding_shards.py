@@ -35,6 +35,13 @@ def test_a_pattern_stands_for_files_in_natural_order():
     assert find_shards("t-*").name == "t-*"
 
 
+def test_an_address_of_local_files_may_be_a_pattern(tmp_path):
+    touch("d/t-10.txt", "d/t-9.txt")
+    expected = [str(tmp_path / "d" / name) for name in ("t-9.txt", "t-10.txt")]
+    assert names_of(f"file://{tmp_path}/d/t-*") == expected
+    assert names_of(f"file://{tmp_path}/d", directories=True) == expected
+
+
 def test_the_two_files_of_a_pair_are_one_shard():
     touch("p-2-scores.npy", "p-2-labels.npy", "p-10-labels.npy", "p-10-scores.npy", "p-1-labels.npy.gz")
     assert names_of("p-*") == ["p-1-labels.npy.gz", "p-2-labels.npy", "p-10-labels.npy"]

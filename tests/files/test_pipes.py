@@ -14,7 +14,7 @@ import test_formats
 from support.files import PREDS, TRUTH, matrix, plain, same_numbers, scored, write
 
 import xmceval
-from xmceval.files.io import pipes
+from xmceval.files.io import inputfiles, pipes
 
 DENSE = np.where(matrix().toarray() == 0, -np.inf, matrix().toarray())
 
@@ -22,7 +22,7 @@ DENSE = np.where(matrix().toarray() == 0, -np.inf, matrix().toarray())
 @pytest.fixture(autouse=True)
 def _in_a_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(pipes, "_pipes", {})
+    monkeypatch.setattr(inputfiles, "_pipes", {})
     write("t.txt", TRUTH)
     write("p.txt", PREDS)
     write("names", "a\nb\nc\nd\ne\n")

@@ -26,8 +26,10 @@ from support.webserver import Server
 import xmceval
 from xmceval.cli import cli, main
 from xmceval.errors import DataError, UsageError
-from xmceval.files.io.paths import to_path
-from xmceval.files.remote import prefetch, waiting
+from xmceval.files.io.paths import as_input, to_path
+from xmceval.files.io.presence import check_files
+from xmceval.files.io.shardfiles import find_shards
+from xmceval.files.remote import prefetch, storecalls
 from xmceval.rows.progress import watched_by
 
 N_ROWS, N_LABELS = 400, 50
@@ -117,7 +119,7 @@ def _small_blocks(monkeypatch):
     monkeypatch.setattr(prefetch, "FIRST", 1 << 12)
     monkeypatch.setattr(prefetch, "LARGEST", 1 << 14)
     monkeypatch.setattr(prefetch, "LEAST", 1 << 8)
-    monkeypatch.setattr(waiting, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(storecalls, "FIRST_PAUSE", 0.001)
 
 
 @pytest.fixture
@@ -243,8 +245,14 @@ def test_a_body_that_grows_when_it_is_unpacked_is_read_no_further(server):
         score(server.url("truth.txt"), server.url("p.txt"))
 
 
+def test_a_server_is_asked_once_whether_a_file_exists(server):
+    address = server.url("p.txt")
+    check_files([find_shards(as_input(find_shards(address)))])
+    assert [method for method, name, *_ in server.requests if name == "p.txt"] == ["HEAD"]
+
+
 def test_a_server_that_goes_silent_is_asked_no_more_where_it_cannot_resume(server, monkeypatch):
-    monkeypatch.setattr(waiting, "PATIENCE", 0.3)
+    monkeypatch.setattr(storecalls, "PATIENCE", 0.3)
     server.has_ranges, server.stall = False, 2.0
     with pytest.raises(DataError, match=r"truth.txt: the connection was lost at byte .*: no answer within 30 s"):
         score(server.url("truth.txt"), server.url("p.txt"))
@@ -324,7 +332,7 @@ def test_a_protocol_names_the_package_that_it_needs(monkeypatch):
 
 
 def test_a_server_that_does_not_answer_is_not_waited_for(server, monkeypatch):
-    monkeypatch.setattr(waiting, "PATIENCE", 0.1)
+    monkeypatch.setattr(storecalls, "PATIENCE", 0.1)
     server.pause = 1.0
     since = time.monotonic()
     with pytest.raises(DataError, match=r"no answer within .* seconds"):

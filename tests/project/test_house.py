@@ -238,7 +238,7 @@ def test_only_readers_and_writers_open_files(module):
 LOCAL = {
     "xmceval.files.io.paths",
     "xmceval.rows.shards",
-    "xmceval.files.io.pipes",
+    "xmceval.files.io.inputfiles",
     "xmceval.scoring.ahead",
     "xmceval.cli.shared",
     CACHE,

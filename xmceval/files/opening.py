@@ -11,9 +11,9 @@ from typing import NamedTuple
 from xmceval.errors import DataError
 from xmceval.files.arrays.npypairs import is_pair, open_npy, open_pair
 from xmceval.files.io import signatures
+from xmceval.files.io.inputfiles import claim_pipe, input_at
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.paths import to_path
-from xmceval.files.io.pipes import claim_pipe, copy_pipe, is_copied, is_started
 from xmceval.files.io.streams import read_first_bytes
 from xmceval.files.opened import Head, Opened, Request
 from xmceval.files.ranking.judgments import Judgments
@@ -113,7 +113,7 @@ def open_either(
     try:
         return open_as(path, scores)
     except DataError as error:
-        if kind == "scores" or is_started(path):
+        if kind == "scores" or input_at(path).is_started:
             raise
         try:
             return open_as(path, truth)
@@ -132,9 +132,9 @@ def open_as(path: Path, request: Request) -> Opened:
     if request.are_scores and is_pair(path):
         return open_pair(path, request)
     if not request.are_scores:  # truth may be read several times
-        copy_pipe(path)
+        input_at(path).copy()
     opened = _open(path, request)
-    return replace(opened, is_copied=is_copied(path))
+    return replace(opened, is_copied=input_at(path).is_copied)
 
 
 def _open(path: Path, request: Request) -> Opened:

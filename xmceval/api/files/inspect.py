@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.errors import UsageError
+from xmceval.files.io.inputfiles import kept_pipes
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.paths import as_input, to_path
-from xmceval.files.io.pipes import kept_pipes
 from xmceval.files.io.presence import check_files
 from xmceval.files.sidecars.filterfile import read_filter
 from xmceval.files.sidecars.labelnames import read_names

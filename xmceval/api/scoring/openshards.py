@@ -9,8 +9,8 @@ from typing import Any
 
 from xmceval.api.files.fuse import Fused
 from xmceval.errors import DataError, counted
+from xmceval.files.io.inputfiles import find_pipe
 from xmceval.files.io.paths import to_path
-from xmceval.files.io.pipes import find_pipe
 from xmceval.files.io.presence import check_files
 from xmceval.files.io.shardfiles import check_pairing, find_shards
 from xmceval.files.opened import Opened

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError
 from xmceval.files.arrays.npy import ArrayStream
 from xmceval.files.arrays.storedmembers import CAN_READ, StoredArray, StoredFile
-from xmceval.files.io.paths import RemotePath
+from xmceval.files.io.inputfiles import input_at
 from xmceval.files.io.streams import open_bytes, open_jumping
 
 AnyArray = NDArray[Any]
@@ -91,7 +91,7 @@ class Archive:
 
     def find_stored(self, opened: zipfile.ZipFile, names: Sequence[str]) -> list[StoredArray] | None:
         """Return members that threads can read where they are in the file; None where they cannot."""
-        if self.content is not None or not CAN_READ or isinstance(self.path, RemotePath):
+        if self.content is not None or not CAN_READ or input_at(self.path).is_remote:
             return None
         file, arrays = StoredFile(self.path), list[StoredArray]()
         for name in names:

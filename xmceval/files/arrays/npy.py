@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError
 from xmceval.files.arrays.strings import RefusedError, load_strings
-from xmceval.files.io.pipes import copy_pipe
+from xmceval.files.io.inputfiles import input_at
 from xmceval.files.io.streams import is_mappable, is_uncompressed, open_bytes
 
 AnyArray = NDArray[Any]
@@ -132,7 +132,7 @@ def open_array(path: Path) -> ArrayStream:
     DataError
         Another kind of file, or a damaged one.
     """
-    copy_pipe(path)
+    input_at(path).copy()
     stream = open_bytes(path)
     try:
         return ArrayStream(stream, str(path))

@@ -10,8 +10,7 @@ import numpy as np
 
 from xmceval.errors import DataError
 from xmceval.files.io.chunks import LineChunks
-from xmceval.files.io.paths import RemotePath
-from xmceval.files.io.pipes import find_pipe
+from xmceval.files.io.inputfiles import find_pipe, input_at
 from xmceval.files.io.streams import open_bytes
 from xmceval.files.text.textsource import Mark, TextSource, count_rows
 from xmceval.rows.block import Int64, Source
@@ -57,7 +56,7 @@ def paths_of(source: Source) -> tuple[Path, ...]:
 
 def size_of(path: Path) -> int:
     """Return the bytes of a file."""
-    return int(path.remote.size or 0) if isinstance(path, RemotePath) else path.stat().st_size
+    return input_at(path).size or 0
 
 
 def status_of(path: Path) -> FileStatus | None:

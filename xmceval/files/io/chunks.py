@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xmceval.errors import DataError, argument
+from xmceval.files.io.inputfiles import input_at
 from xmceval.files.io.limits import MAX_LINE
-from xmceval.files.io.pipes import is_started
 from xmceval.files.io.streams import open_bytes, read_into
 
 CHUNK_BYTES = 2 << 20  # less makes more steps of Python, more leaves the near caches
@@ -115,7 +115,7 @@ class LineChunks:
 
     def _length_error(self, n_before: int) -> DataError:
         hint = "" if self.max_line is None else f" (hint: pass {argument('max_line', kind='MIB')})"
-        if is_started(self.path):
+        if input_at(self.path).is_started:
             place = f"{self.path}: the line at byte {n_before:,}"
         else:
             place = f"{self.path}:{count_lines(self.path, n_before) + 1}: this line"

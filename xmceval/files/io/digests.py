@@ -12,8 +12,8 @@ from typing import Any
 
 from xmceval.errors import as_here
 from xmceval.files.arrays.npypairs import find_files
+from xmceval.files.io.inputfiles import find_pipe
 from xmceval.files.io.paths import to_path
-from xmceval.files.io.pipes import find_pipe
 
 PIECE = 1 << 20
 N_SAMPLES, SAMPLE = 16, 1 << 12  # of a file, spread over it, and the bytes of each

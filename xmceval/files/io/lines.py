@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 
-from xmceval.files.io.pipes import claim_pipe
+from xmceval.files.io.inputfiles import claim_pipe
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import open_bytes, read_into
 

@@ -118,10 +118,6 @@ class RemotePath(_Local):  # type: ignore[misc, valid-type]
 
         return RemoteFile(self.remote)
 
-    def samefile(self, other_path: Any) -> bool:
-        """Return whether another path is the same address."""
-        return self == to_path(other_path)
-
 
 def to_path(name: str | os.PathLike[str]) -> Path:
     """Return the path that a name means, local or remote."""

@@ -1,23 +1,15 @@
-"""Pipes: standard input and named pipes. They come once, so their first bytes, or all of them, are kept for readers."""
+"""Pipes: bytes that come once, so the first of them, or all, are kept for readers."""
 
 from __future__ import annotations
 
 import io
-import os
 import select
-import stat
-import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from xmceval.errors import DataError, UsageError
+from xmceval.errors import DataError
 from xmceval.files.io.copies import Copy, write_all
-from xmceval.files.io.paths import RemotePath
 from xmceval.rows.progress import phase
-
-STDIN = Path("-")
 
 COPY_BYTES = 1 << 20
 
@@ -32,6 +24,9 @@ class Pipe(io.RawIOBase):
     origin : path or stream
         A named pipe, or the standard input of this process.
     """
+
+    is_remote = False
+    size: int | None = None  # nobody knows before its end
 
     def __init__(self, name: str, origin: Any) -> None:
         self.name, self.origin = name, origin
@@ -154,110 +149,3 @@ class _CopyReader(io.RawIOBase):
         n_read = self._copy.read_at(self._offset, view)
         self._offset += n_read
         return n_read
-
-
-_pipes: dict[object, Pipe] = {}  # by device and inode, or "-"
-
-
-def find_pipe(path: Path) -> Pipe | None:
-    """Return the pipe that a path names, or None where it names something else.
-
-    Raises
-    ------
-    DataError
-        Standard input that is closed.
-    """
-    if isinstance(path, RemotePath):
-        return None
-    if path == STDIN:
-        return _find_stdin("-")
-    try:
-        status = path.stat()
-    except (OSError, ValueError):
-        return None
-    if not stat.S_ISFIFO(status.st_mode):
-        return None
-    with suppress(AttributeError, OSError, ValueError):  # a standard input without a descriptor
-        if os.path.samestat(status, os.fstat(sys.stdin.fileno())):
-            return _find_stdin(str(path))
-    return _pipes.setdefault((status.st_dev, status.st_ino), Pipe(str(path), path))
-
-
-def _find_stdin(name: str) -> Pipe:
-    if sys.stdin is None or getattr(sys.stdin, "closed", False):
-        raise DataError(f"{name}: standard input is closed")
-    if "-" not in _pipes or _pipes["-"].origin is not sys.stdin:
-        _pipes["-"] = Pipe(name, sys.stdin)
-    return _pipes["-"]
-
-
-def claim_pipe(path: Path) -> None:
-    """Reserve a pipe for one input; anything else may be several inputs.
-
-    Raises
-    ------
-    UsageError
-        It is another input already.
-    """
-    pipe = find_pipe(path)
-    if pipe is None or pipe.is_kept:
-        return
-    if pipe.is_claimed and not pipe.is_stdin and pipe.is_finished:  # a named pipe may be written to again
-        key = next(key for key, each in _pipes.items() if each is pipe)
-        pipe = Pipe(str(path), path)
-        with suppress(DataError):
-            pipe.peek(1)
-            _pipes[key] = pipe
-        pipe = _pipes[key]
-    if pipe.is_claimed:
-        what = "standard input, -," if pipe.is_stdin else f"{path}: a pipe"
-        raise UsageError(f"{what} can be only one of the files")
-    pipe.is_claimed = True
-
-
-def copy_pipe(path: Path) -> None:
-    """Copy a pipe to a temporary file, so that it can be read any number of times; do nothing for a file.
-
-    A remote file whose store gives it only from the beginning is copied too, so that it comes once.
-    """
-    if isinstance(path, RemotePath) and not path.remote.has_ranges:
-        from xmceval.files.remote.reading import make_copy
-
-        make_copy(path.remote)
-    pipe = find_pipe(path)
-    if pipe is not None:
-        pipe.copy()
-
-
-def is_copied(path: Path) -> bool:
-    """Return whether a path is a pipe, or a remote file, that was copied to a temporary file."""
-    if isinstance(path, RemotePath):
-        return path.remote.copy is not None
-    pipe = find_pipe(path)
-    return pipe is not None and pipe.is_copied
-
-
-def is_started(path: Path) -> bool:
-    """Return whether a path is a pipe of which a reader has taken bytes, so that no other can read it."""
-    pipe = find_pipe(path)
-    return pipe is not None and pipe.is_started
-
-
-@contextmanager
-def kept_pipes(paths: Iterable[Path]) -> Iterator[None]:
-    """Copy the pipes of some paths to temporary files, so that each can be opened as an input any number of times."""
-    pipes = list[Pipe]()
-    try:
-        for path in paths:
-            claim_pipe(path)
-            pipe = find_pipe(path)
-            if pipe is not None:
-                pipe.copy()
-                pipe.is_kept = True
-                pipes.append(pipe)
-        yield
-    finally:
-        for pipe in pipes:
-            pipe.is_kept = False
-        for key in [key for key, pipe in _pipes.items() if pipe in pipes and not pipe.is_stdin]:
-            del _pipes[key]

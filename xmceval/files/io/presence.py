@@ -9,8 +9,8 @@ from typing import Any
 
 from xmceval.errors import DataError, UsageError, names_flags
 from xmceval.files.arrays.npypairs import describe_missing, has_pair
+from xmceval.files.io.inputfiles import STDIN
 from xmceval.files.io.paths import RemotePath, to_path
-from xmceval.files.io.pipes import STDIN
 
 
 def check_files(inputs: Iterable[Any], may_have_shards: Container[Path] = ()) -> None:

@@ -43,11 +43,10 @@ def find_shards(value: Any, *, directories: bool = False, are_scores: bool = Fal
     if isinstance(value, list):
         are_shards = value and all(map(is_matrix, value)) and not (are_scores and is_pair(value, "y_score"))
         return as_input(Shards(value)) if are_shards else as_input(value)
+    value = as_input(value)
     if not isinstance(value, (str, Path)):
-        return as_input(value) if isinstance(value, (tuple, Shards)) else value
-    value = as_input(value)  # once, so that a remote file is asked for only once
-    path = to_path(value)
-    text = str(path) if isinstance(path, RemotePath) else str(value)
+        return value
+    path, text = to_path(value), str(value)
     if directories and path.is_dir():
         pattern = path / "*" if isinstance(path, RemotePath) else f"{glob.escape(text)}/*"
         return _match(pattern, text, f"{text}: is a directory without files")
@@ -57,8 +56,7 @@ def find_shards(value: Any, *, directories: bool = False, are_scores: bool = Fal
         return _read_list(text)
     if not glob.has_magic(text):
         return value
-    pattern = path if isinstance(path, RemotePath) else text
-    return _match(pattern, path.name, f"{pattern}: no file matches this pattern")
+    return _match(value, path.name, f"{text}: no file matches this pattern")
 
 
 def is_matrix(value: Any) -> bool:
@@ -76,12 +74,12 @@ def _exists(path: Path) -> bool:
         return True
 
 
-def _match(pattern: str | RemotePath, name: str, problem: str) -> Shards:
+def _match(pattern: str | Path, name: str, problem: str) -> Shards:
     """Return the files that match a pattern; the two files of a pair are one shard."""
     if isinstance(pattern, RemotePath):
         found = list(map(to_path, pattern.remote.match()))
     else:
-        found = [each for each in map(Path, glob.glob(pattern, recursive=True)) if not each.is_dir()]
+        found = [each for each in map(Path, glob.glob(str(pattern), recursive=True)) if not each.is_dir()]
     files = sorted(found, key=natural_key)
     if not files:
         raise DataError(problem)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
-import stat
 import weakref
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -16,10 +14,10 @@ from typing import Any, BinaryIO, cast
 
 from xmceval.errors import DataError
 from xmceval.files.io.frames import DamagedError, open_bzip2, open_xz, open_zstd
-from xmceval.files.io.paths import RemotePath
-from xmceval.files.io.pipes import find_pipe
+from xmceval.files.io.inputfiles import find_pipe, input_at
+from xmceval.files.io.pipes import Pipe
 from xmceval.files.io.signatures import BZIP2, GZIP, XZ, ZSTD, ZSTD_SKIPPABLE
-from xmceval.rows.progress import Watcher, find_watcher
+from xmceval.rows.progress import find_watcher
 
 # Readers of a path or an open file, by the first bytes.
 DECOMPRESSORS: Mapping[bytes, Callable[[Any], Any]] = MappingProxyType(
@@ -30,8 +28,6 @@ DECOMPRESSORS: Mapping[bytes, Callable[[Any], Any]] = MappingProxyType(
         **dict.fromkeys((ZSTD, *ZSTD_SKIPPABLE), open_zstd),
     }
 )
-
-_WATCHED_BYTES = 1 << 20  # at a time, of a file that is read whole
 
 _LONGEST_SIGNATURE = max(map(len, DECOMPRESSORS))
 
@@ -44,16 +40,16 @@ def open_bytes(path: Path) -> BinaryIO:
     DataError
         A missing or unreadable file, a directory, a device, an empty file, or a pipe that was read already.
     """
-    pipe = find_pipe(path)
-    if pipe is not None:
-        head = pipe.peek(_LONGEST_SIGNATURE)
-        return _decompress(pipe.open(), head, path)
-    stream = _open_watched(path)
+    file = input_at(path)
+    if isinstance(file, Pipe):
+        head = file.peek(_LONGEST_SIGNATURE)
+        return _decompress(file.open(), head, path)
+    stream = file.open_watched()
     head = stream.read(_LONGEST_SIGNATURE)
     stream.seek(0)
     if not head.startswith(tuple(DECOMPRESSORS)):
         return stream
-    if find_watcher() is None and not isinstance(path, RemotePath):
+    if find_watcher() is None and not file.is_remote:
         stream.close()
         return _decompress(path, head, path)
     decompressed = _decompress(stream, head, path)
@@ -63,26 +59,26 @@ def open_bytes(path: Path) -> BinaryIO:
 
 def open_jumping(path: Path) -> Any:
     """Return what opens an uncompressed file for readers that jump in it: the path, or a remote file that is opened."""
-    return _open_watched(path) if isinstance(path, RemotePath) else path
+    file = input_at(path)
+    return file.open() if file.is_remote else path
 
 
 def is_mappable(path: Path) -> bool:
     """Return whether a path is a file that can be mapped into memory."""
-    return not isinstance(path, RemotePath) and is_uncompressed(path)
+    return not input_at(path).is_remote and is_uncompressed(path)
 
 
 def is_empty(path: Path) -> bool:
     """Return whether a path is a file without a byte."""
-    if isinstance(path, RemotePath):
-        return path.is_file() and path.remote.size == 0
-    return path.is_file() and path.stat().st_size == 0
+    return path.is_file() and input_at(path).size == 0
 
 
 def is_uncompressed(path: Path) -> bool:
     """Return whether a path is a file that is not compressed."""
-    if find_pipe(path) is not None:
+    file = input_at(path)
+    if isinstance(file, Pipe):
         return False
-    with _open_stored(path) as stream:
+    with file.open() as stream:
         head = stream.read(_LONGEST_SIGNATURE)
     return not head.startswith(tuple(DECOMPRESSORS))
 
@@ -136,63 +132,6 @@ def quote(text: bytes) -> str:
     plain = text.strip()
     quoted = ascii(plain[:40].decode("latin-1"))
     return quoted if len(plain) <= 40 else f"{quoted}..."
-
-
-class _WatchedFile(io.FileIO):
-    """A file whose watcher sees the bytes that are read."""
-
-    watcher: Watcher
-
-    def readinto(self, view: Any) -> int | None:
-        """Read into a buffer."""
-        n_read = super().readinto(view)
-        self.watcher.read(n_read or 0)
-        return n_read
-
-    def read(self, size: int | None = -1) -> bytes:
-        """Read so many bytes at most, or all."""
-        if size is None or size < 0:
-            return self.readall()
-        text = super().read(size)
-        self.watcher.read(len(text or b""))
-        return text or b""
-
-    def readall(self) -> bytes:
-        """Read the rest, piece by piece."""
-        return b"".join(iter(lambda: self.read(_WATCHED_BYTES), b""))
-
-
-def _open_watched(path: Path) -> BinaryIO:
-    """Open a file as it is stored, and show it to the watcher, if there is one."""
-    stream, watcher = _open_stored(path), find_watcher()
-    if watcher is None or isinstance(path, RemotePath):  # remote files show themselves
-        return stream
-    stream.close()
-    watched = _WatchedFile(path, "rb")
-    watched.watcher = watcher
-    watcher.open(str(path), os.fstat(watched.fileno()).st_size)
-    return cast(BinaryIO, watched)
-
-
-def _open_stored(path: Path) -> BinaryIO:
-    """Open a file as it is stored."""
-    if isinstance(path, RemotePath):
-        return cast(BinaryIO, path.open())
-    try:
-        status = path.stat()
-        if stat.S_ISDIR(status.st_mode):
-            raise DataError(f"{path}: is a directory; expected a file")
-        if not stat.S_ISREG(status.st_mode):
-            raise DataError(f"{path}: is a device or a socket; expected a file or a pipe")
-        if status.st_size == 0:
-            raise DataError(f"{path}: the file is empty")
-        return cast(BinaryIO, path.open("rb", buffering=0))
-    except DataError:
-        raise
-    except FileNotFoundError:
-        raise DataError(f"{path}: no such file") from None
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def _decompress(file: Any, head: bytes, path: Path) -> BinaryIO:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError, UsageError, argument, counted, listed
 from xmceval.files.io.chunks import LineChunks
+from xmceval.files.io.inputfiles import claim_pipe
 from xmceval.files.io.paths import to_path
-from xmceval.files.io.pipes import claim_pipe
 from xmceval.files.io.signatures import UTF8_BOM
 
 COLUMNS = ("group", "label", "score")

@@ -1,4 +1,4 @@
-"""Ranges: a remote file read in blocks, of which threads fetch the next ones while the first is used."""
+"""Prefetch: a remote file read in blocks, of which threads fetch the next ones while the first is used."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from functools import partial
 from typing import Any
 
 from xmceval.errors import DataError
+from xmceval.files.remote.storecalls import RETRIES, NoAnswerError, call, pause, start
 from xmceval.files.remote.storefaults import explain, is_changed, is_lost
 from xmceval.files.remote.stores import Remote
-from xmceval.files.remote.waiting import RETRIES, NoAnswerError, call, pause, start
-from xmceval.files.remote.web import WrongRangeError, read_range
+from xmceval.files.remote.webranges import WrongRangeError, read_range
 
 LEAST = 1 << 12  # bytes of a request after lost connections
 SMALLEST = 1 << 16  # bytes of a block

@@ -13,9 +13,9 @@ from xmceval.errors import DataError
 from xmceval.files.io.copies import Copy, write_all
 from xmceval.files.remote import prefetch
 from xmceval.files.remote.prefetch import Ranges, Window
+from xmceval.files.remote.storecalls import RETRIES, call, pause
 from xmceval.files.remote.storefaults import explain, is_changed, is_lost
 from xmceval.files.remote.stores import Remote
-from xmceval.files.remote.waiting import RETRIES, call, pause
 from xmceval.rows.progress import find_watcher
 
 PIECE = 1 << 20  # bytes

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from xmceval.errors import DataError
 from xmceval.files.io.addresses import Address, redacted
-from xmceval.files.remote.waiting import PATIENCE, NoAnswerError
+from xmceval.files.remote.storecalls import PATIENCE, NoAnswerError
 
 _MISSING = frozenset({404, 410})
 _DENIED = frozenset({401, 403, 407})

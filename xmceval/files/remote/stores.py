@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 from xmceval.errors import DataError
 from xmceval.files.io.addresses import Address
 from xmceval.files.io.copies import Copy
+from xmceval.files.remote.storecalls import RETRIES, call, pause
 from xmceval.files.remote.storefaults import MissingError, describe_missing_package, explain, is_permanent
-from xmceval.files.remote.waiting import RETRIES, call, pause
-from xmceval.files.remote.web import WrongRangeError, read_range
+from xmceval.files.remote.webranges import WrongRangeError, read_range
 
 T = TypeVar("T")
 
@@ -90,8 +90,8 @@ class Remote:
 
         return self.attempt(ask_once)
 
-    def attempt(self, work: Callable[[], T]) -> T:
-        """Do something that may fail for a moment, in a thread that is not waited for any longer than PATIENCE.
+    def attempt(self, work: Callable[[], T], what: str = "read", run: Callable[[Callable[[], T]], T] = call) -> T:
+        """Do something that may fail for a moment, in a thread, which `run` waits for: by default for PATIENCE at most.
 
         Raises
         ------
@@ -101,10 +101,10 @@ class Remote:
         failures = 0
         while True:
             try:
-                return call(work)
+                return run(work)
             except Exception as error:  # packages of stores raise nearly anything
                 if failures == RETRIES or is_permanent(error):
-                    raise explain(self.path, error) from None
+                    raise explain(self.path, error, what) from None
                 pause(failures)
                 failures += 1
 

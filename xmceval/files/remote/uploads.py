@@ -11,18 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.errors import DataError
-from xmceval.files.io.addresses import Address
-from xmceval.files.remote.storefaults import explain, is_permanent
-from xmceval.files.remote.stores import Remote, connect
-from xmceval.files.remote.waiting import RETRIES, pause, start
+from xmceval.files.remote.storecalls import start
+from xmceval.files.remote.storefaults import explain
+from xmceval.files.remote.stores import Remote
 
 # Stores in which a file appears only when its upload has ended well. In others it is renamed then.
 _ATOMIC = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "hf", "oss", "oci", "r2", "http", "https"})
 
 
-def upload_all(files: Sequence[tuple[Path, Address]], existing: Sequence[Address]) -> None:
+def upload_all(files: Sequence[tuple[Path, Remote]], existing: Sequence[Remote]) -> None:
     """Send files to their targets; where one cannot be sent, new ones are removed again."""
-    sent = list[Address]()
+    sent = list[Remote]()
     for file, target in files:
         try:
             upload(file, target)
@@ -34,7 +33,7 @@ def upload_all(files: Sequence[tuple[Path, Address]], existing: Sequence[Address
         sent.append(target)
 
 
-def upload(local: Path, target: Address) -> None:
+def upload(local: Path, target: Remote) -> None:
     """Send a finished file to its store; where that fails, nothing is left there.
 
     Raises
@@ -42,26 +41,18 @@ def upload(local: Path, target: Address) -> None:
     DataError
         The store refuses it, or cannot be connected to.
     """
-    remote = connect(target)
-    system, name = remote.system, remote.name
-    is_atomic = target.protocol in _ATOMIC
+    system, name = target.system, target.name
+    is_atomic = target.path.protocol in _ATOMIC
     sent = name if is_atomic else f"{name}.{uuid.uuid4().hex[:8]}.part"
     size = local.stat().st_size
     try:
-        for number in range(RETRIES + 1):
-            try:
-                _wait(partial(_send, remote, local, sent, size))
-                break
-            except Exception as error:  # packages of stores raise nearly anything
-                if number == RETRIES or is_permanent(error):
-                    raise explain(target, error, "written") from None
-                pause(number)
+        target.attempt(partial(_send, target, local, sent, size), "written", _wait)
         if not is_atomic:
             try:
                 _wait(partial(_rename, system, sent, name))
-            except Exception as error:
-                raise explain(target, error, "written") from None
-        _check_size(system, name, size, target)
+            except Exception as error:  # packages of stores raise nearly anything
+                raise explain(target.path, error, "written") from None
+        _check_size(target, size)
     except BaseException:
         if not is_atomic:
             with suppress(Exception):
@@ -69,17 +60,16 @@ def upload(local: Path, target: Address) -> None:
         raise
 
 
-def remove(target: Address) -> None:
+def remove(target: Remote) -> None:
     """Remove a file that belongs to others that could not be written."""
-    remote = connect(target)
     with suppress(Exception):
-        _wait(partial(remote.system.rm_file, remote.name))
+        _wait(partial(target.system.rm_file, target.name))
 
 
-def _send(remote: Remote, local: Path, name: str, size: int) -> None:
+def _send(target: Remote, local: Path, name: str, size: int) -> None:
     """Send a file; to the web by PUT, which names the file that it makes."""
-    system = remote.system
-    if remote.is_web:
+    system = target.system
+    if target.is_web:
         headers = dict(system.kwargs.get("headers", {})) | {"Content-Length": str(size)}
         system.put_file(os.fspath(local), name, method="put", headers=headers)
         return
@@ -97,14 +87,14 @@ def _rename(system: Any, old: str, new: str) -> None:
         system.mv(old, new)
 
 
-def _check_size(system: Any, name: str, size: int, target: Address) -> None:
+def _check_size(target: Remote, size: int) -> None:
     """Check that a store has the whole file, as far as it tells."""
     found = None
     with suppress(Exception):
-        system.invalidate_cache(name)
-        found = _wait(lambda: system.info(name)).get("size")
+        target.system.invalidate_cache(target.name)
+        found = _wait(partial(target.system.info, target.name)).get("size")
     if found is not None and int(found) != size:
-        raise DataError(f"{target}: {size:,} bytes were written, but the store has {int(found):,}")
+        raise DataError(f"{target.path}: {size:,} bytes were written, but the store has {int(found):,}")
 
 
 def _wait(work: Any) -> Any:

@@ -11,9 +11,9 @@ import numpy as np
 from xmceval.errors import DataError
 from xmceval.files.arrays.npy import read_array
 from xmceval.files.io.chunks import Chunk, LineChunks
+from xmceval.files.io.inputfiles import claim_pipe
 from xmceval.files.io.lines import without_comment
 from xmceval.files.io.paths import to_path
-from xmceval.files.io.pipes import claim_pipe
 from xmceval.files.io.signatures import NPY
 from xmceval.files.io.streams import is_empty, quote, read_first_bytes
 from xmceval.rows.block import Float64

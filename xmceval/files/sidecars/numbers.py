@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from xmceval.errors import DataError, UsageError
 from xmceval.files.arrays.npy import read_array
+from xmceval.files.io.inputfiles import claim_pipe
 from xmceval.files.io.paths import to_path
-from xmceval.files.io.pipes import claim_pipe
 from xmceval.files.io.signatures import NPY, UTF8_BOM
 from xmceval.files.io.streams import quote, read_all_bytes, read_first_bytes
 from xmceval.files.writing.targets import open_targets

@@ -11,8 +11,8 @@ from xmceval.errors import DataError, argument, counted
 from xmceval.files.formats.format import Format
 from xmceval.files.formats.formattable import FORMATS
 from xmceval.files.io.chunks import count_lines
+from xmceval.files.io.inputfiles import input_at
 from xmceval.files.io.lines import without_comment
-from xmceval.files.io.pipes import copy_pipe
 from xmceval.files.io.signatures import UTF8_BOM
 from xmceval.files.io.streams import quote, read_first_bytes
 from xmceval.files.sidecars.labelnames import LARGEST_ID, Names
@@ -206,7 +206,7 @@ def _fits_header(layout: TextLayout, kind: str, rows: list[bytes]) -> bool:
 
 def _has_declared_rows(path: Path, layout: TextLayout) -> bool:
     """Return whether as many lines follow as the header would declare rows."""
-    copy_pipe(path)
+    input_at(path).copy()
     return count_lines(path) - layout.header_lines == layout.n_rows
 
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 from xmceval.errors import DataError, UsageError, argument, listed
-from xmceval.files.io.addresses import Address
 from xmceval.files.io.paths import RemotePath, to_path
 
 _unfinished: set[Path] = set()
@@ -75,8 +74,8 @@ def open_targets(targets: Sequence[Path], *, force: bool) -> Iterator[list[Binar
 
             pairs = zip(temporary, targets, strict=True)
             upload_all(
-                [(file, Address(target.address)) for file, target in pairs if isinstance(target, RemotePath)],
-                [Address(target.address) for target in existing if isinstance(target, RemotePath)],
+                [(file, target.remote) for file, target in pairs if isinstance(target, RemotePath)],
+                [target.remote for target in remote if target in existing],
             )
         for path, target in zip(temporary, targets, strict=True):
             if target not in remote:

@@ -1,4 +1,4 @@
-"""Web: a range of bytes of a file on a web server, checked against what was asked for."""
+"""Ranges of web servers: some bytes of a file, checked against what was asked for."""
 
 from __future__ import annotations
 

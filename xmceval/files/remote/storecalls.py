@@ -1,4 +1,4 @@
-"""Threads of remote files: they wait for stores, so that nobody else has to, and never keep a process from ending."""
+"""Calls of stores, in threads: nobody waits for a store longer than for an answer, and no process for a thread."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 import click
@@ -156,19 +156,19 @@ def _is_passed(flag: str, value: object) -> bool:
     return flag.startswith("--no-") or flag == "--fraction" if value is False else True
 
 
-form = option(
-    "-o", "form", type=click.Choice(["table", "json"]), default="table", show_default=True, help="Form of the output."
-)
-list_form = option(
-    "-o", "form", type=click.Choice(list(FORMS)), default="table", show_default=True, help="Form of the output."
-)
-report_form = option(
-    *("-o", "form"),
-    type=click.Choice(list(FORMS)),
-    default="table",
-    show_default=True,
-    help="Form of the output; csv and json have fractions in full precision.",
-)
+def form_option(forms: Iterable[str], more: str = "") -> Callable[[Function], Function]:
+    """Make the option for the form of the output; `more` continues its help."""
+    return option(
+        *("-o", "form"),
+        type=click.Choice(list(forms)),
+        default="table",
+        show_default=True,
+        help=f"Form of the output{more}.",
+    )
+
+
+form = form_option(["table", "json"])
+report_form = form_option(FORMS, "; csv and json have fractions in full precision")
 names = option(
     "--name",
     "names",

@@ -26,7 +26,7 @@ LONG = 300_000_000  # rows drawn in resamples, which take about a second
 
 
 def find_inputs(arguments: Mapping[str, Any]) -> Inputs:
-    """Find what a command scores, and load the kernels that score it.
+    """Find what a command scores, and start the kernels that score it.
 
     Raises
     ------
@@ -71,8 +71,16 @@ def _engine(dask: str | None) -> Iterator[dict[str, Any]]:
         yield {"engine": Engine(tasks)}
 
 
+@contextmanager
+def long_work(quiet: bool) -> Iterator[None]:
+    """Start the kernels, and show how far work is that may take long."""
+    start(quiet)
+    with progressbar.shown(quiet):
+        yield
+
+
 def start(quiet: bool, *, ahead: bool = False) -> None:
-    """Load numba, and when kernels have to be compiled first, report it on stderr.
+    """Let numba load quickly, and when kernels have to be compiled first, report it on stderr.
 
     With `ahead`, a second process then compiles the kernels of the default metrics.
     """

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from xmceval.cli import options, progressbar
+from xmceval.cli import options
 from xmceval.cli.commandline import passed_flags
 from xmceval.cli.messages import say, warn_of_results
 from xmceval.cli.plotting import Plots, plot_options
-from xmceval.cli.runner import find_inputs, open_setup, start, watch
+from xmceval.cli.runner import find_inputs, long_work, open_setup, watch
 from xmceval.errors import UsageError, listed
 from xmceval.files.io.paths import to_path
 from xmceval.report.forms.registry import render_comparison
@@ -110,16 +110,14 @@ def _compare_rows(arguments: Mapping[str, Any], pictures: Plots) -> Comparison:
         raise UsageError(
             "overlap and examples need lists of labels, which values of rows do not have (hint: pass TRUTH and PREDS)"
         )
-    quiet = arguments["quiet"]
-    start(quiet)
     from xmceval.api.comparing.comparerows import check_row_plots, compare_tables
     from xmceval.files.saved.rowvalues import read_row_values
 
-    kinds = check_row_plots(pictures.collected)
-    with progressbar.shown(quiet):
+    with long_work(arguments["quiet"]):
+        kinds = check_row_plots(pictures.collected)
         tables = [read_row_values(path) for path in (arguments["truth"], *arguments["preds"])]
         return compare_tables(
-            *(tables, arguments["names"], Testing.of(arguments), arguments["threads"], watch(quiet), kinds)
+            *(tables, arguments["names"], Testing.of(arguments), arguments["threads"], watch(arguments["quiet"]), kinds)
         )
 
 

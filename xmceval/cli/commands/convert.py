@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from xmceval.cli import options, progressbar
+from xmceval.cli import options
 from xmceval.cli.messages import say, warn
-from xmceval.cli.runner import start
+from xmceval.cli.runner import long_work
 
 
 @click.command("convert", short_help="Write truth or predictions in another form.")
@@ -63,8 +63,7 @@ def command(src: str, dst: str, quiet: bool, verbose: bool, **settings: Any) -> 
     from xmceval.cli.commandline import without_secrets
     from xmceval.errors import counted
 
-    start(quiet)
-    with progressbar.shown(quiet):
+    with long_work(quiet):
         written = convert(src, sys.stdout.buffer if dst == "-" else dst, **settings)
     if verbose:
         rows, labels = counted(written.n_rows, "row"), counted(written.n_labels, "label")

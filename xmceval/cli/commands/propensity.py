@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from xmceval.cli import options, progressbar
+from xmceval.cli import options
 from xmceval.cli.messages import say, warn
-from xmceval.cli.runner import start
+from xmceval.cli.runner import long_work
 
 
 @click.command("propensity", short_help="Write the inverse propensities of training labels.")
@@ -39,8 +39,7 @@ def command(train: str, dst: str, quiet: bool, **settings: Any) -> None:
     from xmceval.api.files.propensityfile import write_inverse_propensities
     from xmceval.errors import counted
 
-    start(quiet)
-    with progressbar.shown(quiet):
+    with long_work(quiet):
         written = write_inverse_propensities(train, sys.stdout.buffer if dst == "-" else dst, **settings)
     warn(written.warnings, quiet=quiet)
     if quiet:

@@ -28,7 +28,7 @@ from xmceval.api.cluster.dasktasks import DaskTasks  # noqa: E402
 from xmceval.api.cluster.engine import Engine  # noqa: E402
 from xmceval.api.scoring.score import score_systems  # noqa: E402
 from xmceval.api.scoring.setup import Named, Setup  # noqa: E402
-from xmceval.cli.shared import COMPILING  # noqa: E402
+from xmceval.cli.runner import COMPILING  # noqa: E402
 from xmceval.distributed import compare, score  # noqa: E402
 from xmceval.scoring.options import Options  # noqa: E402
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from xmceval.api.comparing.pairtests import Cost
-from xmceval.cli import main, progressbar, shared
+from xmceval.cli import main, progressbar, runner
 from xmceval.cli.progressbar import Bar, describe
 from xmceval.files.io import chunks
 from xmceval.files.io.streams import open_bytes, read_all_bytes
@@ -181,6 +181,6 @@ def test_resamples_have_a_bar(monkeypatch):
     clock = iter([0.0, 0.0, 0.0, 2.0, 2.0])
     monkeypatch.setattr(progressbar.time, "monotonic", lambda: next(clock))
     cost = Cost("bootstrap", 3, 10_000, 500, 48_000)
-    with terminal(monkeypatch) as seen, watched_by(Bar()), shared.watch(quiet=False)(cost) as add:
+    with terminal(monkeypatch) as seen, watched_by(Bar()), runner.watch(quiet=False)(cost) as add:
         add(6_400)
     assert "  21%  0:07 left  6,400 resamples  3,200/s" in "".join(seen)

@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_matrix, save_npz
 from support.files import A_ALONE
 
-from xmceval.cli import COMMANDS, main, shared
+from xmceval.cli import COMMANDS, main, runner, systems
 
 SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
 TRUTH, MODEL_A, MODEL_B, TRAIN = (f"{name}.txt" for name in ("tst_X_Y", "model_a", "model_b", "trn_X_Y"))
@@ -34,7 +34,7 @@ def run(capsys):
         with pytest.raises(SystemExit) as ended:
             main([str(arg) for arg in args])
         captured = capsys.readouterr()
-        said = captured.err.replace(f"{shared.COMPILING}\n", "")
+        said = captured.err.replace(f"{runner.COMPILING}\n", "")
         return ended.value.code, captured.out, said
 
     return run
@@ -212,10 +212,10 @@ def test_systems_are_named(run):
 
 
 def test_names_are_the_shortest_unique_endings():
-    assert shared.short_names(["a/x/s.txt", "b/x/s.txt", "t.txt"]) == ["a/x/s.txt", "b/x/s.txt", "t.txt"]
-    assert shared.short_names(["a/x/s.txt", "a/y/s.txt"]) == ["x/s.txt", "y/s.txt"]
-    assert shared.short_names(["s.txt", "a/s.txt"]) == ["s.txt", "a/s.txt"]
-    assert shared.short_names(["", "s.txt"]) == [".", "s.txt"]
+    assert systems.short_names(["a/x/s.txt", "b/x/s.txt", "t.txt"]) == ["a/x/s.txt", "b/x/s.txt", "t.txt"]
+    assert systems.short_names(["a/x/s.txt", "a/y/s.txt"]) == ["x/s.txt", "y/s.txt"]
+    assert systems.short_names(["s.txt", "a/s.txt"]) == ["s.txt", "a/s.txt"]
+    assert systems.short_names(["", "s.txt"]) == [".", "s.txt"]
 
 
 def test_file_names_may_be_of_any_letters(run, tmp_path):

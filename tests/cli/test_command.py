@@ -10,7 +10,7 @@ import pytest
 from support.files import A_ALONE
 from support.processes import SIGNALS, fed
 
-from xmceval.cli.shared import COMPILING
+from xmceval.cli.runner import COMPILING
 
 SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
 TRUTH, MODEL_A, MODEL_B, TRAIN = (f"{name}.txt" for name in ("tst_X_Y", "model_a", "model_b", "trn_X_Y"))

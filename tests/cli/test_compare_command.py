@@ -14,7 +14,7 @@ import pytest
 from xmceval.api.comparing.compare import compare_systems
 from xmceval.api.comparing.pairtests import Cost
 from xmceval.api.scoring.setup import Named, Setup
-from xmceval.cli import main, shared
+from xmceval.cli import main, runner
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import Options
 
@@ -149,7 +149,7 @@ def run(capsys):
         with pytest.raises(SystemExit) as ended:
             main(["compare", *(str(arg) for arg in args)])
         written = capsys.readouterr()
-        return ended.value.code, written.out, written.err.replace(f"{shared.COMPILING}\n", "")
+        return ended.value.code, written.out, written.err.replace(f"{runner.COMPILING}\n", "")
 
     return run
 
@@ -244,7 +244,7 @@ def test_the_cost_of_long_resampling_is_written_before_it_starts(run, monkeypatc
     args = (TRUTH, MODEL_A, MODEL_B, MODEL_A, "-m", "P", "-k", "1,3", "--test", "bootstrap", "--resamples", 200)
     cost = "note: bootstrap: 6 tests of 200 resamples of 500 rows\n"
     assert cost not in run(*args)[2]
-    monkeypatch.setattr(shared, "LONG", 6 * 200 * 500)
+    monkeypatch.setattr(runner, "LONG", 6 * 200 * 500)
     assert run(*args)[2].startswith(cost)
     assert run(*args, "-q")[2] == ""
     assert "tests of" not in run(*args[:-4])[2]

@@ -17,7 +17,7 @@ from support.files import A_ALONE
 from support.processes import SIGNALS, wait_for
 
 import xmceval
-from xmceval.cli import shared
+from xmceval.cli import runner
 from xmceval.kernels.compile import cache, locks
 from xmceval.scoring import ahead
 
@@ -161,11 +161,11 @@ def test_simultaneous_first_runs_compile_once(tmp_path):
     assert outputs == ["1 0 2 0\n"] * 4 + ["1 0 2 1\n"]
 
 
-@pytest.mark.parametrize(("folder", "line"), [(Path("/saved"), shared.COMPILING), (None, shared.UNSAVED)])
+@pytest.mark.parametrize(("folder", "line"), [(Path("/saved"), runner.COMPILING), (None, runner.UNSAVED)])
 def test_compiling_is_reported_with_what_becomes_of_it(monkeypatch, capsys, folder, line):
     monkeypatch.setattr(cache, "folder_to_write", lambda: folder)
     monkeypatch.setattr(cache, "_reports", [])
-    shared._report_compilation.__wrapped__(False, False)
+    runner._report_compilation.__wrapped__(False, False)
     assert capsys.readouterr().err == ""
     cache.report_compilation()
     cache.report_compilation()
@@ -425,7 +425,7 @@ NpzSink.write = write
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_conversion_that_is_ended_leaves_no_file(tmp_path, number):
     with ready("convert", SCORE[1], tmp_path / "x.npz", before=WRITING) as process:
-        assert process.stderr.readline().removeprefix(shared.COMPILING) in {"writing\n", "\n"}
+        assert process.stderr.readline().removeprefix(runner.COMPILING) in {"writing\n", "\n"}
         wait_for(lambda: list(tmp_path.iterdir()))
         process.send_signal(number)
         err = process.communicate(timeout=60)[1].removeprefix("writing\n")

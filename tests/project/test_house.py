@@ -240,7 +240,7 @@ LOCAL = {
     "xmceval.rows.shards",
     "xmceval.files.io.inputfiles",
     "xmceval.scoring.ahead",
-    "xmceval.cli.shared",
+    "xmceval.cli.systems",
     CACHE,
     LOCKS,
 }

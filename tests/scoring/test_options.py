@@ -85,7 +85,7 @@ def test_a_new_option_is_one_edit_besides_the_signature(monkeypatch):
         monkeypatch.setattr(module, "Options", wider)
 
     @click.command()
-    @cli_options.scoring
+    @cli_options.derived(cli_options.Options)
     def shouting(**arguments):
         click.echo(str(wider.of(arguments).shout))
 

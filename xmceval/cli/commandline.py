@@ -37,7 +37,7 @@ def write_command(context: click.Context, *, without: Collection[str] = ()) -> s
     return shlex.join([*words, *arguments, *flags])
 
 
-def was_passed(context: click.Context, names: Collection[str]) -> list[str]:
+def passed_flags(context: click.Context, names: Collection[str]) -> list[str]:
     """Return the flags of those options that were passed on the command line."""
     return [each.opts[0] for each in context.command.params if each.name in names and _was_passed(context, each)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 import click
@@ -56,16 +56,15 @@ def option(*flags: str, group: str = GROUPS[0], **how: Any) -> Callable[[Functio
     return click.option(*flags, cls=GroupedOption, group=group, **how)
 
 
-def scoring(function: Function) -> Function:
-    """Add the options of scoring to a command."""
-    return derived(function, Options)
+def derived(of: type[Any]) -> Callable[[Function], Function]:
+    """Make all options that a dataclass of options has."""
 
+    def decorate(function: Function) -> Function:
+        for name in reversed([*specs(of)]):
+            function = derived_option(name, of)(function)
+        return function
 
-def derived(function: Function, of: type[Any]) -> Function:
-    """Add the options that a dataclass of options has to a command."""
-    for name in reversed([*specs(of)]):
-        function = derived_option(name, of)(function)
-    return function
+    return decorate
 
 
 def derived_option(name: str, of: type[Any], **changes: Any) -> Callable[[Function], Function]:
@@ -121,11 +120,6 @@ def terminal() -> dict[str, object]:
     }
 
 
-def layout(function: Function) -> Function:
-    """Add the options of the layout of tables to a command."""
-    return derived(function, Layout)
-
-
 def take_layout(arguments: Mapping[str, Any], form: str) -> Layout:
     """Return the layout that a command was asked for.
 
@@ -134,6 +128,8 @@ def take_layout(arguments: Mapping[str, Any], form: str) -> Layout:
     UsageError
         An option that has no effect on the form, or a file of label names where a LaTeX label belongs.
     """
+    if form == "csv" and arguments.get("published"):
+        raise UsageError("published values are not part of the CSV (hint: pass -o table or -o json)")
     context = click.get_current_context()
     for each in context.command.params:
         has_effect = each.name not in specs(Layout) or form in FORMS_OF.get(each.name, DRAWN)
@@ -156,19 +152,21 @@ def _is_passed(flag: str, value: object) -> bool:
     return flag.startswith("--no-") or flag == "--fraction" if value is False else True
 
 
-form = option(
-    "-o", "form", type=click.Choice(["table", "json"]), default="table", show_default=True, help="Form of the output."
-)
-list_form = option(
-    "-o", "form", type=click.Choice(list(FORMS)), default="table", show_default=True, help="Form of the output."
-)
-report_form = option(
-    *("-o", "form"),
-    type=click.Choice(list(FORMS)),
-    default="table",
-    show_default=True,
-    help="Form of the output; csv and json have fractions in full precision.",
-)
+def form_option(forms: Iterable[str], more: str = "") -> Callable[[Function], Function]:
+    """Make the option for the form of the output; `more` continues its help."""
+    return option(
+        *("-o", "form"),
+        type=click.Choice(list(forms)),
+        default="table",
+        show_default=True,
+        help=f"Form of the output{more}.",
+    )
+
+
+scoring = derived(Options)
+layout = derived(Layout)
+form = form_option(["table", "json"])
+report_form = form_option(FORMS, "; csv and json have fractions in full precision")
 names = option(
     "--name",
     "names",

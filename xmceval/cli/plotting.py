@@ -86,7 +86,7 @@ class Plots:
         """The kinds for which something is collected while systems are scored."""
         return tuple(dict.fromkeys(kind for kind in self.kinds if kind in COLLECTED))
 
-    def check(self, subject: str, options: Options | None = None) -> None:
+    def check(self, subject: str, options: Options) -> None:
         """Refuse kinds that cannot show any of the metrics that are asked for.
 
         Raises
@@ -94,8 +94,6 @@ class Plots:
         UsageError
             Names the kind, and what it shows.
         """
-        if options is None:
-            return
         for kind in self.kinds:
             first = "differences" if subject == COMPARISON else "curves"
             usual = first if options.by_frequency is None or subject == COMPARISON else "bins"

@@ -21,8 +21,6 @@ FULL, EMPTY = "#", "-"
 BAR, SHORTEST_BAR = 30, 5  # characters
 NAME = 28
 
-_bars: list[Bar] = []
-
 
 @contextmanager
 def shown(quiet: bool) -> Iterator[None]:
@@ -33,18 +31,19 @@ def shown(quiet: bool) -> Iterator[None]:
     from xmceval.rows.progress import watched_by
 
     bar = Bar()
-    _bars.append(bar)
     try:
         with watched_by(bar):
             yield
     finally:
         bar.stop()
-        _bars.remove(bar)
 
 
 def clear() -> None:
     """Remove the bar from the terminal, before something else is written there."""
-    for bar in _bars:
+    from xmceval.rows.progress import find_watcher
+
+    bar = find_watcher()
+    if isinstance(bar, Bar):
         bar.clear()
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
-from xmceval.cli import options, progressbar, shared
+from xmceval.cli import options
+from xmceval.cli.messages import warn
 from xmceval.cli.plotting import Plots, plot_options
+from xmceval.cli.runner import long_work
 from xmceval.report.pictures import AUC, kinds_of
 
 
@@ -35,10 +37,8 @@ def command(
     from xmceval.api.groupauc import auc
 
     pictures = Plots.of(plots, plot_kinds)
-    shared.start(quiet)
-    with progressbar.shown(quiet):
+    with long_work(quiet):
         result = auc(file, columns=columns, plots=kinds_of(AUC) if plots else ())
-    for warning in () if quiet else result.warnings:
-        shared.say(f"warning: {warning}")
+    warn(result.warnings, quiet=quiet)
     click.echo(result.to_json() if form == "json" else str(result), nl=False)
     pictures.write([result])

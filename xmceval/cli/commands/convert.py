@@ -7,7 +7,9 @@ from typing import Any
 
 import click
 
-from xmceval.cli import options, progressbar, shared
+from xmceval.cli import options
+from xmceval.cli.messages import say, warn
+from xmceval.cli.runner import long_work
 
 
 @click.command("convert", short_help="Write truth or predictions in another form.")
@@ -61,12 +63,10 @@ def command(src: str, dst: str, quiet: bool, verbose: bool, **settings: Any) -> 
     from xmceval.cli.commandline import without_secrets
     from xmceval.errors import counted
 
-    shared.start(quiet)
-    with progressbar.shown(quiet):
+    with long_work(quiet):
         written = convert(src, sys.stdout.buffer if dst == "-" else dst, **settings)
     if verbose:
         rows, labels = counted(written.n_rows, "row"), counted(written.n_labels, "label")
-        shared.say(f"note: {without_secrets(src)}: {written.description}")
-        shared.say(f"note: {without_secrets(dst)}: {rows}, {labels}, {counted(written.n_entries, 'entry')}")
-    for warning in () if quiet else written.warnings:
-        shared.say(f"warning: {warning}")
+        say(f"note: {without_secrets(src)}: {written.description}")
+        say(f"note: {without_secrets(dst)}: {rows}, {labels}, {counted(written.n_entries, 'entry')}")
+    warn(written.warnings, quiet=quiet)

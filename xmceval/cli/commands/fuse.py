@@ -7,7 +7,9 @@ from typing import Any
 
 import click
 
-from xmceval.cli import options, progressbar, shared
+from xmceval.cli import options
+from xmceval.cli.messages import say, warn
+from xmceval.cli.runner import long_work
 
 RULES = ("score", "normalized", "rank", "reciprocal-rank")
 
@@ -59,14 +61,12 @@ def command(
     Example:
       xmceval fuse a.txt b.npz fused.npz --by reciprocal-rank --top 100
     """
-    shared.start(quiet)
     from xmceval.api.files.fuse import fuse
     from xmceval.errors import counted
 
-    with progressbar.shown(quiet):
+    with long_work(quiet):
         written = fuse(preds, by=by, weights=weights).write(sys.stdout.buffer if dst == "-" else dst, **settings)
     if verbose:
         rows, entries = counted(written.n_rows, "row"), counted(written.n_entries, "entry")
-        shared.say(f"note: {dst}: {written.description}; {rows}, {entries}")
-    for warning in () if quiet else written.warnings:
-        shared.say(f"warning: {warning}")
+        say(f"note: {dst}: {written.description}; {rows}, {entries}")
+    warn(written.warnings, quiet=quiet)

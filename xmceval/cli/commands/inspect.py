@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from xmceval.cli import options, progressbar, shared
+from xmceval.cli import options
+from xmceval.cli.runner import long_work
 
 
 @click.command("inspect", short_help="Describe files and check whether they are sound.")
@@ -46,8 +47,7 @@ def command(files: tuple[str, ...], form: str, **settings: Any) -> None:
     """
     from xmceval.api.files.inspect import inspect
 
-    shared.start(quiet=False)
-    with progressbar.shown(quiet=False):
+    with long_work(quiet=False):
         report = inspect(files, **settings)
     click.echo(report.to_json() if form == "json" else str(report), nl=False)
     if not report.is_sound:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from xmceval.cli import options, shared
-from xmceval.errors import UsageError
+from xmceval.cli import options
+from xmceval.cli.messages import warn_of_results
 from xmceval.report.forms.registry import render
 
 
@@ -29,12 +31,8 @@ def command(
     states: tuple[str, ...],
     form: str,
     name: str | None,
-    published: bool,
     save_state: str | None,
-    strict: bool,
-    quiet: bool,
-    verbose: bool,
-    **arguments: object,
+    **arguments: Any,
 ) -> None:
     """Merge STATES, which `xmceval score --save-state` wrote, one for each shard of truth and predictions.
 
@@ -49,8 +47,6 @@ def command(
       xmceval score t2.npz p2.npz -m P --save-state 2.state --shard 2/2
       xmceval merge 1.state 2.state -o json
     """
-    if published and form == "csv":
-        raise UsageError("published values are not part of the CSV (hint: pass -o table or -o json)")
     layout = options.take_layout(arguments, form)
     from xmceval.api.merge import merge_states
     from xmceval.files.io.shardfiles import find_shards
@@ -60,9 +56,7 @@ def command(
 
     paths = [part for each in states for part in parts_of(find_shards(each))]
     result = merge_states(paths, name=name, save_state=save_state)
-    if published:
+    if arguments["published"]:
         result = with_standings(result, require_dataset(result.options.get("dataset")))
-    if strict:
-        shared.refuse_warnings([result])
-    shared.report([result], quiet=quiet, verbose=verbose)
+    warn_of_results(arguments, [result])
     click.echo(render(form, [result], layout), nl=False)

@@ -7,7 +7,9 @@ from typing import Any
 
 import click
 
-from xmceval.cli import options, progressbar, shared
+from xmceval.cli import options
+from xmceval.cli.messages import say, warn
+from xmceval.cli.runner import long_work
 
 
 @click.command("propensity", short_help="Write the inverse propensities of training labels.")
@@ -37,15 +39,13 @@ def command(train: str, dst: str, quiet: bool, **settings: Any) -> None:
     from xmceval.api.files.propensityfile import write_inverse_propensities
     from xmceval.errors import counted
 
-    shared.start(quiet)
-    with progressbar.shown(quiet):
+    with long_work(quiet):
         written = write_inverse_propensities(train, sys.stdout.buffer if dst == "-" else dst, **settings)
+    warn(written.warnings, quiet=quiet)
     if quiet:
         return
-    for warning in written.warnings:
-        shared.say(f"warning: {warning}")
     size = f"{counted(written.n_labels, 'label')}, N={written.n_train:,}"
     if written.a is None:
-        shared.say(f"{dst}: counts of {size} (hint: score --counts {dst} --n-train {written.n_train})")
+        say(f"{dst}: counts of {size} (hint: score --counts {dst} --n-train {written.n_train})")
     else:
-        shared.say(f"{dst}: 1/p of {size}, A={written.a:g} B={written.b:g}")
+        say(f"{dst}: 1/p of {size}, A={written.a:g} B={written.b:g}")

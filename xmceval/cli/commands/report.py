@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 
-from xmceval.cli import options, progressbar, shared
-from xmceval.cli.commandline import was_passed, write_command
+from xmceval.cli import options, progressbar
+from xmceval.cli.commandline import passed_flags, write_command
 from xmceval.cli.commands.compare import is_row_file
+from xmceval.cli.messages import say, warn_of_results
+from xmceval.cli.runner import find_inputs, watch
 from xmceval.errors import UsageError, listed
 from xmceval.files.io.addresses import is_address
 from xmceval.files.io.paths import to_path
 from xmceval.report.forms.layout import Layout
 from xmceval.scoring.comparing.testoptions import Details, Testing
-from xmceval.scoring.options import Options, specs
+from xmceval.scoring.options import specs
 
 ENDINGS = (".html", ".htm")
 STDOUT = "-"
@@ -44,8 +46,8 @@ NOT_IN_COMMAND = frozenset({"open_it", "quiet", "verbose"})  # they do not chang
     group="Output",
     help="Read the files once more, for what may be wrong with them, histograms and checksums.",
 )
-@lambda function: options.derived(function, Testing)
-@lambda function: options.derived(function, Details)
+@options.derived(Testing)
+@options.derived(Details)
 @options.scoring
 @options.fused
 @options.runs
@@ -57,22 +59,7 @@ NOT_IN_COMMAND = frozenset({"open_it", "quiet", "verbose"})  # they do not chang
 @options.strict
 @options.quiet
 @options.verbose
-def command(
-    truth: str,
-    preds: tuple[str, ...],
-    html: str,
-    title: str | None,
-    open_it: bool,
-    inspect: bool,
-    names: tuple[str, ...],
-    fused: tuple[str, ...],
-    runs: tuple[str, ...],
-    shards: bool,
-    strict: bool,
-    quiet: bool,
-    verbose: bool,
-    **arguments: Any,
-) -> None:
+def command(html: str, title: str | None, open_it: bool, inspect: bool, **arguments: Any) -> None:
     """Score PREDS against TRUTH, compare them where there are several, and write all of it to one HTML page.
 
     The page needs no network, and no scripts to be read; with them its tables can be sorted and filtered. It shows what
@@ -87,47 +74,48 @@ def command(
       xmceval report tst_X_Y.txt a.txt b.txt --train trn_X_Y.txt --html page.html
     """
     context = click.get_current_context()
-    _check_files(truth, preds, html, open_it)
-    has_several = len(preds) + len(fused) > 1 or runs
-    if not has_several and (passed := was_passed(context, {*specs(Testing), *specs(Details)})):
-        raise UsageError(f"{listed(passed)}: only for a comparison, and there is one system (hint: pass more PREDS)")
-    if not (preds or fused or runs):
-        raise UsageError("there is nothing to report: pass at least one file of predictions after TRUTH")
-    systems = shared.system_names(preds, names)
+    _check_files([arguments["truth"], *arguments["preds"]], html, open_it)
+    _check_systems(context, arguments)
     from xmceval.report.pictures import check_installed
 
     check_installed()
-    shared.start(quiet, ahead=True)
+    inputs = find_inputs(arguments)
     from xmceval.api.page import Work, make_page
 
-    named = [
-        *shared.named_systems(preds, systems, fused, shards=shards),
-        *shared.systems_of_runs(runs, shards=shards),
-    ]
-    arguments["train"] = shared.shards_of(arguments["train"], shards)
-    work = Work(
-        shared.shards_of(truth, shards), named, Options.of(arguments), Testing.of(arguments), Details.of(arguments)
-    )
+    work = Work(inputs.truth, inputs.systems, inputs.options, Testing.of(arguments), Details.of(arguments))
     with _open_page(html) as write:
-        with progressbar.shown(quiet):
+        with progressbar.shown(arguments["quiet"]):
             page = make_page(
                 work,
                 title=title,
                 command=write_command(context, without=NOT_IN_COMMAND),
                 layout=Layout.of(arguments),
                 inspect=inspect,
-                watch=shared.watch(quiet),
+                watch=watch(arguments["quiet"]),
             )
-        warnings = () if page.comparison is None else page.comparison.warnings
-        if strict:
-            shared.refuse_warnings(page.results, warnings)
-        shared.report(page.results, quiet=quiet, verbose=verbose, warnings=warnings)
+        warn_of_results(arguments, page.results, () if page.comparison is None else page.comparison.warnings)
         write(page.text)
     if open_it and click.launch(Path(html).absolute().as_uri()):
-        shared.say(f"note: {html}: no browser was found that opens it")
+        say(f"note: {html}: no browser was found that opens it")
 
 
-def _check_files(truth: str, preds: tuple[str, ...], html: str, open_it: bool) -> None:
+def _check_systems(context: click.Context, arguments: Mapping[str, Any]) -> None:
+    """Refuse a report of nothing, and options of a comparison where there is one system.
+
+    Raises
+    ------
+    UsageError
+        Names the options.
+    """
+    preds, fused, runs = (arguments[name] for name in ("preds", "fused", "runs"))
+    has_several = len(preds) + len(fused) > 1 or runs
+    if not has_several and (passed := passed_flags(context, {*specs(Testing), *specs(Details)})):
+        raise UsageError(f"{listed(passed)}: only for a comparison, and there is one system (hint: pass more PREDS)")
+    if not (preds or fused or runs):
+        raise UsageError("there is nothing to report: pass at least one file of predictions after TRUTH")
+
+
+def _check_files(inputs: Sequence[str], html: str, open_it: bool) -> None:
     """Refuse names that a page cannot have, and files that have no lists of labels.
 
     Raises
@@ -142,7 +130,7 @@ def _check_files(truth: str, preds: tuple[str, ...], html: str, open_it: bool) -
         )
     if (html == STDOUT or is_address(html)) and open_it:
         raise UsageError("--open needs a file of this machine (hint: pass --html report.html)")
-    row_files = [each for each in (truth, *preds) if is_row_file(each)]
+    row_files = [each for each in inputs if is_row_file(each)]
     if row_files:
         raise UsageError(
             f"{listed(row_files)}: a report needs predictions, not values of rows "

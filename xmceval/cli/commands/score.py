@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from xmceval.cli import options, progressbar, shared
+from xmceval.cli import options
+from xmceval.cli.messages import warn_of_results
 from xmceval.cli.plotting import Plots, plot_options
-from xmceval.errors import UsageError
+from xmceval.cli.runner import find_inputs, open_setup
 from xmceval.report.forms.registry import render
 from xmceval.report.pictures import RESULTS
 
@@ -45,27 +48,7 @@ from xmceval.report.pictures import RESULTS
 @options.strict
 @options.quiet
 @options.verbose
-def command(
-    truth: str,
-    preds: tuple[str, ...],
-    form: str,
-    names: tuple[str, ...],
-    fused: tuple[str, ...],
-    published: bool,
-    shards: bool,
-    save_rows: str | None,
-    save_labels: str | None,
-    save_state: str | None,
-    shard: str | None,
-    max_weight: float | None,
-    plots: tuple[str, ...],
-    plot_kinds: tuple[str, ...],
-    dask: str | None,
-    strict: bool,
-    quiet: bool,
-    verbose: bool,
-    **arguments: object,
-) -> None:
+def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **arguments: Any) -> None:
     """Score PREDS, one file per system, against TRUTH.
 
     TRUTH is in one of XMLRepository's text formats, lists of labels or of their names, fastText, JSON lines, npz, npy,
@@ -83,42 +66,19 @@ def command(
       xmceval score 'truth-*.npz' 'preds-*.txt.gz'
       xmceval score 'truth-*.txt' 'preds-*.txt' --dask tcp://scheduler:8786
     """
-    if published and form == "csv":
-        raise UsageError("published values are not part of the CSV (hint: pass -o table or -o json)")
     layout = options.take_layout(arguments, form)
-    systems = shared.system_names(preds, names)
     pictures = Plots.of(plots, plot_kinds)
-    shared.start(quiet, ahead=True)
-    from xmceval.api.extras.choose import choose_extras
+    inputs = find_inputs(arguments)
     from xmceval.api.scoring.score import score_systems
-    from xmceval.api.scoring.setup import Setup
     from xmceval.labels.standings import require_dataset
     from xmceval.report.result import with_standings
-    from xmceval.scoring.options import Options
 
-    chosen = Options.of(arguments | {"train": shared.shards_of(arguments["train"], shards)})
-    entry = require_dataset(chosen.dataset) if published else None
-    named = shared.named_systems(preds, systems, fused, shards=shards)
-    pictures.check(RESULTS, chosen)
-    extras = choose_extras(
-        *(chosen, named),
-        plots=pictures.collected,
-        save_rows=save_rows,
-        save_labels=save_labels,
-        save_state=save_state,
-        shard=shard,
-    )
-    with shared.engine(dask) as engine, progressbar.shown(quiet):
-        setup = Setup.of(
-            *(shared.shards_of(truth, shards), chosen, named),
-            needs_counts=any(each.needs_counts for each in extras),
-            max_weight=max_weight,
-            **engine,
-        )
-        results = score_systems(setup, named, extras).results
-    results = results if entry is None else tuple(with_standings(result, entry) for result in results)
-    if strict:
-        shared.refuse_warnings(results)
-    shared.report(results, quiet=quiet, verbose=verbose)
+    entry = require_dataset(inputs.options.dataset) if arguments["published"] else None
+    pictures.check(RESULTS, inputs.options)
+    with open_setup(inputs, arguments, plots=pictures.collected) as (setup, extras):
+        results = score_systems(setup, inputs.systems, extras).results
+    if entry is not None:
+        results = tuple(with_standings(result, entry) for result in results)
+    warn_of_results(arguments, results)
     click.echo(render(form, results, layout), nl=False)
     pictures.write(results)

@@ -1,31 +1,45 @@
-"""What commands share: names of systems, compiling kernels, and what goes to stderr."""
+"""Systems: what TRUTH, PREDS, --name, --fuse, --runs and --shards of a command mean."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from functools import cache
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from xmceval.cli import progressbar
-from xmceval.errors import UsageError, counted, escaped, listed
+from xmceval.errors import UsageError, counted, listed
 from xmceval.files.io.addresses import is_address
 from xmceval.files.io.paths import to_path
+from xmceval.scoring.options import Options
 
 if TYPE_CHECKING:
-    from xmceval.api.comparing.pairtests import Cost, Watch
     from xmceval.api.scoring.setup import Named
-    from xmceval.report.result import Result
 
-COMPILING = "compiling kernels that are needed for the first time on this machine: takes some seconds"
-UNSAVED = (
-    "compiling kernels: takes some seconds on each run, as no folder for them can be written by this user only (hint:"
-    " set NUMBA_CACHE_DIR)"
-)
-LONG = 300_000_000  # rows drawn in resamples, which take about a second
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a command scores: the truth, the systems, and the options of scoring."""
+
+    truth: Any
+    systems: list[Named]
+    options: Options
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any], names: Sequence[str]) -> Inputs:
+        """Find the files that the arguments of a command name; `names` are those of PREDS.
+
+        Raises
+        ------
+        UsageError
+            A fusion or runs that are wrong, or options that do not go together.
+        """
+        shards = arguments["shards"]
+        systems = [
+            *named_systems(arguments["preds"], names, arguments["fused"], shards=shards),
+            *systems_of_runs(arguments.get("runs", ()), shards=shards),
+        ]
+        options = Options.of({**arguments, "train": shards_of(arguments["train"], shards)})
+        return cls(shards_of(arguments["truth"], shards), systems, options)
 
 
 def system_names(paths: Sequence[str], names: Sequence[str]) -> list[str]:
@@ -108,19 +122,6 @@ def systems_of_runs(texts: Sequence[str], *, shards: bool = False) -> list[Named
     return systems
 
 
-@contextmanager
-def engine(dask: str | None) -> Iterator[dict[str, Any]]:
-    """Return the arguments of Setup that choose where rows are scored: in this process, or with Dask."""
-    if dask is None:
-        yield {}
-        return
-    from xmceval.api.cluster.dasktasks import connect
-    from xmceval.api.cluster.engine import Engine
-
-    with connect(dask) as tasks:
-        yield {"engine": Engine(tasks)}
-
-
 def short_names(paths: Sequence[str]) -> list[str]:
     """Return the shortest ending of each path that no other path shares; a path that is passed twice has one name."""
     parts = [to_path(path).parts for path in paths]
@@ -135,78 +136,3 @@ def short_names(paths: Sequence[str]) -> list[str]:
 def numbered(names: Sequence[str]) -> list[str]:
     """Number names that appear more than once: ``a.txt (1)``, ``a.txt (2)``."""
     return [f"{name} ({names[: i + 1].count(name)})" if names.count(name) > 1 else name for i, name in enumerate(names)]
-
-
-def say(line: str) -> None:
-    """Write a line to stderr; what names of files may hold, such as control characters, is escaped."""
-    click.echo(escaped(line), err=True)
-
-
-def report(results: Sequence[Result], *, quiet: bool, verbose: bool, warnings: Sequence[str] = ()) -> None:
-    """Write warnings, and with `verbose` notes, to stderr; those that systems share appear once."""
-    from xmceval.report.result import shared_lines
-
-    for line in () if quiet else warnings:
-        say(f"warning: {line}")
-    for kind, is_wanted in (("notes", verbose), ("warnings", not quiet)):
-        for line in shared_lines(results, kind) if is_wanted else ():
-            say(f"{kind[:-1]}: {line}")
-
-
-def refuse_warnings(results: Sequence[Result], more: Sequence[str] = ()) -> None:
-    """Turn warnings into an error.
-
-    Raises
-    ------
-    DataError
-        All of them.
-    """
-    from xmceval.errors import DataError
-
-    warnings = dict.fromkeys([*more, *(line for result in results for line in result.warnings)])
-    if warnings:
-        raise DataError(*warnings, "with --strict warnings are errors")
-
-
-def start(quiet: bool, *, ahead: bool = False) -> None:
-    """Load numba, and when kernels have to be compiled first, report it on stderr.
-
-    With `ahead`, a second process then compiles the kernels of the default metrics.
-    """
-    from xmceval.kernels import start_quickly
-
-    start_quickly()
-    _report_compilation(quiet, ahead)
-
-
-@cache
-def _report_compilation(quiet: bool, ahead: bool) -> None:
-    from xmceval.kernels.compile.cache import folder_to_write, is_compiled, on_compilation
-
-    if ahead and not is_compiled("topk.compute_rows"):
-        from xmceval.scoring.ahead import fork_ahead
-
-        fork_ahead()
-
-    def report_it() -> None:
-        if not quiet:
-            progressbar.clear()
-            say(UNSAVED if folder_to_write() is None else COMPILING)
-        if ahead:
-            from xmceval.scoring.ahead import start_ahead
-
-            start_ahead()
-
-    on_compilation(report_it)
-
-
-def watch(quiet: bool) -> Watch:
-    """Return what writes the cost of long resampling to stderr before it starts, and shows its progress."""
-    from xmceval.rows.progress import phase
-
-    def watch_cost(cost: Cost) -> AbstractContextManager[Callable[[int], None] | None]:
-        if cost.steps >= LONG and not quiet:
-            say(f"note: {cost}")
-        return phase(cost.what, cost.n_tests * cost.n_resamples, "resamples")
-
-    return watch_cost

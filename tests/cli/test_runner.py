@@ -1,0 +1,49 @@
+"""``score``, ``compare`` and ``report`` take the same systems and options, and warn alike."""
+
+import pytest
+
+from xmceval.cli import main
+
+ENDINGS = {"score": ["-q"], "compare": ["-q"], "report": ["-q", "--no-inspect", "--html", "page.html"]}
+FILES = {"truth.txt": "2 3\n0:1\n2:1\n", "a.txt": "2 3\n0:0.9\n2:0.5\n", "b.txt": "2 3\n1:0.9\n2:0.5\n"}
+
+WRONG = {
+    "a fusion without a name": ["--fuse", "a.txt,b.txt"],
+    "a fusion of one file": ["--fuse", "both=a.txt"],
+    "a rule that does not exist": ["--fuse", "both=median:a.txt,b.txt"],
+    "too many names": ["--name", "x", "--name", "y", "--name", "z"],
+    "options that exclude each other": ["--inverse-propensities", "p.txt", "-A", "0.5"],
+    "a metric that does not exist": ["-m", "Q"],
+    "a file that does not exist": ["--train", "none.txt"],
+    "shards that do not exist": ["--shards", "--train", "none-*.txt"],
+}
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+
+    def run_command(command, *arguments):
+        with pytest.raises(SystemExit) as ended:
+            main([command, "truth.txt", "a.txt", "b.txt", *arguments, *ENDINGS[command]])
+        return ended.value.code, capsys.readouterr().err
+
+    return run_command
+
+
+@pytest.mark.parametrize("arguments", WRONG.values(), ids=WRONG)
+def test_what_one_command_refuses_all_refuse_in_the_same_words(arguments, run):
+    pytest.importorskip("matplotlib")
+    [(code, message)] = {run(command, *arguments) for command in ENDINGS}
+    assert code in {1, 2}
+    assert message.startswith("Error: ")
+
+
+def test_with_strict_the_same_warnings_are_errors(run):
+    pytest.importorskip("matplotlib")
+    ended = {run(command, "-m", "P@2", "--empty-rows", "drop", "--strict") for command in ENDINGS}
+    [(code, message)] = ended
+    assert code == 1
+    assert "with --strict warnings are errors" in message

@@ -1,0 +1,123 @@
+"""Runner: how commands start the kernels, score systems here or with Dask, and show what takes long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from xmceval.cli import progressbar
+from xmceval.cli.messages import say
+from xmceval.cli.systems import Inputs, system_names
+
+if TYPE_CHECKING:
+    from xmceval.api.comparing.pairtests import Cost, Watch
+    from xmceval.api.extras.extra import Extra
+    from xmceval.api.scoring.setup import Setup
+    from xmceval.scoring.comparing.testoptions import Details
+
+COMPILING = "compiling kernels that are needed for the first time on this machine: takes some seconds"
+UNSAVED = (
+    "compiling kernels: takes some seconds on each run, as no folder for them can be written by this user only (hint:"
+    " set NUMBA_CACHE_DIR)"
+)
+LONG = 300_000_000  # rows drawn in resamples, which take about a second
+
+
+def find_inputs(arguments: Mapping[str, Any]) -> Inputs:
+    """Find what a command scores, and start the kernels that score it.
+
+    Raises
+    ------
+    UsageError
+        Names or systems that are wrong, or options that do not go together.
+    """
+    names = system_names(arguments["preds"], arguments["names"])
+    start(arguments["quiet"], ahead=True)
+    return Inputs.of(arguments, names)
+
+
+@contextmanager
+def open_setup(
+    inputs: Inputs, arguments: Mapping[str, Any], *, plots: tuple[str, ...] = (), details: Details | None = None
+) -> Iterator[tuple[Setup, list[Extra]]]:
+    """Open the truth, choose what is collected and saved while systems are scored, and show the progress of that."""
+    from xmceval.api.extras.choose import choose_extras
+    from xmceval.api.scoring.setup import Setup
+
+    saved = {name: arguments.get(name) for name in ("save_rows", "save_labels", "save_state", "shard")}
+    extras = choose_extras(inputs.options, inputs.systems, details=details, plots=plots, **saved)
+    with _engine(arguments["dask"]) as engine, progressbar.shown(arguments["quiet"]):
+        setup = Setup.of(
+            *(inputs.truth, inputs.options, inputs.systems),
+            needs_counts=any(each.needs_counts for each in extras),
+            max_weight=arguments.get("max_weight"),
+            **engine,
+        )
+        yield setup, extras
+
+
+@contextmanager
+def _engine(dask: str | None) -> Iterator[dict[str, Any]]:
+    """Return the arguments of Setup that choose where rows are scored: in this process, or with Dask."""
+    if dask is None:
+        yield {}
+        return
+    from xmceval.api.cluster.dasktasks import connect
+    from xmceval.api.cluster.engine import Engine
+
+    with connect(dask) as tasks:
+        yield {"engine": Engine(tasks)}
+
+
+@contextmanager
+def long_work(quiet: bool) -> Iterator[None]:
+    """Start the kernels, and show how far work is that may take long."""
+    start(quiet)
+    with progressbar.shown(quiet):
+        yield
+
+
+def start(quiet: bool, *, ahead: bool = False) -> None:
+    """Let numba load quickly, and when kernels have to be compiled first, report it on stderr.
+
+    With `ahead`, a second process then compiles the kernels of the default metrics.
+    """
+    from xmceval.kernels import start_quickly
+
+    start_quickly()
+    _report_compilation(quiet, ahead)
+
+
+@cache
+def _report_compilation(quiet: bool, ahead: bool) -> None:
+    from xmceval.kernels.compile.cache import folder_to_write, is_compiled, on_compilation
+
+    if ahead and not is_compiled("topk.compute_rows"):
+        from xmceval.scoring.ahead import fork_ahead
+
+        fork_ahead()
+
+    def report_it() -> None:
+        if not quiet:
+            progressbar.clear()
+            say(UNSAVED if folder_to_write() is None else COMPILING)
+        if ahead:
+            from xmceval.scoring.ahead import start_ahead
+
+            start_ahead()
+
+    on_compilation(report_it)
+
+
+def watch(quiet: bool) -> Watch:
+    """Return what writes the cost of long resampling to stderr before it starts, and shows its progress."""
+    from xmceval.rows.progress import phase
+
+    def watch_cost(cost: Cost) -> AbstractContextManager[Callable[[int], None] | None]:
+        if cost.steps >= LONG and not quiet:
+            say(f"note: {cost}")
+        return phase(cost.what, cost.n_tests * cost.n_resamples, "resamples")
+
+    return watch_cost

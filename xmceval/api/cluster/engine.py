@@ -20,8 +20,8 @@ from xmceval.rows.block import Source
 from xmceval.rows.fusion import FusedSource
 from xmceval.rows.progress import phase
 from xmceval.rows.repairs import RepairedSource
-from xmceval.rows.sources import Facts, SpanSource, shards_of
-from xmceval.rows.spans import core_of, is_in_memory, starting_at, take_rows
+from xmceval.rows.sources import shards_of
+from xmceval.rows.spans import Facts, SpanSource, core_of, is_in_memory, starting_at
 from xmceval.rows.threads import Progress
 from xmceval.scoring.evaluate import evaluate
 from xmceval.scoring.mergeable import Mergeable
@@ -172,9 +172,9 @@ def _rows_in_memory(part: Part, layouts: Sequence[Layout]) -> list[Source | None
     """Return the rows of a part by source, where they are in memory."""
     held = list[Source | None]()
     for place, layout in zip(part.places, layouts, strict=True):
-        shard = shards_of(layout.source)[place.shard]
+        shard: Any = shards_of(layout.source)[place.shard]
         span = part.first_row - place.before, part.stop_row - place.before
-        held.append(take_rows(shard, *span) if is_in_memory(shard) else None)
+        held.append(shard.sliced(*span) if is_in_memory(shard) else None)
     return held
 
 

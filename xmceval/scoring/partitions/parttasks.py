@@ -14,8 +14,8 @@ from xmceval.rows.block import Source
 from xmceval.rows.faults import COUNTED, as_error
 from xmceval.rows.lockstep import Lockstep
 from xmceval.rows.repairs import RepairedSource
-from xmceval.rows.sources import Facts, SpanSource, shards_of
-from xmceval.rows.spans import is_in_memory, starting_at
+from xmceval.rows.sources import shards_of
+from xmceval.rows.spans import Facts, SpanSource, is_in_memory, starting_at
 from xmceval.rows.threads import run_alone
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.evaluate import rows_at_once, select_scores

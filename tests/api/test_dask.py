@@ -23,7 +23,7 @@ import dask.array as da  # noqa: E402
 import dask.bag as db  # noqa: E402
 
 from xmceval import DataError, UsageError  # noqa: E402
-from xmceval.api.cluster import dasktasks, engine, runparts  # noqa: E402
+from xmceval.api.cluster import daskbatches, dasktasks, engine, runparts  # noqa: E402
 from xmceval.api.cluster.dasktasks import DaskTasks  # noqa: E402
 from xmceval.api.cluster.engine import Engine  # noqa: E402
 from xmceval.api.scoring.score import score_systems  # noqa: E402
@@ -200,6 +200,21 @@ def test_collections_are_scored_where_they_are(client):
         scores[77, 3] = np.nan
         with pytest.raises(DataError, match="batch 2, y_score row 27: the score value of label 3 is NaN"):
             score(arrays[0], da.from_array(scores, (33, 20)), **options)
+
+
+@pytest.mark.parametrize("stage", [(daskbatches, "score_collection_batch"), (runparts, "merge_results")])
+def test_workers_that_die_over_collections_change_nothing(client, monkeypatch, tmp_path, stage):
+    client.wait_for_workers(3, timeout=60)
+    pids = frozenset(client.run(os.getpid).values())
+    deadly = Deadly(getattr(*stage), tmp_path / "stage", pids)
+    monkeypatch.setattr(*stage, deadly)
+    rng = np.random.default_rng(4)
+    truth, scores = (rng.random((120, 20)) < 0.2).astype(np.int64), rng.random((120, 20))
+    found = score(
+        da.from_array(truth, (10, 7)), da.from_array(scores, (33, 20)), client=client, k=1, metrics="P,macroF1"
+    )
+    assert deadly.n_died == 1
+    assert texts(found) == texts(xmceval.score(truth, scores, k=1, metrics="P,macroF1"))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -21,6 +21,7 @@ from xmceval.scoring.options import Options
 from xmceval.scoring.partitions.parttasks import PartResult
 from xmceval.scoring.states.accumulator import Accumulator
 from xmceval.scoring.states.state import State
+from xmceval.scoring.states.statedocument import dump_state, load_state
 from xmceval.scoring.totals import empty
 
 NAME = "the batches"
@@ -39,6 +40,24 @@ class CollectionBatch(NamedTuple):
 
     rows: Any
     before: int = 0
+
+
+@dataclass(frozen=True)
+class SentState:
+    """A state that goes to other processes as bytes, as files have it."""
+
+    state: State
+
+    def merge(self, other: SentState) -> SentState:
+        """Return the state of the rows of both; see `State.merge`."""
+        return SentState(self.state.merge(other.state))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _receive, (dump_state(self.state),)
+
+
+def _receive(content: bytes) -> SentState:
+    return SentState(load_state(content, NAME))
 
 
 def kind_of(value: Any) -> str:
@@ -68,7 +87,7 @@ def score_batches(
     if weights is not None:
         max_weight = float(weights.max(initial=0.0)) if max_weight is None else max_weight
         batches = _with_weights(batches, weights)
-    job = replace(begin_state(options, max_weight), name=NAME)
+    job = SentState(replace(begin_state(options, max_weight), name=NAME))
     tasks = LazyTasks() if client is None else DaskTasks(client)
     return finish_state(_score(tasks, job, batches, progress))
 
@@ -162,7 +181,7 @@ def _with_weights(batches: Sequence[CollectionBatch], weights: Any) -> list[Coll
 
 
 def _score(
-    tasks: DaskTasks | LazyTasks, job: State, batches: Sequence[CollectionBatch], progress: Progress | None
+    tasks: DaskTasks | LazyTasks, job: SentState, batches: Sequence[CollectionBatch], progress: Progress | None
 ) -> State:
     """Score all batches, and merge their states."""
     import dask
@@ -172,11 +191,10 @@ def _score(
     token, score = uuid4().hex[:8], dask.delayed(score_collection_batch, pure=False)
 
     def start(shared: Any) -> list[Any]:
-        keys = [(f"xmceval-score-{token}", number) for number in range(len(batches))]
         return tasks.compute(
             [
-                score(shared, batch.rows, number, batch.before, dask_key_name=key)
-                for number, (key, batch) in enumerate(zip(keys, batches, strict=True))
+                score(shared, batch.rows, number, batch.before, dask_key_name=(f"xmceval-score-{token}", number))
+                for number, batch in enumerate(batches)
             ]
         )
 
@@ -186,14 +204,15 @@ def _score(
     finally:
         tasks.cancel()
     result.check()
-    state: State = result.totals[0]
-    return state
+    sent: SentState = result.totals[0]
+    return sent.state
 
 
-def score_collection_batch(job: State, rows: Any, number: int, rows_before: int) -> PartResult:
+def score_collection_batch(job: SentState, rows: Any, number: int, rows_before: int) -> PartResult:
     """Score a batch, or a list of them; what is wrong with one is returned, so that nobody tries again."""
+    state = job.state
     try:
-        accumulator = Accumulator(replace(job, totals=empty(job.program, job.terms)), threads=1)
+        accumulator = Accumulator(replace(state, totals=empty(state.program, state.terms)), threads=1)
         is_one = isinstance(rows, tuple)
         for i, batch in enumerate([rows] if is_one else rows, start=1):
             first_row = rows_before + accumulator.n_rows
@@ -202,7 +221,7 @@ def score_collection_batch(job: State, rows: Any, number: int, rows_before: int)
         place = "" if isinstance(rows, tuple) else f"partition {number + 1}: "
         return PartResult(0, error=type(error)(*f"{place}{error}".split("\n")))
     state = accumulator.state
-    return PartResult(state.n_rows, (state,))
+    return PartResult(state.n_rows, (SentState(state),))
 
 
 def _check_batch(batch: Any) -> tuple[Any, Any, Any]:

@@ -63,7 +63,7 @@ class PartResult:
     ----------
     n_rows : int
     totals : tuple of Totals
-        By system; of batches, the one State of their rows.
+        By system; of batches of Dask, the one SentState of their rows.
     observed : tuple of Mergeable
         The observers.
     removed : tuple of tuple of int

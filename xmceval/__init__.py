@@ -1,4 +1,22 @@
-"""xmceval: the evaluator for extreme multi-label classification."""
+"""xmceval: the evaluator for extreme multi-label classification.
+
+How the package is built, from the first byte to the last digit:
+
+A row of data goes one way: bytes (`files`) become blocks of rows (`rows`), kernels (`kernels`) turn a block into
+values, the values are added to totals (`scoring`), and the row is forgotten. Each package imports only those before it:
+errors, kernels, statistics, metrics, rows, files, labels, scoring, inspection, report, api, cli; only `files` opens
+files, only `kernels` imports numba, only `cli` prints. `metrics.table` is the one list of metrics, and
+`scoring.options` the one list of options; help, messages and checks follow from them. `scoring.program` makes tasks of
+the metrics that are asked for, and each task computes all metrics of its kind in one pass. Totals consist of parts that
+declare their fields and how two of them combine, from which merging, saving and pickling follow (`scoring.mergeable`).
+A State (`scoring.states`) has the options, terms and totals of some rows: scoring files, an Evaluator, shards and Dask
+are four ways to make one, and it is finished into a Result in one place. What scoring does besides, such as saving the
+values of rows, is an extra (`api.extras`), and a plain score loads none. `files.formats` describes every format as
+data, and `files.opening` tries the readers. A Sheet is built once from results or a comparison (`report.sheet`), and
+each form for people only draws it; what programs read follows from the fields in `report.fields`. `kernels.compile`
+compiles kernels once per machine and calls them without numba; `kernels.vector` holds instructions with their plain
+twins.
+"""
 
 from __future__ import annotations
 

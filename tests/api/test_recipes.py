@@ -1,4 +1,4 @@
-"""The recipes of the Evaluator: here those of libraries that tests need anyway; scripts/recipes runs all."""
+"""The guide to loops: here the examples with libraries that tests need anyway; scripts/recipes runs all."""
 
 import doctest
 import importlib.util
@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import xmceval
-from xmceval.api import recipes
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "recipes"
 
@@ -26,7 +25,7 @@ def script():
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learn_scores_by_a_metric_or_several(script):
     pytest.importorskip("sklearn")
-    assert script.run("scikit-learn", script.find_recipes(recipes.__doc__)["scikit-learn"])
+    assert script.run("scikit-learn", script.find_recipes()["scikit-learn"])
 
 
 @pytest.mark.parametrize("n_rows", [1, 6, 7, 8, 203])
@@ -35,7 +34,7 @@ def test_scikit_learn_scores_by_a_metric_or_several(script):
 def test_the_callback_for_lightning_counts_each_row_once(script, n_rows, n_processes, shuffle):
     torch = pytest.importorskip("torch")
     data, distributed = torch.utils.data, pytest.importorskip("torch.utils.data.distributed")
-    source = doctest.script_from_examples(script.find_recipes(recipes.__doc__)["Lightning"])
+    source = doctest.script_from_examples(script.find_recipes()["Lightning"])
     names = {"lightning": SimpleNamespace(Callback=object)}
     exec(source.partition("class Identity")[0].replace("import lightning\n", ""), names)
     rng = np.random.default_rng(n_rows)
@@ -60,7 +59,7 @@ def test_the_callback_for_lightning_counts_each_row_once(script, n_rows, n_proce
 
 
 def test_the_script_finds_recipes_and_what_they_import(script, capsys):
-    found = script.find_recipes(recipes.__doc__)
+    found = script.find_recipes()
     assert [name for name, text in found.items() if "Evaluator" not in text] == ["scikit-learn"]
     assert {"PyTorch", "Lightning", "Hugging Face", "Keras", "scikit-learn", "torchmetrics"} <= set(found)
     assert script.find_missing(">>> import numpy\n>>> from no_such.thing import it\n") == ["no_such"]

@@ -87,7 +87,7 @@ class Measure:
         ]
         return self.metric.name.partition("@")[0] + (f"({','.join(options)})" if options else "")
 
-    @property
+    @cached_property
     def cutoff(self) -> str:
         """What follows the @ in the name: a number, ``all``, ``n``, or nothing."""
         if self.k is not None:
@@ -115,7 +115,7 @@ class Measure:
         norms = self.metric.norms
         return norms[self.chosen.get("norm", next(iter(norms)))]
 
-    @property
+    @cached_property
     def average(self) -> str:
         """How rows or labels are averaged: the option of that name, or as the norm does."""
         if self.norm.over != "cells":
@@ -127,7 +127,7 @@ class Measure:
         """Whether it weights or orders labels by inverse propensities, or needs the labels with a training row."""
         return self.metric.needs_propensities or self.option("over") in {"ideal", "train"}
 
-    @property
+    @cached_property
     def is_mean_share(self) -> bool:
         """Whether it is the mean of values of rows that are between 0 and 1, whatever the labels and propensities.
 
@@ -136,7 +136,7 @@ class Measure:
         is_bounded = self.metric.bounds == (0.0, 1.0) and self.metric.gain != "propensity"
         return is_bounded and self.average in {"mean", "samples", "rows"}
 
-    @property
+    @cached_property
     def discount(self) -> str:
         """The chosen discount by rank."""
         return self.option("discount", self.metric.discounts[0])

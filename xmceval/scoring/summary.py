@@ -110,7 +110,7 @@ def finish_totals(program: Program, totals: Totals, terms: Terms, *, ceiling: bo
     if not ceiling:
         estimates = {name: each.without_ceiling() for name, each in estimates.items()}
     return Summary(
-        tuple(Figure(measure, estimates[str(measure)]) for measure in program.measures),
+        tuple(Figure(measure, estimates[measure.name]) for measure in program.measures),
         _count_input(program, totals, terms.width.n_labels),
         tuple(_slices(program, terms, by_bin)),
         _align(totals, terms, estimates.get("P@1")),
@@ -128,8 +128,8 @@ def _align(totals: Totals, terms: Terms, precision: Estimate | None) -> Alignmen
 def _slices(program: Program, terms: Terms, by_bin: list[dict[str, Estimate]]) -> Iterator[Slice]:
     """Put the estimates of each bin of labels in the order of the measures."""
     for bin_, estimates in zip(() if terms.bins is None else terms.bins.bins, by_bin, strict=True):
-        measures = (measure for measure in program.measures if str(measure) in estimates)
-        yield Slice(bin_, tuple(Figure(measure, estimates[str(measure)]) for measure in measures))
+        measures = (measure for measure in program.measures if measure.name in estimates)
+        yield Slice(bin_, tuple(Figure(measure, estimates[measure.name]) for measure in measures))
 
 
 def _count_input(program: Program, totals: Totals, n_labels: int) -> Counts:
@@ -137,7 +137,7 @@ def _count_input(program: Program, totals: Totals, n_labels: int) -> Counts:
     counts = [int(count) for count in totals.tally.counts]
     tasks = list(zip(program.tasks, totals.parts, strict=True))
     left_out = {
-        str(measure): int(n)
+        measure.name: int(n)
         for task, part in tasks
         if isinstance(task, RowTask)
         for measure, n in zip(task.measures, part.left_out, strict=True)

@@ -1,6 +1,6 @@
 """Evaluator: the metrics of rows that come batch by batch, in a loop or on several machines.
 
-Recipes for training loops and other libraries are in `xmceval.api.recipes`.
+Examples for training loops and other libraries are in ``xmceval/guide/loops.md``.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ class Evaluator:
     >>> result["P@1"], result["R@1"]
     (1.0, 0.75)
 
-    ``help("xmceval.api.recipes")`` shows loops in PyTorch, also with several processes, Lightning, Hugging Face, Keras,
-    scikit-learn and torchmetrics.
+    The guide ``xmceval/guide/loops.md`` has loops in PyTorch, also with several processes, Lightning, Hugging Face,
+    Keras, scikit-learn and torchmetrics.
     """
 
     def __init__(

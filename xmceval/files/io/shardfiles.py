@@ -45,17 +45,18 @@ def find_shards(value: Any, *, directories: bool = False, are_scores: bool = Fal
         return as_input(Shards(value)) if are_shards else as_input(value)
     if not isinstance(value, (str, Path)):
         return as_input(value) if isinstance(value, (tuple, Shards)) else value
+    value = as_input(value)  # once, so that a remote file is asked for only once
     path = to_path(value)
     text = str(path) if isinstance(path, RemotePath) else str(value)
     if directories and path.is_dir():
         pattern = path / "*" if isinstance(path, RemotePath) else f"{glob.escape(text)}/*"
         return _match(pattern, text, f"{text}: is a directory without files")
     if _exists(path) or has_pair(path):
-        return as_input(value)
+        return value
     if text.startswith("@") and len(text) > 1:
         return _read_list(text)
     if not glob.has_magic(text):
-        return as_input(value)
+        return value
     pattern = path if isinstance(path, RemotePath) else text
     return _match(pattern, path.name, f"{pattern}: no file matches this pattern")
 

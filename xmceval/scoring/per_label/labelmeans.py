@@ -50,7 +50,7 @@ def label_values(
     measures: Sequence[Measure], table: CountTable, cutoffs: Int64, context: Context
 ) -> dict[str, float | None]:
     """Return the values of label-wise measures by name, None where one is the mean of nothing."""
-    means = {str(measure): _mean_of(measure, table, cutoffs, context) for measure in measures}
+    means = {measure.name: _mean_of(measure, table, cutoffs, context) for measure in measures}
     by_span = sorted(means.values(), key=lambda mean: mean.span)
     for cells in cells_in_turn(table, max(cutoffs.size, 1)):
         for mean in by_span:

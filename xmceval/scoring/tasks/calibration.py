@@ -129,7 +129,7 @@ class Calibration(Task):
             moments = [(exact(each[NUM]), exact(each[DEN])) for each in part.sums[first : first + n_bins]]
             n_predictions = sum((den for _, den in moments), Fraction(0))
             error = sum((abs(num) for num, _ in moments), Fraction(0))
-            estimates[str(measure)] = Estimate.plain(float(error / n_predictions) if n_predictions else None)
+            estimates[measure.name] = Estimate.plain(float(error / n_predictions) if n_predictions else None)
         return estimates
 
 

@@ -65,7 +65,7 @@ class Decisions(RowTask):
     def finish(self, part: Sums, scored: ScoredRows) -> Estimates:
         """Divide; 0/0 counts as the option of the measure says."""
         estimates = super().finish(part, scored)
-        ones = [str(measure) for measure in self.measures if measure.option("zero") == "1"]
+        ones = [measure.name for measure in self.measures if measure.option("zero") == "1"]
         return estimates | {name: Estimate(1.0) for name in ones if estimates[name].undefined}
 
 

@@ -137,7 +137,7 @@ class LabelAreas(Task):
     def by_label(self, part: Held, terms: Terms) -> dict[str, Areas]:
         """Return the areas of labels that measures are means of, by their rule."""
         areas = self._areas(part, terms.width.n_labels, terms, micro=False)
-        return {measure.metric.fold: areas[str(measure)] for measure in self.measures if str(measure) in areas}
+        return {measure.metric.fold: areas[measure.name] for measure in self.measures if measure.name in areas}
 
     def _areas(self, part: Held, n_labels: int, terms: Terms, *, micro: bool = True) -> dict[str, Areas]:
         """Compute the areas of each measure; without `micro`, only of those that are means over labels."""
@@ -148,7 +148,7 @@ class LabelAreas(Task):
             if measures:
                 n_cells = part.rows * (n_labels if is_micro else 1)
                 ranked = rank_cells(cells, n_cells, part.bits, micro=is_micro, zero_unscored=terms.zero_unscored)
-                areas |= {str(measure): compute_areas(*ranked, measure.metric.fold) for measure in measures}
+                areas |= {measure.name: compute_areas(*ranked, measure.metric.fold) for measure in measures}
         return areas
 
     def remarks(self, part: Held, n_labels: int) -> list[str]:

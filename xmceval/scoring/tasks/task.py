@@ -199,11 +199,11 @@ class RowTask(Task):
         """Divide."""
         n_counted, extremes = scored.n_rows - part.left_out, part.extremes[: len(self.measures)]
         rows = zip(self.measures, part.sums, n_counted, extremes, strict=True)
-        estimates = {str(measure): estimate(measure, sums, int(n), most) for measure, sums, n, most in rows}
+        estimates = {measure.name: estimate(measure, sums, int(n), most) for measure, sums, n, most in rows}
         for measure in self.without_ceiling:
-            estimates[str(measure)] = estimates[str(measure)].without_ceiling()
+            estimates[measure.name] = estimates[measure.name].without_ceiling()
         for measure in self.tied_by_label.get("best", ()):
-            estimates[str(measure)] = estimates[str(measure)].without_tie_bounds()
+            estimates[measure.name] = estimates[measure.name].without_tie_bounds()
         return estimates
 
 

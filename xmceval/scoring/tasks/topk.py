@@ -240,7 +240,7 @@ class TopK(RowTask):
         ]
         return [
             {
-                str(measure): shares[o * n_bins + b]
+                measure.name: shares[o * n_bins + b]
                 for o, measure in enumerate(self.measures)
                 if not measure.metric.complement
             }

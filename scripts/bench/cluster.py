@@ -19,11 +19,12 @@ import numpy as np
 from distributed import Client, LocalCluster
 
 from xmceval.api.cluster.dasktasks import DaskTasks
-from xmceval.api.cluster.engine import FAN_IN, Engine
+from xmceval.api.cluster.engine import Engine
+from xmceval.api.cluster.runparts import FAN_IN
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup
 from xmceval.files.io.byteranges import MARK_BYTES, MOST_RANGES, RANGE_BYTES
-from xmceval.scoring.misalignment.sample import Sample
+from xmceval.scoring.misalignment.sample import RowSample
 from xmceval.scoring.options import Options
 from xmceval.scoring.partitions.plan import MOST_PARTS, PART_BYTES
 
@@ -84,6 +85,8 @@ def cost_per_task(setup, systems, client):
         wall, _, _ = measure(replace(setup, engine=Engine(tasks, part_bytes)), systems, 3)
         found.append((wall, tasks.n_parts))
     (few, n_few), (many, n_many) = found
+    if n_many == n_few:
+        raise SystemExit("what a part costs cannot be measured: pass files of at least 100 MB, which have many parts")
     return (many - few) / (n_many - n_few)
 
 
@@ -143,7 +146,7 @@ def simulate():
     [opened] = setup.open_systems([Named(scores)])
     [totals] = setup.evaluate([opened])
     expected, bytes_of = setup.results([opened], [totals])[0], len(pickle.dumps(totals))
-    totals.tally.sample = Sample()  # real parts have rows of their own, of which it keeps some thousand
+    totals.tally.sample = RowSample()  # real parts have rows of their own, of which it keeps some thousand
     doubled, n = totals, n_rows
     start, n_merges = time.perf_counter(), 0
     while n < 10**10:
@@ -166,7 +169,7 @@ def simulate():
 
 
 def tree(n):
-    """Yield once per task that adds outcomes."""
+    """Yield once per task that merges results."""
     while n > 1:
         n = -(-n // FAN_IN)
         yield from range(n)

@@ -23,7 +23,7 @@ import dask.array as da  # noqa: E402
 import dask.bag as db  # noqa: E402
 
 from xmceval import DataError, UsageError  # noqa: E402
-from xmceval.api.cluster import dasktasks, engine  # noqa: E402
+from xmceval.api.cluster import daskbatches, dasktasks, engine, runparts  # noqa: E402
 from xmceval.api.cluster.dasktasks import DaskTasks  # noqa: E402
 from xmceval.api.cluster.engine import Engine  # noqa: E402
 from xmceval.api.scoring.score import score_systems  # noqa: E402
@@ -86,7 +86,7 @@ STAGES = {
     "asking": (dasktasks, "_make_probe"),
     "counting": (engine, "count_range"),
     "scoring": (engine, "score_part"),
-    "merging": (engine, "add_outcomes"),
+    "merging": (runparts, "merge_results"),
 }
 
 
@@ -154,6 +154,19 @@ def fail():
     raise RuntimeError("no memory")
 
 
+def test_results_that_nobody_waits_for_are_released(client):
+    tasks = DaskTasks(client)
+    first = tasks.submit("xmceval-first", 0, range, 3)
+    key, total = first.key, tasks.submit("xmceval-total", 0, sum, first)
+    del first
+    assert tasks.result(total) == 3
+    deadline = time.monotonic() + 10
+    while key in client.futures and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert key not in client.futures
+    assert total.key in client.futures
+
+
 def test_faults_are_those_of_one_process_and_nobody_tries_again(client, tmp_path):
     lines = Path(A).read_text().splitlines()
     lines[300] = "1:nan"
@@ -175,9 +188,11 @@ def test_collections_are_scored_where_they_are(client):
     batches = [(truth[i : i + 32], scores[i : i + 32]) for i in range(0, 120, 32)]
     delayed = [[dask.delayed(sp.csr_matrix)(t) for t, _ in batches], [dask.delayed(s) for _, s in batches]]
     arrays = da.from_array(truth, (50, 7)), da.from_array(scores, (33, 20))
-    bag = db.from_sequence(batches, npartitions=3)
+    bag, done = db.from_sequence(batches, npartitions=3), []
     assert texts(score(*arrays, client=client, **options)) == expected
     assert texts(score(*delayed, **options)) == expected
+    assert texts(score(*delayed, client=client, progress=done.append, **options)) == expected
+    assert sorted(done) == [24, 32, 32, 32]
     assert texts(score(bag, **options)) == expected
     weighted = {**options, "sample_weight": weights}
     with dask.config.set(scheduler="synchronous"):
@@ -185,6 +200,21 @@ def test_collections_are_scored_where_they_are(client):
         scores[77, 3] = np.nan
         with pytest.raises(DataError, match="batch 2, y_score row 27: the score value of label 3 is NaN"):
             score(arrays[0], da.from_array(scores, (33, 20)), **options)
+
+
+@pytest.mark.parametrize("stage", [(daskbatches, "score_collection_batch"), (runparts, "merge_results")])
+def test_workers_that_die_over_collections_change_nothing(client, monkeypatch, tmp_path, stage):
+    client.wait_for_workers(3, timeout=60)
+    pids = frozenset(client.run(os.getpid).values())
+    deadly = Deadly(getattr(*stage), tmp_path / "stage", pids)
+    monkeypatch.setattr(*stage, deadly)
+    rng = np.random.default_rng(4)
+    truth, scores = (rng.random((120, 20)) < 0.2).astype(np.int64), rng.random((120, 20))
+    found = score(
+        da.from_array(truth, (10, 7)), da.from_array(scores, (33, 20)), client=client, k=1, metrics="P,macroF1"
+    )
+    assert deadly.n_died == 1
+    assert texts(found) == texts(xmceval.score(truth, scores, k=1, metrics="P,macroF1"))
 
 
 @pytest.mark.parametrize(

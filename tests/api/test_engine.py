@@ -1,6 +1,7 @@
 """The engine: parts of any files, scored by tasks, give the results, warnings and errors of one process."""
 
 import gzip
+import weakref
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from support.tasks import PickledTasks
 import xmceval
 from xmceval import DataError, UsageError
 from xmceval.api.cluster.engine import Engine
+from xmceval.api.cluster.runparts import FAN_IN
 from xmceval.api.comparing.compare import compare_systems
 from xmceval.api.extras.plots import CollectGain, CollectReliability
 from xmceval.api.extras.savelabels import SaveLabels
@@ -286,6 +288,26 @@ def test_saved_states_and_labels_are_those_of_one_process():
     assert xmceval.merge(["one.state"])["P@1"] == xmceval.merge(["parts.state"])["P@1"]
     with pytest.raises(DataError, match="of the same rows"):
         xmceval.merge(["one.state", "parts.state"])
+
+
+def test_no_result_of_a_part_is_held_after_it_was_merged():
+    truth, scores = make_matrices()
+    systems, held = [Named(scores)], []
+
+    class Watching(PickledTasks):
+        def submit(self, name, number, function, *arguments):
+            task = super().submit(name, number, function, *arguments)
+            if name in {"xmceval-score", "xmceval-merge"}:
+                held.append(weakref.ref(task))
+            return task
+
+        def results(self, tasks):
+            assert not held or [each() is None for each in held] == [True] * (len(held) - 1) + [False]
+            return super().results(tasks)
+
+    setup = Setup.of(truth, Options.of({"metrics": "P"}), systems, engine=Engine(Watching(), 400))
+    score_systems(setup, systems)
+    assert len(held) > FAN_IN + 1
 
 
 def test_a_file_that_changes_while_its_rows_are_scored_is_an_error():

@@ -153,3 +153,11 @@ def test_the_ratios_of_the_check_are_recorded():
     kept = json.loads((ROOT / "scripts/bench/check.json").read_text(encoding="utf-8"))
     assert kept["command"] == "check"
     assert set(kept["check"]["ratios"]) == {"text", "matrices", "metrics", "labels", "whole rows", "logits"}
+
+
+def test_the_simulation_of_a_cluster_runs(capsys):
+    pytest.importorskip("distributed")
+    from bench import cluster
+
+    cluster.simulate()
+    assert "values are those of one part: True" in capsys.readouterr().out

@@ -15,7 +15,8 @@ from xmceval.rows.fusion import FusedSource
 from xmceval.rows.matrices import matrices
 from xmceval.rows.matrices.matrices import as_scores
 from xmceval.rows.repairs import merge_duplicate_labels
-from xmceval.rows.sources import BatchSource, Facts, ShardedSource, SpanSource
+from xmceval.rows.sources import BatchSource, ShardedSource
+from xmceval.rows.spans import Facts, SpanSource
 
 N_ROWS, N_LABELS = 7, 5
 SCORES = np.where(np.arange(35).reshape(N_ROWS, N_LABELS) % 3, np.arange(35.0).reshape(N_ROWS, N_LABELS), -np.inf)
@@ -125,6 +126,15 @@ def test_a_span_has_the_rows_of_its_source(kind, span):
     source = SOURCES[kind]()
     whole = content(source.blocks())
     assert content(SpanSource(source, Facts.of(source), *span).blocks()) == whole[slice(*span)]
+
+
+@pytest.mark.parametrize("kind", ["csr", "dense"])
+def test_a_part_of_a_repaired_source_is_repaired(kind):
+    source = merge_duplicate_labels(SOURCES[kind]())
+    whole = content(source.blocks())
+    assert content(source.sliced(2, 6).blocks()) == whole[2:6]
+    assert content(source.starting_at(2).blocks()) == whole[2:]
+    assert all(block.repairs for block in source.sliced(2, 6).blocks())
 
 
 @pytest.mark.parametrize("sizes", [(1,), (3,), (100,)])

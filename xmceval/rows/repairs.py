@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -45,9 +46,15 @@ class RepairedSource(Locked):
         super().__init__()
         self.n_removed = 0
 
-    def of(self, source: Source) -> RepairedSource:
-        """Return another source, such as a part of this one, with the same repair."""
-        return replace(self, source=source)
+    def starting_at(self, place: Any) -> RepairedSource:
+        """Return the same source, read from a place on, with the same repair."""
+        source: Any = self.source
+        return replace(self, source=source.starting_at(place))
+
+    def sliced(self, start: int, stop: int) -> RepairedSource:
+        """Return some rows of a source in memory, under their own numbers, with the same repair."""
+        source: Any = self.source
+        return replace(self, source=source.sliced(start, stop))
 
     def count_removed(self, number: int) -> None:
         """Take note of entries that were removed elsewhere."""

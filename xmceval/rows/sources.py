@@ -1,4 +1,4 @@
-"""Sources made of others: shards as one matrix, a run of its rows, the next batch of a whole, rows that are freed."""
+"""Sources made of others: shards as one matrix, the next batch of a whole, rows that are freed."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from xmceval.errors import DataError, counted
 from xmceval.rows.block import Block, Source
@@ -111,6 +109,12 @@ class ReopenedSource:
         self.is_exact, self.dtype, self.warnings = source.is_exact, source.dtype, list(source.warnings)
         self.reopen = reopen
 
+    def sliced(self, start: int, stop: int) -> Source:
+        """Open the source and return some of its rows, under their own numbers."""
+        source: Any = self.reopen()
+        sliced: Source = source.sliced(start, stop)
+        return sliced
+
     def files(self) -> tuple[Path, ...]:
         """Return nothing: its rows are in memory while they are read."""
         return ()
@@ -156,65 +160,3 @@ class BatchSource:
         """Yield the blocks of the matrix, numbered as rows of the whole."""
         for block in self.source.blocks():
             yield block.shifted(self.first_row, f"batch {self.number}, ")
-
-
-class Facts(NamedTuple):
-    """What is known of a source beside its rows, as `Source` has it."""
-
-    name: str
-    n_labels: int | None
-    is_exact: bool
-    dtype: np.dtype[Any] | None
-
-    @classmethod
-    def of(cls, source: Source) -> Facts:
-        """Take the facts of a source."""
-        return cls(source.name, source.n_labels, source.is_exact, source.dtype)
-
-
-@dataclass
-class SpanSource:
-    """Some rows of a shard as a source.
-
-    Attributes
-    ----------
-    source : Source
-        The shard, from the first row or an earlier one on.
-    whole : Facts
-        Of what the shard is a part of.
-    first_row, stop_row : int
-        Numbers in the whole.
-    before : int
-        The rows of the shards before this one.
-    """
-
-    source: Source
-    whole: Facts
-    first_row: int
-    stop_row: int
-    before: int = 0
-
-    def __post_init__(self) -> None:
-        self.name, self.n_labels, self.dtype = self.whole.name, self.whole.n_labels, self.whole.dtype
-        self.is_exact, self.n_rows = self.whole.is_exact, self.stop_row - self.first_row
-        self.warnings: list[str] = []
-
-    def files(self) -> tuple[Path, ...]:
-        """Return the files of the shard."""
-        return self.source.files()
-
-    def blocks(self) -> Generator[Block, None, None]:
-        """Yield the blocks of the rows."""
-        with closing(shard_blocks(self.source, self.before, self.n_labels)) as blocks:
-            for block in blocks:
-                n_early = self.first_row - block.first_row
-                if n_early >= block.n_rows:
-                    continue
-                if n_early > 0:
-                    block.take(n_early)
-                n_late = block.first_row + block.n_rows - self.stop_row
-                if n_late < 0:
-                    yield block
-                    continue
-                yield block.take(block.n_rows - n_late) if n_late else block
-                return

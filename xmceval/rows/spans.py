@@ -1,32 +1,18 @@
-"""Spans: where runs of rows of a source are found, and the source from there on, to be read on their own."""
+"""Spans: ranges of the rows of a source that are read on their own, under their numbers in the whole."""
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from xmceval.rows.block import Int64, Source
+from xmceval.rows.block import Block, Int64, Source
 from xmceval.rows.repairs import RepairedSource
-from xmceval.rows.sources import ReopenedSource
-
-
-class Place(NamedTuple):
-    """Where reading begins, to find some rows of a source.
-
-    Attributes
-    ----------
-    shard : int
-        The shard that has the rows.
-    before : int
-        The rows of the shards before it.
-    start : row or mark, optional
-        What `starting_at` of the shard takes; None for its beginning.
-    """
-
-    shard: int
-    before: int
-    start: Any = None
+from xmceval.rows.sources import shard_blocks
 
 
 class Extent(NamedTuple):
@@ -72,21 +58,69 @@ def is_in_memory(source: Source) -> bool:
     return not source.files()
 
 
-def with_core(source: Source, core: Source) -> Source:
-    """Return a source with another one in the place of that which opens a file."""
-    return source.of(with_core(source.source, core)) if isinstance(source, RepairedSource) else core
-
-
 def starting_at(source: Source, start: Any) -> Source:
-    """Return a source that is read from a place on."""
-    if start is None:
-        return source
-    core: Any = core_of(source)
-    return with_core(source, core.starting_at(start))
+    """Return a source that is read from a place on; None for its beginning."""
+    whole: Any = source
+    return source if start is None else whole.starting_at(start)
 
 
-def take_rows(source: Source, start: int, stop: int) -> Source:
-    """Return some rows of a source in memory."""
-    core: Any = core_of(source)
-    whole: Any = core.reopen() if isinstance(core, ReopenedSource) else core
-    return with_core(source, whole.sliced(start, stop))
+class Facts(NamedTuple):
+    """What is known of a source beside its rows, as `Source` has it."""
+
+    name: str
+    n_labels: int | None
+    is_exact: bool
+    dtype: np.dtype[Any] | None
+
+    @classmethod
+    def of(cls, source: Source) -> Facts:
+        """Take the facts of a source."""
+        return cls(source.name, source.n_labels, source.is_exact, source.dtype)
+
+
+@dataclass
+class SpanSource:
+    """Some rows of a shard as a source.
+
+    Attributes
+    ----------
+    source : Source
+        The shard, from the first row or an earlier one on.
+    whole : Facts
+        Of what the shard is a part of.
+    first_row, stop_row : int
+        Numbers in the whole.
+    before : int
+        The rows of the shards before this one.
+    """
+
+    source: Source
+    whole: Facts
+    first_row: int
+    stop_row: int
+    before: int = 0
+
+    def __post_init__(self) -> None:
+        self.name, self.n_labels, self.dtype = self.whole.name, self.whole.n_labels, self.whole.dtype
+        self.is_exact, self.n_rows = self.whole.is_exact, self.stop_row - self.first_row
+        self.warnings: list[str] = []
+
+    def files(self) -> tuple[Path, ...]:
+        """Return the files of the shard."""
+        return self.source.files()
+
+    def blocks(self) -> Generator[Block, None, None]:
+        """Yield the blocks of the rows."""
+        with closing(shard_blocks(self.source, self.before, self.n_labels)) as blocks:
+            for block in blocks:
+                n_early = self.first_row - block.first_row
+                if n_early >= block.n_rows:
+                    continue
+                if n_early > 0:
+                    block.take(n_early)
+                n_late = block.first_row + block.n_rows - self.stop_row
+                if n_late < 0:
+                    yield block
+                    continue
+                yield block.take(block.n_rows - n_late) if n_late else block
+                return

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
 
+from xmceval.api.cluster.dasktasks import DaskTasks, LazyTasks
+from xmceval.api.cluster.runparts import run_parts
 from xmceval.api.loops.updates import add_batch, begin_state
 from xmceval.api.scoring.finishing import finish_state
 from xmceval.errors import DataError, UsageError, XmcevalError, counted
 from xmceval.report.result import Result
 from xmceval.rows.matrices.arrays import as_array
-from xmceval.rows.progress import phase
 from xmceval.rows.threads import Progress
 from xmceval.scoring.options import Options
+from xmceval.scoring.partitions.parttasks import PartResult
 from xmceval.scoring.states.accumulator import Accumulator
 from xmceval.scoring.states.state import State
 from xmceval.scoring.states.statedocument import dump_state, load_state
+from xmceval.scoring.totals import empty
 
-FAN_IN = 8  # states that one task adds
 NAME = "the batches"
 
 
@@ -40,13 +42,22 @@ class CollectionBatch(NamedTuple):
     before: int = 0
 
 
-class Added(NamedTuple):
-    """What some batches amount to: the bytes of a state, or what is wrong with them."""
+@dataclass(frozen=True)
+class SentState:
+    """A state that goes to other processes as bytes, as files have it."""
 
-    state: bytes = b""
-    error: str = ""
-    is_usage: bool = False
-    n_rows: int = 0
+    state: State
+
+    def merge(self, other: SentState) -> SentState:
+        """Return the state of the rows of both; see `State.merge`."""
+        return SentState(self.state.merge(other.state))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _receive, (dump_state(self.state),)
+
+
+def _receive(content: bytes) -> SentState:
+    return SentState(load_state(content, NAME))
 
 
 def kind_of(value: Any) -> str:
@@ -76,11 +87,9 @@ def score_batches(
     if weights is not None:
         max_weight = float(weights.max(initial=0.0)) if max_weight is None else max_weight
         batches = _with_weights(batches, weights)
-    content = dump_state(begin_state(options, max_weight))
-    tasks, root = _make_graph(content, batches)
-    added: Added = root.compute() if client is None else _run(client, tasks, root, progress)
-    _check(added)
-    return finish_state(load_state(added.state, NAME))
+    job = SentState(replace(begin_state(options, max_weight), name=NAME))
+    tasks = LazyTasks() if client is None else DaskTasks(client)
+    return finish_state(_score(tasks, job, batches, progress))
 
 
 def _find_batches(y_true: Any, y_score: Any) -> list[CollectionBatch]:
@@ -171,49 +180,48 @@ def _with_weights(batches: Sequence[CollectionBatch], weights: Any) -> list[Coll
     ]
 
 
-def _make_graph(content: bytes, batches: Sequence[CollectionBatch]) -> tuple[list[Any], Any]:
-    """Return the tasks that tell how far the work is, and the task of all states added."""
+def _score(
+    tasks: DaskTasks | LazyTasks, job: SentState, batches: Sequence[CollectionBatch], progress: Progress | None
+) -> State:
+    """Score all batches, and merge their states."""
     import dask
 
-    token = uuid4().hex[:8]
-    base = dask.delayed(_return, pure=False)(content, dask_key_name=f"xmceval-job-{token}")
-    add = dask.delayed(add_batches, pure=False)
-    tasks = [
-        add(base, batch.rows, number, batch.before, dask_key_name=(f"xmceval-score-{token}", number))
-        for number, batch in enumerate(batches)
-    ]
-    count = dask.delayed(_count_rows, pure=False)
-    statuses = [count(task, dask_key_name=(f"xmceval-status-{token}", i)) for i, task in enumerate(tasks)]
-    level, number, join = tasks, 0, dask.delayed(join_states, pure=False)
-    while len(level) > 1:
-        groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]
-        level = []
-        for group in groups:
-            level.append(join(group, dask_key_name=(f"xmceval-merge-{token}", number)))
-            number += 1
-    if not level:
+    if not batches:
         raise UsageError("there is no batch")
-    return statuses, level[0]
+    token, score = uuid4().hex[:8], dask.delayed(score_collection_batch, pure=False)
 
+    def start(shared: Any) -> list[Any]:
+        return tasks.compute(
+            [
+                score(shared, batch.rows, number, batch.before, dask_key_name=(f"xmceval-score-{token}", number))
+                for number, batch in enumerate(batches)
+            ]
+        )
 
-def _return(content: bytes) -> bytes:
-    """Return bytes: as the result of a task they are moved to each worker once."""
-    return content
-
-
-def add_batches(base: bytes, rows: Any, number: int, rows_before: int) -> Added:
-    """Score a batch, or a list of them; what is wrong with one is returned, so that nobody tries again."""
+    tasks.check([])
     try:
-        accumulator = Accumulator(load_state(base, NAME), threads=1)
+        result = run_parts(tasks, job, start, counted(len(batches), "batch"), progress=progress)
+    finally:
+        tasks.cancel()
+    result.check()
+    sent: SentState = result.totals[0]
+    return sent.state
+
+
+def score_collection_batch(job: SentState, rows: Any, number: int, rows_before: int) -> PartResult:
+    """Score a batch, or a list of them; what is wrong with one is returned, so that nobody tries again."""
+    state = job.state
+    try:
+        accumulator = Accumulator(replace(state, totals=empty(state.program, state.terms)), threads=1)
         is_one = isinstance(rows, tuple)
         for i, batch in enumerate([rows] if is_one else rows, start=1):
             first_row = rows_before + accumulator.n_rows
             add_batch(accumulator, *_check_batch(batch), number=number + 1 if is_one else i, first_row=first_row)
-        state = accumulator.state
-        return Added(dump_state(state), n_rows=state.n_rows)
     except XmcevalError as error:
         place = "" if isinstance(rows, tuple) else f"partition {number + 1}: "
-        return Added(error=f"{place}{error}", is_usage=isinstance(error, UsageError))
+        return PartResult(0, error=type(error)(*f"{place}{error}".split("\n")))
+    state = accumulator.state
+    return PartResult(state.n_rows, (SentState(state),))
 
 
 def _check_batch(batch: Any) -> tuple[Any, Any, Any]:
@@ -223,43 +231,3 @@ def _check_batch(batch: Any) -> tuple[Any, Any, Any]:
         )
     y_true, y_score, weights = (*batch, None)[:3]
     return y_true, y_score, weights
-
-
-def join_states(states: Sequence[Added]) -> Added:
-    """Add states, or return the first that is wrong."""
-    wrong = next((each for each in states if each.error), None)
-    if wrong is not None:
-        return wrong
-    try:
-        merged: State = reduce(State.merge, (load_state(each.state, NAME) for each in states))
-    except XmcevalError as error:
-        return Added(error=str(error), is_usage=isinstance(error, UsageError))
-    return Added(dump_state(merged), n_rows=merged.n_rows)
-
-
-def _count_rows(added: Added) -> int:
-    return added.n_rows
-
-
-def _run(client: Any, tasks: Sequence[Any], root: Any, progress: Progress | None) -> Added:
-    """Compute a graph with a client."""
-    from xmceval.api.cluster.dasktasks import DaskTasks
-
-    runner = DaskTasks(client)
-    runner.check([])
-    *statuses, result = runner.compute([*tasks, root])
-    try:
-        with phase(f"{counted(len(tasks), 'batch')}") as add:
-            for n_rows in runner.results(statuses):
-                add(n_rows)
-                if progress is not None:
-                    progress(n_rows)
-        added: Added = runner.result(result)
-        return added
-    finally:
-        runner.cancel()
-
-
-def _check(added: Added) -> None:
-    if added.error:
-        raise (UsageError if added.is_usage else DataError)(*added.error.split("\n"))

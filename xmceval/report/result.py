@@ -77,7 +77,7 @@ class Result(Renderable, Mapping[str, float]):
      P@3 0.3333, nDCG@3 1.0000, and 2 more
      print() shows the table, ["P@3"] one value, .to_frame() all>
     >>> result["P@1"], result.interval("P@1")
-    (1.0, (1.0, 1.0))
+    (1.0, (0.39763536438352554, 1.0))
     """
 
     name: str

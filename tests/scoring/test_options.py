@@ -1,10 +1,7 @@
 """Options: each is written once, and everything else is derived from it."""
 
-import ast
 import inspect
-import re
 from dataclasses import fields, make_dataclass
-from pathlib import Path
 
 import click
 import numpy as np
@@ -18,11 +15,7 @@ from xmceval.errors import UsageError
 from xmceval.scoring import options
 from xmceval.scoring.options import GROUPS, Options, specs
 
-HOME = Path(xmceval.__file__).parent
 NAMES = {each.name for each in fields(Options)}
-# Where the list of options may appear: Options itself, and the signature and docstring of score.
-LISTS = {"scoring/options.py", "api/scoring/score.py"}
-MANY = 9
 
 
 def test_score_takes_every_option_with_its_default():
@@ -57,25 +50,6 @@ def test_the_command_has_every_option():
         if spec.choices:
             assert tuple(shown[name].type.choices) == spec.choices
             assert shown[name].default == getattr(Options(), name)
-
-
-def test_no_other_file_lists_the_options():
-    repeated = []
-    for path in HOME.rglob("*.py"):
-        source = path.read_text(encoding="utf-8")
-        if len(NAMES.intersection(re.findall(r"\w+", source))) < MANY:
-            continue
-        for node in ast.walk(ast.parse(source)):
-            named = set()
-            if isinstance(node, ast.arguments):
-                named = {each.arg for each in (*node.args, *node.kwonlyargs)}
-            elif isinstance(node, ast.Call):
-                named = {each.arg for each in node.keywords}
-            elif isinstance(node, ast.ClassDef):
-                named = {ast.unparse(each.target) for each in node.body if isinstance(each, ast.AnnAssign)}
-            if len(named & NAMES) >= MANY and path.relative_to(HOME).as_posix() not in LISTS:
-                repeated.append((str(path.relative_to(HOME)), sorted(named & NAMES)))
-    assert not repeated
 
 
 def test_a_new_option_is_one_edit_besides_the_signature(monkeypatch):

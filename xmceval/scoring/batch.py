@@ -127,7 +127,7 @@ class Ranking(NamedTuple):
 
     @property
     def arrays(self) -> tuple[Int64, Float64, Int64]:
-        """The arrays that kernels take: `labels`, `scores` and `n_ranked`."""
+        """The arrays that kernels take: `labels` and `scores` [n_rows, depth], and `n_ranked` [n_rows]."""
         return self[:3]
 
 
@@ -180,7 +180,7 @@ class Batch:
 
     @property
     def predictions(self) -> tuple[Int64, Int64, Float64, Int64]:
-        """The three arrays of `scores`, and `omitted`, as kernels take them."""
+        """The three arrays of `scores`, and `omitted`, int64 [n_rows] or empty, as kernels take them."""
         return (*self.scores, self.omitted)
 
     @property

@@ -19,7 +19,7 @@ class Decided(NamedTuple):
     ----------
     counts : int64 array [n_rows, 2]
         Hits and decisions of each row; rows that are left out have none.
-    labels : int64 array
+    labels : int64 array [at least the number of decisions]
         Twice the label of each decision, and 1 more where it is a hit.
     largest : int
         The largest label that has a score, -1 where there is none.
@@ -37,7 +37,7 @@ def decide(
     drop_empty: bool = False,
     array: Callable[[str, int, type], NDArray[Any]] = lambda _, size, dtype: np.empty(size, dtype=dtype),
 ) -> Decided:
-    """Find the decisions of some rows; ``array(name, size, dtype)`` makes the arrays that are returned."""
+    """Find the decisions of some rows; ``array(name, size, dtype)`` makes an array [size] for each that is returned."""
     n_stored = int(scores.indptr[-1])
     counts = array("decisions of rows", 2 * (truth.indptr.size - 1), np.int64).reshape(-1, 2)
     labels = array("decisions", n_stored, np.int64)

@@ -59,7 +59,7 @@ class Estimate:
 
 
 def exact(words: Int64) -> Fraction:
-    """Return the number that the words of an exact sum stand for."""
+    """Return the number that the words of an exact sum, int64 [WORDS], stand for."""
     multiple = sum(int(word) << (WORD * place) for place, word in enumerate(words))
     return Fraction(multiple, 1 << (WORD * (WORDS - 2)))
 

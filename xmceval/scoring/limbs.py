@@ -24,12 +24,12 @@ TOO_LARGE = "the sums of these states leave the range of exact sums: are the wei
 
 
 def split(numbers: Int64) -> Int64:
-    """Return the limbs of some numbers, one after the other."""
+    """Return the limbs of `numbers` of any shape, int64 [2 * numbers.size], one after the other."""
     return np.stack([numbers & MASK, numbers >> BITS], axis=-1).ravel()
 
 
 def join(limbs: Int64) -> Int64:
-    """Return the numbers that sums of limbs stand for.
+    """Return the numbers, int64 [n], that sums of limbs, [2 * n] or [n, 2], stand for.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def _carried(limbs: Int64) -> tuple[Int64, Int64]:
 
 
 def split_like(limbs: Int64, sizes: Sequence[int]) -> list[Int64]:
-    """Return consecutive runs of limbs.
+    """Return consecutive runs of limbs [n_limbs], int64 [size] for each of `sizes`.
 
     Raises
     ------
@@ -81,7 +81,10 @@ def split_like(limbs: Int64, sizes: Sequence[int]) -> list[Int64]:
 
 
 def mark(place: int | None, n_places: int) -> Int64:
-    """Return zeros with a 1 at a place: a sum of such arrays still shows the least and the greatest place."""
+    """Return zeros with a 1 at a place, int64 [n_places].
+
+    A sum of such arrays still shows the least and the greatest place.
+    """
     marks = np.zeros(n_places, dtype=np.int64)
     if place is not None:
         marks[place] = 1
@@ -89,10 +92,10 @@ def mark(place: int | None, n_places: int) -> Int64:
 
 
 def first_mark(marks: Int64) -> int:
-    """Return the least place that is marked."""
+    """Return the least place that is marked in `marks`, int64 [n_places]."""
     return int(np.argmax(marks > 0))
 
 
 def last_mark(marks: Int64) -> int:
-    """Return the greatest place that is marked."""
+    """Return the greatest place that is marked in `marks`, int64 [n_places]."""
     return marks.size - 1 - first_mark(marks[::-1])

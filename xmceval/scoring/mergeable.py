@@ -98,7 +98,7 @@ class Mergeable(Locked):
         self.combine(**{field.name: getattr(other, field.name) for field in self.fields})
 
     def arrays(self) -> dict[str, Int64]:
-        """Return all numbers, as a state holds them."""
+        """Return all numbers, as a state holds them: int64 arrays in the shapes of the fields, and those of parts."""
         arrays: dict[str, Int64] = {}
         for field in self.fields:
             value = getattr(self, field.name)
@@ -109,7 +109,7 @@ class Mergeable(Locked):
         return arrays
 
     def fill(self, arrays: dict[str, Int64]) -> None:
-        """Take the numbers of a state."""
+        """Take the numbers of a state: int64 arrays in the shapes of the fields, and those of parts."""
         for field in self.fields:
             own = getattr(self, field.name)
             if isinstance(own, Mergeable) and field.is_stored:
@@ -118,11 +118,11 @@ class Mergeable(Locked):
                 setattr(self, field.name, field.take(arrays, own))
 
     def limbs(self) -> Int64:
-        """Return the fields that add up element by element, as limbs."""
+        """Return the fields that add up element by element, as limbs, int64 [n_limbs]."""
         return np.concatenate([np.empty(0, dtype=np.int64), *self._encoded()])
 
     def fill_limbs(self, limbs: Int64) -> None:
-        """Take the numbers that sums of limbs stand for."""
+        """Take the numbers that sums of limbs, int64 [n_limbs], stand for."""
         own_limbs = split_like(limbs, [each.size for each in self._encoded()])
         sent = (field for field in self.fields if field.encoding is not None)
         for field, own in zip(sent, own_limbs, strict=True):

@@ -21,12 +21,15 @@ OUT_OF_RANGE = "a sum of squares left the range of exact sums: are the weights o
 
 
 def no_extremes(n: int, nothing: float = -np.inf) -> Float64:
-    """Return the extremes of `n` outputs of no rows; infinite ones where none are to be kept."""
+    """Return the extremes of `n` outputs of no rows [n, 2, KEPT, 2]; infinite ones where none are to be kept."""
     return np.full((n, 2, KEPT, 2), nothing)
 
 
 def merge_extremes(left: Float64, right: Float64) -> Float64:
-    """Return the most extreme rows of both; `left` itself where no row of `right` is as extreme as its last."""
+    """Return the most extreme rows of both, float64 [n, 2, KEPT, 2].
+
+    They are `left` itself where no row of `right` is as extreme as its last.
+    """
     if np.array_equal(right[:, :, 0], left[:, :, -1]):
         return left
     both = np.concatenate([left, right], axis=2)
@@ -35,7 +38,7 @@ def merge_extremes(left: Float64, right: Float64) -> Float64:
 
 
 def add_words(left: Int64, right: Int64) -> Int64:
-    """Add exact sums, and carry what is above 60 bits into the next word.
+    """Add exact sums, int64 [..., WORDS], and carry what is above 60 bits into the next word.
 
     Raises
     ------
@@ -60,7 +63,7 @@ EXACT = Encoding(split, lambda limbs, own: join_words(limbs, own.shape))
 
 
 def check_words(name: str, words: Int64) -> None:
-    """Refuse exact sums that are not words of 60 bits, of which the last has the sign."""
+    """Refuse exact sums, int64 [..., WORDS], that are not words of 60 bits, of which the last has the sign."""
     if words.size and not 0 <= int(words[..., :-1].min()) <= int(words[..., :-1].max()) <= MASK:
         raise ValueError(f"{name} has words of more than {WORD} bits")
     if words.size and not -LARGEST_TOP < int(words[..., -1].min()) <= int(words[..., -1].max()) < LARGEST_TOP:
@@ -68,13 +71,13 @@ def check_words(name: str, words: Int64) -> None:
 
 
 def check_true(name: str, true: Int64) -> None:
-    """Refuse more true labels without a score than there are."""
+    """Refuse `true`, int64 [2], with more true labels without a score than there are."""
     if true[0] > true[1]:
         raise ValueError(f"{name} has {true[0]:,} labels of {true[1]:,}")
 
 
 def check_extremes(name: str, extremes: Float64) -> None:
-    """Refuse extreme rows that are not in their order, those that are not there last."""
+    """Refuse extreme rows, float64 [n, 2, KEPT, 2], that are not in their order, those that are not there last."""
     first, second = extremes[..., 0], extremes[..., 1]
     is_missing = np.isneginf(first) & np.isneginf(second)
     is_in_order = (first[..., :-1] > first[..., 1:]) | (
@@ -117,15 +120,15 @@ class Sums(Mergeable):
 
     @staticmethod
     def zeros(n: int) -> Int64:
-        """Return `n` sums of nothing."""
+        """Return `n` sums of nothing, int64 [n, MOMENTS, WORDS]."""
         return np.zeros((n, MOMENTS, WORDS), dtype=np.int64)
 
     def begin(self) -> tuple[Int64, Int64]:
-        """Return sums and shares of no rows, for a kernel to add to."""
+        """Return sums and shares of no rows, in the shapes of `sums` and `shares`, for a kernel to add to."""
         return self.zeros(len(self.sums)), self.zeros(len(self.shares))
 
     def begin_extremes(self) -> Float64:
-        """Return extremes that are each the last row that is kept: others are not worth keeping.
+        """Return extremes [n, 2, KEPT, 2] that are each the last row that is kept: others are not worth keeping.
 
         Combined with those that are kept they change nothing, as so many rows are kept that are as extreme or more.
         """
@@ -141,7 +144,7 @@ class Pending:
         self.begin_extremes = to.begin_extremes
 
     def begin(self) -> tuple[Int64, Int64]:
-        """Copy the sums and shares so far."""
+        """Copy the sums and shares so far, int64 [n_outputs, MOMENTS, WORDS] and [n_shares, MOMENTS, WORDS]."""
         return self._to.sums.copy(), self._to.shares.copy()
 
     def combine(self, **values: Any) -> None:

@@ -128,7 +128,7 @@ class Tally(Mergeable):
         self.sample, self.sketch, self.digests = RowSample(), Sketch(), digests
 
     def add(self, batch: Batch, cutoffs: Int64, explicit_zeros: int, filtered: Filtered, largest_label: int) -> None:
-        """Count the rows of a batch."""
+        """Count the rows of a batch, and their predictions and ties at `cutoffs`, int64 [n_cutoffs]."""
         counts = np.zeros(self.counts.size, dtype=np.int64)
         truth, ends = batch.truth, batch.score_ends
         count_rows(truth.indptr, ends, batch.ranking.arrays, cutoffs, batch.terms.drop_empty, counts)
@@ -182,11 +182,11 @@ class Totals:
         return Totals(self.tally.merge(other.tally), tuple(parts))
 
     def arrays(self) -> dict[str, Int64]:
-        """Return all numbers, as a state holds them: under the name of a part, and that of its field."""
+        """Return all numbers, as a state holds them: int64 arrays under the name of a part, and that of its field."""
         return {f"{prefix}.{name}": array for prefix, part in self._named for name, array in part.arrays().items()}
 
     def fill(self, arrays: dict[str, Int64]) -> None:
-        """Take the numbers of a state, which are removed from its arrays.
+        """Take the numbers of a state, which are removed from its int64 arrays.
 
         Raises
         ------
@@ -197,11 +197,11 @@ class Totals:
             fill_part(part, prefix, arrays)
 
     def limbs(self) -> Int64:
-        """Return what adds up element by element, as limbs."""
+        """Return what adds up element by element, as limbs, int64 [n_limbs]."""
         return np.concatenate([part.limbs() for _, part in self._named])
 
     def fill_limbs(self, limbs: Int64) -> None:
-        """Take the numbers that sums of limbs stand for."""
+        """Take the numbers that sums of limbs, int64 [n_limbs], stand for."""
         pieces = split_like(limbs, [part.limbs().size for _, part in self._named])
         for (_, part), piece in zip(self._named, pieces, strict=True):
             part.fill_limbs(piece)

@@ -130,7 +130,7 @@ def n_steps(measure: Measure) -> int:
 
 
 def nearest_steps(fractions: Float64, n: int) -> NDArray[np.intp]:
-    """Return the nearest step of each row's value; -1 where it has none."""
+    """Return the nearest step of each row's value, intp [n_rows], of `fractions` [n_rows, 2]; -1 where it has none."""
     values = np.nan_to_num(divide(fractions[:, 0] * n, fractions[:, 1]), nan=-1.0)
     steps: NDArray[np.intp] = np.clip(np.rint(values), -1, n).astype(np.intp)
     return steps

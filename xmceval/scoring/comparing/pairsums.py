@@ -27,7 +27,10 @@ PairState = tuple[Int64, Int64, Float64]  # products, counts and kept, as PairSu
 
 
 def join_kept(left: Float64, right: Float64) -> Float64:
-    """Return the first FEW_DIFFER rows of both, output by output; missing ones are NaN, and last."""
+    """Return the first FEW_DIFFER rows of both, output by output; missing ones are NaN, and last.
+
+    They are float64 [n_outputs, FEW_DIFFER, 4], as both arguments.
+    """
     if not np.isnan(left[:, -1, 0]).any():
         return left
     rows = np.concatenate([left, right], axis=1)
@@ -61,7 +64,10 @@ class PairSums(Mergeable):
         return self.products[output], self.counts[output], self.kept[output]
 
     def add(self, a: Float64, b: Float64, weights: Float64, signs: Float64) -> None:
-        """Add the rows of a block."""
+        """Add the rows of a block.
+
+        All are float64: `a` and `b` [n_rows, n_outputs, 2], `weights` [n_rows] or empty, and `signs` [n_outputs].
+        """
         own = PairSums(len(self.products))
         add_pairs(a, b, weights, signs, own.products, own.counts, own.kept)
         self.absorb(own)
@@ -133,5 +139,5 @@ def all_pairs(n_systems: int, against: int | None = None) -> list[tuple[int, int
 
 
 def signs_of(measures: Sequence[Measure]) -> Float64:
-    """Return 1 where higher is better, else -1."""
+    """Return 1 where higher is better, else -1, float64 [n_measures]."""
     return np.array([1.0 if measure.metric.higher_is_better else -1.0 for measure in measures])

@@ -58,7 +58,7 @@ class SampledRows(NamedTuple):
     labels: Int64
 
     def select(self, rows: NDArray[np.intp]) -> SampledRows:
-        """Return some of the rows, in a new order."""
+        """Return some of the rows, in a new order: those at `rows`, intp [n_selected]."""
         starts, lengths = np.cumsum(self.lengths) - self.lengths, self.lengths[rows]
         return SampledRows(
             self.hashes[rows],
@@ -114,12 +114,15 @@ class RowSample(Mergeable):
             return SampledRows(*self.least.columns())
 
     def arrays(self) -> dict[str, Int64]:
-        """Return the rows as int64 arrays, as a state holds them; hashes follow from the numbers."""
+        """Return the rows as int64 arrays in the shapes of `SampledRows`, as a state holds them.
+
+        Hashes are left out: they follow from the numbers.
+        """
         columns = self.rows()._asdict()
         return {name: column.view(np.int64) for name, column in columns.items() if name != "hashes"}
 
     def fill(self, arrays: dict[str, Int64]) -> None:
-        """Take the rows of a state."""
+        """Take the rows of a state: int64 arrays in the shapes of `SampledRows`, without hashes."""
         numbers = take(arrays, "numbers", (-1,), 0, MOST_ROWS)
         n_rows = numbers.size
         ranked = take(arrays, "ranked", (n_rows, DEPTH), NO_LABEL, MOST_LABELS)
@@ -138,7 +141,7 @@ def _keep_least(*columns: NDArray[Any]) -> SampledRows:
 
 
 def hash_runs(numbers: Int64) -> Hashes:
-    """Return a hash of each number of a run."""
+    """Return a hash of each number of a run, uint64 [n], given int64 [n]."""
     hashes: Hashes = (numbers + 1).astype(np.uint64)
     for multiplier in _MULTIPLIERS:
         hashes *= multiplier
@@ -184,7 +187,7 @@ def _best(ranking: Ranking, rows: NDArray[np.intp]) -> tuple[Int64, Float64]:
 
 
 def entries_of(starts: Int64, lengths: Int64) -> Int64:
-    """Return the places of the entries of rows that begin at `starts`."""
+    """Return the places of the entries, int64 [n_entries], of rows that begin at `starts`, of `lengths` [n_rows]."""
     ends = np.cumsum(lengths)
     places: Int64 = np.repeat(starts + lengths - ends, lengths)
     places += np.arange(places.size)

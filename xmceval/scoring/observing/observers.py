@@ -65,7 +65,10 @@ class Observer(Protocol):
 
 
 def copy_fractions(rows: RowValues) -> tuple[Float64, Float64]:
-    """Copy the numerators and denominators of some rows, and those of their shares."""
+    """Copy the numerators and denominators of some rows, and those of their shares.
+
+    They are float64 [n_rows, n_measures, 2] and [n_rows, n_measures * n_bins, 2]; shares may be empty.
+    """
     return rows.values[:, :, :FRACTION].copy(), rows.shares[:, :, :FRACTION].copy()
 
 
@@ -76,7 +79,7 @@ def join_columns(arrays: Sequence[Float64]) -> Float64:
 
 
 def divide(numerators: Float64, denominators: Float64) -> Float64:
-    """Return the values of rows; NaN where the denominator is 0: the row has none."""
+    """Return the values of rows, float64 [n_rows]; NaN where the denominator is 0: the row has none."""
     values = np.full(numerators.shape, np.nan)
     np.divide(numerators, denominators, out=values, where=denominators != 0)
     return values

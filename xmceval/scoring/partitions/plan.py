@@ -77,7 +77,7 @@ class Layout:
 
     @property
     def starts(self) -> Int64:
-        """The first row of each shard, and the number of all rows."""
+        """The first row of each shard, and the number of all rows, int64 [n_shards + 1]."""
         return np.concatenate([[0], np.cumsum([each.n_rows for each in self.extents], dtype=np.int64)])
 
     @property

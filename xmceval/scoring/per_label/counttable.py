@@ -39,21 +39,24 @@ class CountTable:
 
     @property
     def labels(self) -> Int64:
-        """The labels of the counts."""
+        """The labels of the counts, int64 [n]."""
         return self.ids if self.ids.size else np.arange(len(self.counts), dtype=np.int64)
 
     @property
     def counted(self) -> Int64:
-        """The labels that have a count."""
+        """The labels that have a count, int64 [n_counted]."""
         return self.labels[self.counts.any(axis=1)]
 
     @property
     def true(self) -> Int64:
-        """The rows in which each label is true."""
+        """The rows in which each label is true, int64 [n]."""
         return self.counts[:, TRUE].astype(np.int64)
 
     def hits(self, span: int) -> Int64:
-        """Return the rows that predict each label down to the end of a span of ranks, and in which it is true."""
+        """Return the rows that predict each label down to the end of a span of ranks, and in which it is true.
+
+        Their numbers are int64 [n].
+        """
         of_spans = slice(FIRST_SPAN + 1, FIRST_SPAN + 2 * span + 2, 2)
         return np.asarray(self.counts[:, of_spans].sum(axis=1, dtype=np.int64))
 
@@ -68,11 +71,11 @@ class CountTable:
         return counts
 
     def where(self, kept: NDArray[np.bool_]) -> CountTable:
-        """Return the counts of some labels only."""
+        """Return the counts of some labels only: those `kept`, bool [n]."""
         return CountTable(self.labels[kept], self.counts[kept], self.rows, self.bits)
 
     def in_turn(self, n: int) -> Iterator[tuple[Int64, Counts]]:
-        """Yield labels and their counts, `n` at a time."""
+        """Yield labels, int64 [at most n], and their counts [at most n, n_slots], `n` at a time."""
         for start in range(0, len(self.counts), n):
             counts = self.counts[start : start + n]
             yield self.ids[start : start + n] if self.ids.size else np.arange(start, start + len(counts)), counts

@@ -28,7 +28,7 @@ class LabelRate(NamedTuple):
     zero: str = "0"
 
     def of(self, cells: Cells) -> tuple[Float64, Any]:
-        """Return the rate of each label, and where it is defined."""
+        """Return the rate of each label, float64, and where it is defined, bool; both have the shape of the cells."""
         return rate_values(RATES[self.rule], cells, self.beta, self.zero)
 
 
@@ -69,16 +69,16 @@ class LabelCells:
 
     @cached_property
     def is_true(self) -> Bools:
-        """Which labels are true in some row."""
+        """Which labels are true in some row, bool [n]."""
         return self.true > 0
 
     @cached_property
     def support(self) -> Float64:
-        """The rows in which each label is true."""
+        """The rows in which each label is true, float64 [n]."""
         return self.true.astype(np.float64)
 
     def is_seen(self, span: int) -> Bools:
-        """Return which labels are true in some row, or predicted down to the end of a span."""
+        """Return which labels are true in some row, or predicted down to the end of a span, bool [n]."""
         of_span = self._at(span)
         if "seen" not in of_span:
             of_span["seen"] = self.is_true | (self.predicted[span] > 0)
@@ -92,7 +92,7 @@ class LabelCells:
         return of_span["cells"]  # type: ignore[no-any-return]
 
     def rates(self, rate: LabelRate, span: int) -> tuple[Float64, Any]:
-        """Return a rate of each label down to the end of a span, and where it is defined."""
+        """Return a rate of each label down to the end of a span, float64 [n], and where it is defined, bool [n]."""
         of_span = self._at(span)
         if rate not in of_span:
             of_span[rate] = rate.of(self.cells(span))

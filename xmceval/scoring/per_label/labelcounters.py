@@ -92,12 +92,15 @@ class LabelCounters(Mergeable):
             self._take(other.table(), other._n_labels)
 
     def arrays(self) -> dict[str, Int64]:
-        """Return all numbers, as a state holds them: those of labels that have a count."""
+        """Return all numbers, as a state holds them: those of labels that have a count.
+
+        They are int64 arrays: `ids` [n], `counts` [n, n_slots] and `rows` [1].
+        """
         table = self._by_ids(self._used())
         return {"ids": table.ids, "counts": table.counts, "rows": np.array([self._rows], dtype=np.int64)}
 
     def fill(self, arrays: dict[str, Int64]) -> None:
-        """Take the numbers of a state."""
+        """Take the numbers of a state: the int64 arrays `ids` [n], `counts` [n, n_slots] and `rows` [1]."""
         most = MOST_WEIGHT << self._bits if self._bits else MOST_STORED
         [rows] = take(arrays, "rows", (1,), 0, most).tolist()
         ids = take(arrays, "ids", (-1,), 0, min(self._room, MOST_LABELS) - 1)
@@ -136,7 +139,7 @@ class LabelCounters(Mergeable):
         return np.concatenate([split(rows), split(dense) if self._bits else dense.ravel()])
 
     def fill_limbs(self, limbs: Int64) -> None:
-        """Take the numbers that sums of limbs stand for."""
+        """Take the numbers that sums of limbs stand for: int64 [2 + n_counters], with weights [2 + 2 * n_counters]."""
         dense = (join(limbs[2:]) if self._bits else limbs[2:]).reshape(self._room, self._slots)
         used, rows = np.flatnonzero(dense.any(axis=1)), int(join(limbs[:2])[0])
         n_labels = int(used[-1]) + 1 if used.size else 0
@@ -184,7 +187,7 @@ class LabelCounters(Mergeable):
                 self._add(ids, counters)
 
     def add_decisions(self, truth: Rows, decided: Decided, weights: Float64, drop_empty: bool = False) -> None:
-        """Count some rows and the labels that are decided on."""
+        """Count some rows and the labels that are decided on; `weights` is empty or float64 [n_rows]."""
         units, used = self._units(weights), truth.indices[: truth.indptr[-1]]
         largest = max(int(used.max(initial=-1)), decided.largest)
 
@@ -256,7 +259,10 @@ class LabelCounters(Mergeable):
         self._dense, self._high = wider, counts_by_id(ids[n_low:], counts[n_low:])
 
     def check_room(self, weights: Float64) -> None:
-        """Refuse rows of such weights, where they would sum to more than counters hold; adding rows checks it too."""
+        """Refuse rows of such weights, empty or float64 [n_rows], where they would sum to more than counters hold.
+
+        Adding rows checks it too.
+        """
         if self._bits:
             self._check_weight(self._rows + int(self._units(weights).sum()))
 

@@ -49,7 +49,10 @@ class Context:
 def label_values(
     measures: Sequence[Measure], table: CountTable, cutoffs: Int64, context: Context
 ) -> dict[str, float | None]:
-    """Return the values of label-wise measures by name, None where one is the mean of nothing."""
+    """Return the values of label-wise measures by name, None where one is the mean of nothing.
+
+    `cutoffs`, int64 [n_cutoffs], ascend; there are none for decisions.
+    """
     means = {measure.name: _mean_of(measure, table, cutoffs, context) for measure in measures}
     by_span = sorted(means.values(), key=lambda mean: mean.span)
     for cells in cells_in_turn(table, max(cutoffs.size, 1)):
@@ -61,7 +64,10 @@ def label_values(
 def bin_values(
     measures: Sequence[Measure], table: CountTable, cutoffs: Int64, context: Context, bins: Bins
 ) -> list[dict[str, float | None]]:
-    """Return the values of measures within each bin of labels; `over=largest` has none there."""
+    """Return the values of measures within each bin of labels; `over=largest` has none there.
+
+    `cutoffs`, int64 [n_cutoffs], are as in `label_values`.
+    """
     codes, training = context.training.codes_of(table.labels), context.training
     inside = [measure for measure in measures if measure.option("over") != "largest"]
     values = []

@@ -86,7 +86,7 @@ class LabelValues:
         return [*self.columns, *of_decisions, *at_cutoffs][-1]
 
     def labels(self, n_labels: int) -> Int64:
-        """Return the labels that have values: all, or where there are more than 2^27 those with a count."""
+        """Return the labels that have values, int64 [n]: all, or where there are more than 2^27 those with a count."""
         if n_labels <= DENSE_IDS:
             return np.arange(n_labels, dtype=np.int64)
         counted = [each.counted for each in self._by_system]

@@ -83,7 +83,7 @@ class RowDigests(Mergeable):
 
 
 def digest_rows(rows: Int64, truth: Rows) -> int:
-    """Return the sum of a hash of each (row, label, grade), modulo 2^64."""
+    """Return the sum of a hash of each (row, label, grade), modulo 2^64; `rows`, int64 [n_rows], are their numbers."""
     n_entries = int(truth.indptr[-1])
     entry_rows = np.repeat(rows, np.diff(truth.indptr)).astype(np.uint64)
     labels, grades = truth.indices[:n_entries].astype(np.uint64), truth.values[:n_entries].astype(np.uint64)

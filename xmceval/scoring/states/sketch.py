@@ -54,18 +54,18 @@ class Sketch(Mergeable):
             self.least.add(kept, np.ones(kept.size, dtype=np.int64))
 
     def table(self) -> tuple[Hashes, Int64]:
-        """Return the hashes, ascending, and their counts."""
+        """Return the hashes, ascending, uint64 [n], and their counts, int64 [n]."""
         with self._lock:
             hashes, counts = self.least.columns()
         return hashes, counts
 
     def arrays(self) -> dict[str, Int64]:
-        """Return all numbers, as a state holds them."""
+        """Return all numbers, as a state holds them: the int64 arrays `hashes` and `counts` [n], and `rows` [1]."""
         hashes, counts = self.table()
         return {"hashes": hashes.view(np.int64), "counts": counts, "rows": np.array([self.n_rows], dtype=np.int64)}
 
     def fill(self, arrays: dict[str, Int64]) -> None:
-        """Take the numbers of a state."""
+        """Take the numbers of a state: the int64 arrays `hashes` and `counts` [n], and `rows` [1]."""
         hashes = take(arrays, "hashes", (-1,)).view(np.uint64)
         counts = take(arrays, "counts", hashes.shape, 1, MOST_ROWS)
         [self.n_rows] = take(arrays, "rows", (1,), 0, MOST_ROWS).tolist()

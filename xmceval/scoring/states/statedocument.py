@@ -55,7 +55,7 @@ def open_state(path: str | Path) -> State:
 
 
 def as_document(state: State, *, whole: bool = True) -> tuple[dict[str, Any], dict[str, Int64]]:
-    """Return the state as JSON and arrays.
+    """Return the state as JSON and int64 arrays by name, each in its own shape.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ def take(arrays: dict[str, Int64], name: str, shape: tuple[int, ...], low: int =
 
 
 def fill_part(part: Any, prefix: str, arrays: dict[str, Int64]) -> None:
-    """Let a part of the totals take the arrays whose names begin with a prefix; it must take all of them.
+    """Let a part of the totals take the int64 arrays whose names begin with a prefix; it must take all of them.
 
     Raises
     ------

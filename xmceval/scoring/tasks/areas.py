@@ -33,13 +33,13 @@ class ScoredCells(NamedTuple):
         return sum(each.nbytes for each in self)
 
     def take(self, places: NDArray[Any]) -> ScoredCells:
-        """Return some of the cells, or all in another order."""
+        """Return some of the cells, or all in another order: those at `places`, int [n_taken] or bool [n_cells]."""
         return ScoredCells._make(each[places] if each.size else each for each in self)
 
 
 @dataclass(frozen=True)
 class Areas:
-    """Labels with both classes, and their areas."""
+    """Labels with both classes, int64 [n], and their areas, float64 [n]."""
 
     labels: NDArray[Any]
     values: Float64
@@ -49,7 +49,7 @@ class Areas:
         return exact_sum(self.values) / self.values.size if self.values.size else None
 
     def where(self, kept: Bools) -> Areas:
-        """Return some of the labels."""
+        """Return some of the labels: those `kept`, bool [n]."""
         return Areas(self.labels[kept], self.values[kept])
 
 
@@ -103,6 +103,9 @@ def _number_scores(scores: Float64, starts: Int64) -> Float64:
 
 
 def compute_areas(labels: Int64, groups: RankedGroups, fold: str) -> Areas:
-    """Compute the area of each label with both classes: ``AUC``, or ``AP`` under precision and recall."""
+    """Compute the area of each label with both classes: ``AUC``, or ``AP`` under precision and recall.
+
+    `labels`, int64 [n_groups], are those of the groups.
+    """
     areas = roc_areas(groups) if fold == "AUC" else average_precisions(groups)
     return Areas(labels[areas.has_both], areas.values[areas.has_both])

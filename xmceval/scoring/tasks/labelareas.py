@@ -57,7 +57,7 @@ class Held(Mergeable):
 
     @property
     def true(self) -> Int64:
-        """The true labels without a score, and all true labels."""
+        """The true labels without a score, and all true labels, int64 [2]."""
         unscored = sum(int(np.count_nonzero(np.isnan(each.scores))) for each in self.chunks)
         return np.array([unscored, sum(int(np.count_nonzero(each.is_true)) for each in self.chunks)], dtype=np.int64)
 

@@ -208,7 +208,7 @@ class RowTask(Task):
 
 
 def fold_ties(values: Float64, ties: str) -> None:
-    """Move values to the best or worst order of tied labels, in place."""
+    """Move values, float64 [n_rows, n_measures, SLOTS], to the best or worst order of tied labels, in place."""
     if ties in {"best", "worst"}:
         moved = values[:, :, 2 if ties == "best" else 3].copy()
         values[:, :, 0] += moved

@@ -151,12 +151,12 @@ class TopK(RowTask):
 
     @property
     def recipe(self) -> tuple[NDArray[Any], ...]:
-        """The arrays that tell the kernel what to compute."""
+        """The arrays that tell the kernel what to compute: `curves`, `discounts`, `outputs`, `divisors`, `levels`."""
         return self.curves, self.discounts, self.outputs, self.divisors, self.levels
 
     @cached_property
     def used(self) -> Int64:
-        """For each kind of gain, whether a curve has it."""
+        """For each kind of gain, whether a curve has it, int64 [N_GAINS]."""
         return np.isin(np.arange(kernels.N_GAINS), self.curves[:, 0]).astype(np.int64)
 
     @cached_property

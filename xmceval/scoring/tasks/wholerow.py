@@ -171,7 +171,10 @@ def discount_ranks(discounts: tuple[tuple[str, float], ...], n_bits: int) -> Flo
 
 
 def working_space(array: Any, longest_row: int) -> tuple[tuple[NDArray[Any], ...], tuple[NDArray[Any], ...]]:
-    """Return the working space of the kernel for rows of truth; ``array(name, size, dtype)`` makes an array."""
+    """Return the working space of the kernel for rows of truth; ``array(name, size, dtype)`` makes an array.
+
+    It is N_SPACE int64 arrays and N_REAL_SPACE float64 arrays, each [longest_row + 1].
+    """
     size = longest_row + 1
     return (
         tuple(array(f"whole_row_{i}", size, np.int64) for i in range(kernels.N_SPACE)),

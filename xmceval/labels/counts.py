@@ -62,7 +62,7 @@ class LabelCounts:
         self._high = no_counts(1)
 
     def add(self, n_rows: int, indices: Int64) -> None:
-        """Count some rows, given the labels of all of them."""
+        """Count some rows, given the labels of all of them, int64 [n_entries]."""
         self.n_rows += n_rows
         if indices.size == 0:
             return
@@ -85,7 +85,10 @@ class LabelCounts:
         self._high.add(*other._high.columns())
 
     def table(self) -> tuple[Int64, NDArray[np.integer[Any]]]:
-        """Return (ids, counts): ids is empty where counts is indexed by the label itself."""
+        """Return (ids, counts): ids is empty where counts is indexed by the label itself.
+
+        ids are int64 [n] with counts [n], or int64 [0] with counts [n_labels]; counts are int32 or int64.
+        """
         size = self._wraps.size
         low_bytes, wraps = self._low_bytes[: self.n_labels], self._wraps[: self.n_labels]
         if self.n_labels <= min(size, LONG_TABLE):

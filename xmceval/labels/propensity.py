@@ -60,12 +60,12 @@ class Propensities:
 
     @property
     def counts(self) -> Int64:
-        """The training rows of the labels of each code."""
+        """The training rows of the labels of each code, int64 [n_codes]."""
         return np.arange(self.inverse.size) if self.table_counts is None else self.table_counts
 
     @property
     def table(self) -> tuple[Int64, Codes, Float64]:
-        """The arrays that kernels take."""
+        """The arrays that kernels take: `ids` [n or 0], `codes` [n] and `inverse` [n_codes]."""
         return self.ids, self.codes, self.inverse
 
     @property
@@ -83,7 +83,7 @@ class Propensities:
         return hashlib.blake2b(b"".join(part.tobytes() for part in parts), digest_size=16).hexdigest()
 
     def codes_of(self, labels: Int64) -> Int64:
-        """Return the code of each label; 0 for labels beyond the table."""
+        """Return the code of each of `labels` [n], int64 [n]; 0 for labels beyond the table."""
         if self.ids.size:
             places = np.searchsorted(self.ids, labels)
             inside = self.ids[np.minimum(places, self.ids.size - 1)] == labels
@@ -203,7 +203,7 @@ def _from_table(
 
 
 def shortest(codes: NDArray[Any], n_codes: int) -> Codes:
-    """Return codes in as few bytes as there are codes for."""
+    """Return codes [n] in as few bytes as there are codes for: uint16, or int32 where there are more than 2^16."""
     return codes.astype(np.uint16, copy=False) if n_codes <= SHORT_CODES else codes.astype(np.int32, copy=False)
 
 

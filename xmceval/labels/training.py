@@ -39,7 +39,7 @@ class Training:
     warnings: tuple[str, ...] = ()
 
     def inverse(self, dataset: str | None = None, a: float | None = None, b: float | None = None) -> Float64:
-        """Compute 1/p of each label, with A and B as passed, or of a data set, or 0.55 and 1.5."""
+        """Compute 1/p of each label, float64 [n_labels], with A and B as passed, or of a data set, or 0.55 and 1.5."""
         return inverse_propensity(self.counts, self.n_rows, *self.constants(dataset, a, b))
 
     @staticmethod

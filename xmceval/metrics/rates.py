@@ -81,6 +81,11 @@ def rate_values(rate: Rate, cells: Cells, beta: float = 1.0, zero: str = "0") ->
         Weight of recall in F.
     zero : {"0", "1", "skip"}
         The value of a fraction 0/0; with skip it is left out, and the rate is undefined where no fraction is left.
+
+    Returns
+    -------
+    values : float64 array of the shape of the cells
+    is_defined : bool array of the same shape
     """
     fractions = rate(cells, beta)
     total: Any = 0.0

@@ -21,7 +21,8 @@ FIRST = 50  # thresholds that are all kept, because precision jumps there
 def sort_by_score(scores: Float64, groups: NDArray[Any] | None = None, *, stable: bool = False) -> NDArray[np.intp]:
     """Return the places of entries, group by group in ascending order, and by descending score within a group.
 
-    NaN comes last. Equal scores come in any order, or with `stable` in the order of their places.
+    `scores` are float64 [n], `groups` [n] of any type that sorts, and the places intp [n]. NaN comes last. Equal scores
+    come in any order, or with `stable` in the order of their places.
     """
     order = np.argsort(-scores, kind="stable" if stable else None)
     return order if groups is None else order[_sort_stably(groups[order])]
@@ -37,7 +38,7 @@ def _sort_stably(keys: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def find_starts(groups: NDArray[Any]) -> Int64:
-    """Return where each run of equal values starts, and the end of the last one."""
+    """Return where each run of equal values [n] starts, and the end of the last one, int64 [n_runs + 1]."""
     is_first = np.ones(groups.size, dtype=np.bool_)
     is_first[1:] = groups[1:] != groups[:-1]
     return np.append(np.flatnonzero(is_first), groups.size)
@@ -63,7 +64,7 @@ class RankedGroups(NamedTuple):
 
     @classmethod
     def unweighted(cls, starts: NDArray[Any], is_true: Bools, scores: Float64) -> RankedGroups:
-        """Return groups whose entries have weight 1, and no further ones."""
+        """Return groups, given `starts` [n_groups + 1], whose entries [n] have weight 1, and no further ones."""
         return cls(starts, is_true, scores, np.ones(scores.size), np.zeros(starts.size - 1))
 
 
@@ -76,7 +77,7 @@ class GroupAreas(NamedTuple):
 
     @property
     def has_both(self) -> Bools:
-        """Whether each group has positives and negatives."""
+        """Whether each group has positives and negatives, bool [n_groups]."""
         return np.logical_and(self.positive, self.negative)
 
 
@@ -153,12 +154,18 @@ class Steps(NamedTuple):
         return Steps(self.tps[kept], self.fps[kept], self.thresholds[kept])
 
     def roc_curve(self) -> tuple[Float64, Float64, Float64]:
-        """Return false and true positive rates after a first point at 0, and thresholds; NaN for a missing class."""
+        """Return false and true positive rates after a first point at 0, and thresholds; NaN for a missing class.
+
+        All three are float64 [n_thresholds + 1].
+        """
         fpr, tpr = (_divide_by_last(np.concatenate([[0], each]), np.nan) for each in (self.fps, self.tps))
         return fpr, tpr, np.concatenate([[np.inf], self.thresholds.astype(np.float64)])
 
     def precision_recall_curve(self) -> tuple[Float64, Float64, NDArray[Any]]:
-        """Return precision, recall and ascending thresholds, to the end of the curve; recall is 1 without positives."""
+        """Return precision, recall and ascending thresholds, to the end of the curve; recall is 1 without positives.
+
+        Precision and recall are float64 [n_thresholds + 1], the thresholds [n_thresholds] of the type of the scores.
+        """
         decided = self.tps + self.fps
         precision = np.divide(self.tps, decided, out=np.zeros(decided.size), where=decided != 0)
         recall = _divide_by_last(self.tps, 1.0)
@@ -173,7 +180,8 @@ def _divide_by_last(running: NDArray[Any], undefined: float) -> Float64:
 def add_up_steps(is_true: Bools, scores: NDArray[Any], weights: Float64 | None = None, *, spare: float = 0.0) -> Steps:
     """Add up the weights of both classes down to each distinct score, of entries in descending order of their scores.
 
-    Without weights the sums are whole numbers; with them, `spare` is the weight of further negatives with score 0.
+    Entries are arrays [n], steps arrays [n_thresholds]. Without weights the sums are whole numbers, int64; with them,
+    float64 [n], the sums are float64, and `spare` is the weight of further negatives with score 0.
     """
     if spare and weights is not None:
         place = np.searchsorted(-scores, 0.0)
@@ -218,7 +226,10 @@ class RocPoints:
 
 
 def roc_points(is_true: Bools, scores: Float64) -> RocPoints:
-    """Return the points of the curves of some entries, in any order; equal scores are one threshold."""
+    """Return the points of the curves of some entries, in any order; equal scores are one threshold.
+
+    `is_true` is bool [n], `scores` float64 [n].
+    """
     order = sort_by_score(scores)
     steps = add_up_steps(is_true[order], scores[order])
     true, false = (np.concatenate([[0], each]) for each in (steps.tps, steps.fps))

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 
 def exact_sum(numbers: NDArray[np.float64]) -> float:
-    """Return the sum of numbers, none of which is infinite or NaN."""
+    """Return the sum of numbers, float64 [n], none of which is infinite or NaN."""
     return math.fsum(exact_parts(numbers))
 
 
 def exact_parts(numbers: NDArray[np.float64]) -> Iterator[float]:
-    """Yield a few numbers with the same exact sum.
+    """Yield a few numbers with the same exact sum as `numbers`, float64 [n].
 
     Each is the sum of the upper bits of what is left of all numbers: so few of them that no addition rounds.
     """
@@ -32,7 +32,7 @@ def exact_parts(numbers: NDArray[np.float64]) -> Iterator[float]:
 
 
 def exact_total(counts: NDArray[np.int64]) -> int:
-    """Return the sum of fewer than 2^31 whole numbers, which int64 may not hold."""
+    """Return the sum, which int64 may not hold, of fewer than 2^31 whole numbers, int64 [n]."""
     return (int((counts >> 32).sum()) << 32) + int((counts & 0xFFFFFFFF).sum())
 
 

@@ -31,17 +31,20 @@ BLOCK = 8192  # numbers at a time: so many stay in the caches of the processor
 
 
 def log(x: Any) -> Float64:
-    """Return the natural logarithm of positive, finite numbers."""
+    """Return the natural logarithm of positive, finite numbers, float64 of their shape."""
     return _by_block(_log, x)
 
 
 def log2(x: Any) -> Float64:
-    """Return the binary logarithm of positive, finite numbers."""
+    """Return the binary logarithm of positive, finite numbers, float64 of their shape."""
     return _by_block(lambda x: _binary(x)[0], x)
 
 
 def power(x: Any, y: Any) -> Float64:
-    """Return x to the power of y, for positive, finite numbers x and finite y; infinity where it is too large."""
+    """Return x to the power of y, for positive, finite numbers x and finite y; infinity where it is too large.
+
+    It is float64, of the shape to which x and y are broadcast.
+    """
     return _by_block(_power, x, y)
 
 

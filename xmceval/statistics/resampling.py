@@ -40,7 +40,7 @@ class Resampling:
     progress: Callable[[int], None] | None = None
 
     def run(self, work: Callable[[int, Any], None], results: NDArray[Any]) -> None:
-        """Fill results, resample by resample, with ``work(first, part)`` in threads."""
+        """Fill results [n, ...], resample by resample, with ``work(first, part)`` in threads."""
 
         def chunk(first: int) -> None:
             part = results[first : first + CHUNK]
@@ -96,9 +96,10 @@ def _differences(sums: Float64) -> Float64:
 def bootstrap_sums(rows: Float64, resampling: Resampling) -> Float64:
     """Return the weighted column sums of resamples, whose weights of rows are Poisson numbers of mean 1.
 
-    Their ratios are what drawing as many rows with replacement gives, where rows are not few (Hanley, MacGibbon,
-    Computer Methods and Programs in Biomedicine 2006); but a row's weight depends on its number, the resample and the
-    seed alone. Where rows take few distinct values, these are weighted instead of rows.
+    `rows` are float64 [n_rows, n_columns], the sums float64 [n_resamples, n_columns]. Their ratios are what drawing as
+    many rows with replacement gives, where rows are not few (Hanley, MacGibbon, Computer Methods and Programs in
+    Biomedicine 2006); but a row's weight depends on its number, the resample and the seed alone. Where rows take few
+    distinct values, these are weighted instead of rows.
     """
     groups, counts = _groups(rows)
     sums = np.empty((resampling.n, rows.shape[1]))

@@ -44,7 +44,7 @@ class Area(NamedTuple):
     warning: str
 
     def values(self, areas: GroupAreas) -> Float64:
-        """Return the values, and warn, once, of groups without one."""
+        """Return the values, float64 [n_groups], and warn, once, of groups without one."""
         is_undefined = self.is_undefined(areas)
         n = int(np.count_nonzero(is_undefined))
         if n:
@@ -234,7 +234,7 @@ def _compute_by_row(area: Area, truth: Any, scores: Any) -> GroupAreas:
 
 
 def rank_columns(truth: Any, scores: Any, row_weights: Float64, *, micro: bool) -> RankedGroups:
-    """Rank the cells of every label, or all cells as one group."""
+    """Rank the cells [n_rows, n_labels] of every label, or all as one group, with `row_weights`, float64 [n_rows]."""
     n_rows, n_labels = truth.shape
     matrix = sparse.vstack([block for _, _, block in iterate_cells(truth, scores)], format="csr")
     if micro:

@@ -44,7 +44,7 @@ def _columns(targets: Targets, labels: Any) -> tuple[Any, Any]:
 
 
 def as_labels(labels: Any) -> AnyArray:
-    """Return the labels argument as an array, which may be empty."""
+    """Return the labels argument as an array [n] of numbers or strings, which may be empty."""
     return as_array(labels, "labels").reshape(-1) if np.size(labels) else np.empty(0, dtype=np.int64)
 
 

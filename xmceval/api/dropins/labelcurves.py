@@ -39,7 +39,7 @@ def label_roc_curve(
 
     Returns
     -------
-    fpr, tpr, thresholds : float64 arrays
+    fpr, tpr, thresholds : float64 arrays [n_thresholds]
         As scikit-learn's; the first threshold is inf. A rate is NaN where no cell is of its class.
 
     Examples
@@ -62,7 +62,7 @@ def label_precision_recall_curve(
 
     Returns
     -------
-    precision, recall, thresholds : float64 arrays
+    precision, recall, thresholds : float64 arrays [n_thresholds + 1], [n_thresholds + 1] and [n_thresholds]
         As scikit-learn's: recall falls and ends at 0 with precision 1; recall is 1 where nothing is true.
     """
     steps = _compute_steps(y_true, y_score, label, "precision_recall_curve")
@@ -100,7 +100,8 @@ def label_average_precision(y_true: Any, y_score: Any, *, average: str | None = 
     """Compute average precision by label. Deprecated: use `average_precision_score` or `score`.
 
     See `label_roc_auc` for the arguments and errors, and for what replaces it; the metric of `score` is ``macroAP``. A
-    label with only one class is left out; scikit-learn counts a label that is never true as 0.
+    label with only one class is left out; scikit-learn counts a label that is never true as 0. With
+    ``average=None`` the result is float64 [n_labels].
     """
     _warn_of_area("label_average_precision", "average_precision_score", "macroAP")
     return _compute_areas(average_precisions, y_true, y_score, average)

@@ -15,7 +15,7 @@ LEAST_WEIGHT = 2.0**-30  # of the largest; below, few digits are left of a weigh
 
 
 def range_of(weights: Float64, unit: float) -> tuple[float, float]:
-    """Return the least and the greatest weight above 0, times `unit`; infinity and 0 without any."""
+    """Return the least and the greatest of weights [n_rows] above 0, times `unit`; infinity and 0 without any."""
     used = weights[weights > 0] * unit
     return float(used.min(initial=math.inf)), float(used.max(initial=0.0))
 

@@ -179,7 +179,7 @@ def read_strings(path: Path) -> NDArray[np.object_]:
 
 
 def take_strings(array: ArrayStream) -> NDArray[np.object_]:
-    """Read the strings of an opened array, as `read_strings` does."""
+    """Read the strings of an opened array, an object array of the shape in its header, as `read_strings` does."""
     if array.header.dtype.hasobject:
         try:
             strings = load_strings(array.stream)

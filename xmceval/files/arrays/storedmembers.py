@@ -44,7 +44,7 @@ class StoredFile:
         self._number, self.size = stream.fileno(), os.fstat(stream.fileno()).st_size
 
     def read(self, offset: int, buffer: AnyArray) -> int:
-        """Fill a buffer of bytes from a place on; return how many there were."""
+        """Fill a buffer of bytes, uint8 [n], from a place on; return how many there were."""
         filled = 0
         while filled < buffer.size:
             n_read = os.preadv(self._number, [buffer[filled:].data], offset + filled)

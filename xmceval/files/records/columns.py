@@ -83,5 +83,5 @@ def _parse_lines(
 
 
 def are_whole(numbers: NDArray[Any]) -> bool:
-    """Return whether all numbers can be rows or labels: whole, at least 0, and exact in float64."""
+    """Return whether all numbers, of any shape, can be rows or labels: whole, at least 0, and exact in float64."""
     return bool(np.all((numbers >= 0) & (numbers < 2**53))) and bool(np.all(numbers == np.floor(numbers)))

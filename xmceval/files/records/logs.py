@@ -72,7 +72,7 @@ class _LogReader:
         self._numbering = _GroupNumbering()
 
     def add(self, text: NDArray[np.uint8], start: int, stop: int) -> None:
-        """Parse a chunk of whole lines."""
+        """Parse a chunk of whole lines, ``text[start:stop]`` of uint8 [n_bytes]."""
         from xmceval.kernels.text import logs as kernels
 
         if self._n_lines == 0:
@@ -225,7 +225,7 @@ class _Selection:
     def select(
         self, text: NDArray[np.uint8], start: int, stop: int, n_lines: int
     ) -> tuple[NDArray[np.uint8], int, int]:
-        """Return lines of the three columns only, as text and its bounds."""
+        """Return lines of the three columns only, as text, uint8 [stop - start], and its bounds."""
         from xmceval.kernels.text import logs as kernels
 
         out = np.empty(stop - start, dtype=np.uint8)
@@ -257,7 +257,10 @@ class _GroupNumbering:
         kind: NDArray[np.uint8],
         groups: NDArray[np.int64],
     ) -> None:
-        """Number the groups of some lines."""
+        """Number the groups of some lines, in place in `groups`, int64 [n_lines].
+
+        `fields` are int64 [n_lines, 4] and `kind` uint8 [n_lines], as `parse_lines` writes them.
+        """
         from xmceval.kernels.text import logs as kernels
 
         is_odd = (kind & (kernels.ODD_GROUP | kernels.WRONG)) == kernels.ODD_GROUP

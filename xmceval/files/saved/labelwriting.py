@@ -71,7 +71,7 @@ class LabelTable:
 
     @property
     def pieces(self) -> Iterator[NDArray[np.int64]]:
-        """The labels, AT_ONCE at a time."""
+        """The labels, AT_ONCE at a time: int64 arrays [at most AT_ONCE]."""
         return (self.labels[start : start + AT_ONCE] for start in range(0, self.labels.size, AT_ONCE))
 
     @property

@@ -102,7 +102,7 @@ class _Npz:
         self._n_rows = 0
 
     def put(self, rows: NDArray[np.int64], weights: NDArray[np.float64], values: NDArray[np.float64]) -> None:
-        """Write rows."""
+        """Write rows: numbers and weights [n_rows], and values [n_rows, n_systems, n_metrics, 2]."""
         table = np.empty((rows.size, self._width))
         table[:, 0], table[:, 1], table[:, 2:] = rows, weights, values.reshape(rows.size, self._width - 2)
         write_all(self._spool, table.data)
@@ -179,7 +179,7 @@ class _Csv:
         self._file.write(text.getvalue().encode())
 
     def put(self, rows: NDArray[np.int64], weights: NDArray[np.float64], values: NDArray[np.float64]) -> None:
-        """Write rows."""
+        """Write rows: numbers and weights [n_rows], and values [n_rows, n_systems, n_metrics, 2]."""
         lines = _split_rows(self._head, rows, weights, values)
         self._write([*line, *numbers.values(), *ideals.values()] for *line, numbers, ideals in lines)
 
@@ -219,7 +219,7 @@ class _Jsonl:
         self._file, self._head = file, head
 
     def put(self, rows: NDArray[np.int64], weights: NDArray[np.float64], values: NDArray[np.float64]) -> None:
-        """Write rows."""
+        """Write rows: numbers and weights [n_rows], and values [n_rows, n_systems, n_metrics, 2]."""
         for row, system, weight, numbers, ideals in _split_rows(self._head, rows, weights, values):
             line = {"row": row, "system": system, "weight": weight, "values": numbers}
             self._file.write(json.dumps(line | ({"ideals": ideals} if ideals else {})).encode() + b"\n")

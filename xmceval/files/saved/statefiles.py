@@ -39,7 +39,7 @@ _HEAD = re.compile(rb'\{"schema": "xmceval/state/([0-9]{1,9})"(?:, "version": "(
 
 
 def to_bytes(document: Mapping[str, Any], arrays: Mapping[str, Int64]) -> bytes:
-    """Return a state as bytes; the same state gives the same bytes."""
+    """Return a state, with int64 arrays of up to four dimensions, as bytes; the same state gives the same bytes."""
     stored = [_narrow(array) for array in arrays.values()]
     entries = [[name, each.dtype.str, list(each.shape)] for name, each in zip(arrays, stored, strict=True)]
     head = json.dumps({**document, "arrays": entries}, allow_nan=False)

@@ -79,7 +79,7 @@ class Names:
 
     @property
     def arrays(self) -> tuple[Bytes, Int64, Int64]:
-        """The arrays that kernels take."""
+        """The arrays that kernels take: uint8 [n_bytes + 1], int64 [n_names + 1] and int64 [n_slots]."""
         return self.blob, self.offsets, self.table
 
 

@@ -48,7 +48,7 @@ def read_numbers(path: str | Path) -> Float64:
 
 
 def write_numbers(dst: str | Path | BinaryIO, numbers: NDArray[Any], *, force: bool = False) -> None:
-    """Write one number per line, or an npy array where the name ends in .npy.
+    """Write numbers [n], one per line, or as an npy array of their type where the name ends in .npy.
 
     Text is the shortest that reads back as the same number.
 

@@ -123,7 +123,7 @@ def parse_pairs(
     """Parse rows of ``idx:value``: two kernels take turns, one for usual lines and one for those where it stops.
 
     The kernel for any line is not even compiled where no line needs it. Where many do, it parses more and more of them
-    at a time.
+    at a time. `text` is uint8 [n_bytes], `hard` int64 [n, 3] and `status` int64 [STATUS_SIZE].
     """
     from xmceval.kernels.text import pairs as kernels
 

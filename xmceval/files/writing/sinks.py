@@ -193,7 +193,7 @@ def _write_header(file: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> No
 def write_member(
     archive: zipfile.ZipFile, name: str, dtype: np.dtype[Any], shape: tuple[int, ...], arrays: Iterator[NDArray[Any]]
 ) -> None:
-    """Write an array, piece by piece, as a member of an npz archive."""
+    """Write an array of a dtype and shape as a member of an npz archive, piece by piece, in C order."""
     info = zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0))  # the same bytes at any time
     with archive.open(info, "w", force_zip64=True) as member:
         _write_header(member, dtype, shape)

@@ -11,7 +11,8 @@ from xmceval.kernels.compile.decorators import kernel
 def count_labels(indices, counts, wraps):
     """Count the labels below the size of `counts`, in bytes that stay in the near caches; return the largest label.
 
-    `wraps` gets how often each of them has begun again at 0.
+    `indices` are int64 [n_entries], `counts` uint8 [n]. `wraps`, int32 [n], gets how often each of them has begun again
+    at 0.
     """
     largest = np.int64(-1)
     size = counts.size

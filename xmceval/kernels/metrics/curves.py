@@ -65,6 +65,8 @@ def follow_curves(starts, truth, scores, weights, spare, max_fpr, values):
     """Write each group's average precision and its area under the ROC curve up to `max_fpr` into `values`.
 
     Entries of a group are sorted by descending score; `spare` is the weight of its other cells, false with score 0.
+    `starts` are int [n_groups + 1], `truth`, `scores` and `weights` [n], `spare` float64 [n_groups], and `values`
+    float64 [n_groups, 4]: the last two are the weights of positives and negatives.
     """
     for group in range(starts.size - 1):
         entry, stop = starts[group], starts[group + 1]

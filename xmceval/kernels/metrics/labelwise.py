@@ -28,7 +28,9 @@ def count_ranked(truth_indptr, truth_indices, ranked, n_ranked, cutoffs, units, 
     """Count each label's rows: true, and within each span of ranks (the last cut to this one) predicted and hit.
 
     One label's counters lie side by side: a row touches one line of the cache for each of its labels. `units` is what
-    each row counts, or empty where all count 1; labels beyond `counters` are left out.
+    each row counts, or empty where all count 1; labels beyond `counters` are left out. `ranked` is int64
+    [n_rows, depth], `n_ranked` int64 [n_rows], `cutoffs` int64 [n_spans], and `counters` int32 or int64 [n_labels, at
+    least 1 + 2 * n_spans].
     """
     size = counters.shape[0]
     for row in range(truth_indptr.size - 1):  # j: rank - 1
@@ -56,7 +58,8 @@ def find_decisions(
 ):
     """Write decisions, the stored labels whose score reaches the threshold: twice the label, and 1 more for a hit.
 
-    `found` is how many hits and decisions each row has; rows that are left out have none.
+    `found`, int64 [n_rows, 2], is how many hits and decisions each row has; rows that are left out have none.
+    `decided` is int64 [n_stored], of which the decisions fill the beginning.
     """
     n = np.int64(0)
     for row in range(truth_indptr.size - 1):
@@ -83,7 +86,10 @@ def find_decisions(
 
 @kernel
 def count_decisions(truth_indptr, truth_indices, found, decided, units, drop_empty, counters):
-    """Count each label's rows: true, decided on, and hit. See `count_ranked` and `find_decisions`."""
+    """Count each label's rows in `counters` [n_labels, at least 3]: true, decided on, and hit.
+
+    See `count_ranked` and `find_decisions`.
+    """
     size, decision = counters.shape[0], np.int64(0)
     for row in range(truth_indptr.size - 1):
         first, last = truth_indptr[row], truth_indptr[row + 1]

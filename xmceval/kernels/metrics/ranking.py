@@ -152,7 +152,7 @@ def top_many(rows, ranking, space):
 
     Labels that may be among the best are collected; when twice as many as needed are there, they are sorted, and the
     worst of those that are kept bounds what is collected then: n log k comparisons in any order of the scores. The
-    working space has room for 4 * depth labels.
+    working space has room for 4 * depth labels: int64 and float64 [4 * depth].
     """
     indptr, indices, scores = rows
     ranked, ranked_scores, n_ranked = ranking

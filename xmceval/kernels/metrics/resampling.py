@@ -86,7 +86,8 @@ def _below(word, n):
 def flip_signs(sizes, counts, seed, first, sums):
     """Write for each resample the sum of differences with random signs.
 
-    `sizes` are the distinct absolute differences, `counts` how many rows have each.
+    `sizes`, float64 [n], are the distinct absolute differences, `counts`, int64 [n], how many rows have each. `sums`
+    are float64 [n_resamples].
     """
     for b in range(sums.size):
         word = _stream(seed, first + b)
@@ -106,7 +107,10 @@ def flip_signs(sizes, counts, seed, first, sums):
 
 @kernel
 def swap_systems(rows, seed, first, sums):
-    """Write for each resample the sums of (num_a, den_a, num_b, den_b), the two systems swapped in random rows."""
+    """Write for each resample the sums of (num_a, den_a, num_b, den_b), the two systems swapped in random rows.
+
+    `rows` are float64 [n_rows, 4], `sums` float64 [n_resamples, 4].
+    """
     for b in range(sums.shape[0]):
         word, bits, left = _stream(seed, first + b), np.uint64(0), 0
         for c in range(4):
@@ -124,7 +128,10 @@ def swap_systems(rows, seed, first, sums):
 
 @kernel
 def weigh_rows(rows, seed, first, sums):
-    """Write for each resample the weighted column sums of rows, each drawn a Poisson number of times, of mean 1."""
+    """Write for each resample the weighted column sums of rows, each drawn a Poisson number of times, of mean 1.
+
+    `rows` are float64 [n_rows, n_columns], `sums` float64 [n_resamples, n_columns].
+    """
     n_rows, n_columns = rows.shape
     for b in range(sums.shape[0]):
         stream = _stream(seed, first + b)
@@ -141,7 +148,8 @@ def weigh_groups(groups, tables, seed, first, sums):
     """Write for each resample the weighted column sums of groups of equal rows, of which each is drawn as above.
 
     So a group is drawn a Poisson number of times, whose mean is its size. `tables` are least, starts, stops, bounds:
-    for each group the least number that is drawn, and where in `bounds` its table is; see `poisson_table`.
+    for each group the least number that is drawn, and where in `bounds` its table is; see `poisson_table`. `groups` are
+    float64 [n_groups, n_columns], `sums` float64 [n_resamples, n_columns].
     """
     least, starts, stops, bounds = tables
     n_groups, n_columns = groups.shape
@@ -165,7 +173,8 @@ def weigh_groups(groups, tables, seed, first, sums):
 def permute_systems(rows, seed, first, order, totals, ranges):
     """Write for each resample the range of the systems' sums, the systems permuted at random within each row.
 
-    `order` and `totals` are working space, one element per system.
+    `rows` are float64 [n_rows, n_systems], `ranges` float64 [n_resamples]. `order` and `totals` are working space, one
+    element per system.
     """
     n_systems = rows.shape[1]
     for b in range(ranges.size):

@@ -104,7 +104,10 @@ def _run(curves, discounts, gains, side, count, running):
 
 @kernel
 def count_rows(truth_indptr, pred_indptr, ranking, cutoffs, drop_empty, counts):
-    """Count rows, labels and predictions, and by cutoff the rows with fewer predictions and with a tie across it."""
+    """Count rows, labels and predictions, and by cutoff the rows with fewer predictions and with a tie across it.
+
+    `cutoffs` are int64 [n_cutoffs], `counts` int64 [FIRST_CUTOFF + 2 * n_cutoffs].
+    """
     _, ranked_scores, n_ranked = ranking
     for row in range(truth_indptr.size - 1):
         n, n_best = truth_indptr[row + 1] - truth_indptr[row], n_ranked[row]

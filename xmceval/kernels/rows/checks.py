@@ -47,7 +47,8 @@ def _duplicate(indices, start, stop, table):
 def check_scores(indptr, indices, scores, n_labels, table, found):
     """Check a block of scores: labels within 0..n_labels-1, each once in its row, no NaN.
 
-    `table` is working space: at least 16 elements and four times the longest row, all -1, and left so.
+    `table` is working space: at least 16 elements and four times the longest row, all -1, and left so. `found` is int64
+    [5], all 0 before.
     """
     for row in range(indptr.size - 1):
         start, stop = indptr[row], indptr[row + 1]
@@ -77,7 +78,10 @@ def check_scores(indptr, indices, scores, n_labels, table, found):
 
 @kernel
 def validate_truth(indptr, indices, grades, n_labels, largest, found):
-    """Check a block of truth and bring it into order, in place: explicit zeros out, labels ascending."""
+    """Check a block of truth and bring it into order, in place: explicit zeros out, labels ascending.
+
+    `found` is int64 [5], all 0 before.
+    """
     kept = np.int64(0)
     start = indptr[0]
     for row in range(indptr.size - 1):

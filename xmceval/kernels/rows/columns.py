@@ -9,7 +9,7 @@ from xmceval.kernels.compile.decorators import kernel
 def match_cells(truth_indptr, truth_indices, pred_indptr, pred_indices, is_true, is_scored):
     """Write for each prediction whether it is true, and for each true label whether it has a prediction.
 
-    True labels ascend within a row; `is_scored` is all False.
+    True labels ascend within a row. `is_true` is bool [n_predictions]; `is_scored`, bool [n_true], is all False before.
     """
     for row in range(truth_indptr.size - 1):
         first, last = truth_indptr[row], truth_indptr[row + 1]

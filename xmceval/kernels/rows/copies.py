@@ -20,8 +20,8 @@ def copy_sixteens(indices, values, stop, labels, numbers):
 def copy_rows(indptr, first_row, indices, values, rows):
     """Copy rows of a CSR matrix, from `first_row` on, and notice whether labels ascend strictly and no value is NaN.
 
-    `indices` and `values` are those of the rows only. Returns the largest label, -1 without any, or NOT_NOTICED; and 1
-    if all values are 1.
+    `indices` and `values` [n_entries] are those of the rows only; `rows` are int64 [n_rows + 1], int64 [n_entries]
+    and float64 [n_entries]. Returns the largest label, -1 without any, or NOT_NOTICED; and 1 if all values are 1.
     """
     starts, labels, numbers = rows
     falls, nans, others = np.int64(0), np.int64(0), np.int64(0)

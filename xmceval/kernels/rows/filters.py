@@ -15,7 +15,7 @@ def drop_pairs(indptr, indices, values, first_row, pair_rows, pair_labels, remov
     """Count the entries that are pairs, and remove them in place if `remove` is set.
 
     The rows begin with row `first_row` of the pairs. The pairs are distinct, ordered by row and then by label, and all
-    of them belong to these rows.
+    of them belong to these rows. `pair_rows` and `pair_labels` are int64 [n_pairs], `counts` int64 [2].
     """
     n_pairs = pair_rows.size
     pair = 0

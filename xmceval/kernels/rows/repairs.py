@@ -9,7 +9,10 @@ from xmceval.kernels.compile.decorators import kernel
 
 @kernel
 def count_entries(rows, indptr):
-    """Fill indptr, all 0 before, from the rows of entries; return the first entry with a row out of range, or -1."""
+    """Fill indptr, all 0 before, from the rows of entries; return the first entry with a row out of range, or -1.
+
+    `rows` are int64 [n_entries], `indptr` is int64 [n_rows + 1].
+    """
     n_rows = indptr.size - 1
     for entry in range(rows.size):
         row = rows[entry]
@@ -23,7 +26,10 @@ def count_entries(rows, indptr):
 
 @kernel
 def order_entries(rows, following, order):
-    """Write the indices of entries in the order of their rows; `following`, a copy of indptr, is overwritten."""
+    """Write the indices of entries in the order of their rows; `following`, a copy of indptr, is overwritten.
+
+    `rows` and `order` are int64 [n_entries], `following` is int64 [n_rows + 1].
+    """
     for entry in range(rows.size):
         row = rows[entry]
         order[following[row]] = entry
@@ -35,7 +41,7 @@ def merge_duplicates(indptr, indices, values, table):
     """Keep the largest value of a label that appears several times in a row, in place; return the number dropped.
 
     A NaN is kept. `table` is working space of at least 16 elements and four times the longest row; it is all -1 before
-    and after.
+    and after. `indptr` is int64 [n_rows + 1], `indices` int64 and `values` float64 [at least indptr[-1]].
     """
     kept = np.int64(0)
     start = indptr[0]
@@ -67,7 +73,10 @@ def merge_duplicates(indptr, indices, values, table):
 
 @kernel
 def drop_label(indptr, indices, values, unwanted):
-    """Drop all entries of one label, in place; return their number."""
+    """Drop all entries of one label, in place; return their number.
+
+    `indptr` is int64 [n_rows + 1], `indices` int64 and `values` float64 [at least indptr[-1]].
+    """
     kept = np.int64(0)
     start = indptr[0]
     for row in range(indptr.size - 1):

@@ -38,8 +38,9 @@ def _repeats(keys, start, stop, table):
 def tally_rows(indptr, indices, values, bits, n_labels, table, counts, ends):
     """Add the counts of a block to `counts`, and widen `ends`, the least and the greatest finite value.
 
-    `bits` are the values as int64. `table` is working space of at least 16 elements and four times the longest row: all
-    -1, and left so. An empty row counts as ordered by label and by score.
+    `counts` are int64 [N_COUNTS], `ends` float64 [2]. `bits` are the values as int64. `table` is working space of at
+    least 16 elements and four times the longest row: all -1, and left so. An empty row counts as ordered by label and
+    by score.
     """
     for row in range(indptr.size - 1):
         start, stop = indptr[row], indptr[row + 1]

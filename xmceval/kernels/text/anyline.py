@@ -96,7 +96,8 @@ def parse_lines(
 ) -> int:
     """Parse so many lines of `id:value` pairs, the first from anywhere on; return the offset after them.
 
-    `hard` gets (position in values, begin, end) of each number that is left to the caller.
+    `hard`, int64 [n, 3], gets (position in values, begin, end) of each number that is left to the caller. `text` is
+    uint8 [n_bytes], `status` int64 [STATUS_SIZE].
     """
     at = np.uint64(start)
     row = np.uint64(status[ROWS])
@@ -113,7 +114,10 @@ def parse_lines(
 
 @kernel
 def parse_label_lists(text: Bytes, start: int, stop: int, indptr: Ints, indices: Ints, status: Ints) -> int:
-    """Parse the labels before the first blank of each row; return the number of rows, on an error those before it."""
+    """Parse the labels before the first blank of each row; return the number of rows, on an error those before it.
+
+    `text` is uint8 [n_bytes], `indptr` int64 [n_rows + 1], `indices` int64 [at least indptr[-1]], `status` int64 [8].
+    """
     status[0] = 0
     status[1] = 0
     indptr[0] = 0

@@ -84,7 +84,7 @@ def is_comment(text, at):
 
 @kernel
 def count_rows(text: Bytes, start: int, stop: int) -> tuple[int, int]:
-    """Count the lines of [start, stop) that are not comment lines, and all of them."""
+    """Count the lines of [start, stop) of text, uint8 [n_bytes], that are not comment lines, and all of them."""
     at = np.uint64(start)
     end = np.uint64(stop)
     lines = U0

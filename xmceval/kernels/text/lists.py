@@ -122,7 +122,10 @@ def _find(text, begin, end, blob, offsets, table):
 
 @kernel
 def index_names(blob, offsets, table, same):
-    """Insert all names into an empty hash table; `same` gets the first two labels that share a name, if any."""
+    """Insert all names into an empty hash table; `same` gets the first two labels that share a name, if any.
+
+    `blob` is uint8 [n_bytes + 1], `offsets` int64 [n_names + 1], `table` int64 [n_slots], `same` int64 [2].
+    """
     for name in range(offsets.size - 1):
         begin, end = np.uint64(offsets[name]), np.uint64(offsets[name + 1])
         slot = _find(blob, begin, end, blob, offsets, table)

@@ -22,7 +22,7 @@ LARGEST_EXACT = 2**53
 
 @kernel
 def count_lines(text, start, stop):
-    """Count the newlines in [start, stop)."""
+    """Count the newlines in [start, stop) of text, uint8 [n_bytes]."""
     n = 0
     for at in range(np.uint64(start), np.uint64(stop)):
         n += text[at] == NEWLINE
@@ -35,7 +35,8 @@ def parse_lines(text, start, stop, groups, labels, scores, kind, fields, raw):
 
     Parsed here are groups of at most 18 digits without a leading zero, labels 0 and 1, and scores that one operation
     on float64 gives exactly. Anything else is marked in `kind`; the bounds of the fields (start, first comma, second
-    comma, end) are in `fields`, and the bytes of such a score in `raw`.
+    comma, end) are in `fields`, and the bytes of such a score in `raw`. `groups` are int64, `labels` bool, `scores`
+    float64 and `kind` uint8 [n_lines], `fields` int64 [n_lines, 4], `raw` uint8 [n_lines, SCORE_BYTES].
     """
     row = 0
     at = np.uint64(start)
@@ -151,7 +152,8 @@ def select_fields(text, start, stop, columns, n_columns, out):
     """Write three fields of each line of [start, stop) to `out`, in the order of `columns`, as a line of its own.
 
     Fields are separated by commas; one in quotes is written with them. A blank line stays one. Returns the number of
-    bytes written, and the first line, from 0 on, that has not `n_columns` fields, or -1.
+    bytes written, and the first line, from 0 on, that has not `n_columns` fields, or -1. `columns` are int64 [3], `out`
+    is uint8 [stop - start].
     """
     starts = np.empty(n_columns, dtype=np.int64)
     stops = np.empty(n_columns, dtype=np.int64)
@@ -243,7 +245,7 @@ def intern_groups(text, fields, kind, groups, slots, hashes, ends, arena, n_grou
 
 @kernel
 def fill_slots(hashes, n_groups, slots):
-    """Insert all groups into a new hash table."""
+    """Insert all groups, by `hashes`, uint64 [at least n_groups], into a new hash table, int64 [n_slots] of -1."""
     mask = np.uint64(slots.size - 1)
     for index in range(n_groups):
         slot = hashes[index] & mask

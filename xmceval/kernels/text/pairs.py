@@ -90,7 +90,7 @@ def parse_pairs(
 ) -> int:
     """Parse rows of usual `id:value` pairs; return the offset where `parse_lines` has to go on, or `stop`.
 
-    `status` tells how much was parsed before. `space` is working space.
+    `status`, int64 [STATUS_SIZE], tells how much was parsed before. `space` is working space, as PAIR_SPACE has it.
     """
     at = np.uint64(start)
     end = np.uint64(stop)

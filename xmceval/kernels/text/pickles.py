@@ -39,7 +39,10 @@ STOP, PUT, BINPUT, LONG_BINPUT, MEMOIZE, DIGIT_0, NEWLINE = b".pqr\x940\n"
 
 @kernel
 def check_pickle(text):
-    """Return whether a pickle numbers its objects one after the other, so that its memo is no longer than it is."""
+    """Return whether a pickle numbers its objects one after the other, so that its memo is no longer than it is.
+
+    `text` is uint8 [n_bytes].
+    """
     at, n_objects = 0, 0
     while at < text.size:
         code = text[at]

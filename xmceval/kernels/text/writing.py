@@ -278,7 +278,8 @@ def format_rows(indptr, indices, values, bits, colon, blank, out):
     """Write a line `id:value id:value` for each row; return the number of bytes.
 
     `bits` are those of `values`; no value is written where `colon` is 0, and whole ones end in `.0` where `blank` is a
-    tab. `out` has ENTRY_BYTES for each entry, one byte for each row, and EXTRA_BYTES.
+    tab. `out`, uint8, has ENTRY_BYTES for each entry, one byte for each row, and EXTRA_BYTES. `indptr` is int64
+    [n_rows + 1], `indices` int64, `values` float64 and `bits` uint64 [at least indptr[-1]].
     """
     base = np.uint64(out.ctypes.data)
     at = base
@@ -328,7 +329,10 @@ def _select(indices, values, start, stop, last, by_score):
 
 @kernel
 def order_rows(indptr, indices, values, top, by_score, by_label):
-    """Keep the `top` best entries of each row, in place, and sort them by score or by label, or not at all."""
+    """Keep the `top` best entries of each row, in place, and sort them by score or by label, or not at all.
+
+    `indptr` is int64 [n_rows + 1], `indices` int64 and `values` float64 [at least indptr[-1]].
+    """
     start, kept = indptr[0], indptr[0]
     for row in range(indptr.size - 1):
         stop = indptr[row + 1]

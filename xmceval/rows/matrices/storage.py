@@ -246,9 +246,10 @@ def _stored_rows(scratch: Scratch, is_stored: AnyArray) -> tuple[Rows, AnyArray]
 
 
 def comparable(values: AnyArray) -> AnyArray:
-    """Return values that float64 holds without loss of order.
+    """Return values, of the same shape, that float64 holds without loss of order.
 
-    Wide integers and long doubles that float64 would round are replaced by their order within the block; 0 stays 0.
+    Wide integers and long doubles that float64 would round are replaced by their order within the block, as integers;
+    0 stays 0.
     """
     if not is_wide(values) or (values.dtype.kind == "f" and np.isnan(values).any()):
         return values
@@ -276,7 +277,7 @@ def _rounded_to_bfloat16(number: float) -> float:
 
 
 def is_wide(values: AnyArray) -> bool:
-    """Return whether float64 would round some of the values."""
+    """Return whether float64 would round some of the values, an array of any shape."""
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and values.size:
         return bool(np.max(values) > 2**53) or bool(np.min(values) < -(2**53))
     return values.dtype.kind == "f" and values.dtype.itemsize > 8

@@ -36,6 +36,11 @@ class Command:
     argvs: tuple[tuple[str, ...], ...]
     env: Mapping[str, str] | None = None
 
+    @property
+    def environ(self) -> dict[str, str]:
+        """The whole environment."""
+        return {**os.environ, **(self.env or {})}
+
 
 @dataclass(frozen=True)
 class Usage:
@@ -49,7 +54,7 @@ class Usage:
 def measure(command: Command, printed: Path | None = None) -> Usage:
     """Run the processes of a command side by side, and tell what they used; what they print may go to a file."""
     with tempfile.TemporaryFile() as errors, open(printed or os.devnull, "wb") as output:
-        env = {**os.environ, **(command.env or {})}
+        env = command.environ
         start = time.perf_counter()
         running = [subprocess.Popen(a, env=env, stdout=output, stderr=errors) for a in command.argvs]
         used = [os.wait4(process.pid, 0) for process in running]
@@ -283,8 +288,7 @@ def module(name: str, *arguments: str, python: str = sys.executable) -> Command:
 def figures_of(name: str, *arguments: str, python: str = sys.executable) -> Any:
     """Run a module of this folder in a process of its own, and return the JSON in its last line."""
     command = module(name, *arguments, python=python)
-    env = {**os.environ, **(command.env or {})}
-    done = subprocess.Popen(command.argvs[0], env=env, stdout=subprocess.PIPE, text=True)
+    done = subprocess.Popen(command.argvs[0], env=command.environ, stdout=subprocess.PIPE, text=True)
     last = ""
     for line in done.stdout or ():
         if last:

@@ -210,7 +210,7 @@ class Options:
             )
 
     def _check_propensities(self) -> None:
-        sources = [name for name in SOURCES if getattr(self, name) is not None]
+        sources = self.sources
         if len(sources) > 1:
             raise UsageError(
                 f"pass one of {listed(map(argument, SOURCES))}, not {' and '.join(map(argument, sources))}"
@@ -239,6 +239,11 @@ class Options:
         """What is asked for: metrics with their options and cutoffs, each once."""
         default = DEFAULT_NAMES if self.threshold is None else DECISION_NAMES
         return tuple(parse(default if self.metrics is None else self.metrics, self.cutoffs))
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The names of the sources of propensities that are passed; with none they are estimated from the truth."""
+        return tuple(name for name in SOURCES if getattr(self, name) is not None)
 
     @property
     def files(self) -> tuple[Any, ...]:

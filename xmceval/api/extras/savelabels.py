@@ -19,7 +19,6 @@ from xmceval.files.saved.labelwriting import LabelPair, LabelTable, check_label_
 from xmceval.files.writing.targets import open_targets
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.report.comparison import LabelWins
-from xmceval.scoring.options import SOURCES
 from xmceval.scoring.per_label.labelvalues import LabelValues
 
 COUNTED = frozenset({"confusion", "column"})
@@ -56,8 +55,7 @@ class SaveLabels(Extra):
         """Open the file, and find training rows and 1/p: those that the metrics use, else those that are passed."""
         setup = scoring.setup
         self._propensities = setup.terms.propensities
-        is_passed = any(getattr(setup.options, name) is not None for name in SOURCES)
-        if self._propensities is NO_PROPENSITIES and is_passed:
+        if self._propensities is NO_PROPENSITIES and setup.options.sources:
             lookup = find_propensities(setup.opener, setup.truth.source, setup.terms.width)
             self._propensities = lookup.propensities or NO_PROPENSITIES
         [self._file] = files.enter_context(open_targets([self._path], force=False))

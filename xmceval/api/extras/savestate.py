@@ -15,7 +15,7 @@ from xmceval.errors import DataError, UsageError, argument, listed
 from xmceval.files.io.paths import to_path
 from xmceval.files.writing.targets import open_targets
 from xmceval.scoring.limbs import MOST_STATES
-from xmceval.scoring.options import SOURCES, Options
+from xmceval.scoring.options import Options
 from xmceval.scoring.program import compile_program
 from xmceval.scoring.states.statedocument import dump_state
 
@@ -72,7 +72,7 @@ class SaveState(Extra):
             raise UsageError(f"{path}: holds the totals of one system, got {len(systems)} (hint: score each by itself)")
         compile_program(options.measures).check_mergeable("states")
         asking = [measure for measure in options.measures if measure.needs_propensities]
-        if all(getattr(options, name) is None for name in SOURCES) and (asking or options.by_frequency is not None):
+        if not options.sources and (asking or options.by_frequency is not None):
             names = f"{listed(asking)}: need" if asking else f"{argument('by_frequency')}: needs"
             raise UsageError(
                 f"{names} propensities, which are never estimated from the rows of one shard "

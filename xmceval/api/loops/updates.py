@@ -125,7 +125,7 @@ def _check_sources(options: Options, program: Program) -> None:
     """Refuse metrics that need propensities where there is no source of them."""
     asking = [measure for measure in program.measures if measure.needs_propensities]
     is_needed = program.needs_propensities or options.by_frequency is not None
-    if is_needed and all(getattr(options, name) is None for name in SOURCES):
+    if is_needed and not options.sources:
         what = f"{listed(asking)} need" if len(asking) > 1 else f"{asking[0]} needs" if asking else "by_frequency needs"
         raise UsageError(
             f"{what} {', '.join(SOURCES[:-1])} or {SOURCES[-1]}: an {WHAT} never estimates propensities from batches "

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, TypeAlias, cast
+from typing import Any, BinaryIO, ClassVar, cast
 
 from xmceval.errors import DataError, UsageError
 from xmceval.files.io.paths import RemotePath
@@ -116,12 +116,10 @@ class RemoteInput:
         return self.open()
 
 
-InputFile: TypeAlias = LocalInput | RemoteInput | Pipe
-
 _pipes: dict[object, Pipe] = {}  # by device and inode, or "-"
 
 
-def input_at(path: Path) -> InputFile:
+def input_at(path: Path) -> LocalInput | RemoteInput | Pipe:
     """Return what a path names.
 
     Raises

@@ -169,6 +169,18 @@ def weigh_groups(groups, tables, seed, first, sums):
                 sums[b, c] += weight * groups[g, c]
 
 
+@helper
+def _permute(order, word):
+    """Put the numbers of `order` [n] into a random order; return the last counter that was drawn from."""
+    for i in range(order.size):
+        order[i] = i
+    for i in range(order.size - 1, 0, -1):
+        word += GOLDEN
+        other = _below(mix(word), np.uint64(i + 1))
+        order[i], order[other] = order[other], order[i]
+    return word
+
+
 @kernel
 def permute_systems(rows, seed, first, order, totals, ranges):
     """Write for each resample the range of the systems' sums, the systems permuted at random within each row.
@@ -182,12 +194,7 @@ def permute_systems(rows, seed, first, order, totals, ranges):
         for s in range(n_systems):
             totals[s] = 0.0
         for row in range(rows.shape[0]):
-            for s in range(n_systems):
-                order[s] = s
-            for s in range(n_systems - 1, 0, -1):
-                word += GOLDEN
-                other = _below(mix(word), np.uint64(s + 1))
-                order[s], order[other] = order[other], order[s]
+            word = _permute(order, word)
             for s in range(n_systems):
                 totals[s] += rows[row, order[s]]
         ranges[b] = totals.max() - totals.min()
@@ -206,12 +213,7 @@ def permute_ratios(rows, base, seed, first, order, totals, ranges):
         for s in range(n_systems):
             totals[s, 0], totals[s, 1] = base[0], base[1]
         for row in range(rows.shape[0]):
-            for s in range(n_systems):
-                order[s] = s
-            for s in range(n_systems - 1, 0, -1):
-                word += GOLDEN
-                other = _below(mix(word), np.uint64(s + 1))
-                order[s], order[other] = order[other], order[s]
+            word = _permute(order, word)
             for s in range(n_systems):
                 totals[s, 0] += rows[row, order[s], 0]
                 totals[s, 1] += rows[row, order[s], 1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TypeVar
 
@@ -129,6 +129,10 @@ class Sheet:
         Lines that explain the signs of the table: which metrics are better where they are lower, and letters.
     groups : tuple of int
         How many consecutive columns belong together, where a table is wrapped; empty: each is alone.
+    heads : mapping of str to str
+        What stands above a column, where that is not its name: two data sets side by side both have P@1.
+    spans : tuple of (str, int)
+        Heads above the heads, and how many consecutive columns each spans; empty: there are none.
     """
 
     above: tuple[str, ...]
@@ -140,6 +144,8 @@ class Sheet:
     verdicts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     groups: tuple[int, ...] = ()
+    heads: Mapping[str, str] = field(default_factory=dict)
+    spans: tuple[tuple[str, int], ...] = ()
 
     @property
     def rows(self) -> list[Row]:

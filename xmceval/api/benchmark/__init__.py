@@ -1,0 +1,1 @@
+"""Benchmarks: systems on several data sets, of which only what changed is scored."""

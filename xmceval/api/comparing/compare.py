@@ -174,12 +174,16 @@ def compare_systems(
     *,
     progress: Progress | None = None,
     watch: Watch | None = None,
+    needs_pairs: bool = True,
 ) -> Comparison:
-    """Compare systems on an opened truth; `watch` shows the cost of resampling, and how much of it is done."""
+    """Compare systems on an opened truth; `watch` shows the cost of resampling, and how much of it is done.
+
+    Without `needs_pairs`, a single system, or a baseline that is missing, gives results without differences.
+    """
     lineup = Lineup.of(systems)
     names = lineup.names
-    pairs, overlapping = lineup.without_parts(find_pairs(names, testing))
-    if not pairs:
+    pairs, overlapping = lineup.without_parts(find_pairs(names, testing) if needs_pairs else list_pairs(names, testing))
+    if needs_pairs and not pairs:
         raise UsageError(f"no pair of systems is left to compare: {'; '.join(overlapping)}")
     by_runs = lineup.by_runs(pairs)
     if by_runs and testing.adjust == "tukey":
@@ -188,7 +192,7 @@ def compare_systems(
             f"{argument('adjust', 'tukey')} permutes rows, but {of_runs} are compared by runs (hint: use holm)"
         )
     by_rows = [pair for pair in pairs if pair not in by_runs]
-    paired = PairedRows(by_rows, holds_rows=testing.holds_rows)
+    paired = PairedRows(by_rows, holds_rows=testing.holds_rows and len(by_rows) > 0)
     outcome = score_systems(
         *(setup, lineup.runs, [paired, *extras]), names=names, groups=lineup.groups, pairs=pairs, progress=progress
     )
@@ -219,7 +223,14 @@ def find_pairs(names: Sequence[str], testing: Testing) -> list[tuple[int, int]]:
         raise UsageError(f"a comparison needs at least two systems, got {listed(names) or 'none'}")
     if testing.against is not None and testing.against not in names:
         raise UsageError(f"against names {testing.against!r}, which is not one of the systems: {listed(names)}")
-    return all_pairs(len(names), None if testing.against is None else names.index(testing.against))
+    return list_pairs(names, testing)
+
+
+def list_pairs(names: Sequence[str], testing: Testing) -> list[tuple[int, int]]:
+    """Return the pairs (system, baseline), by number, that there are; none without the baseline."""
+    if testing.against is None:
+        return all_pairs(len(names))
+    return all_pairs(len(names), names.index(testing.against)) if testing.against in names else []
 
 
 def in_order(

@@ -13,6 +13,50 @@ from xmceval.report.benchmark import FAILED, Benchmark, DatasetOutcome
 from xmceval.rows.threads import Progress
 
 
+def benchmark(
+    source: str | Path | Mapping[str, Any],
+    *,
+    strict: bool = False,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Benchmark:
+    """Score and compare systems on several data sets.
+
+    Parameters
+    ----------
+    source : path or mapping
+        A TOML file, or what it holds as a dict; ``xmceval guide benchmark`` describes it.
+    strict : bool
+        Refuse files that do not exist, which are missing cells otherwise.
+    threads : int, optional
+        Default: one per processor.
+    progress : callable, optional
+        Called with a number of rows each time that many more are done.
+
+    Returns
+    -------
+    Benchmark
+        A mapping: ``benchmark["Bibtex"]`` is the Comparison of a data set, ``benchmark["Bibtex", "Ours", "P@5"]`` a
+        value.
+
+    Raises
+    ------
+    DataError
+        A file that is no benchmark, with all its mistakes.
+
+    Warns
+    -----
+    XmcevalWarning
+        What a reader must know before trusting the values, and why cells could not be scored.
+    """
+    from xmceval.api.benchmark.planfile import read_plan
+
+    plan = read_plan(source, strict=strict, overrides={} if threads is None else {"threads": threads})
+    found = run_plan(plan, Runner(plan.systems, plan.testing, progress=progress))
+    warn(dict.fromkeys([*list_failures(found), *list_warnings(found)]))
+    return found
+
+
 def run_plan(plan: Plan, runner: Runner, report: Callable[[DatasetOutcome], None] | None = None) -> Benchmark:
     """Run a plan data set by data set; `report` is called with each as it is done."""
     outcomes = []
@@ -31,9 +75,9 @@ def run_plan(plan: Plan, runner: Runner, report: Callable[[DatasetOutcome], None
     )
 
 
-def list_failures(outcomes: Benchmark) -> Iterator[str]:
+def list_failures(found: Benchmark) -> Iterator[str]:
     """Yield why cells have failed: once for all cells of a data set that failed for one reason."""
-    for dataset in outcomes.datasets:
+    for dataset in found.datasets:
         systems: dict[str, list[str]] = {}
         for cell in dataset.cells:
             if cell.status == FAILED:
@@ -41,3 +85,14 @@ def list_failures(outcomes: Benchmark) -> Iterator[str]:
         for why, names in systems.items():
             place = dataset.name if len(names) > 1 else f"{dataset.name}, {names[0]}"
             yield from (f"{place}: {line}" for line in why.splitlines())
+
+
+def list_warnings(found: Benchmark) -> Iterator[str]:
+    """Yield what a reader must know before trusting the values, with the data set and systems that it is of."""
+    from xmceval.report.result import shared_lines
+
+    yield from found.warnings
+    for dataset in found.datasets:
+        if dataset.comparison is not None:
+            lines = (*dataset.comparison.warnings, *shared_lines(dataset.comparison.results, "warnings"))
+            yield from (f"{dataset.name}: {line}" for line in dict.fromkeys(lines))

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from xmceval.api.benchmark.plan import PlannedCell, PlannedDataset
 from xmceval.errors import UsageError, XmcevalError, describe_failure
 from xmceval.report.benchmark import FAILED, MISSING, PUBLISHED, SCORED, CellOutcome, DatasetOutcome
 from xmceval.report.comparison import Comparison
+from xmceval.rows import progress
 from xmceval.rows.threads import Progress
 from xmceval.scoring.comparing.testoptions import Testing
 
 if TYPE_CHECKING:
     from xmceval.api.comparing.pairtests import Watch
-    from xmceval.api.scoring.setup import Engine
 
 FAILURES = (XmcevalError, OSError, MemoryError)
 
@@ -29,8 +30,8 @@ class Runner:
     systems : tuple of str
         The shown names of all systems, in order.
     testing : Testing
-    engine : callable, optional
-        As `Setup` takes it; default: threads of this process.
+    begin : callable
+        Called before anything is scored; returns the arguments of Setup that choose where that is done.
     progress : callable, optional
         Called with a number of rows each time that many more are done.
     watch : callable, optional
@@ -39,13 +40,18 @@ class Runner:
 
     systems: Sequence[str]
     testing: Testing
-    engine: Engine | None = None
+    begin: Callable[[], Mapping[str, Any]] = dict
     progress: Progress | None = None
     watch: Watch | None = None
 
+    @cached_property
+    def _engine(self) -> Mapping[str, Any]:
+        return self.begin()
+
     def run(self, planned: PlannedDataset) -> DatasetOutcome:
         """Score the systems of a data set, and compare them."""
-        comparison, failures = self._score(planned, [cell for cell in planned.cells if cell.runs])
+        with progress.named(planned.name):
+            comparison, failures = self._score(planned, [cell for cell in planned.cells if cell.runs])
         planned = without_unlike(planned, comparison)
         cells = {cell.system: _describe_cell(cell, failures) for cell in planned.cells}
         cells |= {name: CellOutcome(name, PUBLISHED) for name in planned.published}
@@ -65,6 +71,7 @@ class Runner:
         """Compare the systems that can be scored; return why each of the others cannot."""
         if not cells:
             return None, {}
+        _ = self._engine  # what fails here is no failure of a system
         try:
             return self._compare(planned, cells), {}
         except FAILURES as error:
@@ -78,8 +85,7 @@ class Runner:
         from xmceval.api.scoring.setup import Named, Setup
 
         systems = [Named(*named(cell)) for cell in cells]
-        engine = {} if self.engine is None else {"engine": self.engine}
-        setup = Setup.of(planned.truth, planned.options, systems, **engine)
+        setup = Setup.of(planned.truth, planned.options, systems, **self._engine)
         return compare_systems(
             setup, systems, self.testing, progress=self.progress, watch=self.watch, needs_pairs=False
         )

@@ -1,0 +1,110 @@
+"""``xmceval benchmark``: systems on several data sets, of which only what changed is scored."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from xmceval.cli import options, progressbar
+from xmceval.cli.messages import by_kind, say, warn
+from xmceval.cli.runner import engine_of, start, watch
+from xmceval.errors import DataError, counted
+from xmceval.report.benchmark import FAILED, KEPT, MISSING, PUBLISHED, SCORED
+
+if TYPE_CHECKING:
+    from xmceval.api.benchmark.plan import Plan
+    from xmceval.api.benchmark.running import Runner
+    from xmceval.report.benchmark import Benchmark, DatasetOutcome
+
+FILE = "benchmark.toml"
+PATIENCE = 1.0  # seconds, after which a data set has a line of its own
+
+
+@click.command("benchmark", cls=options.GroupedCommand, short_help="Score and compare systems on several data sets.")
+@click.argument("file", type=options.FILE, default=FILE)
+@options.threads
+@options.report_form
+@options.layout
+@options.dask
+@options.strict
+@options.quiet
+@options.verbose
+def command(file: str, form: str, **arguments: Any) -> None:
+    """Score the systems of FILE on its data sets, and compare them.
+
+    FILE is TOML, by default ./benchmark.toml: it says which files belong together, and has the options of scoring and
+    testing; see xmceval guide benchmark. Only what changed since the last run is scored.
+
+    \b
+    Examples:
+      xmceval benchmark
+      xmceval benchmark runs.toml -o latex
+    """
+    layout = options.take_layout(arguments, form)
+    since = time.monotonic()
+    from xmceval.api.benchmark.benchmark import list_failures, list_warnings
+    from xmceval.api.benchmark.planfile import read_plan
+
+    overrides = {} if arguments["threads"] is None else {"threads": arguments["threads"]}
+    plan = read_plan(file, strict=arguments["strict"], overrides=overrides)
+    found = _run(plan, arguments)
+    warnings = list(list_warnings(found))
+    if arguments["strict"] and warnings:
+        raise DataError(*warnings, "with --strict warnings are errors")
+    warn(warnings if arguments["verbose"] else by_kind(warnings, {*found.systems}), quiet=arguments["quiet"])
+    click.echo(found.render(form, layout), nl=False)
+    if not arguments["quiet"]:
+        say(f"{_count_cells(found.datasets)} · {time.monotonic() - since:.1f} s")
+    failures = list(list_failures(found))
+    if failures:
+        raise DataError(*failures)
+
+
+def _run(plan: Plan, arguments: Mapping[str, Any]) -> Benchmark:
+    """Run a plan, and show how far it is."""
+    from xmceval.api.benchmark.benchmark import run_plan
+
+    quiet = arguments["quiet"]
+    with progressbar.shown(quiet), _runner(plan, arguments) as runner:
+        return run_plan(plan, runner, _line_writer(quiet))
+
+
+@contextmanager
+def _runner(plan: Plan, arguments: Mapping[str, Any]) -> Iterator[Runner]:
+    """Return what runs data sets; kernels and Dask are started when something is scored."""
+    from xmceval.api.benchmark.running import Runner
+
+    quiet = arguments["quiet"]
+    with ExitStack() as stack:
+
+        def begin() -> Mapping[str, Any]:
+            start(quiet, ahead=True)
+            return stack.enter_context(engine_of(arguments["dask"]))
+
+        yield Runner(plan.systems, plan.testing, begin, watch=watch(quiet))
+
+
+def _line_writer(quiet: bool) -> Callable[[DatasetOutcome], None]:
+    """Return what writes a line on each data set that took long."""
+    since = time.monotonic()
+
+    def write(dataset: DatasetOutcome) -> None:
+        nonlocal since
+        seconds, since = time.monotonic() - since, time.monotonic()
+        if seconds >= PATIENCE and not quiet:
+            progressbar.clear()
+            say(f"{dataset.name}  {_count_cells([dataset])} · {seconds:.1f} s")
+
+    return write
+
+
+def _count_cells(datasets: Sequence[DatasetOutcome]) -> str:
+    """Return how many cells there are of each status."""
+    n = Counter(cell.status for dataset in datasets for cell in dataset.cells)
+    facts = [f"{counted(n[SCORED], 'cell')} scored, {n[KEPT]:,} kept"]
+    return " · ".join([*facts, *(f"{n[each]:,} {each}" for each in (FAILED, MISSING, PUBLISHED) if n[each])])

@@ -49,7 +49,7 @@ def benchmark(
     XmcevalWarning
         What a reader must know before trusting the values, and why cells could not be scored.
     """
-    from xmceval.api.benchmark.planfile import read_plan
+    from xmceval.api.benchmark.readplan import read_plan
 
     plan = read_plan(source, strict=strict, overrides={} if threads is None else {"threads": threads})
     found = run_plan(plan, Runner(plan.systems, plan.testing, progress=progress))

@@ -48,7 +48,7 @@ def command(file: str, form: str, **arguments: Any) -> None:
     layout = options.take_layout(arguments, form)
     since = time.monotonic()
     from xmceval.api.benchmark.benchmark import list_failures, list_warnings
-    from xmceval.api.benchmark.planfile import read_plan
+    from xmceval.api.benchmark.readplan import read_plan
 
     overrides = {} if arguments["threads"] is None else {"threads": arguments["threads"]}
     plan = read_plan(file, strict=arguments["strict"], overrides=overrides)

@@ -1,0 +1,121 @@
+"""Benchmark: the values of compare on each data set, of which only what changed is scored."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix, save_npz
+
+import xmceval
+from xmceval.api.comparing import compare as comparing
+
+SIZES = {"one": 40, "two": 60}
+SYSTEMS = {"a": "{dataset}/a.npz", "b": "{dataset}/b.npz", "seeds": ["{dataset}/s1.npz", "{dataset}/s2.npz"]}
+OPTIONS = {"metrics": "P,PSP,macroF1@1,3", "by_frequency": 2}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, rng):
+    monkeypatch.chdir(tmp_path)
+    for name, n_rows in SIZES.items():
+        (tmp_path / name).mkdir()
+        truth = rng.random((n_rows, 12)) < 0.3
+        save_npz(f"{name}/truth.npz", csr_matrix(truth, dtype=np.float32))
+        save_npz(f"{name}/train.npz", csr_matrix(rng.random((90, 12)) < 0.3, dtype=np.float32))
+        for system in ("a", "b", "s1", "s2"):
+            save_npz(f"{name}/{system}.npz", csr_matrix(truth * 0.4 + rng.random(truth.shape)))
+    return tmp_path
+
+
+@pytest.fixture
+def scored(monkeypatch):
+    """Record the files that are scored."""
+    files, score = [], comparing.score_systems
+
+    def record(setup, systems, *rest, **options):
+        files.extend(str(each.y_score) for each in systems)
+        return score(setup, systems, *rest, **options)
+
+    monkeypatch.setattr(comparing, "score_systems", record)
+    return files
+
+
+def described(**changes):
+    datasets = {name: {"truth": f"{name}/truth.npz", "train": f"{name}/train.npz"} for name in SIZES}
+    return {**OPTIONS, "datasets": datasets, "systems": SYSTEMS, **changes}
+
+
+def compared(name, systems=SYSTEMS, **options):
+    paths = {
+        system: [each.format(dataset=name) for each in path] if isinstance(path, list) else path.format(dataset=name)
+        for system, path in systems.items()
+    }
+    return xmceval.compare(f"{name}/truth.npz", paths, train=f"{name}/train.npz", **OPTIONS, **options)
+
+
+def of(found, name):
+    return next(each.comparison for each in found.datasets if each.name == name)
+
+
+def cells(found):
+    return {dataset.name: {cell.system: cell.status for cell in dataset.cells} for dataset in found.datasets}
+
+
+@pytest.mark.parametrize("testing", [{}, {"against": "b"}, {"test": "bootstrap", "resamples": 100, "seed": 3}])
+def test_values_and_tests_are_those_of_compare_bit_for_bit(folder, testing):
+    found = xmceval.benchmark(described(**testing))
+    for name in SIZES:
+        assert of(found, name).to_dict() == compared(name, **testing).to_dict()
+
+
+def test_a_single_system_and_those_without_the_baseline_have_results_only(folder):
+    (folder / "one/b.npz").unlink()
+    for name in ("s1", "s2", "a"):
+        (folder / f"two/{name}.npz").unlink()
+    found = xmceval.benchmark(described(against="b"))
+    assert cells(found) == {
+        "one": {"a": "scored", "b": "missing", "seeds": "scored"},
+        "two": {"a": "missing", "b": "scored", "seeds": "missing"},
+    }
+    assert [len(of(found, name).differences) for name in SIZES] == [0, 0]
+    alone = xmceval.score_all("two/truth.npz", {"b": "two/b.npz"}, train="two/train.npz", **OPTIONS)
+    assert of(found, "two").results == (alone["b"],)
+
+
+def broken(kind, path, n_rows):
+    scores = np.random.default_rng(1).random((n_rows, 12))
+    if kind == "garbage":
+        path.write_bytes(b"PK\x03\x04 this is no archive")
+    elif kind == "rows":
+        save_npz(path, csr_matrix(scores[1:]))
+    else:
+        scores[-1, 0] = np.nan
+        save_npz(path, csr_matrix(scores))
+
+
+@pytest.mark.parametrize("kind", ["garbage", "rows", "nan"])
+def test_a_cell_that_cannot_be_scored_is_left_out_and_all_others_are_scored(folder, kind):
+    broken(kind, folder / "one/a.npz", SIZES["one"])
+    broken(kind, folder / "two/s2.npz", SIZES["two"])
+    with pytest.warns(xmceval.XmcevalWarning) as said:
+        found = xmceval.benchmark(described(against="b"))
+    assert cells(found) == {
+        "one": {"a": "error", "b": "scored", "seeds": "scored"},
+        "two": {"a": "scored", "b": "scored", "seeds": "error"},
+    }
+    for name, left_out in (("one", "a"), ("two", "seeds")):
+        rest = {system: path for system, path in SYSTEMS.items() if system != left_out}
+        assert of(found, name).to_dict() == compared(name, rest, against="b").to_dict()
+    messages = [str(each.message) for each in said]
+    assert sum("one, a: " in each and "one/a.npz" in each for each in messages) == 1
+    assert sum("two, seeds: " in each and "two/s2.npz" in each for each in messages) == 1
+
+
+@pytest.mark.parametrize("kind", ["truth", "train"])
+def test_an_error_of_the_truth_fails_its_data_set_only(folder, kind):
+    broken("garbage", folder / f"one/{kind}.npz", 0)
+    with pytest.warns(xmceval.XmcevalWarning, match=f"^one: .*one/{kind}.npz") as said:
+        found = xmceval.benchmark(described())
+    assert cells(found)["one"] == dict.fromkeys(SYSTEMS, "error")
+    assert of(found, "two").to_dict() == compared("two").to_dict()
+    assert sum("one" in str(each.message) for each in said) == 1

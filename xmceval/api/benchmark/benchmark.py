@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from xmceval.api.benchmark.plan import Plan
 from xmceval.api.benchmark.running import Runner
-from xmceval.errors import warn
+from xmceval.api.benchmark.scorecells import CellScorer
+from xmceval.api.benchmark.store import FOLDER, Store
+from xmceval.errors import DataError, argument, warn
 from xmceval.report.benchmark import FAILED, Benchmark, DatasetOutcome
 from xmceval.rows.threads import Progress
 
@@ -16,6 +18,9 @@ from xmceval.rows.threads import Progress
 def benchmark(
     source: str | Path | Mapping[str, Any],
     *,
+    cache: str | Path | None = None,
+    force: bool = False,
+    verify: bool = False,
     strict: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -26,6 +31,13 @@ def benchmark(
     ----------
     source : path or mapping
         A TOML file, or what it holds as a dict; ``xmceval guide benchmark`` describes it.
+    cache : path, optional
+        The folder in which results are kept, so that only what changed is scored the next time. Default: ``.xmceval``
+        beside the file; for a dict, none.
+    force : bool
+        Score all again.
+    verify : bool
+        Read all files to see whether they changed, even where their sizes and times are those of the last run.
     strict : bool
         Refuse files that do not exist, which are missing cells otherwise.
     threads : int, optional
@@ -52,18 +64,38 @@ def benchmark(
     from xmceval.api.benchmark.readplan import read_plan
 
     plan = read_plan(source, strict=strict, overrides={} if threads is None else {"threads": threads})
-    found = run_plan(plan, Runner(plan.systems, plan.testing, progress=progress))
-    warn(dict.fromkeys([*list_failures(found), *list_warnings(found)]))
+    store, unkept = open_store(plan, cache, verify=verify)
+    scorer = CellScorer(plan.testing, progress=progress, unkept=unkept)
+    found = run_plan(plan, Runner(plan.systems, scorer, store, force=force))
+    warn(dict.fromkeys([*list_failures(found), *list_warnings(found), *describe_unkept(scorer.unkept)]))
     return found
 
 
-def run_plan(plan: Plan, runner: Runner, report: Callable[[DatasetOutcome], None] | None = None) -> Benchmark:
-    """Run a plan data set by data set; `report` is called with each as it is done."""
+def open_store(plan: Plan, cache: str | Path | None, *, verify: bool = False) -> tuple[Store | None, list[str]]:
+    """Open the folder in which results are kept; where there is none for a file, also return why."""
+    if cache is None and plan.file is None:
+        return None, []
+    folder = cache if plan.file is None or cache is not None else plan.file.parent / FOLDER
+    try:
+        return Store(folder, file="" if plan.file is None else plan.file.name, verify=verify), []
+    except DataError as error:
+        return None, [str(error)]
+
+
+def run_plan(
+    plan: Plan, runner: Runner, report: Callable[[DatasetOutcome], None] | None = None, *, prune: bool = False
+) -> Benchmark:
+    """Run a plan data set by data set; `report` is called with each as it is done.
+
+    With `prune`, all that this plan does not use is no longer kept.
+    """
     outcomes = []
     for planned in plan.datasets:
         outcomes.append(runner.run(planned))
         if report is not None:
             report(outcomes[-1])
+    if runner.store is not None:
+        runner.store.finish(prune=prune)
     of_cells = (line for planned in plan.datasets for cell in planned.cells for line in cell.warnings)
     return Benchmark(
         tuple(outcomes),
@@ -85,6 +117,13 @@ def list_failures(found: Benchmark) -> Iterator[str]:
         for why, names in systems.items():
             place = dataset.name if len(names) > 1 else f"{dataset.name}, {names[0]}"
             yield from (f"{place}: {line}" for line in why.splitlines())
+
+
+def describe_unkept(reasons: Sequence[str]) -> Iterator[str]:
+    """Yield that something could not be kept, and why."""
+    yield from dict.fromkeys(
+        f"results are not kept: {why} (hint: pass {argument('cache', kind='DIR')})" for why in reasons
+    )
 
 
 def list_warnings(found: Benchmark) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,6 +19,7 @@ from xmceval.report.benchmark import FAILED, KEPT, MISSING, PUBLISHED, SCORED
 if TYPE_CHECKING:
     from xmceval.api.benchmark.plan import Plan
     from xmceval.api.benchmark.running import Runner
+    from xmceval.api.benchmark.store import Store
     from xmceval.report.benchmark import Benchmark, DatasetOutcome
 
 FILE = "benchmark.toml"
@@ -27,6 +28,12 @@ PATIENCE = 1.0  # seconds, after which a data set has a line of its own
 
 @click.command("benchmark", cls=options.GroupedCommand, short_help="Score and compare systems on several data sets.")
 @click.argument("file", type=options.FILE, default=FILE)
+@options.option("--force", is_flag=True, help="Score again what is kept.")
+@options.option("--verify", is_flag=True, help="Read all files to see whether they changed.")
+@options.option(
+    "--cache", type=options.FILE, metavar="DIR", help="Keep results in this folder.  [default: .xmceval beside FILE]"
+)
+@options.option("--prune", is_flag=True, help="Remove kept results that FILE does not use.")
 @options.threads
 @options.report_form
 @options.layout
@@ -47,46 +54,51 @@ def command(file: str, form: str, **arguments: Any) -> None:
     """
     layout = options.take_layout(arguments, form)
     since = time.monotonic()
-    from xmceval.api.benchmark.benchmark import list_failures, list_warnings
+    from xmceval.api.benchmark.benchmark import describe_unkept, list_failures, list_warnings
     from xmceval.api.benchmark.readplan import read_plan
 
     overrides = {} if arguments["threads"] is None else {"threads": arguments["threads"]}
     plan = read_plan(file, strict=arguments["strict"], overrides=overrides)
-    found = _run(plan, arguments)
+    found, runner = _run(plan, arguments)
     warnings = list(list_warnings(found))
     if arguments["strict"] and warnings:
         raise DataError(*warnings, "with --strict warnings are errors")
     warn(warnings if arguments["verbose"] else by_kind(warnings, {*found.systems}), quiet=arguments["quiet"])
+    warn(describe_unkept(runner.scorer.unkept), quiet=arguments["quiet"])
     click.echo(found.render(form, layout), nl=False)
     if not arguments["quiet"]:
-        say(f"{_count_cells(found.datasets)} · {time.monotonic() - since:.1f} s")
+        say(
+            " · ".join(
+                [
+                    _count_cells(found.datasets),
+                    f"{time.monotonic() - since:.1f} s",
+                    *_describe_store(runner.store, arguments["verbose"]),
+                ]
+            )
+        )
     failures = list(list_failures(found))
     if failures:
         raise DataError(*failures)
 
 
-def _run(plan: Plan, arguments: Mapping[str, Any]) -> Benchmark:
+def _run(plan: Plan, arguments: Mapping[str, Any]) -> tuple[Benchmark, Runner]:
     """Run a plan, and show how far it is."""
-    from xmceval.api.benchmark.benchmark import run_plan
-
-    quiet = arguments["quiet"]
-    with progressbar.shown(quiet), _runner(plan, arguments) as runner:
-        return run_plan(plan, runner, _line_writer(quiet))
-
-
-@contextmanager
-def _runner(plan: Plan, arguments: Mapping[str, Any]) -> Iterator[Runner]:
-    """Return what runs data sets; kernels and Dask are started when something is scored."""
+    from xmceval.api.benchmark.benchmark import open_store, run_plan
     from xmceval.api.benchmark.running import Runner
+    from xmceval.api.benchmark.scorecells import CellScorer
 
-    quiet = arguments["quiet"]
+    quiet, dask = arguments["quiet"], arguments["dask"]
+    store, unkept = open_store(plan, arguments["cache"], verify=arguments["verify"])
     with ExitStack() as stack:
 
         def begin() -> Mapping[str, Any]:
             start(quiet, ahead=True)
-            return stack.enter_context(engine_of(arguments["dask"]))
+            return stack.enter_context(engine_of(dask))
 
-        yield Runner(plan.systems, plan.testing, begin, watch=watch(quiet))
+        scorer = CellScorer(plan.testing, begin, watch=watch(quiet), unkept=unkept)
+        runner = Runner(plan.systems, scorer, store, force=arguments["force"], keeps_runs=dask is None)
+        stack.enter_context(progressbar.shown(quiet))
+        return run_plan(plan, runner, _line_writer(quiet), prune=arguments["prune"]), runner
 
 
 def _line_writer(quiet: bool) -> Callable[[DatasetOutcome], None]:
@@ -101,6 +113,13 @@ def _line_writer(quiet: bool) -> Callable[[DatasetOutcome], None]:
             say(f"{dataset.name}  {_count_cells([dataset])} · {seconds:.1f} s")
 
     return write
+
+
+def _describe_store(store: Store | None, verbose: bool) -> Iterator[str]:
+    """Yield where results are kept."""
+    if store is not None:
+        size = f" ({store.n_bytes / 1e6:,.1f} MB)" if verbose else ""
+        yield f"kept in {store.folder}{size}"
 
 
 def _count_cells(datasets: Sequence[DatasetOutcome]) -> str:

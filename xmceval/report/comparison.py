@@ -18,12 +18,12 @@ from xmceval.scoring.comparing.examples import Example
 from xmceval.scoring.comparing.overlap import Overlap
 from xmceval.scoring.comparing.testoptions import BETTER, NONE, UNTESTED, WORSE, Testing
 from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS
+from xmceval.statistics.multiplicity import LEVEL
 from xmceval.statistics.paired import mean_of_runs
 
 if TYPE_CHECKING:
     from xmceval.scoring.comparing.densities import Density
 
-LEVEL = 0.05
 ROUNDING = 1e-9  # of the middle of an interval, as a share of its width
 
 Key = tuple[str, str, str]

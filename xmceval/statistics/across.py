@@ -1,9 +1,13 @@
-"""Tests of systems across data sets, one value per system and data set (Demšar, JMLR 2006; Benavoli et al., JMLR 2016)."""
+"""Tests of systems across data sets, by one value per system and data set.
+
+Demšar, Statistical Comparisons of Classifiers over Multiple Data Sets, JMLR 2006; Benavoli, Corani, Mangili, Should We
+Really Use Post-Hoc Tests Based on Mean-Ranks?, JMLR 2016.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -190,17 +194,17 @@ def compare_across(values: Float64, *, higher_is_better: bool = True, baseline: 
     systems = np.flatnonzero(has_value[datasets].all(axis=0)) if datasets.size else np.empty(0, dtype=np.int64)
     block = values[np.ix_(datasets, systems)] * (1.0 if higher_is_better else -1.0)
     ranks = np.array([midranks(-row) for row in block]).reshape(block.shape)
-    untested = Across(*(tuple(each.tolist()) for each in (datasets, systems)), tuple(map(tuple, ranks.tolist())))
+    untested = Across(tuple(datasets.tolist()), tuple(systems.tolist()), tuple(map(tuple, ranks.tolist())))
     if untested.untested:
         return untested
     columns = untested.systems
     chosen = columns.index(baseline) if baseline in columns else 0 if len(columns) == 2 else None
     signed_ranks = () if chosen is None else _test_signed_ranks(block, ranks, columns, chosen)
     if len(columns) == 2:
-        return Across(untested.datasets, columns, untested.ranks, signed_ranks=signed_ranks)
+        return replace(untested, signed_ranks=signed_ranks)
     doubled = np.rint(2 * ranks).astype(np.int64)
     nemenyi = _test_nemenyi(untested.mean_ranks, columns, len(datasets))
-    return Across(untested.datasets, columns, untested.ranks, _test_friedman(doubled), nemenyi, signed_ranks)
+    return replace(untested, friedman=_test_friedman(doubled), nemenyi=nemenyi, signed_ranks=signed_ranks)
 
 
 def _test_friedman(doubled: Int64) -> Friedman:

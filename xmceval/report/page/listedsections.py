@@ -8,11 +8,12 @@ from xmceval.report.forms.markup import Child, element, join, name
 from xmceval.report.page.pagecontent import PageContent
 from xmceval.report.page.pageparts import PageSection, draw_lines, draw_listing, write_sentence, write_title
 from xmceval.report.sheet.bounds import list_ceilings, list_ties
-from xmceval.report.sheet.comparesheet import describe_test, list_runs
+from xmceval.report.sheet.comparesheet import list_runs
 from xmceval.report.sheet.differences import list_pair
 from xmceval.report.sheet.model import MINUS, Listing
 from xmceval.report.sheet.overlaplists import list_examples, list_overlap
 from xmceval.report.sheet.scoresheet import list_standings
+from xmceval.report.sheet.significance import describe_test
 from xmceval.report.sheet.verdicts import has_many_pairs
 
 OVERLAP_NOTES = (

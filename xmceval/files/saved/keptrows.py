@@ -83,6 +83,11 @@ class KeptFile:
     opened: zipfile.ZipFile
     meta: Mapping[str, Any]
 
+    @property
+    def name(self) -> str:
+        """Its path, for messages."""
+        return str(self.archive.path)
+
     def array(self, name: str) -> NDArray[Any]:
         """Read an array, in the shape in which it was written."""
         with self.archive.open_array(self.opened, name) as stream:
@@ -98,7 +103,7 @@ class KeptFile:
         """
         packed = _Packed.of(self.array(CHUNK.format(number)), n_rows, sum(counts))
         if packed is None:
-            raise DataError(f"{self.archive.path}: its chunk {number} has another size; is the file damaged?")
+            raise DataError(f"{self.name}: its chunk {number} has another size; is the file damaged?")
         return [packed.unpack(sum(counts[:i]), count) for i, count in enumerate(counts)]
 
 

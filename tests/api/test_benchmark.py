@@ -1,13 +1,14 @@
 """Benchmark: the values of compare on each data set, of which only what changed is scored."""
 
-import json
+import os
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix, save_npz
+from scipy.sparse import csr_matrix, load_npz, save_npz
 
 import xmceval
 from xmceval.api.comparing import compare as comparing
+from xmceval.api.scoring import score as scoring
 
 SIZES = {"one": 40, "two": 60}
 SYSTEMS = {"a": "{dataset}/a.npz", "b": "{dataset}/b.npz", "seeds": ["{dataset}/s1.npz", "{dataset}/s2.npz"]}
@@ -30,13 +31,14 @@ def folder(tmp_path, monkeypatch, rng):
 @pytest.fixture
 def scored(monkeypatch):
     """Record the files that are scored."""
-    files, score = [], comparing.score_systems
+    files, score_systems = [], scoring.score_systems
 
     def record(setup, systems, *rest, **options):
         files.extend(str(each.y_score) for each in systems)
-        return score(setup, systems, *rest, **options)
+        return score_systems(setup, systems, *rest, **options)
 
-    monkeypatch.setattr(comparing, "score_systems", record)
+    for module in (comparing, scoring):
+        monkeypatch.setattr(module, "score_systems", record)
     return files
 
 
@@ -119,3 +121,121 @@ def test_an_error_of_the_truth_fails_its_data_set_only(folder, kind):
     assert cells(found)["one"] == dict.fromkeys(SYSTEMS, "error")
     assert of(found, "two").to_dict() == compared("two").to_dict()
     assert sum("one" in str(each.message) for each in said) == 1
+
+
+# What is kept, and what is scored again.
+
+
+def change(path, like=None):
+    """Change a byte of a score, and nothing else that is told of a file; or take another file's content."""
+    matrix = load_npz(path if like is None else like)
+    matrix.data[0] += 1e-3
+    save_npz(path, matrix)
+
+
+def statuses(found, status):
+    return {(name, system) for name, row in cells(found).items() for system, each in row.items() if each == status}
+
+
+def documents(found):
+    return [each.comparison.to_json() for each in found.datasets]
+
+
+def test_what_did_not_change_is_not_scored_again(folder, scored):
+    first = xmceval.benchmark(described(), cache="kept")
+    assert len(scored) == 8
+    second = xmceval.benchmark(described(), cache="kept")
+    assert len(scored) == 8
+    assert statuses(second, "kept") == {(name, system) for name in SIZES for system in SYSTEMS}
+    assert documents(second) == documents(first)
+    assert (folder / "kept/.gitignore").read_text() == "*\n"
+    third = xmceval.benchmark(described(), cache="kept", force=True)
+    assert len(scored) == 16
+    assert documents(third) == documents(first)
+
+
+@pytest.mark.parametrize("testing", [{}, {"against": "b"}, {"test": "bootstrap", "resamples": 100, "adjust": "tukey"}])
+def test_a_run_that_changed_is_scored_alone_and_all_values_are_those_of_compare(folder, scored, testing):
+    xmceval.benchmark(described(**testing), cache="kept")
+    scored.clear()
+    change(folder / "two/s2.npz")
+    found = xmceval.benchmark(described(**testing), cache="kept")
+    assert scored == ["two/s2.npz"]
+    assert statuses(found, "scored") == {("two", "seeds")}
+    assert of(found, "two").to_dict() == compared("two", **testing).to_dict()
+    assert [each.comparison.to_dict() for each in xmceval.benchmark(described(**testing)).datasets] == [
+        each.comparison.to_dict() for each in found.datasets
+    ]
+
+
+@pytest.mark.parametrize("kind", ["truth", "train"])
+def test_a_truth_or_training_file_that_changed_scores_its_data_set_again(folder, scored, kind):
+    xmceval.benchmark(described(), cache="kept")
+    scored.clear()
+    change(folder / f"one/{kind}.npz", like=folder / "two/train.npz" if kind == "train" else None)
+    found = xmceval.benchmark(described(), cache="kept")
+    assert statuses(found, "scored") == {("one", system) for system in SYSTEMS}
+    assert of(found, "one").to_dict() == compared("one").to_dict()
+
+
+def test_options_and_tests_that_changed(folder, scored):
+    xmceval.benchmark(described(), cache="kept")
+    scored.clear()
+    tested = xmceval.benchmark(described(against="a"), cache="kept")
+    assert scored == []
+    assert of(tested, "one").to_dict() == compared("one", against="a").to_dict()
+    xmceval.benchmark(described(k="1,2", metrics="P"), cache="kept")
+    assert len(scored) == 8
+
+
+def test_a_cell_with_an_error_is_tried_again_and_others_are_kept(folder, scored):
+    broken("nan", folder / "one/a.npz", SIZES["one"])
+    first = xmceval.benchmark(described(), cache="kept")
+    scored.clear()
+    second = xmceval.benchmark(described(), cache="kept")
+    assert set(scored) == {"one/a.npz"}
+    assert statuses(second, "error") == {("one", "a")}
+    assert documents(second) == documents(first)
+    save_npz("one/a.npz", load_npz("one/b.npz") * 2)
+    scored.clear()
+    repaired = xmceval.benchmark(described(), cache="kept")
+    assert scored == ["one/a.npz"]
+    assert of(repaired, "one").to_dict() == compared("one").to_dict()
+
+
+def test_a_file_that_changes_while_it_is_scored_is_scored_and_not_kept(folder, scored, monkeypatch):
+    def interfere(*arguments, **options):
+        comparison = compare_systems(*arguments, **options)
+        change(folder / "one/a.npz")
+        return comparison
+
+    compare_systems = comparing.compare_systems
+    before = compared("one")
+    monkeypatch.setattr(comparing, "compare_systems", interfere)
+    first = xmceval.benchmark(described(), cache="kept")
+    monkeypatch.setattr(comparing, "compare_systems", compare_systems)
+    assert of(first, "one").to_dict() == before.to_dict()
+    scored.clear()
+    second = xmceval.benchmark(described(), cache="kept")
+    assert "one/a.npz" in scored
+    assert of(second, "one").to_dict() == compared("one").to_dict()
+
+
+def test_a_kept_file_that_is_damaged_is_made_again(folder, scored):
+    first = xmceval.benchmark(described(), cache="kept")
+    for path in [*(folder / "kept/cells").iterdir(), *(folder / "kept/comparisons").iterdir()]:
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 1
+        path.write_bytes(content)
+    assert documents(xmceval.benchmark(described(), cache="kept")) == documents(first)
+    scored.clear()
+    assert documents(xmceval.benchmark(described(), cache="kept")) == documents(first)
+    assert scored == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0 or os.name == "nt", reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written_is_a_warning(folder):
+    (folder / "kept").mkdir(mode=0o500)
+    with pytest.warns(xmceval.XmcevalWarning, match=r"results are not kept: .*kept"):
+        found = xmceval.benchmark(described(), cache="kept")
+    assert of(found, "one").to_dict() == compared("one").to_dict()

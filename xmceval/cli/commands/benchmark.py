@@ -60,23 +60,15 @@ def command(file: str, form: str, **arguments: Any) -> None:
     overrides = {} if arguments["threads"] is None else {"threads": arguments["threads"]}
     plan = read_plan(file, strict=arguments["strict"], overrides=overrides)
     found, runner = _run(plan, arguments)
-    warnings = list(list_warnings(found))
+    failures, warnings = list(list_failures(found)), list(list_warnings(found))
     if arguments["strict"] and warnings:
-        raise DataError(*warnings, "with --strict warnings are errors")
+        raise DataError(*failures, *warnings, "with --strict warnings are errors")
     warn(warnings if arguments["verbose"] else by_kind(warnings, {*found.systems}), quiet=arguments["quiet"])
     warn(describe_unkept(runner.scorer.unkept), quiet=arguments["quiet"])
-    click.echo(found.render(form, layout), nl=False)
+    click.echo(render_benchmark(form, found, layout), nl=False)
     if not arguments["quiet"]:
-        say(
-            " · ".join(
-                [
-                    _count_cells(found.datasets),
-                    f"{time.monotonic() - since:.1f} s",
-                    *_describe_store(runner.store, arguments["verbose"]),
-                ]
-            )
-        )
-    failures = list(list_failures(found))
+        kept = _describe_store(runner.store, arguments["verbose"])
+        say(" · ".join([_count_cells(found.datasets), f"{time.monotonic() - since:.1f} s", *kept]))
     if failures:
         raise DataError(*failures)
 

@@ -1,6 +1,11 @@
 """Benchmark: the values of compare on each data set, of which only what changed is scored."""
 
+import json
 import os
+import random
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -239,3 +244,48 @@ def test_a_folder_that_cannot_be_written_is_a_warning(folder):
     with pytest.warns(xmceval.XmcevalWarning, match=r"results are not kept: .*kept"):
         found = xmceval.benchmark(described(), cache="kept")
     assert of(found, "one").to_dict() == compared("one").to_dict()
+
+
+# Processes that are killed, and two at once.
+
+LOOP = """
+import json, sys, warnings
+import xmceval
+warnings.simplefilter("ignore")
+described, n = json.loads(sys.argv[1]), int(sys.argv[2])
+for i in range(n):
+    found = xmceval.benchmark({**described, "k": [1, 2, 3][: 1 + i % 3]}, cache="kept", force=i % 4 == 3)
+    print(*(found[name].to_json().replace("\\n", " ") for name in found), sep="\\n", flush=True)
+"""
+
+
+def start(n):
+    command = [sys.executable, "-c", LOOP, json.dumps(described(metrics="P,R")), str(n)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def expected(i):
+    found = xmceval.benchmark(described(metrics="P,R", k=[1, 2, 3][: 1 + i % 3]))
+    return [each.replace("\n", " ") for each in documents(found)]
+
+
+@pytest.mark.parametrize("n_rounds", [2, pytest.param(40, marks=pytest.mark.thorough)])
+def test_what_a_killed_process_leaves_is_never_wrong(folder, n_rounds):
+    rng = random.Random(5)
+    for _ in range(n_rounds):
+        process = start(10_000)
+        process.stdout.readline()
+        time.sleep(rng.random() / 4)
+        process.kill()
+        process.communicate()
+        for i in range(3):
+            found = xmceval.benchmark(described(metrics="P,R", k=[1, 2, 3][: 1 + i]), cache="kept")
+            assert [each.replace("\n", " ") for each in documents(found)] == expected(i)
+    assert not list(folder.rglob("*.part"))
+
+
+def test_two_runs_at_once_do_not_harm_each_other(folder):
+    processes = [start(8) for _ in range(2)]
+    outs = [process.communicate()[0].splitlines() for process in processes]
+    assert [process.returncode for process in processes] == [0, 0]
+    assert outs[0] == outs[1] == [line for i in range(8) for line in expected(i)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xmceval.errors import UsageError, argument
-from xmceval.labels.catalogue import METRICS_PUBLISHED, Dataset, Published, find_dataset, published
+from xmceval.labels.catalogue import METRICS_PUBLISHED, Dataset, Published, datasets, find_dataset, published
 
 if TYPE_CHECKING:
     from xmceval.labels.propensity import Propensities
@@ -72,6 +72,13 @@ def rank_among_published(
     rows = published(entry.name)
     places = (_rank_value(metric, values[metric], rows) for metric in metrics if metric in values)
     return Standings(entry.name, tuple(place for place in places if place.n_published))
+
+
+def restore_row(dataset: str, metric: str, *, method: str, value: float, suspect: str) -> Published:
+    """Return the published row of a method with this value; with the value alone where the catalogue has changed."""
+    rows = published(dataset) if dataset in datasets() else ()
+    fits = (row for row in rows if (row.method, row.values.get(metric), row.suspect) == (method, value, suspect))
+    return next(fits, Published(method, "", {metric: value}, None, None, suspect))
 
 
 def find_comparable_metrics(propensities: Propensities | None, entry: Dataset) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-
 from bench import data
 
 DATASETS = {f"set{i}": data.Shape(100_000, 40_000 * (i + 1), 3.0 + i, 250_000, 3.0 + i, 50) for i in range(6)}
@@ -24,11 +23,11 @@ def make(folder: Path) -> None:
         if not (home / f"{SYSTEMS[-1]}.npz").exists():
             print(f"making {home}", file=sys.stderr)
             write(home, shape)
-    tables = "".join(
-        f'[datasets.{name}]\ntruth = "{name}/truth.npz"\ntrain = "{name}/train.npz"\n' for name in DATASETS
-    )
+    tables = [f'[datasets.{name}]\ntruth = "{name}/truth.npz"\ntrain = "{name}/train.npz"\n' for name in DATASETS]
     systems = "".join(f'{name} = "{{dataset}}/{name}.npz"\n' for name in SYSTEMS)
-    (folder / FILE).write_text(f'metrics = "P,PSP@1,3,5"\nagainst = "{SYSTEMS[0]}"\n{tables}[systems]\n{systems}')
+    (folder / FILE).write_text(
+        f'metrics = "P,PSP@1,3,5"\nagainst = "{SYSTEMS[0]}"\n{"".join(tables)}[systems]\n{systems}'
+    )
 
 
 def write(home: Path, shape: data.Shape) -> None:

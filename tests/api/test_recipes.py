@@ -1,6 +1,7 @@
 """The guide to loops: here the examples with libraries that tests need anyway; scripts/recipes runs all."""
 
 import importlib.util
+import re
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 

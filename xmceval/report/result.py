@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import UsageError, counted
@@ -308,10 +309,12 @@ def shared_lines(results: Sequence[Result], kind: str) -> Iterator[str]:
 
     A line that begins with a name or with the path that it is the ending of needs no other.
     """
-    systems: dict[str, list[str]] = {}
+    systems: dict[str, list[Result]] = {}
     for result in results:
         for line in getattr(result, kind):
-            systems.setdefault(line, []).append(result.name)
-    for line, names in systems.items():
-        is_named = line.partition(": ")[0].endswith(tuple(names)) or line.startswith(tuple(names))
-        yield line if len(names) == len(results) or is_named else f"{', '.join(names)}: {line}"
+            systems.setdefault(line, []).append(result)
+    for line, own in systems.items():
+        names = [each.name for each in own]
+        files = [Path(each.scores).name for each in own]
+        is_named = line.partition(": ")[0].endswith((*names, *files)) or line.startswith(tuple(names))
+        yield line if len(own) == len(results) or is_named else f"{', '.join(names)}: {line}"

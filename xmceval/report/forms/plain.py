@@ -77,10 +77,9 @@ def _draw_parts(cell: Cell) -> tuple[str, str]:
     return f" {cell.interval}" if cell.interval else "", f" {cell.marks}" if cell.marks else ""
 
 
-def fits(sheet: Sheet) -> bool:
-    """Return whether the table of a sheet fits into its width without being wrapped."""
-    width = _measure_heads(sheet) + sum(PlainColumn.of(sheet, name).width for name in sheet.columns)
-    return width <= sheet.layout.width
+def measure_width(sheet: Sheet) -> int:
+    """Return the columns of text that the table of a sheet takes where it is not wrapped."""
+    return _measure_heads(sheet) + sum(PlainColumn.of(sheet, name).width for name in sheet.columns)
 
 
 def _measure_heads(sheet: Sheet) -> int:
@@ -101,7 +100,7 @@ def _draw_table(sheet: Sheet) -> Iterator[str]:
     for i, names in enumerate(blocks):
         yield from [""] if i else []
         yield from _draw_block(sheet, {name: columns[name] for name in names}, indent, is_first=i == 0)
-    yield from [""] if len(blocks) > 1 else []
+    yield from [""] if len(blocks) > 1 or sheet.is_grouped else []
 
 
 def _draw_block(sheet: Sheet, columns: Mapping[str, PlainColumn], indent: int, *, is_first: bool) -> Iterator[str]:

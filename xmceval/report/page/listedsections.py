@@ -30,7 +30,7 @@ def show_differences(content: PageContent) -> PageSection | None:
         return None
     is_closed = has_many_pairs(comparison)
     parts: list[Child] = [
-        element("p", write_sentence(describe_test(comparison), names), class_="note"),
+        element("p", write_sentence(describe_test(comparison.testing, comparison.differences), names), class_="note"),
         draw_lines((write_sentence(line, names) for line in content.sheet.verdicts), "verdicts"),
     ]
     for pair in comparison.pairs:

@@ -34,7 +34,7 @@ def build_comparison_sheet(comparison: Comparison, layout: Layout = DEFAULT) -> 
     return replace(
         sheet,
         above=(comparison.source,) if comparison.source else sheet.above,
-        below=(*sheet.below, describe_test(comparison)),
+        below=(*sheet.below, describe_test(comparison.testing, comparison.differences)),
         listings=listings,
         verdicts=tuple(verdicts),
     )

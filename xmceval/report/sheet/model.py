@@ -15,6 +15,8 @@ MINUS = "\N{MINUS SIGN}"
 BEST, SECOND = "best", "second"
 UP, DOWN = "\N{BLACK UP-POINTING TRIANGLE}", "\N{BLACK DOWN-POINTING TRIANGLE}"
 SUSPECT = "!"  # marks published rows with suspect values
+PUBLISHED_SIGN, NO_VALUE = "\N{BLACK DIAMOND SUIT}", "\N{EN DASH}"  # after the name of a system; in place of a value
+ASCII_SIGNS = {PUBLISHED_SIGN: "*", NO_VALUE: "-"}  # where the output has no such signs
 ASCII_MARKS = {UP: "+", DOWN: "-"}  # where the output has no such signs
 
 
@@ -166,6 +168,11 @@ class Sheet:
     def rows(self) -> list[Row]:
         """The rows of all sections."""
         return [row for section in self.sections for row in section.rows]
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether any value has an interval beside it."""
+        return any(cell.interval for row in self.rows for cell in row.cells.values())
 
     def cells_of(self, column: str) -> list[Cell]:
         """Return the cells of a column."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from xmceval.metrics.measure import Measure
-from xmceval.report.comparison import Comparison
+from xmceval.report.comparison import Comparison, Difference
 from xmceval.report.forms.layout import Layout
 from xmceval.report.sheet.model import ASCII_MARKS
 from xmceval.report.sheet.systemtable import Signs, SystemLine, join_letters, name_letters
 from xmceval.report.sheet.verdicts import describe_level, find_beaten
-from xmceval.scoring.comparing.testoptions import BETTER, WORSE
+from xmceval.scoring.comparing.testoptions import BETTER, WORSE, Testing
 
 TESTS = {"t": "paired t test", "randomization": "randomization", "bootstrap": "bootstrap"}
 
@@ -65,10 +65,9 @@ def _group_values(comparison: Comparison) -> dict[tuple[str, Measure], dict[str,
     return values
 
 
-def describe_test(comparison: Comparison) -> str:
-    """Describe how differences were tested, and what so many rows could detect."""
-    testing = comparison.testing
-    units = {each.unit for each in comparison.differences}
+def describe_test(testing: Testing, differences: Iterable[Difference]) -> str:
+    """Describe how differences were tested, and what varies in these tests."""
+    units = {each.unit for each in differences}
     if units == {"run"}:
         return "differences: Welch's t test of runs · runs vary, instances do not"
     words = [f"differences: {TESTS[testing.test]}"]

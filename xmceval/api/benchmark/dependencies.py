@@ -66,9 +66,9 @@ class Dependencies:
             yield f"xmceval {before['version']} → {self.version}"
         elif before["source"] != self.source:
             yield "the source of xmceval changed"
-        names = [name for name in {**before["options"], **self.options} if name not in self.inputs]
-        options = self.to_dict()["options"]
-        changed = [name for name in names if before["options"].get(name) != options.get(name)]
+        old, options = before["options"], self.to_dict()["options"]
+        names = [name for name in {**old, **options} if name not in {**before["inputs"], **self.inputs}]
+        changed = [name for name in names if old.get(name) != options.get(name)]
         if changed:
             yield f"{', '.join(changed)} changed"
         for role, (path, *rest) in self.inputs.items():
@@ -100,12 +100,12 @@ def find_dependencies(
     runs = [run for cell in dataset.cells for run in cell.runs]
     digests.find(path for value in (*common.values(), *runs) for path in _list_files(value))
     inputs = {role: _describe(value, digests, home) for role, value in common.items()}
-    shared = {"options": _list_options(options), "version": VERSION, "source": source}
+    recorded = _list_options(options)
 
     def depend(run: Any) -> Dependencies | None:
         own = {**inputs, SCORES: _describe(run, digests, home)}
         known = {role: each for role, each in own.items() if each is not None}
-        return Dependencies(known, **shared) if len(known) == len(own) else None
+        return Dependencies(known, recorded, VERSION, source) if len(known) == len(own) else None
 
     return {cell.system: tuple(map(depend, cell.runs)) for cell in dataset.cells}
 
@@ -122,10 +122,10 @@ def comparison_key(
 
 def digest_source(digests: InputDigests) -> str:
     """Return a digest of the source of this package; empty where it is not a folder of files."""
-    home = Path(__file__).parents[2]
+    home = to_path(__file__).parents[2]
     if not home.is_dir():
         return ""
-    found = digests.find(map(Path, find_sources(str(home))))
+    found = digests.find(map(to_path, find_sources(str(home))))
     return digest_text(repr([(path.relative_to(home).as_posix(), digest) for path, digest in found.items()]))
 
 

@@ -9,15 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.api.benchmark.dependencies import Dependencies, comparison_key, digest_source, find_dependencies
+from xmceval.api.benchmark.history import append_run, read_history
 from xmceval.api.benchmark.plan import PlannedCell, PlannedDataset
-from xmceval.errors import DataError
+from xmceval.errors import DataError, counted
 from xmceval.files.io.paths import to_path
 from xmceval.files.saved.inputdigests import InputDigests
 from xmceval.files.saved.keptfiles import CELLS, COMPARISONS, KeptFiles
+from xmceval.report.history import Values
 from xmceval.scoring.comparing.testoptions import Testing
 
 FOLDER = ".xmceval"
-DIGESTS, LATEST, HISTORY = "inputs.jsonl", "latest.jsonl", "history.jsonl"
+DIGESTS, LATEST = "inputs.jsonl", "latest.jsonl"
 
 Keys = Mapping[str, Sequence[str | None]]
 
@@ -46,17 +48,13 @@ class Store:
         self._digests = InputDigests(self._read(DIGESTS), verify=verify)
         self._latest: dict[str, Any] = self._read(LATEST)
         self._found: dict[str, dict[str, tuple[Dependencies | None, ...]]] = {}
+        self._changes: dict[str, dict[str, str]] = {}
         self._used = set[Path]()
 
     @property
     def folder(self) -> Path:
         """Where it is."""
         return self._kept.folder
-
-    @property
-    def history(self) -> Path:
-        """The file of its history."""
-        return self.folder / HISTORY
 
     @property
     def n_bytes(self) -> int:
@@ -74,24 +72,24 @@ class Store:
         """
         found = find_dependencies(dataset, self._digests, self._source, self.folder.parent)
         self._found[dataset.name] = found
-        keys = {system: tuple(each and each.key for each in runs) for system, runs in found.items()}
+        self._changes[dataset.name] = {system: self._list_changes(dataset.name, system) for system in found}
+        keys = {system: tuple(None if each is None else each.key for each in runs) for system, runs in found.items()}
         self._used.update(self.cell_path(key) for runs in keys.values() for key in runs if key is not None)
         return keys
 
     def explain(self, dataset: str, system: str) -> str:
         """Return what has changed since a cell was last scored: ``runs/ours.npz changed``, ``new``, or nothing."""
+        return self._changes.get(dataset, {}).get(system, "")
+
+    def _list_changes(self, dataset: str, system: str) -> str:
         before = self._latest.get(self._file, {}).get(dataset, {}).get(system)
-        runs = self._found[dataset][system]
         if before is None:
             return "new"
-        changes = dict.fromkeys(
-            change
-            for own, old in zip(runs, before, strict=False)
-            if own is not None and old is not None
-            for change in own.differences(old)
-        )
+        runs = self._found[dataset][system]
+        pairs = [(own, old) for own, old in zip(runs, before, strict=False) if own is not None and old is not None]
+        changes = list(dict.fromkeys(change for own, old in pairs for change in own.differences(old)))
         if len(runs) != len(before):
-            changes[f"{len(runs)} instead of {len(before)} runs"] = None
+            changes.append(f"{len(runs)} instead of {counted(len(before), 'run')}")
         return ", ".join(changes)
 
     def cell_path(self, key: str) -> Path:
@@ -161,6 +159,30 @@ class Store:
         if self._digests.is_changed:
             self._kept.write(self.folder / DIGESTS, {**self._read(DIGESTS), **self._digests.records})
             self._digests.is_changed = False
+
+    def record_history(self, values: Values, *, digest: str = "") -> tuple[str, ...]:
+        """Add a line to the history where a value changed, and return lines on what moved since the last one.
+
+        Parameters
+        ----------
+        values : mapping
+            By data set, system and metric; of several runs the mean.
+        digest : str
+            Of the file that describes the benchmark.
+
+        Raises
+        ------
+        DataError
+            It cannot be written.
+        """
+        history = read_history(self.folder, self._file)
+        changed = history.changed(values)
+        if changed:
+            why = {
+                name: {system: self.explain(name, system) for system in systems} for name, systems in changed.items()
+            }
+            append_run(self.folder, self._file, digest, changed, why)
+        return history.describe_changes(values)
 
     def finish(self, *, prune: bool = False) -> None:
         """After a complete run, remove what was not used for 30 days, or with `prune` all that it did not use."""

@@ -15,6 +15,7 @@ from xmceval.cli.messages import by_kind, say, warn
 from xmceval.cli.runner import engine_of, start, watch
 from xmceval.errors import DataError, counted
 from xmceval.report.benchmark import FAILED, KEPT, MISSING, PUBLISHED, SCORED
+from xmceval.report.forms.registry import render_benchmark
 
 if TYPE_CHECKING:
     from xmceval.api.benchmark.plan import Plan

@@ -34,7 +34,7 @@ def digest_file(path: Path) -> str:
 def digest_array(array: NDArray[Any]) -> str:
     """Return a digest of the numbers, the dtype and the shape of an array of numbers."""
     content = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    view = memoryview(content)
+    view = content.data
     pieces = (view[i : i + PIECE] for i in range(0, content.size, PIECE))
     return _digest(pieces, f"{array.dtype.str} {array.shape}")
 
@@ -58,20 +58,20 @@ def _digest(pieces: Iterable[memoryview], kind: str = "") -> str:
 
 
 def _read_pieces(stream: Any, path: Path) -> Iterator[memoryview]:
-    view = memoryview(np.empty(PIECE, dtype=np.uint8))
+    view = memoryview(bytearray(PIECE))
     while n_read := read_into(stream, view, path):
         yield view[:n_read]
 
 
-def _hash_blocks(piece: memoryview) -> Words:
-    """Return two sums, uint64 [n_blocks, 2], for each block of a whole piece."""
+def _hash_blocks(piece: memoryview) -> bytes:
+    """Return two sums of 64 bits for each block of a whole piece."""
     from xmceval.kernels.rows.bytehashes import hash_blocks
 
     words = np.frombuffer(piece, dtype=np.uint64).reshape(-1, BLOCK // 8)
     sums = np.empty((words.shape[0], 2), dtype=np.uint64)
     with np.errstate(over="ignore"):
         hash_blocks(words, _keys(), sums)
-    return sums
+    return sums.tobytes()
 
 
 @cache

@@ -21,11 +21,16 @@ Identity: TypeAlias = frozenset[tuple[Any, ...]]  # of the predictions of a cell
 
 
 class Line(NamedTuple):
-    """A system that was read without a mistake, and its cells on the data sets in turn."""
+    """A system, and its cells on the data sets in turn."""
 
     system: SystemEntry
     cells: Sequence[PlannedCell]
     identities: Sequence[Identity]
+
+    @classmethod
+    def of(cls, system: SystemEntry, cells: Sequence[PlannedCell]) -> Line:
+        """Find what tells the predictions of each cell from those of others."""
+        return cls(system, cells, [frozenset(map(_identify, cell.runs)) for cell in cells])
 
 
 def check_cells(
@@ -35,9 +40,8 @@ def check_cells(
 
     The cells of the data sets are those of `systems`, in turn.
     """
-    broken = {keys[:2] for keys, _ in config.mistakes}
-    columns = [(each, [dataset.cells[i] for dataset in datasets]) for i, each in enumerate(systems)]
-    lines = [Line(each, cells, list(map(_identify, cells))) for each, cells in columns if each.keys not in broken]
+    lines = [Line.of(each, [dataset.cells[i] for dataset in datasets]) for i, each in enumerate(systems)]
+    lines = [line for line in lines if not config.is_broken(line.system.keys)]
     empty = [line for line in lines if datasets and not any(line.identities)]
     for line in empty:
         _refuse_empty_system(config, line)
@@ -91,7 +95,7 @@ def _hint_at_name(system: SystemEntry) -> str:
 def _refuse_repeated(config: ConfigFile, line: Line) -> None:
     """Note a file that appears twice among the runs of a system."""
     for cell in line.cells:
-        identities = [_identify_run(run) for run in cell.runs]
+        identities = [_identify(run) for run in cell.runs]
         repeated = [run for i, run in enumerate(cell.runs) if identities[i] in identities[:i]]
         if repeated:
             message = f"{_name_of(repeated[0])} appears twice among the runs of {line.system.name}"
@@ -103,7 +107,7 @@ def _refuse_same_data(config: ConfigFile, line: Line, datasets: Sequence[Planned
     """Note predictions of a system that are the same on two data sets, whose truths differ."""
     for (i, first), (j, second) in combinations(enumerate(datasets), 2):
         is_same = line.identities[i] and line.identities[i] == line.identities[j]
-        if is_same and _identify_run(first.truth) != _identify_run(second.truth):
+        if is_same and _identify(first.truth) != _identify(second.truth):
             name, places = _name_of(line.cells[i].runs[0]), f"{first.name} and {second.name}"
             hint = f"{PLACEHOLDER} in a path stands for the data set"
             config.refuse(
@@ -121,12 +125,7 @@ def _refuse_same_files(config: ConfigFile, first: Line, second: Line) -> None:
         config.refuse(second.system.keys, f"{names} have the same predictions: {_name_of(same.runs[0])}")
 
 
-def _identify(cell: PlannedCell) -> Identity:
-    """Return what tells the predictions of one cell from those of others."""
-    return frozenset(_identify_run(run) for run in cell.runs)
-
-
-def _identify_run(run: Any) -> tuple[Any, ...]:
+def _identify(run: Any) -> tuple[Any, ...]:
     return tuple(resolve(part) if isinstance(part, (str, Path)) else id(part) for part in parts_of(run))
 
 

@@ -82,7 +82,7 @@ def _read_system(config: ConfigFile, key: str, value: Any, datasets: Sequence[st
         config.refuse((*keys, sources[0]), f"{header(keys)} has published and {sources[0]}: expected one of them")
     elif len({"path", "runs"} & set(sources)) == 2:
         config.refuse((*keys, "runs"), f"{header(keys)} has path and runs: expected one of them")
-    elif not method and not sources and set(value) <= set(SYSTEM_KEYS):
+    elif not (sources or value.get("published") or config.is_broken(keys)):
         config.refuse(keys, f"{header(keys)} has no predictions (hint: path, runs, paths or published)")
     if "path" in value:
         _check_source(config, (*keys, "path"), value["path"], "a path", takes_list=False)

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias, TypeVar
 
 from xmceval.errors import DataError, UsageError
-from xmceval.files.io.addresses import redacted, shown
+from xmceval.files.io.addresses import redacted
 from xmceval.files.io.paths import to_path
 from xmceval.files.io.streams import read_all_bytes
 
@@ -58,8 +58,12 @@ class ConfigFile:
     mistakes: list[tuple[Keys, str]] = field(default_factory=list)
 
     def refuse(self, keys: Keys, message: str) -> None:
-        """Note a mistake in the value of a key, to be reported with all others."""
-        self.mistakes.append((keys, message))
+        """Note a mistake in the value of a key, to be reported with all others, without credentials of addresses."""
+        self.mistakes.append((keys, redacted(message)))
+
+    def is_broken(self, keys: Keys) -> bool:
+        """Return whether there is a mistake in a table, so that what follows from it is none of its own."""
+        return any(place[: len(keys)] == keys for place, _ in self.mistakes)
 
     def check(self) -> None:
         """Report all mistakes, in the order of their lines.
@@ -125,14 +129,12 @@ def _plain(word: str) -> str:
 
 
 def show_value(value: Any) -> str:
-    """Return a value for a message, without the credentials of addresses."""
+    """Return a value for a message."""
     if isinstance(value, Mapping):
         return "a table"
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, str):
-        return redacted(repr(value), value)
-    return repr(value) if isinstance(value, (int, float)) else f"a {type(value).__name__}"
+    return repr(value) if isinstance(value, (int, float, str)) else f"a {type(value).__name__}"
 
 
 def blame(make: Callable[..., T], values: Mapping[str, Any], refuse: Callable[[str, str], None]) -> T | None:
@@ -151,7 +153,7 @@ def blame(make: Callable[..., T], values: Mapping[str, Any], refuse: Callable[[s
         refuse(guilty[-1] if guilty else "", message)
         if not guilty:
             return None
-        rest = {name: value for name, value in rest.items() if name not in guilty}
+        del rest[guilty[-1]]
 
 
 def _try(make: Callable[..., Any], values: Mapping[str, Any]) -> str:
@@ -191,16 +193,15 @@ def _parse(text: str, path: Path) -> Mapping[str, Any]:
         message = _PLACE.sub("", str(error))
         line = int(found[1]) if found and found[1] else 0
         escaped = _ESCAPED.search(text.split("\n")[line - 1]) if line else None
-        message = describe_escape(escaped[1]) if escaped else f"{message[:1].lower()}{message[1:]}"
+        message = redacted(describe_escape(escaped[1])) if escaped else f"{message[:1].lower()}{message[1:]}"
         raise DataError(f"{path}{f':{line}' if line else ''}: {message}") from None
 
 
 def describe_escape(text: str) -> str:
     """Return the message on a backslash in double quotes, for a text as it is written."""
-    plain = shown(text)
     return (
-        f'"{plain}": a backslash in double quotes begins an escape '
-        f"(hint: write '{plain}' or \"{plain.replace(chr(92), '/')}\")"
+        f'"{text}": a backslash in double quotes begins an escape '
+        f"(hint: write '{text}' or \"{text.replace(chr(92), '/')}\")"
     )
 
 

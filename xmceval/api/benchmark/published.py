@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -11,7 +11,7 @@ from xmceval.api.benchmark.cells import SystemEntry
 from xmceval.api.benchmark.configfile import ConfigFile, header, show_value, suggest
 from xmceval.api.benchmark.plan import PlannedDataset
 from xmceval.errors import UsageError, listed
-from xmceval.labels.catalogue import Dataset, Published, Sizes, datasets, find_dataset, published
+from xmceval.labels.catalogue import METRICS_PUBLISHED, Dataset, Published, Sizes, datasets, find_dataset, published
 from xmceval.labels.propensity import NO_PROPENSITIES, constants
 from xmceval.labels.standings import find_comparable_metrics
 from xmceval.scoring.options import Options
@@ -40,7 +40,7 @@ def add_published(
     shown = [each for each in systems if each.method]
     found = [_with_rows(dataset, shown) for dataset in planned]
     for system in shown:
-        if not any(system.name in dataset.published for dataset in found):
+        if not (any(system.name in each.published for each in found) or config.is_broken(system.keys)):
             message = f"{system.name} is published for none of these data sets"
             config.refuse(system.keys, message + _hint_at_rows(system, found))
     return found
@@ -48,9 +48,13 @@ def add_published(
 
 def _with_rows(dataset: PlannedDataset, systems: Sequence[SystemEntry]) -> PlannedDataset:
     entry = dataset.entry
+    if not systems:
+        return dataset
     if entry is None:
         return replace(dataset, unpublished={each.name: "not in the catalogue" for each in systems})
-    table, metrics, rows, whys = published(entry.name), _find_metrics(dataset, entry), {}, {}
+    columns = {measure.name for measure in dataset.options.measures}
+    metrics = columns & set(_comparable_metrics(dataset.options, entry))
+    table, rows, whys = published(entry.name), {}, {}
     for each in systems:
         row = _find_row(each.method, table)
         if row is None:
@@ -61,13 +65,14 @@ def _with_rows(dataset: PlannedDataset, systems: Sequence[SystemEntry]) -> Plann
             rows[each.name] = replace(row, values=MappingProxyType(values))
         else:
             whys[each.name] = "none of these metrics is published"
-    return replace(dataset, published=rows, unpublished=whys)
+    return replace(dataset, published=rows, unpublished=whys, notes=(*dataset.notes, *_doubt(columns - metrics, entry)))
 
 
-def _find_metrics(dataset: PlannedDataset, entry: Dataset) -> set[str]:
-    """Return the columns of a data set whose published values are comparable with its own."""
-    columns = {measure.name for measure in dataset.options.measures}
-    return columns & set(_comparable_metrics(dataset.options, entry))
+def _doubt(columns: Set[str], entry: Dataset) -> Iterator[str]:
+    """Yield which published values are left out of columns because of other A and B."""
+    names = [name for name in METRICS_PUBLISHED if name in columns]
+    if names:
+        yield f"no published {listed(names)}: those of {entry.name} have {entry.constants}"
 
 
 def _comparable_metrics(options: Options, entry: Dataset) -> Sequence[str]:

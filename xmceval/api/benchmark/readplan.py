@@ -113,6 +113,7 @@ def _read_dataset(
 ) -> PlannedDataset:
     """Read a data set; where there are mistakes in its options, they are the usual ones."""
     keys = ("datasets", key)
+    is_table = not config.is_broken(keys)
     for name in (name for name in table if name in specs(Testing)):
         config.refuse((*keys, name), f"{name} is an option of the whole benchmark{ABOVE}")
     choices = _spellings(*DATASET_KEYS, of=(Options,))
@@ -126,7 +127,7 @@ def _read_dataset(
     truth = None
     if "truth" in table:
         truth = files.input((*keys, "truth"), table["truth"], f"truth in {header(keys)}", may_have_shards=True)
-    elif not unknown:
+    elif is_table and not unknown:
         config.refuse(keys, f'{header(keys)} has no truth (hint: truth = "FILE")')
     entry = find_entry(config, key, table.get("catalogue"))
     options = read_options(config, key, table, top, entry, files) or Options()

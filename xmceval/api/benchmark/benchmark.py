@@ -11,6 +11,8 @@ from xmceval.api.benchmark.running import Runner
 from xmceval.api.benchmark.scorecells import CellScorer
 from xmceval.api.benchmark.store import FOLDER, Store
 from xmceval.errors import DataError, argument, warn
+from xmceval.files.io.contentdigests import digest_file
+from xmceval.files.io.paths import to_path
 from xmceval.report.benchmark import FAILED, Benchmark, DatasetOutcome
 from xmceval.rows.threads import Progress
 
@@ -66,18 +68,26 @@ def benchmark(
     plan = read_plan(source, strict=strict, overrides={} if threads is None else {"threads": threads})
     store, unkept = open_store(plan, cache, verify=verify)
     scorer = CellScorer(plan.testing, progress=progress, unkept=unkept)
-    found = run_plan(plan, Runner(plan.systems, scorer, store, force=force))
+    runner = Runner(plan.systems, scorer, store, force=force)
+    found = run_plan(plan, runner)
+    record_values(plan, runner, found)
     warn(dict.fromkeys([*list_failures(found), *list_warnings(found), *describe_unkept(scorer.unkept)]))
     return found
+
+
+def find_folder(file: Path | None, cache: str | Path | None) -> Path:
+    """Return the folder in which the results of a benchmark are kept."""
+    if cache is not None:
+        return to_path(cache)
+    return Path(FOLDER) if file is None else file.parent / FOLDER
 
 
 def open_store(plan: Plan, cache: str | Path | None, *, verify: bool = False) -> tuple[Store | None, list[str]]:
     """Open the folder in which results are kept; where there is none for a file, also return why."""
     if cache is None and plan.file is None:
         return None, []
-    folder = cache if plan.file is None or cache is not None else plan.file.parent / FOLDER
     try:
-        return Store(folder, file="" if plan.file is None else plan.file.name, verify=verify), []
+        return Store(find_folder(plan.file, cache), file="" if plan.file is None else plan.file.name, verify=verify), []
     except DataError as error:
         return None, [str(error)]
 
@@ -105,6 +115,26 @@ def run_plan(
         "" if plan.file is None else str(plan.file),
         tuple(dict.fromkeys([*plan.warnings, *of_cells])),
     )
+
+
+def record_values(plan: Plan, runner: Runner, found: Benchmark) -> tuple[str, ...]:
+    """Add what changed to the history; return lines on what moved since the last run."""
+    if runner.store is None:
+        return ()
+    values = {
+        dataset.name: {
+            name: {figure.name: figure.estimate.value for figure in result.figures}
+            for name, result in dataset.comparison.systems.items()
+        }
+        for dataset in found.datasets
+        if dataset.comparison is not None
+    }
+    try:
+        digest = "" if plan.file is None else digest_file(plan.file)
+        return runner.store.record_history(values, digest=digest)
+    except DataError as error:
+        runner.scorer.unkept.append(str(error))
+        return ()
 
 
 def list_failures(found: Benchmark) -> Iterator[str]:

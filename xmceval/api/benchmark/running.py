@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from xmceval.api.benchmark.plan import PlannedCell, PlannedDataset
 from xmceval.api.benchmark.scorecells import FAILURES, CellScorer, systems_of
 from xmceval.api.benchmark.store import Keys, Store
 from xmceval.errors import DataError, describe_failure
+from xmceval.labels.catalogue import Sizes
 from xmceval.report.benchmark import FAILED, KEPT, MISSING, PUBLISHED, SCORED, CellOutcome, DatasetOutcome
 from xmceval.report.comparison import Comparison
 from xmceval.rows import progress
@@ -95,8 +97,8 @@ class Runner:
         """Return the comparison of some systems, if it is kept."""
         document = store.load_comparison(store.comparison_key(cells, keys, self.scorer.testing))
         try:
-            return None if document is None else Obtained(Comparison.from_dict(document))
-        except DataError:
+            return None if document is None else Obtained(_read_comparison(document))
+        except (DataError, LookupError, TypeError):
             return None
 
     def _complete(
@@ -157,10 +159,22 @@ class Runner:
         try:
             if found.scored and found.comparison is not None:
                 key = store.comparison_key(rest, keys, self.scorer.testing)
-                store.save_comparison(key, found.comparison.to_dict())
+                store.save_comparison(key, _write_comparison(found.comparison))
             store.finish_dataset(dataset)
         except FAILURES as error:
             self.scorer.unkept.append(describe_failure(error))
+
+
+def _write_comparison(comparison: Comparison) -> dict[str, Any]:
+    """Return a comparison as it is kept: its document, and the sizes of the data, which that does not have."""
+    return {"comparison": comparison.to_dict(), "sizes": [each.sizes for each in comparison.results]}
+
+
+def _read_comparison(document: Mapping[str, Any]) -> Comparison:
+    """Return a comparison that was kept."""
+    comparison = Comparison.from_dict(document["comparison"])
+    pairs = zip(comparison.results, document["sizes"], strict=True)
+    return replace(comparison, results=tuple(replace(result, sizes=Sizes(*sizes)) for result, sizes in pairs))
 
 
 def _find_places(store: Store, cells: Sequence[PlannedCell], keys: Keys) -> dict[str, list[Path | None]]:

@@ -64,7 +64,7 @@ class KeepRows(Extra):
             if writer is None:
                 continue
             sums = RunSums.of(program, totals)
-            known = {"n_all": totals.tally.n_rows, "result": result.to_dict()}
+            known = {"n_all": totals.tally.n_rows, "result": result.to_dict(), "sizes": result.sizes}
             writer.finish(
                 {**shared, **identify_data(result, self._rows.digest), **known},
                 {"sums": sums.sums, "shares": sums.shares, "n_valued": sums.n_rows},

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from xmceval.cli import options, progressbar
+from xmceval.cli.commandline import passed_flags
 from xmceval.cli.messages import by_kind, say, warn
 from xmceval.cli.runner import engine_of, start, watch
-from xmceval.errors import DataError, counted
+from xmceval.errors import DataError, UsageError, counted, listed
+from xmceval.files.io.paths import to_path
 from xmceval.report.benchmark import FAILED, KEPT, MISSING, PUBLISHED, SCORED
 from xmceval.report.forms.registry import render_benchmark
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from xmceval.api.benchmark.running import Runner
     from xmceval.api.benchmark.store import Store
     from xmceval.report.benchmark import Benchmark, DatasetOutcome
+    from xmceval.report.forms.layout import Layout
 
 FILE = "benchmark.toml"
 PATIENCE = 1.0  # seconds, after which a data set has a line of its own
@@ -35,6 +38,14 @@ PATIENCE = 1.0  # seconds, after which a data set has a line of its own
     "--cache", type=options.FILE, metavar="DIR", help="Keep results in this folder.  [default: .xmceval beside FILE]"
 )
 @options.option("--prune", is_flag=True, help="Remove kept results that FILE does not use.")
+@options.option("--history", is_flag=True, group="Output", help="Show what moved since when, and score nothing.")
+@options.option("--since", metavar="DATE", group="Output", help="With --history: from this date on.")
+@options.option(
+    *("-m", "metric"),
+    metavar="METRIC",
+    group="Output",
+    help="With --history: show this metric.  [default: the first at its largest cutoff]",
+)
 @options.threads
 @options.report_form
 @options.layout
@@ -54,13 +65,20 @@ def command(file: str, form: str, **arguments: Any) -> None:
       xmceval benchmark runs.toml -o latex
     """
     layout = options.take_layout(arguments, form)
-    since = time.monotonic()
-    from xmceval.api.benchmark.benchmark import describe_unkept, list_failures, list_warnings
+    if arguments["history"]:
+        _show_history(file, form, layout, arguments)
+        return
+    passed = passed_flags(click.get_current_context(), {"since", "metric"})
+    if passed:
+        raise UsageError(f"{listed(passed)}: has no effect without --history")
+    began = time.monotonic()
+    from xmceval.api.benchmark.benchmark import describe_unkept, list_failures, list_warnings, record_values
     from xmceval.api.benchmark.readplan import read_plan
 
     overrides = {} if arguments["threads"] is None else {"threads": arguments["threads"]}
     plan = read_plan(file, strict=arguments["strict"], overrides=overrides)
     found, runner = _run(plan, arguments)
+    moved = record_values(plan, runner, found)
     failures, warnings = list(list_failures(found)), list(list_warnings(found))
     if arguments["strict"] and warnings:
         raise DataError(*failures, *warnings, "with --strict warnings are errors")
@@ -69,9 +87,25 @@ def command(file: str, form: str, **arguments: Any) -> None:
     click.echo(render_benchmark(form, found, layout), nl=False)
     if not arguments["quiet"]:
         kept = _describe_store(runner.store, arguments["verbose"])
-        say(" · ".join([_count_cells(found.datasets), f"{time.monotonic() - since:.1f} s", *kept]))
+        say(" · ".join([_count_cells(found.datasets), f"{time.monotonic() - began:.1f} s", *kept]))
+        for line in moved:
+            say(line)
     if failures:
         raise DataError(*failures)
+
+
+def _show_history(file: str, form: str, layout: Layout, arguments: Mapping[str, Any]) -> None:
+    """Print what moved since when."""
+    from xmceval.api.benchmark.benchmark import find_folder
+    from xmceval.api.benchmark.history import read_history
+
+    path = to_path(file)
+    history = read_history(find_folder(path, arguments["cache"]), path.name)
+    if arguments["since"] is not None:
+        history = history.since(arguments["since"])
+    warn(history.warnings, quiet=arguments["quiet"])
+    text = history.render(form, layout, metric=arguments["metric"], has_all=arguments["verbose"])
+    click.echo(text, nl=False)
 
 
 def _run(plan: Plan, arguments: Mapping[str, Any]) -> tuple[Benchmark, Runner]:
@@ -95,17 +129,30 @@ def _run(plan: Plan, arguments: Mapping[str, Any]) -> tuple[Benchmark, Runner]:
 
 
 def _line_writer(quiet: bool) -> Callable[[DatasetOutcome], None]:
-    """Return what writes a line on each data set that took long."""
+    """Return what writes why cells of a data set were scored again, and a line on each data set that took long."""
     since = time.monotonic()
 
     def write(dataset: DatasetOutcome) -> None:
         nonlocal since
         seconds, since = time.monotonic() - since, time.monotonic()
-        if seconds >= PATIENCE and not quiet:
+        lines = list(_list_changes(dataset))
+        if seconds >= PATIENCE:
+            lines.append(f"{dataset.name}: {_count_cells([dataset])} · {seconds:.1f} s")
+        for line in () if quiet else lines:
             progressbar.clear()
-            say(f"{dataset.name}  {_count_cells([dataset])} · {seconds:.1f} s")
+            say(line)
 
     return write
+
+
+def _list_changes(dataset: DatasetOutcome) -> Iterator[str]:
+    """Yield why cells were scored again, once for all that share a reason."""
+    systems: dict[str, list[str]] = {}
+    for cell in dataset.cells:
+        if cell.status == SCORED and cell.why not in {"", "new"}:
+            systems.setdefault(cell.why, []).append(cell.system)
+    for why, names in systems.items():
+        yield f"{dataset.name}, {listed(names)}: {why}"
 
 
 def _describe_store(store: Store | None, verbose: bool) -> Iterator[str]:

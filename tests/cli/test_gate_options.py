@@ -14,8 +14,8 @@ SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
 TRUTH, MODEL_A, MODEL_B = "tst_X_Y.txt", "model_a.txt", "model_b.txt"
 COMPARE = ("compare", TRUTH, MODEL_A, MODEL_B, "-q", "-m", "P", "-k", "1,3")
 SCORE = ("score", TRUTH, MODEL_A, MODEL_B, "-q", "-m", "P", "-k", "1,3")
-PERCENT = "(hint: pass P@1>=55, or --fraction for limits and values as fractions)"
-WORSE = "breach: model_b.txt is worse than model_a.txt on P@1 by 13.60 ± 5.29 points"
+PERCENT = "(hint: pass P@1>=55, or --fraction for limits and table as fractions)"
+WORSE = "breach: model_b is worse than model_a on P@1 by 13.60 ± 5.29 points"
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +46,7 @@ def run(capsys):
             1,
             ["Error: a gate cannot be decided: P@7 was not computed; expected any of P@1, P@3"],
         ),
-        (["P@1:x"], 2, ["Error: --fail-if-worse P@1:x: expected a limit of at least 0, such as P@5:0.5"]),
+        (["P@1:x"], 2, ["Error: gate 'P@1:x': expected a limit of at least 0, such as P@5:0.5"]),
     ],
 )
 def test_compare_says_each_breach_and_ends_with_its_code(run, gates, code, lines):
@@ -57,18 +57,18 @@ def test_compare_says_each_breach_and_ends_with_its_code(run, gates, code, lines
 
 def test_what_was_not_tested_is_said_after_the_output_and_beside_breaches(run):
     code, out, err = run(*COMPARE, "-m", "P,macroF1", "--fail-if-worse", "P@1", "--fail-if-worse", "macroF1@1")
-    undecided = "Error: a gate cannot be decided: model_b.txt was not tested against model_a.txt on macroF1@1\n"
+    undecided = "Error: a gate cannot be decided: model_b was not tested against model_a on macroF1@1\n"
     assert (code, err) == (1, f"{WORSE} (p < 0.0001)\n{undecided}")
     assert out.startswith("500 instances")
 
 
 def test_three_systems_need_a_baseline(run):
     systems = ("compare", TRUTH, MODEL_A, MODEL_B, MODEL_A, "-q", "-m", "P", "-k", 1, "--fail-if-worse", "P@1")
-    message = "Error: --fail-if-worse needs a baseline, and there are 3 systems (hint: pass --against NAME)\n"
+    message = "Error: a gate of differences needs a baseline, and there are 3 systems (hint: pass --against NAME)\n"
     assert run(*systems) == (2, "", message)
     code, _, err = run(*systems, "--against", MODEL_B)
     assert (code, err) == (0, "")
-    code, _, err = run(*systems, "--against", "model_a.txt (1)")
+    code, _, err = run(*systems, "--against", "model_a (1)")
     assert (code, err.count("breach: ")) == (3, 1)
 
 
@@ -86,20 +86,20 @@ def test_values_of_rows_have_gates_and_states_are_refused(run, tmp_path):
     assert out
     hint = "(hint: compare predictions, or files of --save-rows)"
     refused = f"Error: {state_a}, {state_b}: states hold the totals of one system each, and no pairs {hint}\n"
-    assert run("compare", state_a, state_b, "-q", "--fail-if-worse", "P@1") == (2, "", refused)
+    assert run("compare", state_a, f"new={state_b}", "-q", "--fail-if-worse", "P@1") == (2, "", refused)
 
 
 @pytest.mark.parametrize(
     ("required", "code", "lines"),
     [
-        (["P@1>=60"], 3, ["breach: model_b.txt has P@1 55.00, and at least 60 is required"]),
+        (["P@1>=60"], 3, ["breach: model_b has P@1 55.00, and at least 60 is required"]),
         (["P@1>=55", "P@3<=49.2"], 0, []),
         (
             ["P@3<=49", "P@1>=60"],
             3,
             [
-                "breach: model_a.txt has P@3 49.20, and at most 49 is required",
-                "breach: model_b.txt has P@1 55.00, and at least 60 is required",
+                "breach: model_a has P@3 49.20, and at most 49 is required",
+                "breach: model_b has P@1 55.00, and at least 60 is required",
             ],
         ),
         (["P@1>=60", "R@1>=2"], 1, ["Error: a gate cannot be decided: R@1 was not computed; expected any of P@1, P@3"]),
@@ -114,12 +114,12 @@ def test_score_says_each_value_that_is_not_as_required(run, required, code, line
 
 def test_limits_are_fractions_where_the_table_has_them_but_those_of_differences_are_points(run):
     code, _, err = run(*SCORE, "--fraction", "--require", "P@1>=0.55", "--require", "P@3>=0.48")
-    assert (code, err) == (3, "breach: model_b.txt has P@3 0.4753, and at least 0.48 is required\n")
+    assert (code, err) == (3, "breach: model_b has P@3 0.4753, and at least 0.48 is required\n")
     assert run(*COMPARE, "--fraction", "--fail-if-worse", "P@1:13.6")[0] == 0
     code, _, err = run(*COMPARE, "--fraction", "--fail-if-worse", "P@1:13.5")
     assert (code, err) == (
         3,
-        "breach: model_b.txt is worse than model_a.txt on P@1 by 0.1360 ± 0.0529, more than 13.5 points (p < 0.0001)\n",
+        "breach: model_b is worse than model_a on P@1 by 0.1360 ± 0.0529, more than 13.5 points (p < 0.0001)\n",
     )
 
 
@@ -132,8 +132,8 @@ def test_json_and_pictures_are_written_before_a_breach_ends_the_command(run, tmp
     code, out, _ = run(*SCORE, "-o", "json", "--require", "P@1>=60")
     gates = json.loads(out)["gates"]
     assert [(each["system"], each["limit"], each["value"], each["passed"]) for each in gates] == [
-        (MODEL_A, 0.6, 0.686, True),
-        (MODEL_B, 0.6, 0.55, False),
+        ("model_a", 0.6, 0.686, True),
+        ("model_b", 0.6, 0.55, False),
     ]
 
 

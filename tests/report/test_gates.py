@@ -164,9 +164,9 @@ def test_each_system_is_judged_on_each_data_set_and_a_missing_cell_is_undecided(
     ("gate", "message"),
     [
         ("Foo:1", "unknown metric 'Foo'"),
-        ("P@1:x", "fail_if_worse P@1:x: expected a limit of at least 0, such as P@5:0.5"),
-        ("P@1:-1", "fail_if_worse P@1:-1: expected a limit of at least 0, such as P@5:0.5"),
-        ("P@1:inf", "fail_if_worse P@1:inf: expected a limit of at least 0, such as P@5:0.5"),
+        ("P@1:x", "gate 'P@1:x': expected a limit of at least 0, such as P@5:0.5"),
+        ("P@1:-1", "gate 'P@1:-1': expected a limit of at least 0, such as P@5:0.5"),
+        ("P@1:inf", "gate 'P@1:inf': expected a limit of at least 0, such as P@5:0.5"),
     ],
 )
 def test_a_limit_that_is_none_is_refused(against, gate, message):
@@ -176,7 +176,7 @@ def test_a_limit_that_is_none_is_refused(against, gate, message):
 
 def test_several_systems_need_a_baseline():
     with pytest.raises(
-        UsageError, match=r"^fail_if_worse needs a baseline, and there are 3 systems \(hint: pass against"
+        UsageError, match=r"^a gate of differences needs a baseline, and there are 3 systems \(hint: pass against"
     ):
         check_worse(compare({"a": 1, "b": 2, "c": 3}), "P@1")
 
@@ -221,11 +221,9 @@ def test_a_value_that_is_undefined_never_passes():
 @pytest.mark.parametrize(
     ("gate", "message"),
     [
-        ("P@1>=0.34", "require P@1>=0.34: limits of shares are in percent, as in the table (hint: pass P@1>=34, or"),
-        ("P@1>=1", "(hint: pass P@1>=100"),
-        ("P@1=3", "require P@1=3: expected >= or <= and a number, such as P@5>=34"),
-        ("P@1>=x", "require P@1>=x: expected >= or <= and a number, such as P@5>=34"),
-        ("", "require : expected >= or <= and a number"),
+        ("P@1=3", "gate 'P@1=3': expected >= or <= and a number, such as P@5>=34"),
+        ("P@1>=x", "gate 'P@1>=x': expected >= or <= and a number, such as P@5>=34"),
+        ("", "gate '': expected >= or <= and a number"),
         ("Foo>=3", "unknown metric 'Foo'"),
     ],
 )
@@ -233,6 +231,16 @@ def test_what_cannot_be_required_is_refused(gate, message):
     with pytest.raises(UsageError) as refused:
         parse_required(gate)
     assert message in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("gate", "meant"),
+    [("P@1>=0.57", "P@1>=57"), ("P<=1", "P<=100"), ("P@1>=0", None), ("P@1>=1.5", None), ("coverage_error<=0.5", None)],
+)
+def test_a_limit_of_a_share_up_to_1_was_meant_as_a_fraction(gate, meant):
+    parsed = parse_required(gate)
+    assert (None if parsed.in_hundredths is None else str(parsed.in_hundredths)) == meant
+    assert parse_required(gate, in_percent=False).in_hundredths is None
 
 
 def test_json_has_what_gates_came_to_only_where_they_were_asked_for(against):

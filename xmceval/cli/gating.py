@@ -12,7 +12,7 @@ import click
 
 from xmceval.cli import options
 from xmceval.cli.messages import say
-from xmceval.errors import DataError
+from xmceval.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from xmceval.report.forms.layout import Layout
@@ -49,12 +49,25 @@ def not_worse(arguments: Mapping[str, Any]) -> list[Gate]:
 
 
 def required(arguments: Mapping[str, Any], layout: Layout) -> list[Gate]:
-    """Return the gates of values that were asked for, in the unit of the table."""
+    """Return the gates of values that were asked for, in the unit of the table.
+
+    Raises
+    ------
+    UsageError
+        A limit of a share that looks like a fraction where the table has percent.
+    """
     if not arguments["require"]:
         return []
     from xmceval.report.gates import parse_required
 
-    return [parse_required(each, in_percent=layout.percent) for each in arguments["require"]]
+    gates = [parse_required(each, in_percent=layout.percent) for each in arguments["require"]]
+    for gate in gates:
+        if gate.in_hundredths is not None:
+            raise UsageError(
+                f"--require {gate}: limits of shares are in percent, as in the table (hint: pass {gate.in_hundredths}, "
+                "or --fraction for limits and table as fractions)"
+            )
+    return gates
 
 
 def check_before(gates: Sequence[Gate], options: Options, n_systems: int = 2, against: str | None = None) -> None:

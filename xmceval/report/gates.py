@@ -53,6 +53,14 @@ class Gate:
         is_share = self.in_percent and measure.metric.unit == "share"
         return float(Fraction(repr(self.limit)) / 100) if is_share else self.limit  # 68.6 is 0.686, not 0.6859999
 
+    @property
+    def in_hundredths(self) -> Gate | None:
+        """The gate that was meant where a limit of a share from 0 to 1 is a fraction instead of percent."""
+        is_small = self.in_percent and 0 < self.limit <= 1
+        if not (is_small and any(each.metric.unit == "share" for each in self.find_in([]))):
+            return None
+        return replace(self, limit=float(100 * Fraction(repr(self.limit))))
+
     def find_in(self, measures: Sequence[Measure]) -> list[Measure]:
         """Return the measures that it is about; where none of them was computed, those that its name means."""
         return find_measures(self.metric, measures) or parse(self.metric)
@@ -69,7 +77,7 @@ def parse_worse(text: str) -> Gate:
     metric, _, limit = text.rpartition(":") if ":" in text else (text, "", "")
     number = _parse_number(limit) if limit.strip() else 0.0
     if number is None or number < 0:
-        raise UsageError(f"{argument('fail_if_worse')} {text}: expected a limit of at least 0, such as P@5:0.5")
+        raise UsageError(f"gate {text!r}: expected a limit of at least 0, such as P@5:0.5")
     parse(metric)
     return Gate(WORSE, metric.strip(), number)
 
@@ -86,19 +94,13 @@ def parse_required(text: str, *, in_percent: bool = True) -> Gate:
     Raises
     ------
     UsageError
-        An unknown metric, or a limit that is no number, or a fraction where percent are expected.
+        An unknown metric, or a limit that is no number.
     """
     sign = next((each for each in SIGNS if each in text), "")
     metric, _, limit = text.partition(sign) if sign else (text, "", "")
     number = _parse_number(limit)
     if number is None:
-        raise UsageError(f"{argument('require')} {text}: expected >= or <= and a number, such as P@5>=34")
-    if in_percent and 0 < number <= 1 and any(each.metric.unit == "share" for each in parse(metric)):
-        percent = format_number(float(Fraction(repr(number)) * 100))
-        raise UsageError(
-            f"{argument('require')} {text}: limits of shares are in percent, as in the table (hint: pass "
-            f"{metric.strip()}{sign}{percent}, or {argument('fraction', True)} for limits and values as fractions)"
-        )
+        raise UsageError(f"gate {text!r}: expected >= or <= and a number, such as P@5>=34")
     parse(metric)
     return Gate(SIGNS[sign], metric.strip(), number, in_percent)
 
@@ -122,7 +124,7 @@ def check_baseline(n_systems: int, against: str | None) -> None:
     """
     if against is None and n_systems > 2:
         raise UsageError(
-            f"{argument('fail_if_worse')} needs a baseline, and there are {n_systems} systems "
+            f"a gate of differences needs a baseline, and there are {n_systems} systems "
             f"(hint: pass {argument('against', kind='NAME')})"
         )
 

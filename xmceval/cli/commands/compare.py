@@ -14,6 +14,7 @@ from xmceval.cli.gating import check_before, enforced, fail_if_worse, not_worse
 from xmceval.cli.messages import say, warn_of_results
 from xmceval.cli.plotting import Plots, plot_options
 from xmceval.cli.runner import find_inputs, long_work, open_setup, watch
+from xmceval.cli.systems import split_name
 from xmceval.errors import UsageError, listed
 from xmceval.files.io.addresses import is_address
 from xmceval.files.io.paths import to_path
@@ -23,6 +24,7 @@ from xmceval.scoring.comparing.testoptions import Details, Testing
 from xmceval.scoring.options import Options, specs
 
 if TYPE_CHECKING:
+    from xmceval.files.saved.rowtable import RowTable
     from xmceval.report.comparison import Comparison
     from xmceval.report.gates import Gate
 
@@ -51,7 +53,7 @@ if TYPE_CHECKING:
 @options.quiet
 @options.verbose
 def command(form: str, rows: bool, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **arguments: Any) -> None:
-    """Compare PREDS, one file per system, on the instances of TRUTH.
+    """Compare PREDS, one file or NAME=FILE per system, on the instances of TRUTH.
 
     For each pair of systems and each metric: the difference (system minus baseline) with its 95% interval, p, the
     rows won, tied and lost, and what it comes to in a sentence. The system named earlier is the baseline.
@@ -114,7 +116,8 @@ def _refuse_states(paths: Sequence[str]) -> None:
     """
     from xmceval.files.saved.statefiles import is_state
 
-    local = [path for path in paths if not is_address(path) and to_path(path).is_file()]
+    files = [split_name(each)[1] for each in paths]
+    local = [path for path in files if not is_address(path) and to_path(path).is_file()]
     states = [path for path in local if is_state(to_path(path))]
     if states:
         raise UsageError(
@@ -128,7 +131,8 @@ def _compare_systems(arguments: Mapping[str, Any], pictures: Plots, gates: Seque
     inputs = find_inputs(arguments)
     from xmceval.api.comparing.compare import compare_systems
 
-    testing, details = Testing.of(arguments), Details.of(arguments)
+    testing = Testing.of({**arguments, "against": inputs.find_system(arguments["against"])})
+    details = Details.of(arguments)
     pictures.check(COMPARISON, inputs.options)
     check_before(gates, inputs.options, len(inputs.systems), testing.against)
     with open_setup(inputs, arguments, plots=pictures.collected, details=details) as (setup, extras):
@@ -147,10 +151,32 @@ def _compare_rows(arguments: Mapping[str, Any], pictures: Plots) -> Comparison:
 
     with long_work(arguments["quiet"]):
         kinds = check_row_plots(pictures.collected)
-        tables = [read_row_values(path) for path in (arguments["truth"], *arguments["preds"])]
+        split = [split_name(each) for each in (arguments["truth"], *arguments["preds"])]
+        tables = [read_row_values(path) for _, path in split]
+        names = _names_of_rows(tables, [name for name, _ in split], arguments["names"])
         return compare_tables(
-            *(tables, arguments["names"], Testing.of(arguments), arguments["threads"], watch(arguments["quiet"]), kinds)
+            *(tables, names, Testing.of(arguments), arguments["threads"], watch(arguments["quiet"]), kinds)
         )
+
+
+def _names_of_rows(tables: Sequence[RowTable], own: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return the names of the systems of files: of --name, of NAME=FILE, or those in the files from the last on.
+
+    Raises
+    ------
+    UsageError
+        A name for a file of several systems.
+    """
+    if not any(own):
+        return list(names)
+    for name, table in zip(own, tables, strict=True):
+        if name and len(table.systems) > 1:
+            raise UsageError(
+                f"{name}={table.name}: has {len(table.systems)} systems: {listed(table.systems)} "
+                "(hint: name them by --name, in this order)"
+            )
+    of_files = [[name] if name else table.systems for name, table in zip(own, tables, strict=True)]
+    return [*names, *[each for of_file in of_files for each in of_file][len(names) :]]
 
 
 def _refuse_scoring() -> None:

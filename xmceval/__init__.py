@@ -98,6 +98,7 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
     from xmceval.metrics.table import METRICS as METRICS
     from xmceval.report.benchmark import Benchmark as Benchmark
     from xmceval.report.comparison import Comparison as Comparison
+    from xmceval.report.gates import check_worse as check_worse
     from xmceval.report.result import Result as Result
     from xmceval.report.results import Results as Results
     from xmceval.rows.shards import Shards as Shards
@@ -111,6 +112,7 @@ _HOME = {
     "Comparison": "report.comparison",
     "benchmark": "api.benchmark.benchmark",
     "Benchmark": "report.benchmark",
+    "check_worse": "report.gates",
     "precision_at_k": "api.scoring.at_k",
     "recall_at_k": "api.scoring.at_k",
     "f1_at_k": "api.scoring.at_k",

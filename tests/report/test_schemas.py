@@ -21,6 +21,7 @@ from xmceval.labels.catalogue import datasets, published
 from xmceval.labels.standings import Standings, rank_among_published
 from xmceval.report.fields.documents import DOCUMENTS, find_schema, load_document
 from xmceval.report.forms.registry import render
+from xmceval.report.gates import judge_values, parse_required
 from xmceval.scoring.options import Options, specs
 
 STATE = b'{"schema": "xmceval/state/2"}'
@@ -118,7 +119,9 @@ def rich_score(folder):
     shown = [
         replace(result, name=f"{i}", published=each) for i, each in enumerate([*ranked, Standings(name, (), "no")])
     ]
-    return [json.loads(render("json", shown)), xmceval.score(FEW_ROWS, FEW_ROWS, **OF_FEW_ROWS).to_dict()]
+    few = xmceval.score(FEW_ROWS, FEW_ROWS, **OF_FEW_ROWS)
+    gated = replace(few, gates=judge_values([parse_required("P@1>=34")], few))
+    return [json.loads(render("json", shown)), few.to_dict(), gated.to_dict()]
 
 
 def rich_compare(folder):
@@ -132,7 +135,8 @@ def rich_compare(folder):
     pair = xmceval.compare(folder / "t.txt", alone, **options, **names, **collected, examples=2)
     hits = {name: np.where(np.arange(20)[:, None] < n, FEW_ROWS, 0.5) for name, n in (("few", 2), ("more", 14))}
     few = xmceval.compare(FEW_ROWS, hits, **OF_FEW_ROWS, against="few")
-    return [spread.to_dict(), pair.to_dict(), few.to_dict()]
+    gated = replace(few, gates=xmceval.check_worse(few, "P@1"))
+    return [spread.to_dict(), pair.to_dict(), few.to_dict(), gated.to_dict()]
 
 
 def rich_inspect(folder):
@@ -187,9 +191,11 @@ def documents(folder):
     return {command: make(folder) for command, make in RICH.items()}
 
 
-# Ranks within published results are for score alone, and states have nothing for pictures.
-UNSEEN = {"compare": {("systems", "[]", "published")}}
-UNSEEN["merge"] = {("systems", "[]", each) for each in ("published", "gain", "reliability")}
+# Ranks within published results are for score alone, and states have nothing for pictures. Gates of values have no
+# baseline, and only those of a benchmark have a data set.
+UNSEEN = {"compare": {("systems", "[]", "published"), ("gates", "[]", "dataset")}}
+UNSEEN["merge"] = {("systems", "[]", each) for each in ("published", "gain", "reliability")} | {("gates",)}
+UNSEEN["score"] = {("gates", "[]", each) for each in ("baseline", "dataset", "p_adjusted")}
 
 
 @pytest.mark.parametrize("command", DOCUMENTS)
@@ -215,7 +221,7 @@ def test_schemas_are_strict_and_describe_every_field(command):
             is_closed = own["additionalProperties"] is False
             assert is_closed == ("properties" in own), path
         if "properties" in own and (command, *path) not in SOME:
-            assert set(own["properties"]) - set(own["required"]) <= {"published"}, path
+            assert set(own["properties"]) - set(own["required"]) <= {"published", "gates"}, path
 
 
 def validate(document):

@@ -9,7 +9,7 @@ import json
 import threading
 import zipfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -55,6 +55,9 @@ class KeptWriter:
             self._put(name, array)
         text = json.dumps({"schema": KEPT_SCHEMA, **meta}).encode()
         self._put("meta", np.frombuffer(text, dtype=np.uint8))
+
+    def close(self) -> None:
+        """Write the list of what the archive has."""
         self._archive.close()
 
     def _put(self, name: str, array: NDArray[Any]) -> None:
@@ -64,8 +67,8 @@ class KeptWriter:
 @contextmanager
 def open_kept_writer(path: Path) -> Iterator[KeptWriter]:
     """Open a file for the values of rows of a run, which appears under its name when it is complete."""
-    with open_targets([path], force=True) as [file]:
-        yield KeptWriter(file)
+    with open_targets([path], force=True) as [file], closing(KeptWriter(file)) as writer:
+        yield writer
 
 
 @dataclass(frozen=True)

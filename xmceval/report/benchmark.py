@@ -15,6 +15,7 @@ from xmceval.labels.catalogue import Published
 from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Comparison
 from xmceval.report.forms.layout import Layout
+from xmceval.report.gateoutcomes import GateOutcome
 from xmceval.report.lookup import find_name
 from xmceval.report.renderable import Renderable, fit_line, join_facts, load, shorten
 from xmceval.rows.block import Float64
@@ -22,6 +23,7 @@ from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.summary import Figure
 from xmceval.statistics.across import Across, compare_across, count_wins
+from xmceval.version import VERSION
 
 # How a cell came about. What has failed is not missing: its files are there.
 STATUSES = SCORED, KEPT, PUBLISHED, MISSING, FAILED = ("scored", "kept", "published", "missing", "error")
@@ -118,6 +120,10 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
         The file that describes it; empty for a dict.
     warnings : tuple of str
         What a reader must know before trusting the values, beside the warnings of the comparisons.
+    gates : tuple of GateOutcome
+        What gates came to, where they were asked for.
+    version : str
+        The version of xmceval that made it.
     """
 
     datasets: tuple[DatasetOutcome, ...]
@@ -126,6 +132,8 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
     testing: Testing
     file: str = ""
     warnings: tuple[str, ...] = ()
+    gates: tuple[GateOutcome, ...] = ()
+    version: str = VERSION
 
     def __getitem__(self, key: Any) -> Any:
         if not isinstance(key, tuple):

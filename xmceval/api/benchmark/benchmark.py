@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from xmceval.errors import DataError, argument, warn
 from xmceval.files.io.contentdigests import digest_file
 from xmceval.files.io.paths import to_path
 from xmceval.report.benchmark import FAILED, Benchmark, DatasetOutcome
+from xmceval.report.forms.layout import DEFAULT, Layout
+from xmceval.report.gates import Gate, check_baseline, check_computed, judge_datasets, parse_worse
 from xmceval.rows.threads import Progress
 
 
@@ -24,6 +27,7 @@ def benchmark(
     force: bool = False,
     verify: bool = False,
     strict: bool = False,
+    fail_if_worse: str | Iterable[str] = (),
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Benchmark:
@@ -42,6 +46,9 @@ def benchmark(
         Read all files to see whether they changed, even where their sizes and times are those of the last run.
     strict : bool
         Refuse files that do not exist, which are missing cells otherwise.
+    fail_if_worse : str or iterable of str
+        Gates such as ``"P@5:0.5"``, as `check_worse` takes them, of each system and data set; ``benchmark.gates`` is
+        what they come to.
     threads : int, optional
         Default: one per processor.
     progress : callable, optional
@@ -66,10 +73,12 @@ def benchmark(
     from xmceval.api.benchmark.readplan import read_plan
 
     plan = read_plan(source, strict=strict, overrides={} if threads is None else {"threads": threads})
+    gates = [parse_worse(each) for each in ([fail_if_worse] if isinstance(fail_if_worse, str) else fail_if_worse)]
+    check_gates(plan, gates)
     store, unkept = open_store(plan, cache, verify=verify)
     scorer = CellScorer(plan.testing, progress=progress, unkept=unkept)
     runner = Runner(plan.systems, scorer, store, force=force)
-    found = run_plan(plan, runner)
+    found = judge(plan, run_plan(plan, runner), gates)
     record_values(plan, runner, found)
     warn(dict.fromkeys([*list_failures(found), *list_warnings(found), *describe_unkept(scorer.unkept)]))
     return found
@@ -115,6 +124,33 @@ def run_plan(
         "" if plan.file is None else str(plan.file),
         tuple(dict.fromkeys([*plan.warnings, *of_cells])),
     )
+
+
+def check_gates(plan: Plan, gates: Sequence[Gate]) -> None:
+    """Refuse gates that no run of this plan could decide.
+
+    Raises
+    ------
+    UsageError
+        More than two systems, and no baseline.
+    DataError
+        Metrics that are not computed.
+    """
+    if gates:
+        check_baseline(len(_list_tested(plan)), plan.testing.against)
+        check_computed(gates, plan.measures)
+
+
+def judge(plan: Plan, found: Benchmark, gates: Sequence[Gate], layout: Layout = DEFAULT) -> Benchmark:
+    """Judge the systems of a benchmark by gates."""
+    systems = _list_tested(plan)
+    comparisons = {dataset.name: dataset.comparison for dataset in found.datasets}
+    baseline = plan.testing.against or systems[0]
+    return replace(found, gates=judge_datasets(gates, comparisons, systems, baseline, layout)) if gates else found
+
+
+def _list_tested(plan: Plan) -> list[str]:
+    return [cell.system for cell in plan.datasets[0].cells]
 
 
 def record_values(plan: Plan, runner: Runner, found: Benchmark) -> tuple[str, ...]:

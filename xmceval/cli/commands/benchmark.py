@@ -12,6 +12,7 @@ import click
 
 from xmceval.cli import options, progressbar
 from xmceval.cli.commandline import passed_flags
+from xmceval.cli.gating import enforced, fail_if_worse, not_worse
 from xmceval.cli.messages import by_kind, say, warn
 from xmceval.cli.runner import engine_of, start, watch
 from xmceval.errors import DataError, UsageError, counted, listed
@@ -46,6 +47,7 @@ PATIENCE = 1.0  # seconds, after which a data set has a line of its own
     group="Output",
     help="With --history: show this metric.  [default: the first at its largest cutoff]",
 )
+@fail_if_worse
 @options.threads
 @options.report_form
 @options.layout
@@ -71,27 +73,33 @@ def command(file: str, form: str, **arguments: Any) -> None:
     passed = passed_flags(click.get_current_context(), {"since", "metric"})
     if passed:
         raise UsageError(f"{listed(passed)}: has no effect without --history")
-    began = time.monotonic()
-    from xmceval.api.benchmark.benchmark import describe_unkept, list_failures, list_warnings, record_values
+    began, quiet = time.monotonic(), arguments["quiet"]
+    from xmceval.api.benchmark.benchmark import (
+        check_gates,
+        describe_unkept,
+        judge,
+        list_failures,
+        list_warnings,
+        record_values,
+    )
     from xmceval.api.benchmark.readplan import read_plan
 
     overrides = {} if arguments["threads"] is None else {"threads": arguments["threads"]}
-    plan = read_plan(file, strict=arguments["strict"], overrides=overrides)
+    plan, gates = read_plan(file, strict=arguments["strict"], overrides=overrides), not_worse(arguments)
+    check_gates(plan, gates)
     found, runner = _run(plan, arguments)
-    moved = record_values(plan, runner, found)
+    found, moved = judge(plan, found, gates, layout), record_values(plan, runner, found)
     failures, warnings = list(list_failures(found)), list(list_warnings(found))
     if arguments["strict"] and warnings:
         raise DataError(*failures, *warnings, "with --strict warnings are errors")
-    warn(warnings if arguments["verbose"] else by_kind(warnings, {*found.systems}), quiet=arguments["quiet"])
-    warn(describe_unkept(runner.scorer.unkept), quiet=arguments["quiet"])
-    click.echo(render_benchmark(form, found, layout), nl=False)
-    if not arguments["quiet"]:
+    warn(warnings if arguments["verbose"] else by_kind(warnings, {*found.systems}), quiet=quiet)
+    warn(describe_unkept(runner.scorer.unkept), quiet=quiet)
+    with enforced(found.gates, failures):
+        click.echo(render_benchmark(form, found, layout), nl=False)
         kept = _describe_store(runner.store, arguments["verbose"])
-        say(" · ".join([_count_cells(found.datasets), f"{time.monotonic() - began:.1f} s", *kept]))
-        for line in moved:
+        seconds = f"{time.monotonic() - began:.1f} s"
+        for line in () if quiet else (" · ".join([_count_cells(found.datasets), seconds, *kept]), *moved):
             say(line)
-    if failures:
-        raise DataError(*failures)
 
 
 def _show_history(file: str, form: str, layout: Layout, arguments: Mapping[str, Any]) -> None:

@@ -57,7 +57,7 @@ class KeptWriter:
         self._put("meta", np.frombuffer(text, dtype=np.uint8))
 
     def close(self) -> None:
-        """End the archive."""
+        """Write the list of what the archive has."""
         self._archive.close()
 
     def _put(self, name: str, array: NDArray[Any]) -> None:

@@ -25,6 +25,7 @@ from xmceval.report.fields.field import (
     unless_empty,
     whole,
 )
+from xmceval.report.fields.gatefields import OUTCOMES
 from xmceval.report.fields.lines import MEASURE, VALUES, list_values
 from xmceval.report.fields.scorefields import TRUTH
 from xmceval.scoring.comparing.testoptions import MARKS
@@ -219,6 +220,7 @@ BENCHMARK = document(
             "What a reader must know before trusting the values, beside the warnings of the data sets.",
             text("A warning."),
         ),
+        "gates": OUTCOMES.of(lambda benchmark: benchmark.gates or None),
     },
 )
 

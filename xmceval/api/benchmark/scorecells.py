@@ -104,7 +104,8 @@ class CellScorer:
             failures = self._find_failures(dataset, cells) if len(cells) > 1 else {}
             if not failures and any(kept):  # so it may be that they cannot be written
                 found, failures = self.attempt(work, dataset, cells, {})
-                self.unkept.append(describe_failure(error))
+                if not failures:
+                    self.unkept.append(describe_failure(error))
                 return found, failures
             if not failures and isinstance(error, UsageError) and len(cells) > 1:
                 raise

@@ -70,7 +70,9 @@ class Store:
 
         Inputs that may have changed are read, in threads.
         """
-        found = find_dependencies(dataset, self._digests, self._source, self.folder.parent)
+        source = self._source
+        self._digests.begin()
+        found = find_dependencies(dataset, self._digests, source, self.folder.parent)
         self._found[dataset.name] = found
         self._changes[dataset.name] = {system: self._list_changes(dataset.name, system) for system in found}
         keys = {system: tuple(None if each is None else each.key for each in runs) for system, runs in found.items()}
@@ -107,7 +109,7 @@ class Store:
                 self._kept.remove(self.cell_path(key))
 
     def has_same_inputs(self) -> bool:
-        """Return whether no local input has changed since keys were found.
+        """Return whether no local input has changed since the last keys were found.
 
         Else what was scored meanwhile is not what the keys say, and is to be discarded.
         """

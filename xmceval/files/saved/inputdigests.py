@@ -43,10 +43,12 @@ class InputDigests:
         self.is_changed = False
         self._verify = verify
         self._found: dict[Path, tuple[Told, str]] = {}  # in this run
+        self._asked = set[Path]()
 
     def find(self, paths: Iterable[Path]) -> dict[Path, str | None]:
         """Return the digest of each file; None for a pipe, and for a file that is missing, or changes meanwhile."""
         unique = list(dict.fromkeys(paths))
+        self._asked.update(unique)
         digests = {path: self._recall(path) for path in unique}
         unknown = [path for path in unique if digests[path] is None]
         if unknown:
@@ -54,9 +56,13 @@ class InputDigests:
                 digests.update(zip(unknown, pool.map(as_here(self._read), unknown), strict=True))
         return digests
 
+    def begin(self) -> None:
+        """Begin with the files of another data set."""
+        self._asked.clear()
+
     def are_same(self) -> bool:
-        """Return whether all files are still as they were when their digests were found."""
-        return all(_ask(path) == told for path, (told, _) in self._found.items())
+        """Return whether the files of this data set are still as they were when their digests were found."""
+        return all(_ask(path) == self._found[path][0] for path in self._asked if path in self._found)
 
     def _recall(self, path: Path) -> str | None:
         """Return the digest of a file that is known to be unchanged."""

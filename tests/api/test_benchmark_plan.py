@@ -218,11 +218,11 @@ inverse_propensities = "data/Delicious/trn.txt"
     }
     assert [dataset.notes for dataset in plan.datasets] == [
         (
-            "no PSP@1: train, counts or inverse_propensities is needed",
-            "no macroF1(over=train)@1: train or counts is needed",
-            "no bins by frequency: train or counts is needed",
+            "PSP@1 needs train, counts or inverse_propensities",
+            "macroF1(over=train)@1 needs train or counts",
+            "bins by frequency need train or counts",
         ),
-        ("no macroF1(over=train)@1: train or counts is needed", "no bins by frequency: train or counts is needed"),
+        ("macroF1(over=train)@1 needs train or counts", "bins by frequency need train or counts"),
         (),
     ]
 
@@ -269,7 +269,7 @@ def test_data_sets_of_the_catalogue_offer_published_rows_where_they_are_comparab
     assert set(ours.published["Parabel (2018)"].values) == {"P@1"}
     assert ours.notes == ("no published PSP@1: those of EURLex-4K have A=0.55 B=1.5",)
     assert set(delicious.published["Parabel (2018)"].values) == {"P@1"}
-    assert delicious.notes == ("no PSP@1: train, counts or inverse_propensities is needed",)
+    assert delicious.notes == ("PSP@1 needs train, counts or inverse_propensities",)
     assert keep_comparable(alias, Sizes(15539, 3809, 3993)) is alias
     kept = keep_comparable(alias, Sizes(None, 439, 3993))
     assert kept.published == {}
@@ -318,13 +318,15 @@ BELOW = [
     ),
     (
         "metrics = 'PSP@1'",
-        "1: [datasets.Bibtex] has no column left: no PSP@1: train, counts or inverse_propensities is needed",
+        "1: [datasets.Bibtex] has nothing to score: PSP@1 needs train, counts or inverse_propensities",
     ),
     ("catalogue = true", "3: catalogue in [datasets.Bibtex] must be a name or false, got true"),
     ("catalogue = 'Bibtx'", "3: the catalogue has no data set 'Bibtx' (hint: Bibtex)"),
     ("catalogue = '?'", "3: the catalogue has no data set '?' (hint: xmceval datasets lists all)"),
     (r'train = "data\new.txt"', "3: " + escape(r'data\new.txt')),
     (r'train = "C:\Users\x.txt"', "3: " + escape(r'C:\Users\x.txt')),
+    (r'train = "data\"', "3: " + escape("data\\")),
+    (r'train = "a\\b" y', "3: expected newline or end of document after a statement"),
     ("train 3", "3: expected '=' after a key in a key/value pair"),
     ("[datasets.none]\nfolder = 'ours'", "3: [datasets.none] has no truth (hint: truth = \"FILE\")"),
     ("[datasets.ours]\ntruth = 3", "4: truth in [datasets.ours] must be a path or a list of paths, got 3"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ from xmceval.api.benchmark.namedfiles import NamedFiles, are_names, describe_abs
 from xmceval.api.benchmark.plan import PlannedCell
 from xmceval.api.comparing.runs import are_runs
 from xmceval.errors import DataError, counted, listed
+from xmceval.files.io.addresses import is_address
+from xmceval.files.io.paths import RemotePath, beside
+from xmceval.files.remote.storecalls import start
 from xmceval.rows.shards import parts_of
 
 SYSTEM_KEYS = ("path", "runs", "name", "paths", "published")
@@ -99,7 +103,7 @@ def _read_system(config: ConfigFile, key: str, value: Any, datasets: Sequence[st
 def _read_name(config: ConfigFile, keys: Keys, table: Mapping[str, Any]) -> str:
     name = table.get("name", keys[-1])
     if not isinstance(name, str) or not name:
-        config.refuse((*keys, "name"), f"name in {header(keys)} must be a text, got {show_value(name)}")
+        config.refuse((*keys, "name"), f"name in {header(keys)} must be a string, got {show_value(name)}")
         return keys[-1]
     return name
 
@@ -125,10 +129,27 @@ def _check_source(config: ConfigFile, keys: Keys, value: Any, expected: str, *, 
             files.is_readable(keys, str_of(name))
 
 
-def find_cell(config: ConfigFile, system: SystemEntry, dataset: str, folder: str) -> PlannedCell:
+def find_cells(
+    config: ConfigFile, systems: Sequence[SystemEntry], dataset: str, folder: str
+) -> tuple[PlannedCell, ...]:
+    """Find the predictions of systems on a data set; stores are asked for all of them at once."""
+    find = partial(_find_cell, NamedFiles(config, folder), dataset=dataset)
+    if not (isinstance(config.path, RemotePath) or any(map(_is_remote, systems))):
+        return tuple(map(find, systems))
+    found = [start(partial(find, system)) for system in systems]
+    return tuple(each.result() for each in found)
+
+
+def _is_remote(system: SystemEntry) -> bool:
+    """Return whether any predictions of a system are on a store."""
+    values = (system.template, *system.paths.values())
+    names = (name for value in values for name in (value if are_names(value) else [value]))
+    return any(is_address(str_of(name)) for name in names if isinstance(name, (str, Path)))
+
+
+def _find_cell(files: NamedFiles, system: SystemEntry, *, dataset: str) -> PlannedCell:
     """Find the predictions of a system on a data set."""
     value = system.paths.get(dataset, system.template)
-    files = NamedFiles(config, folder)
     if value is None:
         return PlannedCell(system.name, missing=NO_PATH)
     is_list = isinstance(value, (list, tuple)) and are_runs(value)
@@ -158,7 +179,7 @@ def _find_run(files: NamedFiles, value: Any) -> Any:
     try:
         return files.predictions(str_of(value))
     except DataError:  # of a list of shards that cannot be read: scoring reports it
-        return str_of(value)
+        return f"@{beside(files.config.path, files.fill(str_of(value))[1:])}"
 
 
 def join_first(whys: Sequence[str]) -> str:

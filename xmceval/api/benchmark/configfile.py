@@ -32,7 +32,7 @@ _WORD = r"""(?:"(?:[^"\\]|\\.)*"|'[^']*'|[A-Za-z0-9_-]+)"""
 _DOTTED = rf"{_WORD}(?:\s*\.\s*{_WORD})*"
 _HEADER = re.compile(rf"\s*\[\[?\s*({_DOTTED})\s*\]\]?\s*(?:#.*)?\Z")
 _KEY = re.compile(rf"\s*({_DOTTED})\s*=")
-_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)\Z")
+_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
 _ESCAPED = re.compile(r'"([^"]*\\[^"]*)"')
 _ESCAPES = MappingProxyType({"\b": r"\b", "\t": r"\t", "\n": r"\n", "\f": r"\f", "\r": r"\r", "\x1b": r"\e"})
 
@@ -189,12 +189,18 @@ def _parse(text: str, path: Path) -> Mapping[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        found = _PLACE.search(str(error))
-        message = _PLACE.sub("", str(error))
-        line = int(found[1]) if found and found[1] else 0
-        escaped = _ESCAPED.search(text.split("\n")[line - 1]) if line else None
-        message = redacted(describe_escape(escaped[1])) if escaped else f"{message[:1].lower()}{message[1:]}"
-        raise DataError(f"{path}{f':{line}' if line else ''}: {message}") from None
+        message, found = _PLACE.sub("", str(error)), _PLACE.search(str(error))
+        if found is None or not found[1]:
+            raise DataError(f"{path}: {_uncapitalized(message)}") from None
+        number, column = int(found[1]), int(found[2])
+        strings = _ESCAPED.finditer(text.split("\n")[number - 1])
+        written = next((each[1] for each in strings if each.start() < column <= each.end() + 1), None)
+        message = _uncapitalized(message) if written is None else redacted(describe_escape(written))
+        raise DataError(f"{path}:{number}: {message}") from None
+
+
+def _uncapitalized(text: str) -> str:
+    return text[:1].lower() + text[1:]
 
 
 def describe_escape(text: str) -> str:

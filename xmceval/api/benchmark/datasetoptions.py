@@ -19,6 +19,8 @@ from xmceval.scoring.spec import Spec
 # Options at the top that do nothing for a data set without another one.
 _DEPENDENT = {"n_train": "counts", "filter_truth": "filter"}
 
+_COUNTS = "train or counts"
+
 
 class Setting(NamedTuple):
     """The value of an option, and where it stands."""
@@ -111,21 +113,24 @@ def without_lacking(config: ConfigFile, dataset: str, options: Options) -> tuple
     notes : tuple of str
         What is left out, and what it needs.
     """
-    has_counts = bool(set(options.sources) & {"train", "counts"})
     lacking = {measure: needed for measure in options.measures if (needed := _find_needed(measure, options))}
     kept = [measure.name for measure in options.measures if measure not in lacking]
-    notes = [
-        f"no {listed(measure for measure in lacking if lacking[measure] == needed)}: {needed} is needed"
-        for needed in dict.fromkeys(lacking.values())
-    ]
+    notes = list[str]()
+    for needed in dict.fromkeys(lacking.values()):
+        names = [measure for measure in lacking if lacking[measure] == needed]
+        notes.append(f"{listed(names)} {'needs' if len(names) == 1 else 'need'} {needed}")
     if not kept:
         keys = ("datasets", dataset)
-        config.refuse(keys, f"{header(keys)} has no column left: {'; '.join(notes)}")
+        config.refuse(keys, f"{header(keys)} has nothing to score: {'; '.join(notes)}")
         return options, ()
-    if options.by_frequency is not None and not has_counts:
-        notes.append("no bins by frequency: train or counts is needed")
+    if options.by_frequency is not None and not _has_counts(options):
+        notes.append(f"bins by frequency need {_COUNTS}")
         options = replace(options, by_frequency=None)
     return (replace(options, metrics=tuple(kept)) if lacking else options), tuple(notes)
+
+
+def _has_counts(options: Options) -> bool:
+    return not {"train", "counts"}.isdisjoint(options.sources)
 
 
 def _find_needed(measure: Measure, options: Options) -> str:
@@ -133,5 +138,5 @@ def _find_needed(measure: Measure, options: Options) -> str:
     if not measure.needs_propensities:
         return ""
     if measure.option("over") == "train":
-        return "" if set(options.sources) & {"train", "counts"} else "train or counts"
+        return "" if _has_counts(options) else _COUNTS
     return "" if options.sources else "train, counts or inverse_propensities"

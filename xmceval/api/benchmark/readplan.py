@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from xmceval.api.benchmark.cellchecks import check_cells
-from xmceval.api.benchmark.cells import ABOVE, SystemEntry, find_cell, read_systems
+from xmceval.api.benchmark.cells import ABOVE, SystemEntry, find_cells, read_systems
 from xmceval.api.benchmark.configfile import OVERRIDE, ConfigFile, blame, header, read_config, show_value, suggest
 from xmceval.api.benchmark.datasetoptions import Setting, read_options, settings_at_top, without_lacking
 from xmceval.api.benchmark.namedfiles import NamedFiles
@@ -131,7 +131,7 @@ def _read_dataset(
         config.refuse(keys, f'{header(keys)} has no truth (hint: truth = "FILE")')
     entry = find_entry(config, key, table.get("catalogue"))
     options = read_options(config, key, table, top, entry, files) or Options()
-    cells = tuple(find_cell(config, system, key, folder) for system in systems)
+    cells = find_cells(config, systems, key, folder)
     return PlannedDataset(key, truth, options, cells, entry)
 
 

@@ -96,6 +96,7 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
     from xmceval.labels.propensity import inverse_propensity as inverse_propensity
     from xmceval.metrics.table import METRICS as METRICS
     from xmceval.report.comparison import Comparison as Comparison
+    from xmceval.report.gates import check_worse as check_worse
     from xmceval.report.result import Result as Result
     from xmceval.report.results import Results as Results
     from xmceval.rows.shards import Shards as Shards
@@ -107,6 +108,7 @@ _HOME = {
     "compare": "api.comparing.compare",
     "compare_rows": "api.comparing.comparerows",
     "Comparison": "report.comparison",
+    "check_worse": "report.gates",
     "precision_at_k": "api.scoring.at_k",
     "recall_at_k": "api.scoring.at_k",
     "f1_at_k": "api.scoring.at_k",

@@ -22,6 +22,7 @@ from xmceval.labels.catalogue import datasets, published
 from xmceval.labels.standings import Standings, rank_among_published
 from xmceval.report.fields.documents import DOCUMENTS, find_schema, load_document
 from xmceval.report.forms.registry import render
+from xmceval.report.gates import judge_datasets, judge_values, parse_required, parse_worse
 from xmceval.scoring.options import Options, specs
 
 STATE = b'{"schema": "xmceval/state/2"}'
@@ -120,7 +121,9 @@ def rich_score(folder):
     shown = [
         replace(result, name=f"{i}", published=each) for i, each in enumerate([*ranked, Standings(name, (), "no")])
     ]
-    return [json.loads(render("json", shown)), xmceval.score(FEW_ROWS, FEW_ROWS, **OF_FEW_ROWS).to_dict()]
+    few = xmceval.score(FEW_ROWS, FEW_ROWS, **OF_FEW_ROWS)
+    gated = replace(few, gates=judge_values([parse_required("P@1>=34")], few))
+    return [json.loads(render("json", shown)), few.to_dict(), gated.to_dict()]
 
 
 @cache
@@ -135,7 +138,7 @@ def rich_comparisons(folder):
     pair = xmceval.compare(folder / "t.txt", alone, **options, **names, **collected, examples=2)
     hits = {name: np.where(np.arange(20)[:, None] < n, FEW_ROWS, 0.5) for name, n in (("few", 2), ("more", 14))}
     few = xmceval.compare(FEW_ROWS, hits, **OF_FEW_ROWS, against="few")
-    return spread, pair, few
+    return spread, pair, few, replace(few, gates=xmceval.check_worse(few, "P@1"))
 
 
 def rich_compare(folder):
@@ -159,7 +162,8 @@ def rich_benchmark(folder):
     mixed = replace(
         tested, datasets=tuple(outcomes), systems=("old", "new", "a", "b", "few", "more", "Known"), measures=(first,)
     )
-    return [tested.to_dict(), replace(mixed, warnings=("one",)).to_dict()]
+    gates = judge_datasets([parse_worse("P@1")], tested, tested.systems, "a")
+    return [replace(mixed, warnings=("one",)).to_dict(), replace(tested, gates=gates).to_dict()]
 
 
 def rich_inspect(folder):
@@ -209,10 +213,12 @@ def documents(folder):
     return {command: make(folder) for command, make in RICH.items()}
 
 
-# Ranks within published results are for score alone, and states have nothing for pictures.
-UNSEEN = {"compare": {("systems", "[]", "published")}}
+# Ranks within published results are for score alone, and states have nothing for pictures. Gates of values have no
+# baseline, and only those of a benchmark have a data set.
+UNSEEN = {"compare": {("systems", "[]", "published"), ("gates", "[]", "dataset")}}
 UNSEEN["benchmark"] = {("datasets", "[]", "comparison", *path) for path in UNSEEN["compare"]}
-UNSEEN["merge"] = {("systems", "[]", each) for each in ("published", "gain", "reliability")}
+UNSEEN["merge"] = {("systems", "[]", each) for each in ("published", "gain", "reliability")} | {("gates",)}
+UNSEEN["score"] = {("gates", "[]", each) for each in ("baseline", "dataset", "p_adjusted")}
 
 
 @pytest.mark.parametrize("command", DOCUMENTS)
@@ -238,7 +244,7 @@ def test_schemas_are_strict_and_describe_every_field(command):
             is_closed = own["additionalProperties"] is False
             assert is_closed == ("properties" in own), path
         if "properties" in own and (command, *path) not in SOME:
-            assert set(own["properties"]) - set(own["required"]) <= {"published"}, path
+            assert set(own["properties"]) - set(own["required"]) <= {"published", "gates"}, path
 
 
 def validate(document):

@@ -15,6 +15,7 @@ from xmceval.labels.catalogue import Published
 from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Comparison
 from xmceval.report.forms.layout import Layout
+from xmceval.report.gateoutcomes import GateOutcome
 from xmceval.report.lookup import find_name
 from xmceval.report.renderable import Renderable, fit_line, join_facts, load, shorten
 from xmceval.rows.block import Float64
@@ -118,6 +119,8 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
         The file that describes it; empty for a dict.
     warnings : tuple of str
         What a reader must know before trusting the values, beside the warnings of the comparisons.
+    gates : tuple of GateOutcome
+        What gates came to, where they were asked for.
     """
 
     datasets: tuple[DatasetOutcome, ...]
@@ -126,6 +129,7 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
     testing: Testing
     file: str = ""
     warnings: tuple[str, ...] = ()
+    gates: tuple[GateOutcome, ...] = ()
 
     def __getitem__(self, key: Any) -> Any:
         if not isinstance(key, tuple):

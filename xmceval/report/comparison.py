@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from xmceval.errors import counted
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms.layout import Layout
+from xmceval.report.gateoutcomes import GateOutcome
 from xmceval.report.lookup import find_name
 from xmceval.report.renderable import Renderable, fit_line, join_facts, load, shorten
 from xmceval.report.result import Result, describe_size
@@ -220,6 +221,8 @@ class Comparison(Renderable, Mapping[Key, Difference]):
         One per pair, where values of labels are saved.
     densities : tuple of Density
         Pair by pair and metric by metric, where the picture ``rows`` was asked for.
+    gates : tuple of GateOutcome
+        What gates came to, where they were asked for.
 
     Examples
     --------
@@ -245,6 +248,7 @@ class Comparison(Renderable, Mapping[Key, Difference]):
     examples: tuple[Example, ...] = ()
     label_wins: tuple[LabelWins, ...] = ()
     densities: tuple[Density, ...] = ()
+    gates: tuple[GateOutcome, ...] = ()
 
     @cached_property
     def by_key(self) -> dict[Key, Difference]:

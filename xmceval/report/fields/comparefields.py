@@ -26,6 +26,7 @@ from xmceval.report.fields.field import (
     unless_empty,
     whole,
 )
+from xmceval.report.fields.gatefields import OUTCOMES
 from xmceval.report.fields.scorefields import SYSTEM, TRUTH, list_systems
 from xmceval.scoring.comparing.testoptions import MARKS, Testing
 from xmceval.scoring.options import specs
@@ -241,5 +242,6 @@ COMPARE = document(
         "densities": many("One per pair and metric, where the picture `rows` was asked for.", DENSITY),
         "label_wins": many("One per pair, where values of labels are saved.", LABEL_WINS),
         "warnings": many("What a reader must know before trusting the differences.", text("A warning.")),
+        "gates": OUTCOMES.of(lambda comparison: comparison.gates or None),
     },
 )

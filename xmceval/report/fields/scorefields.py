@@ -25,6 +25,7 @@ from xmceval.report.fields.field import (
     unless_empty,
     whole,
 )
+from xmceval.report.fields.gatefields import OUTCOMES
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.spec import Spec
 from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS, ONE_ROW
@@ -233,5 +234,6 @@ SCORE = document(
     {
         **inside(lambda results: results[0], TRUTH),
         "systems": list_systems(record("A system.", **SYSTEM)).of(itself),
+        "gates": OUTCOMES.of(lambda results: [each for result in results for each in result.gates] or None),
     },
 )

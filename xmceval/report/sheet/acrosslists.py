@@ -12,7 +12,7 @@ from xmceval.report.sheet.model import Listing
 from xmceval.report.sheet.significance import find_signs
 from xmceval.report.sheet.systemtable import join_cutoffs
 from xmceval.report.sheet.verdicts import format_p
-from xmceval.scoring.comparing.testoptions import BETTER, WORSE
+from xmceval.scoring.comparing.testoptions import BETTER
 from xmceval.statistics.across import Across
 from xmceval.statistics.multiplicity import LEVEL
 
@@ -66,7 +66,7 @@ def _describe_nemenyi(benchmark: Benchmark, found: Mapping[Measure, Across]) -> 
 
 def _list_signed_ranks(benchmark: Benchmark, found: Mapping[Measure, Across], layout: Layout) -> Listing:
     """List the p values of signed ranks: a line for each metric, a column for each system."""
-    signs = {**dict.fromkeys((True, False), ""), **{word == BETTER: sign for word, sign in find_signs(layout).items()}}
+    signs = {word == BETTER: sign for word, sign in find_signs(layout).items()}
     tests = {measure: {each.system: each for each in own.signed_ranks} for measure, own in found.items()}
     systems = sorted({i for own in tests.values() for i in own})
     baseline = benchmark.systems[next(iter(found.values())).signed_ranks[0].baseline]
@@ -79,11 +79,9 @@ def _list_signed_ranks(benchmark: Benchmark, found: Mapping[Measure, Across], la
         rows.append((measure.name, *cells))
     head = ("", *(f"{benchmark.systems[i]}  " for i in systems))
     adjusted = "p (Holm)" if len(systems) > 1 else "p"
-    marks = find_signs(layout)
-    title = (
-        f"across data sets: against {baseline}, exact Wilcoxon test of signed ranks, {adjusted} · "
-        f"{marks[BETTER]} better, {marks[WORSE]} worse"
-    )
+    is_marked = any(each.is_detected for own in tests.values() for each in own.values())
+    explained = f" · {', '.join(f'{sign} {word}' for word, sign in find_signs(layout).items())}" if is_marked else ""
+    title = f"across data sets: against {baseline}, exact Wilcoxon test of signed ranks, {adjusted}{explained}"
     numeric = frozenset(range(1, len(head)))
     return Listing(title, (head, *rows), numeric, tuple(_describe_reach(found)), has_head=True)
 

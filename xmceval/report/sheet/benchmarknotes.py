@@ -88,9 +88,9 @@ def _describe_gaps(benchmark: Benchmark, layout: Layout) -> Iterator[str]:
         for why, names in systems.items():
             gaps.setdefault((listed(names), why), []).append(dataset.name)
     for (missing, why), datasets in gaps.items():
-        yield f"{MISSING}: {listed(datasets)}, {missing}{f': {why}' if why else ''}"
+        yield f"{MISSING}: {missing} on {listed(datasets)}{f': {why}' if why else ''}"
     failed = {each.name: [cell.system for cell in each.cells if cell.status == FAILED] for each in benchmark.datasets}
-    places = [f"{name}, {listed(systems)}" for name, systems in failed.items() if systems]
+    places = [f"{listed(systems)} on {name}" for name, systems in failed.items() if systems]
     if places:
         yield f"{FAILED}: could not be scored: {'; '.join(places)}"
 
@@ -115,10 +115,13 @@ def _describe_ranked(benchmark: Benchmark) -> Iterator[str]:
         across = benchmark.across(measure.name)
         systems = benchmark.ranks(measure.name)
         left_out = [name for name in tested if name not in systems]
-        n, each = counted(len(across.datasets), "data set"), "each of " if len(across.datasets) > 1 else ""
-        words = f"of {counted(len(systems), 'system')} with a value on {each}{n}"
+        n = counted(len(across.datasets), "data set")
+        where = f"with a value on {'each of the ' if len(across.datasets) > 1 else ''}{n}"
         without = f"; without {listed(left_out)}" if left_out else ""
-        ranked.setdefault(words + without, []).append(measure)
+        words = (
+            f"{'of the' if len(systems) > 1 else 'none, there is'} {counted(len(systems), 'system')} {where}{without}"
+        )
+        ranked.setdefault(words, []).append(measure)
         if across.untested:
             untested.setdefault(across.untested, []).append(measure)
     for about, found in (("ranks", ranked), ("across data sets", untested)):
@@ -137,12 +140,10 @@ def _describe_runs(benchmark: Benchmark, layout: Layout) -> Iterator[str]:
         numbers = sorted({len(each.results) for each in found})
         n = f"{numbers[0]} to {numbers[-1]} runs" if len(numbers) > 1 else counted(numbers[0], "run")
         spreads = [each for runs in found for each in runs.spreads]
-        least, most = (
-            layout.format(each.measure, each.sd)
-            for each in (min(spreads, key=lambda each: each.sd), max(spreads, key=lambda each: each.sd))
-        )
-        are_shares = layout.percent and all(each.measure.metric.unit == "share" for each in spreads)
-        yield f"{name}: mean of {n}, sd over runs {least} to {most}{' points' if are_shares else ''}"
+        shares = [each for each in spreads if each.measure.metric.unit == "share"]
+        by_size = sorted(shares or spreads, key=lambda each: each.sd)
+        least, most = (layout.format(each.measure, each.sd) for each in (by_size[0], by_size[-1]))
+        yield f"{name}: mean of {n}, sd over runs {least} to {most}{' points' if shares and layout.percent else ''}"
 
 
 def _describe_propensities(benchmark: Benchmark) -> Iterator[str]:
@@ -177,6 +178,7 @@ def _describe_cautions(benchmark: Benchmark) -> Iterator[str]:
             datasets = dict.fromkeys(name for name, *_ in places)
             yield f"caution: the intervals of {listed(datasets)} are from fewer than {FEWEST_ROWS} instances"
         else:
-            such = ", ".join(places[0])
-            text = "a single instance carries more than a fifth of the variance of"
-            yield f"caution: {text} {counted(len(places), 'value')}, such as {such}"
+            (dataset, system, metric), *others = places
+            more = f" and {counted(len(others), 'other value')}" if others else ""
+            value = f"{metric} of {system} on {dataset}{more}"
+            yield f"caution: a single instance carries more than a fifth of the variance of {value}"

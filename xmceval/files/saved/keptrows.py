@@ -26,7 +26,7 @@ from xmceval.kernels.rows.packing import MOST_VALUES, PLACES, pack_columns, unpa
 from xmceval.rows.block import Float64, Int64
 from xmceval.version import KEPT_SCHEMA
 
-CHUNK_NUMBERS = 1 << 18
+CHUNK_NUMBERS = 1 << 17
 LEAST_ROWS = 1 << 10
 CHUNK = "chunk {}"
 

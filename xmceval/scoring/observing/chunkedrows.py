@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,49 +36,66 @@ class ChunkedRows(Observer):
 
     def __init__(self, rows_of_chunk: int, write: Write) -> None:
         self._size, self._write, self._lock = rows_of_chunk, write, threading.Lock()
-        self._waiting: dict[int, tuple[int, list[Float64]]] = {}
+        self._waiting: dict[int, tuple[int, _Parts]] = {}
         self._next = self.n_rows = 0  # row of the truth, row with values
-        self._ready: list[list[Float64]] = []  # blocks of the next chunk, each by system
+        self._ready: list[_Parts] = []  # of the next chunk
         self.digest = TruthDigest()
 
     def add(self, block: BlockValues) -> None:
         """Take the values of a block."""
         kept = np.arange(block.n_rows) if block.kept is None else block.kept
         digest = digest_rows((block.first_row + kept).astype(np.int64), block.truth)
-        shares = block.shares or [np.empty((kept.size, 0))] * len(block.values)
-        tables = [_join(block.weights, *of_system) for of_system in zip(block.values, shares, strict=True)]
+        parts = _Parts(block.weights, block.values, block.shares)
         with self._lock:
             self.digest.add(kept.size, digest)
-            self._waiting[block.first_row] = block.n_rows, tables
+            self._waiting[block.first_row] = block.n_rows, parts
             chunks = list(self._take_chunks())
-        for number, of_systems in chunks:
-            self._put(number, of_systems)
+        for chunk in chunks:
+            self._put(*chunk)
 
     def finish(self) -> None:
         """Write the last chunk."""
         if self._ready:
             self._put(self.n_rows // self._size, self._ready)
 
-    def _take_chunks(self) -> Iterator[tuple[int, list[list[Float64]]]]:
-        """Yield the chunks that are complete: their number, and their blocks, each by system."""
+    def _take_chunks(self) -> Iterator[tuple[int, list[_Parts]]]:
+        """Yield the chunks that are complete: their number, and what they consist of."""
         while self._next in self._waiting:
-            n_rows, tables = self._waiting.pop(self._next)
+            n_rows, parts = self._waiting.pop(self._next)
             self._next += n_rows
-            while len(tables[0]):
-                room = self._size - self.n_rows % self._size
-                self._ready.append([table[:room] for table in tables])
-                self.n_rows += len(self._ready[-1][0])
-                tables = [table[room:] for table in tables]
+            start, stop = 0, len(parts.values[0])
+            while start < stop:
+                end = min(start + self._size - self.n_rows % self._size, stop)
+                self._ready.append(parts.rows(start, end))
+                self.n_rows += end - start
+                start = end
                 if self.n_rows % self._size == 0:
                     yield self.n_rows // self._size - 1, self._ready
                     self._ready = []
 
-    def _put(self, number: int, blocks: Sequence[Sequence[Float64]]) -> None:
-        for system, parts in enumerate(zip(*blocks, strict=True)):
-            self._write(system, number, np.ascontiguousarray(parts[0]) if len(parts) == 1 else np.concatenate(parts))
+    def _put(self, number: int, chunk: Sequence[_Parts]) -> None:
+        for system in range(len(chunk[0].values)):
+            blocks = [parts.columns(system) for parts in chunk]
+            ends = np.cumsum([len(each[0]) for each in blocks])
+            table = np.empty((ends[-1], sum(each.shape[1] for each in blocks[0])))
+            for end, columns in zip(ends, blocks, strict=True):
+                np.concatenate(columns, axis=1, out=table[end - len(columns[0]) : end])
+            self._write(system, number, table)
 
 
-def _join(weights: Float64, values: Float64, shares: Float64) -> Float64:
-    """Return rows [n_rows, n_columns] of weights [n_rows] or none, and of values and shares [n_rows, n, 2]."""
-    parts = [each.reshape(len(each), -1) for each in (weights, values, shares) if each.size]
-    return np.concatenate(parts, axis=1) if parts else np.empty((len(values), 0))
+class _Parts(NamedTuple):
+    """Some rows: weights [n_rows] or none, and by system values and shares [n_rows, n, 2]; there may be no shares."""
+
+    weights: Float64
+    values: Sequence[Float64]
+    shares: Sequence[Float64]
+
+    def rows(self, start: int, stop: int) -> _Parts:
+        """Return some of the rows."""
+        values, shares = ([of_system[start:stop] for of_system in each] for each in (self.values, self.shares))
+        return _Parts(self.weights[start:stop], values, shares)
+
+    def columns(self, system: int) -> list[Float64]:
+        """Return the numbers of a system, each [n_rows, n]."""
+        of_system = [self.weights, *(each[system] for each in (self.values, self.shares) if each)]
+        return [each.reshape(len(each), -1) for each in of_system if each.size]

@@ -1,7 +1,7 @@
 """Benchmark: the values of compare on each data set, of which only what changed is scored."""
 
+import errno
 import json
-import os
 import random
 import subprocess
 import sys
@@ -242,12 +242,24 @@ def test_a_kept_file_that_is_damaged_is_made_again(folder, scored):
     assert scored == []
 
 
-@pytest.mark.skipif(os.geteuid() == 0 or os.name == "nt", reason="root may write anywhere")
 def test_a_folder_that_cannot_be_written_is_a_warning(folder):
-    (folder / "kept").mkdir(mode=0o500)
-    with pytest.warns(xmceval.XmcevalWarning, match=r"results are not kept: .*kept"):
+    (folder / "kept").touch()
+    with pytest.warns(xmceval.XmcevalWarning, match=r"^results are not kept: kept: .*\(hint: pass cache=\)"):
         found = xmceval.benchmark(described(), cache="kept")
     assert of(found, "one").to_dict() == compared("one").to_dict()
+
+
+@pytest.mark.parametrize("name", ["xmceval.files.saved.keptrows", "xmceval.files.saved.keptfiles"])
+def test_a_full_disk_is_a_warning_and_costs_no_result(folder, monkeypatch, name):
+    def fail(*_arguments, **_options):
+        raise OSError(errno.ENOSPC, "No space left on device", "kept/x")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(f"{name}.open_targets", fail)
+        with pytest.warns(xmceval.XmcevalWarning, match="^results are not kept: kept/x: No space left on device"):
+            found = xmceval.benchmark(described(), cache="kept")
+    assert of(found, "one").to_dict() == compared("one").to_dict()
+    assert documents(xmceval.benchmark(described(), cache="kept")) == documents(found)
 
 
 # Processes that are killed, and two at once.

@@ -88,7 +88,7 @@ def find_folder(file: Path | None, cache: str | Path | None) -> Path:
     """Return the folder in which the results of a benchmark are kept."""
     if cache is not None:
         return to_path(cache)
-    return Path(FOLDER) if file is None else file.parent / FOLDER
+    return to_path(FOLDER) if file is None else file.parent / FOLDER
 
 
 def open_store(plan: Plan, cache: str | Path | None, *, verify: bool = False) -> tuple[Store | None, list[str]]:

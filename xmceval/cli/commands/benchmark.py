@@ -90,9 +90,10 @@ def command(file: str, form: str, **arguments: Any) -> None:
     found, runner = _run(plan, arguments)
     found, moved = judge(plan, found, gates, layout), record_values(plan, runner, found)
     failures, warnings = list(list_failures(found)), list(list_warnings(found))
+    names = {*found.systems, *(dataset.name for dataset in plan.datasets)}
     if arguments["strict"] and warnings:
         raise DataError(*failures, *warnings, "with --strict warnings are errors")
-    warn(warnings if arguments["verbose"] else by_kind(warnings, {*found.systems}), quiet=quiet)
+    warn(warnings if arguments["verbose"] else by_kind(warnings, names), quiet=quiet)
     warn(describe_unkept(runner.scorer.unkept), quiet=quiet)
     with enforced(found.gates, failures):
         click.echo(render_benchmark(form, found, layout), nl=False)

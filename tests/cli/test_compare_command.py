@@ -238,7 +238,7 @@ def test_json_has_the_fields_of_a_difference_and_how_it_was_tested(run):
         "caution": None,
         "unit": "row",
     }
-    assert document["verdicts"] == [f"no difference between {MODEL_B} and {MODEL_A} was detected on P@3"]
+    assert document["verdicts"] == ["no difference between model_b and model_a was detected on P@3"]
 
 
 def test_rows_of_a_csv_are_compared_with_a_warning(run, rows):

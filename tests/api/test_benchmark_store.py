@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fsspec.implementations.memory import MemoryFileSystem
 from scipy import sparse
 
 import xmceval
@@ -18,7 +19,7 @@ from xmceval.api.benchmark.history import HISTORY, read_history
 from xmceval.api.benchmark.plan import PlannedCell, PlannedDataset
 from xmceval.api.benchmark.store import DIGESTS, Store
 from xmceval.errors import DataError, UsageError
-from xmceval.files.io.paths import to_path
+from xmceval.files.io.paths import RemotePath, to_path
 from xmceval.files.saved import inputdigests
 from xmceval.rows.shards import Shards
 from xmceval.scoring.comparing.testoptions import Testing
@@ -42,7 +43,7 @@ def reads(monkeypatch, tmp_path):
     digest_file = inputdigests.digest_file
 
     def read(path):
-        if tmp_path in path.absolute().parents:
+        if isinstance(path, RemotePath) or tmp_path in path.absolute().parents:
             names.append(path.name)
         return digest_file(path)
 
@@ -152,6 +153,21 @@ def test_remote_files_are_told_apart_by_their_tag(told, is_same, reads):
     first = key({"size": 5, "ETag": '"x"', "LastModified": "then"})
     assert (key(told) == first) == is_same
     assert "a.npz" not in reads
+
+
+def test_a_remote_file_is_read_to_verify_it(reads):
+    files = MemoryFileSystem()
+    files.pipe("/bucket/a.txt", SCORES.encode())
+    planned = dataset(cells=(PlannedCell("A", (to_path("memory://bucket/a.txt"),)),))
+    run(planned)
+    assert "a.txt" not in reads
+    verified = run(planned, verify=True)
+    assert reads.count("a.txt") == 1
+    assert run(planned) == verified == run(dataset(cells=(PlannedCell("A", (Path("a.txt"),)),)))
+    assert reads.count("a.txt") == 2  # that of the local file
+    files.pipe("/bucket/a.txt", b"")
+    again = dataset(cells=(PlannedCell("A", (to_path("memory://bucket/a.txt"),)),))
+    assert run(again) != verified
 
 
 # What keys depend on.
@@ -304,6 +320,13 @@ def test_what_was_not_used_for_30_days_goes_after_a_complete_run():
         keep(again, dataset())
         again.finish()
         assert len(list(Path(".xmceval").glob("c*/*.*"))) == n_left  # A and the comparison went, B was used
+    for name in names:
+        if name.exists():
+            os.utime(name, (LONG_AGO, LONG_AGO))
+    again = Store(".xmceval")
+    [key] = again.find_keys(dataset())["B"]
+    again.finish()
+    assert again.cell_path(key).stat().st_mtime > LONG_AGO + 60
 
 
 def test_prune_leaves_what_this_run_used():

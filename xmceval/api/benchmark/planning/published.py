@@ -7,9 +7,9 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from xmceval.api.benchmark.cells import SystemEntry
-from xmceval.api.benchmark.configfile import ConfigFile, header, show_value, suggest
 from xmceval.api.benchmark.plan import PlannedDataset
+from xmceval.api.benchmark.planning.configfile import ConfigFile, header, show_value, suggest
+from xmceval.api.benchmark.planning.predictionfiles import SystemEntry
 from xmceval.errors import UsageError, listed
 from xmceval.labels.catalogue import METRICS_PUBLISHED, Dataset, Published, Sizes, datasets, find_dataset, published
 from xmceval.labels.propensity import NO_PROPENSITIES, constants

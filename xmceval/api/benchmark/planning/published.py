@@ -76,8 +76,7 @@ def _doubt(columns: Set[str], entry: Dataset) -> Iterator[str]:
 
 
 def _comparable_metrics(options: Options, entry: Dataset) -> Sequence[str]:
-    if not options.sources:
-        return find_comparable_metrics(None, entry)
+    """Return the published metrics that are comparable; without propensities there are no columns that need them."""
     if options.inverse_propensities is not None:
         return find_comparable_metrics(NO_PROPENSITIES, entry)
     a, b = constants(None if options.dataset is None else find_dataset(options.dataset), options.a, options.b)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from xmceval.api.benchmark.published import keep_comparable
+from xmceval.api.benchmark.planning.published import keep_comparable
 from xmceval.api.benchmark.readplan import read_plan
 from xmceval.errors import DataError, UsageError
 from xmceval.labels.catalogue import Sizes
@@ -463,3 +463,14 @@ y = {{ published = '{secret}', paths = {{ "{secret}" = "a" }} }}""")
 def test_the_baseline_may_be_named_by_its_key():
     text = f"against = 'PECOS'\n{BIBTEX}[systems.PECOS]\nname = 'PECOS (ours)'\npath = 'runs/Bibtex/pecos.npz'"
     assert plan_of(text).testing.against == "PECOS (ours)"
+
+
+def test_what_a_store_does_not_tell_is_not_missing():
+    text = f'{BIBTEX}[systems]\na = "nosuch://x/a.npz"\nb = "nosuch://x/b-*"\n'
+    assert [names(cell.runs) for cell in plan_of(text).datasets[0].cells] == [["nosuch://x/a.npz"], ["nosuch://x/b-*"]]
+
+
+def test_one_truth_may_be_scored_in_two_ways():
+    own = 'folder = "Bibtex"\ntruth = "data/Bibtex/tst.txt"\nfilter = "data/ours/trn.txt"\n'
+    twice = f"{BIBTEX}[datasets.filtered]\n{own}"
+    assert [names(d.cells[0].runs) for d in plan_of(twice + PECOS).datasets] == [["runs/Bibtex/pecos.npz"]] * 2

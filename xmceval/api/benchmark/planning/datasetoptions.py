@@ -7,8 +7,8 @@ from dataclasses import replace
 from numbers import Real
 from typing import Any, NamedTuple
 
-from xmceval.api.benchmark.configfile import OVERRIDE, ConfigFile, Keys, blame, header, show_value
-from xmceval.api.benchmark.namedfiles import NamedFiles
+from xmceval.api.benchmark.planning.configfile import OVERRIDE, ConfigFile, Keys, blame, header, show_value
+from xmceval.api.benchmark.planning.namedfiles import NamedFiles
 from xmceval.errors import listed
 from xmceval.labels.catalogue import Dataset, find_dataset
 from xmceval.metrics.measure import Measure

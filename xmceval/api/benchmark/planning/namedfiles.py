@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from xmceval.api.benchmark.configfile import (
+from xmceval.api.benchmark.planning.configfile import (
     OVERRIDE,
     ConfigFile,
     Keys,

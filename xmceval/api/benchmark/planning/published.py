@@ -7,9 +7,9 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from xmceval.api.benchmark.cells import SystemEntry
-from xmceval.api.benchmark.configfile import ConfigFile, header, show_value, suggest
 from xmceval.api.benchmark.plan import PlannedDataset
+from xmceval.api.benchmark.planning.configfile import ConfigFile, header, show_value, suggest
+from xmceval.api.benchmark.planning.predictionfiles import SystemEntry
 from xmceval.errors import UsageError, listed
 from xmceval.labels.catalogue import METRICS_PUBLISHED, Dataset, Published, Sizes, datasets, find_dataset, published
 from xmceval.labels.propensity import NO_PROPENSITIES, constants
@@ -76,8 +76,7 @@ def _doubt(columns: Set[str], entry: Dataset) -> Iterator[str]:
 
 
 def _comparable_metrics(options: Options, entry: Dataset) -> Sequence[str]:
-    if not options.sources:
-        return find_comparable_metrics(None, entry)
+    """Return the published metrics that are comparable; without propensities there are no columns that need them."""
     if options.inverse_propensities is not None:
         return find_comparable_metrics(NO_PROPENSITIES, entry)
     a, b = constants(None if options.dataset is None else find_dataset(options.dataset), options.a, options.b)

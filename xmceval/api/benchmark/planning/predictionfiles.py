@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from xmceval.api.benchmark.configfile import ConfigFile, Keys, header, show_value
-from xmceval.api.benchmark.namedfiles import NamedFiles, are_names, describe_absence, str_of
 from xmceval.api.benchmark.plan import PlannedCell
+from xmceval.api.benchmark.planning.configfile import ConfigFile, Keys, header, show_value
+from xmceval.api.benchmark.planning.namedfiles import NamedFiles, are_names, describe_absence, str_of
 from xmceval.api.comparing.runs import are_runs
 from xmceval.errors import DataError, counted, listed
 from xmceval.files.io.addresses import is_address

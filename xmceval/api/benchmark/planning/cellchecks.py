@@ -8,11 +8,12 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from xmceval.api.benchmark.cells import ABOVE, NO_PATH, SystemEntry, join_first
-from xmceval.api.benchmark.configfile import ConfigFile, header, suggest
-from xmceval.api.benchmark.namedfiles import PLACEHOLDER
 from xmceval.api.benchmark.plan import PlannedCell, PlannedDataset
+from xmceval.api.benchmark.planning.configfile import ConfigFile, header, suggest
+from xmceval.api.benchmark.planning.namedfiles import PLACEHOLDER
+from xmceval.api.benchmark.planning.predictionfiles import ABOVE, NO_PATH, SystemEntry, join_first
 from xmceval.files.arrays.npypairs import resolve
+from xmceval.files.io.paths import to_path
 from xmceval.rows.shards import Shards, parts_of
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import Options, specs
@@ -20,7 +21,7 @@ from xmceval.scoring.options import Options, specs
 Identity: TypeAlias = frozenset[tuple[Any, ...]]  # of the predictions of a cell; empty where there are none
 
 
-class Line(NamedTuple):
+class SystemCells(NamedTuple):
     """A system, and its cells on the data sets in turn."""
 
     system: SystemEntry
@@ -28,7 +29,7 @@ class Line(NamedTuple):
     identities: Sequence[Identity]
 
     @classmethod
-    def of(cls, system: SystemEntry, cells: Sequence[PlannedCell]) -> Line:
+    def of(cls, system: SystemEntry, cells: Sequence[PlannedCell]) -> SystemCells:
         """Find what tells the predictions of each cell from those of others."""
         return cls(system, cells, [frozenset(map(_identify, cell.runs)) for cell in cells])
 
@@ -40,7 +41,7 @@ def check_cells(
 
     The cells of the data sets are those of `systems`, in turn.
     """
-    lines = [Line.of(each, [dataset.cells[i] for dataset in datasets]) for i, each in enumerate(systems)]
+    lines = [SystemCells.of(each, [dataset.cells[i] for dataset in datasets]) for i, each in enumerate(systems)]
     lines = [line for line in lines if not config.is_broken(line.system.keys)]
     empty = [line for line in lines if datasets and not any(line.identities)]
     for line in empty:
@@ -57,7 +58,7 @@ def check_cells(
         _refuse_same_files(config, first, second)
 
 
-def _refuse_missing(config: ConfigFile, line: Line, datasets: Sequence[PlannedDataset]) -> None:
+def _refuse_missing(config: ConfigFile, line: SystemCells, datasets: Sequence[PlannedDataset]) -> None:
     """Note every file of a system that is missing."""
     for dataset, cell in zip(datasets, line.cells, strict=True):
         if cell.missing and cell.missing != NO_PATH:
@@ -66,13 +67,15 @@ def _refuse_missing(config: ConfigFile, line: Line, datasets: Sequence[PlannedDa
             config.refuse(line.system.keys, warning)
 
 
-def _refuse_empty_system(config: ConfigFile, line: Line) -> None:
+def _refuse_empty_system(config: ConfigFile, line: SystemCells) -> None:
     """Note a system without predictions on any data set: a typing mistake gives such."""
     why = join_first(list(dict.fromkeys(cell.missing for cell in line.cells)))
     config.refuse(line.system.keys, f"{line.system.name} has no predictions: {why}{_hint_at_name(line.system)}")
 
 
-def _refuse_empty_datasets(config: ConfigFile, datasets: Sequence[PlannedDataset], lines: Sequence[Line]) -> None:
+def _refuse_empty_datasets(
+    config: ConfigFile, datasets: Sequence[PlannedDataset], lines: Sequence[SystemCells]
+) -> None:
     """Note data sets on which systems that have predictions have none."""
     for i, dataset in enumerate(datasets):
         if lines and not any(line.identities[i] for line in lines):
@@ -92,7 +95,7 @@ def _hint_at_name(system: SystemEntry) -> str:
     return ""
 
 
-def _refuse_repeated(config: ConfigFile, line: Line) -> None:
+def _refuse_repeated(config: ConfigFile, line: SystemCells) -> None:
     """Note a file that appears twice among the runs of a system."""
     for cell in line.cells:
         identities = [_identify(run) for run in cell.runs]
@@ -103,7 +106,7 @@ def _refuse_repeated(config: ConfigFile, line: Line) -> None:
             return
 
 
-def _refuse_same_data(config: ConfigFile, line: Line, datasets: Sequence[PlannedDataset]) -> None:
+def _refuse_same_data(config: ConfigFile, line: SystemCells, datasets: Sequence[PlannedDataset]) -> None:
     """Note predictions of a system that are the same on two data sets, whose truths differ."""
     for (i, first), (j, second) in combinations(enumerate(datasets), 2):
         is_same = line.identities[i] and line.identities[i] == line.identities[j]
@@ -116,7 +119,7 @@ def _refuse_same_data(config: ConfigFile, line: Line, datasets: Sequence[Planned
             return
 
 
-def _refuse_same_files(config: ConfigFile, first: Line, second: Line) -> None:
+def _refuse_same_files(config: ConfigFile, first: SystemCells, second: SystemCells) -> None:
     """Note predictions that are those of two systems."""
     pairs = zip(first.cells, first.identities, second.identities, strict=True)
     same = next((cell for cell, own, other in pairs if own and own == other), None)
@@ -126,7 +129,15 @@ def _refuse_same_files(config: ConfigFile, first: Line, second: Line) -> None:
 
 
 def _identify(run: Any) -> tuple[Any, ...]:
-    return tuple(resolve(part) if isinstance(part, (str, Path)) else id(part) for part in parts_of(run))
+    """Return what tells a run, or a truth, from others."""
+    return tuple(_resolve(part) if isinstance(part, (str, Path)) else id(part) for part in parts_of(run))
+
+
+def _resolve(path: str | Path) -> Path:
+    try:
+        return resolve(path)
+    except (OSError, ValueError):  # such as a store that does not answer: scoring reports it
+        return to_path(path)
 
 
 def _name_of(run: Any) -> str:

@@ -173,7 +173,7 @@ names = option(
     multiple=True,
     group="Output",
     metavar="NAME",
-    help="Name of a system, in the order of PREDS; may be repeated.",
+    help="Name of a system, in the order of PREDS, as NAME=FILE also gives it; may be repeated.",
 )
 save_rows = option(
     "--save-rows",

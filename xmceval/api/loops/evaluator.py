@@ -174,6 +174,10 @@ class Evaluator:
         """Return `result()`, under the name that it has in torchmetrics."""
         return self.result()
 
+    def flat(self, *, sep: str = "@") -> dict[str, float]:
+        """Return the values of all rows so far as plain numbers, by names that loggers take; see `Result.flat`."""
+        return self.result().flat(sep=sep)
+
     def reset(self) -> None:
         """Forget all rows; the configuration and the number of labels are kept."""
         with self._lock:

@@ -8,6 +8,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from xmceval.errors import listed
 from xmceval.metrics.names import restore_measure
 from xmceval.metrics.table import METRICS
 from xmceval.report.fields.collectedfields import DENSITY, PAIR, metric
@@ -266,7 +267,21 @@ def _make_comparison(systems: Any, testing: dict[str, Any], **fields: Any) -> Co
     if others:  # those of other tools, of which the values alone have the units
         for name in ("differences", "densities"):
             own[name] = tuple(replace(each, measure=others.get(each.measure.name, each.measure)) for each in own[name])
-    return Comparison(results, testing=Testing(**testing), **own)
+    comparison = Comparison(results, testing=Testing(**testing), **own)
+    _check_names(comparison)
+    return comparison
+
+
+def _check_names(comparison: Comparison) -> None:
+    """Refuse names of systems of which there are no results."""
+    systems = dict.fromkeys(each.name for each in comparison.results)
+    known = {**systems, **dict.fromkeys(each.name for each in comparison.runs)}
+    named = [name for pair in comparison.pairs for name in pair] + [
+        each for of in comparison.runs for each in of.results
+    ]
+    strange = [name for name in named if name not in known]
+    if strange:
+        raise ValueError(f"{strange[0]} is not one of the systems {listed(known)}")
 
 
 COMPARE = document(

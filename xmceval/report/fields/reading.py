@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
@@ -15,6 +16,7 @@ from xmceval.errors import DataError, listed
 T = TypeVar("T")
 Read = Callable[[Any], Any]
 
+NUMBERS, LARGEST = frozenset({float, int}), sys.float_info.max
 LONGEST = 40  # characters of a value in a message
 TYPES = {dict: "an object", list: "an array", tuple: "an array", type(None): "null"}
 
@@ -66,7 +68,7 @@ def reader_of_text(choices: Sequence[str] = ()) -> Read:
 
 def read_number(value: Any) -> float:
     """Read a finite number; whole ones stay whole, so that they are written the same way again."""
-    if type(value) not in {float, int} or not math.isfinite(value):
+    if type(value) not in NUMBERS or not -LARGEST <= value <= LARGEST:
         raise expect("a number", value)
     number: float = value
     return number

@@ -375,21 +375,23 @@ class Comparison(Renderable, Mapping[Key, Difference]):
         return self
 
     def _describe(self) -> tuple[str, str, str]:
-        (system, baseline), *others = self.pairs
         warnings = {*self.warnings, *(line for each in self.results for line in each.warnings)}
-        several = f"{len(self.results)} systems" if not self.runs else f"{len(self.runs)} systems with runs"
-        what = several if others else f"{shorten(system)} with {shorten(baseline)}"
+        what = f"{len(self.results)} systems" if not self.runs else f"{len(self.runs)} systems with runs"
+        if len(self.pairs) == 1:
+            what = " with ".join(map(shorten, self.pairs[0]))
+        elif len(self.systems) == 1:
+            what = shorten(next(iter(self.systems)))
         lines = (f"{shorten(a)} - {shorten(b)}: {_count_verdicts(self.of_pair(a, b))}" for a, b in self.pairs)
         return (
             join_facts(
                 f"Comparison of {what}",
                 (
-                    counted(len(self), "difference"),
+                    counted(len(self), "difference") if self.pairs else "nothing to compare with",
                     *describe_size(self.results[0].counts),
                     counted(len(warnings), "warning") if warnings else "",
                 ),
             ),
-            fit_line(lines, len(self.pairs), "; "),
+            fit_line(lines, len(self.pairs), "; ") or "no differences",
             "print() shows tables, [metric, system, baseline] one difference, .to_frame() all",
         )
 

@@ -110,7 +110,7 @@ class Renderable:
             Whether values have the half width of their 95 % intervals beside them; default True, but False of a
             benchmark.
         transpose : bool
-            Whether systems are columns and metrics are lines.
+            Whether systems are columns and metrics are lines; of a benchmark, whether data sets are columns.
         """
         layout = Layout(places=places, percent=percent, intervals=intervals, transpose=transpose)
         return _put(self._render("md", layout), path)

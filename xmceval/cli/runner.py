@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from xmceval.cli import progressbar
 from xmceval.cli.messages import say
-from xmceval.cli.systems import Inputs, system_names
+from xmceval.cli.systems import Inputs, name_systems
 
 if TYPE_CHECKING:
     from xmceval.api.comparing.pairtests import Cost, Watch
@@ -33,9 +33,9 @@ def find_inputs(arguments: Mapping[str, Any]) -> Inputs:
     UsageError
         Names or systems that are wrong, or options that do not go together.
     """
-    names = system_names(arguments["preds"], arguments["names"])
+    names, paths = name_systems(arguments["preds"], arguments["names"])
     start(arguments["quiet"], ahead=True)
-    return Inputs.of(arguments, names)
+    return Inputs.of(arguments, names, paths)
 
 
 @contextmanager

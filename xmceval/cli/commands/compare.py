@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +12,7 @@ from xmceval.cli.commandline import passed_flags
 from xmceval.cli.messages import say, warn_of_results
 from xmceval.cli.plotting import Plots, plot_options
 from xmceval.cli.runner import find_inputs, long_work, open_setup, watch
+from xmceval.cli.systems import split_name
 from xmceval.errors import UsageError, listed
 from xmceval.files.io.paths import to_path
 from xmceval.report.forms.registry import DRAWN, render_comparison
@@ -20,6 +21,7 @@ from xmceval.scoring.comparing.testoptions import Details, Testing
 from xmceval.scoring.options import Options, specs
 
 if TYPE_CHECKING:
+    from xmceval.files.saved.rowtable import RowTable
     from xmceval.report.comparison import Comparison
     from xmceval.report.forms.layout import Layout
 
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
 @options.quiet
 @options.verbose
 def command(form: str, rows: bool, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **arguments: Any) -> None:
-    """Compare PREDS, one file per system, on the instances of TRUTH.
+    """Compare PREDS, one file or NAME=FILE per system, on the instances of TRUTH.
 
     For each pair of systems and each metric: the difference (system minus baseline) with its 95% interval, p, the
     rows won, tied and lost, and what it comes to in a sentence. The system named earlier is the baseline.
@@ -102,7 +104,8 @@ def _compare_systems(arguments: Mapping[str, Any], pictures: Plots) -> Compariso
     inputs = find_inputs(arguments)
     from xmceval.api.comparing.compare import compare_systems
 
-    testing, details = Testing.of(arguments), Details.of(arguments)
+    testing = Testing.of({**arguments, "against": inputs.find_system(arguments["against"])})
+    details = Details.of(arguments)
     pictures.check(COMPARISON, inputs.options)
     with open_setup(inputs, arguments, plots=pictures.collected, details=details) as (setup, extras):
         return compare_systems(setup, inputs.systems, testing, extras, watch=watch(arguments["quiet"]))
@@ -120,10 +123,32 @@ def _compare_rows(arguments: Mapping[str, Any], pictures: Plots) -> Comparison:
 
     with long_work(arguments["quiet"]):
         kinds = check_row_plots(pictures.collected)
-        tables = [read_row_values(path) for path in (arguments["truth"], *arguments["preds"])]
+        split = [split_name(each) for each in (arguments["truth"], *arguments["preds"])]
+        tables = [read_row_values(path) for _, path in split]
+        names = _names_of_rows(tables, [name for name, _ in split], arguments["names"])
         return compare_tables(
-            *(tables, arguments["names"], Testing.of(arguments), arguments["threads"], watch(arguments["quiet"]), kinds)
+            *(tables, names, Testing.of(arguments), arguments["threads"], watch(arguments["quiet"]), kinds)
         )
+
+
+def _names_of_rows(tables: Sequence[RowTable], own: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return the names of the systems of files: of --name, of NAME=FILE, or those in the files from the last on.
+
+    Raises
+    ------
+    UsageError
+        A name for a file of several systems.
+    """
+    if not any(own):
+        return list(names)
+    for name, table in zip(own, tables, strict=True):
+        if name and len(table.systems) > 1:
+            raise UsageError(
+                f"{name}={table.name}: has {len(table.systems)} systems: {listed(table.systems)} "
+                "(hint: name them by --name, in this order)"
+            )
+    of_files = [[name] if name else table.systems for name, table in zip(own, tables, strict=True)]
+    return [*names, *[each for of_file in of_files for each in of_file][len(names) :]]
 
 
 def _refuse_scoring() -> None:

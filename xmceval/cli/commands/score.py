@@ -49,7 +49,7 @@ from xmceval.report.pictures import RESULTS
 @options.quiet
 @options.verbose
 def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **arguments: Any) -> None:
-    """Score PREDS, one file per system, against TRUTH.
+    """Score PREDS, one file or NAME=FILE per system, against TRUTH.
 
     TRUTH is in one of XMLRepository's text formats, lists of labels or of their names, fastText, JSON lines, npz, npy,
     mat or qrels; PREDS are text with rows of idx:score, tab-separated pairs, ranked lists, JSON lines, npz, npy, mat, a

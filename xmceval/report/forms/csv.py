@@ -18,13 +18,14 @@ from xmceval.report.result import Result
 
 def render(results: Sequence[Result]) -> str:
     """Write results as CSV in long form, one line per value."""
-    return _write(VALUES, list_values(results))
+    return write_fields(VALUES, list_values(results))
 
 
 def render_comparison(comparison: Comparison) -> str:
     """Write a comparison as CSV in long form, one line per difference."""
-    return _write(DIFFERENCES, list_differences(comparison))
+    return write_fields(DIFFERENCES, list_differences(comparison))
 
 
-def _write(fields: Fields, lines: Iterable[Any]) -> str:
+def write_fields(fields: Fields, lines: Iterable[Any]) -> str:
+    """Write lines of these fields as CSV."""
     return write_lines(list(fields), map(record("A line.", **fields).write, lines))

@@ -441,7 +441,7 @@ BENCHMARK = r"""% needs \usepackage{booktabs}
   \end{tabular}
 
   \vspace{4pt}
-  \begin{minipage}{200pt}\footnotesize
+  \begin{minipage}{200pt}\footnotesize\raggedright
     Best in bold.
     $^{+}$\,better, $^{-}$\,worse than B.
     $^{\diamond}$\,published.

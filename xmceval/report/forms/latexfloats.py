@@ -61,7 +61,8 @@ def draw_float(
     yield from [] if caption is None else [r"  \vspace{4pt}"]
     yield from (f"  {line}" for line in tabular)
     if notes:
-        yield from ("", r"  \vspace{4pt}", rf"  \begin{{minipage}}{{{max(width, LEAST_NOTE)}pt}}\footnotesize")
+        ragged = r"\raggedright" if width < COLUMN_WIDTH else ""
+        yield from ("", r"  \vspace{4pt}", rf"  \begin{{minipage}}{{{max(width, LEAST_NOTE)}pt}}\footnotesize{ragged}")
         yield from (f"    {line}" for line in notes)
         yield r"  \end{minipage}"
     yield rf"\end{{{name}}}"

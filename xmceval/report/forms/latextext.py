@@ -90,7 +90,8 @@ WIDTHS = MappingProxyType({
         "cez": 4.4,
         "0123456789ago*/?": 5.0,
         "kvxyJSLEFZ": 5.8,
-        "wABCDGHKNOPQRTUVXY@+=<>±\N{MINUS SIGN}": 7.4,
+        "wABCKPRTUVXY": 7.3,
+        "DGHNOQ@+=<>±\N{MINUS SIGN}": 7.85,
         "mMW%": 9.0,
     }.items()
     for letter in letters

@@ -90,6 +90,7 @@ def test_pairs_decides_in_every_form_and_latex_leaves_them_out():
         assert sign not in left_out
         assert " lowest " in shown
         assert " lowest " not in left_out
+        assert ("C (2) " in shown, "C (2) " in left_out, "C, mean of 2 runs" in left_out) == (True, False, True)
         assert run(*asked, "-o", form) == (left_out if form == "latex" else shown)
     for flag in ("--examples", "--overlap"):
         args = ("compare", *ASKED, flag, *([1] if flag == "--examples" else []))

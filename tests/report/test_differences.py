@@ -185,6 +185,7 @@ def test_intervals_of_few_rows_have_a_caution(tmp_path):
     for form in DRAWN:
         assert line in render_comparison(form, few, Layout(pairs=True))
         assert line not in render_comparison(form, enough)
+    assert f"C{line[1:]}.\n" in render_comparison("latex", few, Layout(intervals=True))
     assert line.capitalize() in render_page(few.results, few)
     assert line.capitalize() not in render_page(enough.results, enough)
     runs = {name: [SYSTEMS[name], SYSTEMS["same"], SYSTEMS["down"]] for name in ("base", "up")}

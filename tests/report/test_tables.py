@@ -484,16 +484,24 @@ def test_families_of_metrics_are_below_each_other_where_data_sets_need_the_width
     ]
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def has_siunitx():
+    return (
+        shutil.which("kpsewhich")
+        and not subprocess.run(["kpsewhich", "siunitx.sty"], check=False, stdout=subprocess.DEVNULL).returncode
+    )
+
+
+@pytest.mark.skipif(not has_siunitx(), reason="pdflatex with siunitx is not installed")
 def test_latex_compiles_and_nothing_leaves_the_text(four, tmp_path):
     results = [result for name in NAMES for result in made([0.1], name=name.replace("{", "{{").replace("}", "}}"))]
     document = "\n".join([
-        r"\documentclass{article}\usepackage[textwidth=5.5in]{geometry}\usepackage{booktabs}\begin{document}",
+        r"\documentclass{article}\usepackage[textwidth=5.5in]{geometry}\usepackage{booktabs,siunitx}\begin{document}",
         render("latex", results, Layout(caption=r"50\% of $x_1$", label="tab:a_b")),
         render_comparison("latex", four),
         render_comparison("latex", four, Layout(intervals=True)),
         render_comparison("latex", four, Layout(transpose=True, pairs=True)),
         draw_latex(beside(6, (1, 3, 5))),
+        *(render_comparison("latex", four, Layout(siunitx=True, intervals=each)) for each in (True, False)),
         r"\end{document}",
     ])  # fmt: skip
     (tmp_path / "t.tex").write_text(document)

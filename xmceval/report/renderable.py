@@ -112,7 +112,7 @@ class Renderable:
         transpose : bool
             Whether systems are columns and metrics are lines.
         pairs : bool
-            Whether a comparison has its lists below the table: differences of pairs, runs, overlaps and examples.
+            Whether a comparison shows each run, and lists of differences of pairs, overlaps and examples.
         """
         layout = Layout(places=places, percent=percent, intervals=intervals, transpose=transpose, pairs=pairs)
         return _put(self._render("md", layout), path)

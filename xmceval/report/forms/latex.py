@@ -27,6 +27,7 @@ MARKS = {mark: r"\up" if sign == UP else r"\dn" for sign, plain in ASCII_MARKS.i
 STYLES = {BEST: r"\textbf{{{}}}", SECOND: r"\underline{{{}}}"}
 EMPHASES = {BEST: "best in bold", SECOND: "second best underlined"}
 NUMBER = re.compile(r"-?[\d,]*\.?\d+")
+CAUTION = "caution: "
 ITEM = " \N{MIDDLE DOT} "
 BOLD_ROOM = rf"\hspace{{{MORE_IN_BOLD}pt}}"
 
@@ -105,7 +106,8 @@ def _explain(sheet: Sheet, plan: Plan) -> Iterator[str]:
         for text in (*sheet.columns, *(each.head for each in sheet.rows), *(each.name for each in sheet.sections))
         for word in text.split()
     }
-    for note in (*([", ".join(emphases)] if emphases else []), *sheet.notes, *titles):
+    cautions = (line for line in sheet.below if line.startswith(CAUTION))
+    for note in (*([", ".join(emphases)] if emphases else []), *sheet.notes, *titles, *cautions):
         first = note.split(maxsplit=1)[0].rstrip(":")
         sentence = note if first in names else note[0].upper() + note[1:]
         yield write_note(f"{sentence}.")

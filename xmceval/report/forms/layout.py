@@ -33,8 +33,8 @@ class Layout:
     intervals : bool or None
         Whether values have their intervals beside them; None: they have, but not in LaTeX.
     pairs : bool or None
-        Whether a comparison has its lists below the table: differences of pairs, runs, overlaps and examples; None: it
-        has, but not in LaTeX.
+        Whether a comparison shows more than the table of systems: each run, and the lists of differences of pairs, of
+        spreads of runs, overlaps and examples; None: it does, but not in LaTeX.
     transpose : bool
         Whether systems are columns and metrics are lines.
     caption, label : str or None
@@ -80,8 +80,7 @@ class Layout:
     pairs: bool | None = option(
         None,
         "Output",
-        "Show what is below the table of systems, such as the differences of pairs, or leave it out.  "
-        "[default: shown, but not in latex]",
+        "Show the differences of pairs, and runs, or the table of systems alone.  [default: shown, but not in latex]",
         kind=bool,
         flags=("--pairs/--no-pairs",),
     )

@@ -32,7 +32,7 @@ TESTS = {"t": "paired t test", "randomization": "randomization", "bootstrap": "b
 
 def build_comparison_sheet(comparison: Comparison, layout: Layout = DEFAULT) -> Sheet:
     """Build the sheet of a comparison."""
-    lines = list(_lines(comparison))
+    lines = [line for line in _lines(comparison) if line.is_ranked or layout.pairs is not False]
     signs = _mark_against(comparison, layout) if comparison.testing.against else _mark_beaten(comparison, lines)
     sheet = build_systems_sheet(comparison.results, lines, layout, signs)
     sheet = transpose(sheet) if layout.transpose else sheet

@@ -13,7 +13,8 @@ A State (`scoring.states`) has the options, terms and totals of some rows: scori
 are four ways to make one, and it is finished into a Result in one place. What scoring does besides, such as saving the
 values of rows, is an extra (`api.extras`), and a plain score loads none. `files.formats` describes every format as
 data, and `files.opening` tries the readers. A Sheet is built once from results or a comparison (`report.sheet`), and
-each form for people only draws it; what programs read follows from the fields in `report.fields`. `kernels.compile`
+each form for people only draws it; what programs read, and how it is read back, follows from the fields in
+`report.fields`. `kernels.compile`
 compiles kernels once per machine and calls them without numba; `kernels.vector` holds instructions with their plain
 twins.
 """

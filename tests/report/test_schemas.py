@@ -132,7 +132,8 @@ def rich_compare(folder):
     pair = xmceval.compare(folder / "t.txt", alone, **options, **names, **collected, examples=2)
     hits = {name: np.where(np.arange(20)[:, None] < n, FEW_ROWS, 0.5) for name, n in (("few", 2), ("more", 14))}
     few = xmceval.compare(FEW_ROWS, hits, **OF_FEW_ROWS, against="few")
-    return [spread.to_dict(), pair.to_dict(), few.to_dict()]
+    rows = xmceval.compare_rows([folder / "values.csv", folder / "others.csv"])
+    return [spread.to_dict(), pair.to_dict(), few.to_dict(), rows.to_dict()]
 
 
 def rich_inspect(folder):

@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import counted
@@ -234,6 +235,43 @@ class Comparison(Renderable, Mapping[Key, Difference]):
     examples: tuple[Example, ...] = ()
     label_wins: tuple[LabelWins, ...] = ()
     densities: tuple[Density, ...] = ()
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Comparison:
+        """Return the comparison that `to_dict` has described: it shows the same in every form.
+
+        Parameters
+        ----------
+        document : dict
+            Fields that a later version has added are left out.
+
+        Raises
+        ------
+        DataError
+            Another document, or one that is damaged, with the place.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import xmceval
+        >>> comparison = xmceval.compare(np.eye(6), {"old": np.eye(6)[::-1], "new": np.eye(6)}, k=1, metrics="P")
+        >>> xmceval.Comparison.from_dict(comparison.to_dict()) == comparison
+        True
+        """
+        comparison: Comparison = load("fields.comparefields").COMPARE.read(document)
+        return comparison
+
+    @classmethod
+    def from_json(cls, path: str | Path) -> Comparison:
+        """Return the comparison that `to_json` has written to a file; see `from_dict`.
+
+        Raises
+        ------
+        DataError
+            A missing file, or what `from_dict` refuses.
+        """
+        comparison: Comparison = load("fields.reading").read_file(path, cls.from_dict)
+        return comparison
 
     @cached_property
     def by_key(self) -> dict[Key, Difference]:

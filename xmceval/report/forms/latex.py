@@ -150,7 +150,8 @@ def _draw_spans(sheet: Sheet, names: Sequence[str], plan: Plan) -> list[str]:
     cells, rules, place = [""], [], 0
     for i, own in groupby(names, span_of.__getitem__):
         size = len([*own])
-        cells.append(rf"\multicolumn{{{size}}}{{c}}{{{escape(sheet.spans[i][0])}}}")
+        kind = "c" if size > 1 or plan.wide or place + 1 == plan.n_places else "r"
+        cells.append(rf"\multicolumn{{{size}}}{{{kind}}}{{{escape(sheet.spans[i][0])}}}")
         left, right = plan.trims(place, place + size - 1)
         trims = "".join(f"{side}{{{trim:g}pt}}" for side, trim in (("l", left), ("r", right)) if trim)
         rules.append(rf"\cmidrule{f'({trims})' if trims else ''}{{{place + 2}-{place + size + 1}}}")

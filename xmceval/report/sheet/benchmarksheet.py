@@ -41,7 +41,10 @@ def build_benchmark_sheet(benchmark: Benchmark, layout: Layout = DEFAULT) -> She
         columns=columns,
         sections=(*main, *(section for sections in bins.values() for section in sections)),
         below=tuple(describe_benchmark(benchmark, layout)),
-        listings=(*list_across(benchmark, layout), *(list_wins(benchmark) if layout.wins else ())),
+        listings=(
+            *(list_across(benchmark, layout) if layout.pairs is not False else ()),
+            *(list_wins(benchmark) if layout.wins else ()),
+        ),
         layout=layout,
         notes=tuple(explain_signs(benchmark, list(signs.values()), layout)),
         groups=groups,

@@ -136,8 +136,9 @@ def test_without_baseline_only_a_best_value_that_is_better_than_the_second_is_ma
 def test_bins_follow_the_main_table_and_its_ranks():
     options = {"by_frequency": "head,tail", "counts": [9, 9, 1, 1, 1], "n_train": 20, "metrics": ["P@1", "R@all"]}
     pair = {name: {"x": 30, "y": 10} for name in ("a", "b")}
-    made = benchmark(pair, failed=[("b", "bad")], why={"bad": "no"}, **options)
-    other = made["a"].results[0].options | {"ties": "best"}
+    known = {"a": {"Known": published_row(P_at_1=0.8)}}
+    made = benchmark(pair, published=known, failed=[("b", "bad")], why={"bad": "no"}, **options)
+    other = made["a"].results[0].options | {"dataset": "a", "ties": "best"}
     first = replace(made["a"], results=tuple(replace(each, options=other) for each in made["a"].results))
     made = replace(made, datasets=(replace(made.datasets[0], comparison=first), made.datasets[1]))
     sheet = build_benchmark_sheet(made)
@@ -190,6 +191,18 @@ def test_a_data_set_that_lacks_a_column_is_no_data_set_of_it(six):
         "ranks of P@1,2: of the 4 systems with a value on each of the 6 data sets",
         "ranks of coverage_error: of the 4 systems with a value on each of the 5 data sets",
     )
+
+
+def test_a_value_by_convention_ranks_nobody(six):
+    first, *others = six.datasets
+    undefined = [
+        replace(
+            each, figures=tuple(replace(own, estimate=replace(own.estimate, undefined=True)) for own in each.figures)
+        )
+        for each in first.comparison.results
+    ]
+    less = replace(first, comparison=replace(first.comparison, results=tuple(undefined)))
+    assert replace(six, datasets=(less, *others)).across("P@1").datasets == (1, 2, 3, 4, 5)
 
 
 KEYS = {

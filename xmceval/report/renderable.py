@@ -95,6 +95,7 @@ class Renderable:
         percent: bool = True,
         intervals: bool = True,
         transpose: bool = False,
+        pairs: bool = True,
     ) -> str | None:
         """Return a Markdown table.
 
@@ -110,8 +111,10 @@ class Renderable:
             Whether values have the half width of their 95 % intervals beside them.
         transpose : bool
             Whether systems are columns and metrics are lines.
+        pairs : bool
+            Whether a comparison shows each run, and lists of differences of pairs, overlaps and examples.
         """
-        layout = Layout(places=places, percent=percent, intervals=intervals, transpose=transpose)
+        layout = Layout(places=places, percent=percent, intervals=intervals, transpose=transpose, pairs=pairs)
         return _put(self._render("md", layout), path)
 
     @overload
@@ -124,10 +127,12 @@ class Renderable:
         *,
         places: int | None = None,
         percent: bool = True,
-        intervals: bool = True,
+        intervals: bool = False,
         transpose: bool = False,
+        pairs: bool = False,
         caption: str | None = None,
         label: str | None = None,
+        siunitx: bool = False,
     ) -> str | None:
         r"""Return a LaTeX table for a document that loads booktabs.
 
@@ -135,18 +140,22 @@ class Renderable:
         ----------
         path : path, optional
             A file to write instead, which is replaced if it exists.
-        places, percent, intervals, transpose
-            As in `to_markdown`.
+        places, percent, intervals, transpose, pairs
+            As in `to_markdown`; intervals and lists are left out unless they are asked for.
         caption, label : str, optional
             The caption, itself LaTeX, and the ``\label`` of the table.
+        siunitx : bool
+            Whether it has ``S`` columns, for a document that loads siunitx too.
         """
         layout = Layout(
             places=places,
             percent=percent,
             intervals=intervals,
             transpose=transpose,
+            pairs=pairs,
             caption=caption,
             label=label,
+            siunitx=siunitx,
         )
         return _put(self._render("latex", layout), path)
 
@@ -162,6 +171,7 @@ class Renderable:
         places: int | None = None,
         percent: bool = True,
         intervals: bool = True,
+        pairs: bool = True,
     ) -> str | None:
         """Return a page with tables, pictures and definitions that needs nothing else.
 
@@ -173,7 +183,7 @@ class Renderable:
             A file to write instead, which is replaced if it exists.
         title : str, optional
             Default: the names of the systems.
-        places, percent, intervals
+        places, percent, intervals, pairs
             As in `to_markdown`.
 
         Raises
@@ -181,7 +191,8 @@ class Renderable:
         DataError
             matplotlib is not installed.
         """
-        return _put(self._draw_page(title, Layout(places=places, percent=percent, intervals=intervals)), path)
+        layout = Layout(places=places, percent=percent, intervals=intervals, pairs=pairs)
+        return _put(self._draw_page(title, layout), path)
 
     def plot(
         self,

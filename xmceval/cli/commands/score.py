@@ -21,7 +21,7 @@ from xmceval.report.pictures import RESULTS
 @options.fused
 @options.report_form
 @options.names
-@options.layout
+@options.layout_of_results
 @options.published
 @options.shards
 @options.save_rows

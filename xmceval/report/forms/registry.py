@@ -36,7 +36,7 @@ def render(form: str, results: Sequence[Result], layout: Layout = DEFAULT) -> st
         return str(module.render(results))
     from xmceval.report.sheet.scoresheet import build_sheet
 
-    return str(module.draw(build_sheet(results, layout)))
+    return str(module.draw(build_sheet(results, layout.settle(form))))
 
 
 def render_comparison(form: str, comparison: Comparison, layout: Layout = DEFAULT) -> str:
@@ -46,7 +46,7 @@ def render_comparison(form: str, comparison: Comparison, layout: Layout = DEFAUL
         return str(module.render_comparison(comparison))
     from xmceval.report.sheet.comparesheet import build_comparison_sheet
 
-    return str(module.draw(build_comparison_sheet(comparison, layout)))
+    return str(module.draw(build_comparison_sheet(comparison, layout.settle(form))))
 
 
 def render_listings(form: str, listings: Sequence[Listing], layout: Layout = DEFAULT) -> str:

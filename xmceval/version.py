@@ -7,6 +7,7 @@ VERSION = "0.1.0"
 
 SCORE_SCHEMA = "xmceval/score/2"
 COMPARE_SCHEMA = "xmceval/compare/2"
+BENCHMARK_SCHEMA = "xmceval/benchmark/1"
 INSPECT_SCHEMA = "xmceval/inspect/1"
 AUC_SCHEMA = "xmceval/auc/1"
 CHECK_TABLE_SCHEMA = "xmceval/check-table/1"

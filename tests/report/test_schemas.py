@@ -5,12 +5,14 @@ import copy
 import json
 import re
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import jsonschema
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from support.benchmarks import benchmark, published_row
 from support.files import write
 
 import xmceval
@@ -20,7 +22,7 @@ from xmceval.labels.catalogue import datasets, published
 from xmceval.labels.standings import Standings, rank_among_published
 from xmceval.report.fields.documents import DOCUMENTS, find_schema, load_document
 from xmceval.report.forms.registry import render
-from xmceval.report.gates import judge_values, parse_required
+from xmceval.report.gates import judge_datasets, judge_values, parse_required, parse_worse
 from xmceval.scoring.options import Options, specs
 
 STATE = b'{"schema": "xmceval/state/2"}'
@@ -29,6 +31,7 @@ SOME = {
     ("merge", "options"),
     ("inspect", "states", "[]", "options"),
     ("compare", "options"),
+    ("benchmark", "datasets", "[]", "comparison", "options"),
     ("metrics", "metrics", "[]", "options", "*"),
 }
 
@@ -123,7 +126,8 @@ def rich_score(folder):
     return [json.loads(render("json", shown)), few.to_dict(), gated.to_dict()]
 
 
-def rich_compare(folder):
+@cache
+def rich_comparisons(folder):
     runs = {"old": [folder / f"{name}.txt" for name in "bcd"], "new": [folder / f"{name}.txt" for name in "abc"]}
     options = {"k": 3, "metrics": "P,PSP,LRAP,AUC,macroP", "train": folder / "train.txt", "by_frequency": 2}
     options |= {"filter": folder / "filter.txt", "ceiling": True, "threads": 1}
@@ -134,8 +138,33 @@ def rich_compare(folder):
     pair = xmceval.compare(folder / "t.txt", alone, **options, **names, **collected, examples=2)
     hits = {name: np.where(np.arange(20)[:, None] < n, FEW_ROWS, 0.5) for name, n in (("few", 2), ("more", 14))}
     few = xmceval.compare(FEW_ROWS, hits, **OF_FEW_ROWS, against="few")
-    gated = replace(few, gates=xmceval.check_worse(few, "P@1"))
-    return [spread.to_dict(), pair.to_dict(), few.to_dict(), gated.to_dict()]
+    return spread, pair, few, replace(few, gates=xmceval.check_worse(few, "P@1"))
+
+
+def rich_compare(folder):
+    return [each.to_dict() for each in rich_comparisons(folder)]
+
+
+def rich_benchmark(folder):
+    why = {"gone": "no file gone.txt"}
+    comparisons = enumerate(rich_comparisons(folder))
+    shown = benchmark(
+        {"x": {}, "y": {}}, published={"y": {"Known": published_row(P_at_1=0.5)}}, why=why, failed=[("x", "gone")]
+    )
+    outcomes = [replace(shown.datasets[i % 2], name=f"{i}", comparison=each) for i, each in comparisons]
+    known = replace(published_row(P_at_1=0.5), suspect="P@1 is too high")
+    outcomes[1] = replace(outcomes[1], entry="Bibtex", notes=("no PSP",), published={"Known": known})
+    scored = replace(outcomes[0].cells[0], status="scored", digest="5c1e")
+    outcomes[0] = replace(outcomes[0], cells=(scored, *outcomes[0].cells))
+    several = {f"{i}": {"a": 20 + i, "b": 10 - i % 2, "c": 9, "d": 3} for i in range(5)}
+    tested = benchmark(several, against="a")
+    first = tested.datasets[0].comparison.results[0].figures[0].measure
+    mixed = replace(
+        tested, datasets=tuple(outcomes), systems=("old", "new", "a", "b", "few", "more", "Known"), measures=(first,)
+    )
+    by_name = {each.name: each.comparison for each in tested.datasets}
+    gated = replace(tested, gates=judge_datasets([parse_worse("P@1")], by_name, tested.systems, "a"))
+    return [gated.to_dict(), replace(mixed, warnings=("one",)).to_dict()]
 
 
 def rich_inspect(folder):
@@ -168,6 +197,7 @@ def named_datasets():
 RICH = {
     "score": rich_score,
     "compare": rich_compare,
+    "benchmark": rich_benchmark,
     "merge": rich_merge,
     "inspect": rich_inspect,
     "auc": lambda folder: [
@@ -187,6 +217,7 @@ def documents(folder):
 # Ranks within published results are for score alone, and states have nothing for pictures. Gates of values have no
 # baseline, and only those of a benchmark have a data set.
 UNSEEN = {"compare": {("systems", "[]", "published"), ("gates", "[]", "dataset")}}
+UNSEEN["benchmark"] = {("datasets", "[]", "comparison", *path) for path in UNSEEN["compare"]}
 UNSEEN["merge"] = {("systems", "[]", each) for each in ("published", "gain", "reliability")} | {("gates",)}
 UNSEEN["score"] = {("gates", "[]", each) for each in ("baseline", "dataset", "p_adjusted")}
 
@@ -298,7 +329,7 @@ def test_documents_are_made_of_fields_alone():
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
         if isinstance(node, ast.alias) and node.name in names
     }
-    assert len(names) == 8
+    assert len(names) == 9
     assert users == {("report", "fields"), ("report", "listings")}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,8 @@ from xmceval.report.result import Result, describe_size
 from xmceval.scoring.comparing.examples import Example
 from xmceval.scoring.comparing.overlap import Overlap
 from xmceval.scoring.comparing.testoptions import BETTER, NONE, UNTESTED, WORSE, Testing
+from xmceval.scoring.estimates import Estimate
+from xmceval.scoring.summary import Figure, Slice
 from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS
 from xmceval.statistics.multiplicity import LEVEL
 from xmceval.statistics.paired import mean_of_runs
@@ -180,6 +182,15 @@ class RunsOf:
     spreads: tuple[RunSpread, ...]
     spreads_in_bins: tuple[RunSpread, ...] = ()
 
+    def average(self, first: Result) -> Result:
+        """Return a result with the means over the runs, of which `first` is the first, as its values."""
+        slices = tuple(Slice(part.bin, self._list_means(part.bin.name)) for part in first.slices)
+        return replace(first, name=self.name, figures=self._list_means(), slices=slices)
+
+    def _list_means(self, bin_name: str = "") -> tuple[Figure, ...]:
+        spreads = (each for each in (*self.spreads, *self.spreads_in_bins) if each.bin == bin_name)
+        return tuple(Figure(each.measure, Estimate(each.mean)) for each in spreads)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Renderable, Mapping[Key, Difference]):
@@ -243,6 +254,16 @@ class Comparison(Renderable, Mapping[Key, Difference]):
     def by_key(self) -> dict[Key, Difference]:
         """The differences over all labels."""
         return {each.key: each for each in self.differences if not each.bin}
+
+    @cached_property
+    def systems(self) -> dict[str, Result]:
+        """The result of each system by name; of several runs one with their means, which have no intervals."""
+        runs = {name: each for each in self.runs for name in each.results}
+        return {
+            (of_system.name if of_system else each.name): (of_system.average(each) if of_system else each)
+            for each in self.results
+            if (of_system := runs.get(each.name)) is None or of_system.results[0] == each.name
+        }
 
     def __getitem__(self, key: Key) -> Difference:
         if key in self.by_key:

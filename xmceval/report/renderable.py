@@ -93,7 +93,7 @@ class Renderable:
         *,
         places: int | None = None,
         percent: bool = True,
-        intervals: bool = True,
+        intervals: bool | None = None,
         transpose: bool = False,
     ) -> str | None:
         """Return a Markdown table.
@@ -106,8 +106,9 @@ class Renderable:
             Decimal places; default 2, and 4 of fractions.
         percent : bool
             Whether shares are in percent, else they are fractions.
-        intervals : bool
-            Whether values have the half width of their 95 % intervals beside them.
+        intervals : bool, optional
+            Whether values have the half width of their 95 % intervals beside them; default True, but False of a
+            benchmark.
         transpose : bool
             Whether systems are columns and metrics are lines.
         """
@@ -124,7 +125,7 @@ class Renderable:
         *,
         places: int | None = None,
         percent: bool = True,
-        intervals: bool = True,
+        intervals: bool | None = None,
         transpose: bool = False,
         caption: str | None = None,
         label: str | None = None,
@@ -161,7 +162,7 @@ class Renderable:
         title: str | None = None,
         places: int | None = None,
         percent: bool = True,
-        intervals: bool = True,
+        intervals: bool | None = None,
     ) -> str | None:
         """Return a page with tables, pictures and definitions that needs nothing else.
 

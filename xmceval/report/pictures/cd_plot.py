@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import UsageError, listed
 from xmceval.metrics.measure import Measure
-from xmceval.report.pictures.plottedvalues import choose, deepest
+from xmceval.report.benchmark import Benchmark
+from xmceval.report.pictures.plottedvalues import Subject, choose, deepest
 from xmceval.report.pictures.style import INK, LONGEST_NAME, MARGIN, RULES, Plan, fit, measure, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from xmceval.report.benchmark import Benchmark
     from xmceval.statistics.across import Across, Nemenyi
 
 SHOWS = "metrics by which systems are ranked"
@@ -72,14 +72,16 @@ def shows(measure: Measure) -> bool:  # noqa: ARG001 - kinds share one signature
     return True
 
 
-def plan(subject: Benchmark, metrics: str | Iterable[str] | None = None) -> Plan:
+def plan(subject: Subject | Benchmark, metrics: str | Iterable[str] | None = None) -> Plan:
     """Plan one panel, for a single metric; by default the first one at its largest cutoff.
 
     Raises
     ------
     UsageError
-        Several metrics, or no critical difference: too few data sets or systems.
+        No benchmark; several metrics, or no critical difference: too few data sets or systems.
     """
+    if not isinstance(subject, Benchmark):
+        raise UsageError("the picture 'cd' needs a benchmark (hint: use benchmark)")
     chosen = choose("cd", subject.measures, metrics, shows, SHOWS)
     chosen = deepest(chosen)[:1] if metrics is None else chosen
     if len(chosen) > 1:

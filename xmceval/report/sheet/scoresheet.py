@@ -111,14 +111,14 @@ def _describe_input(results: Sequence[Result]) -> Iterator[str]:
 
 def _describe_intervals(lines: Sequence[SystemLine], layout: Layout) -> Iterator[str]:
     """Say which intervals may be off, where they are shown."""
-    yield from describe_cautions(lines) if layout.intervals else ()
+    yield from describe_cautions(lines) if layout.shows_intervals else ()
 
 
 def _describe_scoring(results: Sequence[Result]) -> Iterator[str]:
     """Explain values of bins, and describe propensities and options, which systems mostly share."""
     yield from explain_bins(results)
     yield from describe_propensities(results)
-    yield from dict.fromkeys(line for each in results for line in _describe_options(each))
+    yield from dict.fromkeys(line for each in results for line in describe_options(each))
 
 
 def _rows(figures: Iterable[Figure], layout: Layout) -> tuple[Row, ...]:
@@ -178,7 +178,7 @@ def _describe_propensities(propensities: Propensities) -> str:
     return f"propensities: A={propensities.a:g} B={propensities.b:g}, N={propensities.n:,} from {source}{warning}"
 
 
-def _describe_options(result: Result) -> Iterator[str]:
+def describe_options(result: Result) -> Iterator[str]:
     """Describe the options that were not the default and are shown nowhere else."""
     texts = [
         describe_option(name, result.options[name])

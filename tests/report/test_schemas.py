@@ -162,9 +162,8 @@ def rich_benchmark(folder):
     mixed = replace(
         tested, datasets=tuple(outcomes), systems=("old", "new", "a", "b", "few", "more", "Known"), measures=(first,)
     )
-    by_name = {each.name: each.comparison for each in tested.datasets}
-    gated = replace(tested, gates=judge_datasets([parse_worse("P@1")], by_name, tested.systems, "a"))
-    return [gated.to_dict(), replace(mixed, warnings=("one",)).to_dict()]
+    gates = judge_datasets([parse_worse("P@1")], tested, tested.systems, "a")
+    return [replace(mixed, warnings=("one",)).to_dict(), replace(tested, gates=gates).to_dict()]
 
 
 def rich_inspect(folder):

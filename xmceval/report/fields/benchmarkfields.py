@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xmceval.report.benchmark import FAILED, KEPT, MISSING, PUBLISHED, SCORED
@@ -87,7 +87,7 @@ DATASET = record(
 )
 
 
-def _by_metric(find: Any) -> Any:
+def _by_metric(find: Callable[[Benchmark, str], Any]) -> Callable[[Benchmark], dict[str, Any]]:
     """Return what finds something for each metric of a benchmark, by its name."""
     return lambda benchmark: {each.name: find(benchmark, each.name) for each in benchmark.measures}
 
@@ -242,11 +242,12 @@ class BenchmarkLine(NamedTuple):
 
 def _unless_published(fields: Fields, *names: str) -> dict[str, Field]:
     """Return fields of what only values that were computed have."""
+
+    def of_result(find: Callable[[Any], Any]) -> Callable[[BenchmarkLine], Any]:
+        return lambda line: None if line.result is None else find(line)
+
     found = {name: maybe(fields[name], "of published values and ranks") for name in names}
-    return {
-        name: each.of(lambda line, each=each, name=name: line.result and each.finder(name)(line))
-        for name, each in found.items()
-    }
+    return {name: each.of(of_result(each.finder(name))) for name, each in found.items()}
 
 
 LINES = {

@@ -269,7 +269,7 @@ def test_tukey_is_named_beside_the_test_of_pairs():
     assert "paired t test; p (Tukey): randomized two-way test, 10,000 resamples, seed 0" in str(comparison)
 
 
-@pytest.mark.parametrize("extra", [["--fuse", "p.txt=p.txt,q.txt"], ["--runs", "p.txt=p.txt,q.txt"]])
+@pytest.mark.parametrize("extra", [["--fuse", "p=p.txt,q.txt"], ["--runs", "p=p.txt,q.txt"]])
 def test_names_of_systems_are_their_own(extra, capsys):
     for name, text in (("t.txt", "2 2\n0:1\n1:1\n"), ("p.txt", "2 2\n0:1\n1:1\n"), ("q.txt", "2 2\n1:1\n1:1\n")):
         Path(name).write_text(text)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import UsageError, counted
@@ -319,6 +318,6 @@ def shared_lines(results: Sequence[Result], kind: str) -> Iterator[str]:
             systems.setdefault(line, []).append(result)
     for line, own in systems.items():
         names = [each.name for each in own]
-        files = [Path(each.scores).name for each in own]
+        files = [each.scores for each in own]
         is_named = line.partition(": ")[0].endswith((*names, *files)) or line.startswith(tuple(names))
         yield line if len(own) == len(results) or is_named else f"{', '.join(names)}: {line}"

@@ -65,21 +65,21 @@ SIDE_BY_SIDE = """\
 first · 40 instances · 5 labels
 second · 40 instances · 5 labels
 third · 40 instances · 5 labels
-               first               second            third         mean rank
-            P@1       P@2       P@1       P@2       P@1     P@2     P@1     P@2
-old       50.00     37.50     30.00     27.50     37.50   31.25    1.67    1.67
-new       75.00 +   49.38 +   75.00 +   49.38 +   36.25   30.63    1.33    1.33
-raw       52.50     38.75     10.00 -   17.50 -       -       -
-Known *   80.00         -         -         -         -       -
-bad           -         -         -         -     error   error
+               first               second            third           first
+            P@1       P@2       P@1       P@2       P@1     P@2  coverage_error
+old       50.00     37.50     30.00     27.50     37.50   31.25          2.25
+new       75.00 +   49.38 +   75.00 +   49.38 +   36.25   30.63          1.29 +
+raw       52.50     38.75     10.00 -   17.50 -       -       -          2.15
+Known *   80.00         -         -         -         -       -             -
+bad           -         -         -         -     error   error             -
 
-             first           second          third         mean rank
-         coverage_error  coverage_error  coverage_error  coverage_error
-old              2.25            3.05              2.75            1.67
-new              1.29 +          1.29 +            2.80            1.33
-raw              2.15            3.85 -               -
-Known *             -               -                 -
-bad                 -               -             error
+             second          third                 mean rank
+         coverage_error  coverage_error     P@1     P@2  coverage_error
+old              3.05              2.75    1.67    1.67            1.67
+new              1.29 +            2.80    1.33    1.33            1.33
+raw              3.85 -               -
+Known *             -                 -
+bad                 -             error
 
 """
 

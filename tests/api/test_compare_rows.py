@@ -41,6 +41,7 @@ def test_saved_rows_give_the_same_digits(made, form, weighted, rng, monkeypatch)
         found = xmceval.compare_rows(files, names=names)
         for key, difference in together.items():
             other = found[key]
+            assert found.results[0].counts.grades == together.results[0].counts.grades
             assert (other.difference, other.low, other.high) == (difference.difference, difference.low, difference.high)
             assert (other.p, other.wins, other.ties, other.losses) == (
                 *(difference.p, difference.wins, difference.ties, difference.losses),

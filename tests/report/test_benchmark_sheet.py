@@ -136,12 +136,17 @@ def test_without_baseline_only_a_best_value_that_is_better_than_the_second_is_ma
 def test_bins_follow_the_main_table_and_its_ranks():
     options = {"by_frequency": "head,tail", "counts": [9, 9, 1, 1, 1], "n_train": 20, "metrics": ["P@1", "R@all"]}
     pair = {name: {"x": 30, "y": 10} for name in ("a", "b")}
-    sheet = build_benchmark_sheet(benchmark(pair, failed=[("b", "bad")], why={"bad": "no"}, **options))
+    made = benchmark(pair, failed=[("b", "bad")], why={"bad": "no"}, **options)
+    other = made["a"].results[0].options | {"ties": "best"}
+    first = replace(made["a"], results=tuple(replace(each, options=other) for each in made["a"].results))
+    made = replace(made, datasets=(replace(made.datasets[0], comparison=first), made.datasets[1]))
+    sheet = build_benchmark_sheet(made)
     assert [each.name for each in sheet.sections] == ["a", "b", "mean rank", "a, head", "b, head", "a, tail", "b, tail"]
     assert sheet.sections[3].title.startswith("a, head: 2 labels with 9 to 9 training rows, ")
     assert [row.head for row in sheet.sections[3].rows] == ["x", "y", "bad"]
     assert cells(sheet, "b, tail", "P@1")["bad"].value == "error"
     assert set(cells(sheet, "b, tail", "R@all").values()) == {None}
+    assert "options: ties=best (a) · by_frequency=head,tail" in sheet.below
 
 
 def test_intervals_are_shown_where_they_fit_or_are_asked_for(three):
@@ -220,6 +225,20 @@ def test_a_benchmark_is_three_lines_in_a_shell(three):
         " mean rank on P@1: new 1.33, old 1.67\n"
         ' print() shows the table, ["first"] one Comparison, .to_frame() all>'
     )
+
+
+def test_a_data_set_with_a_single_system_has_no_differences_to_show(three):
+    both = three["third"]
+    alone = replace(both, results=both.results[:1], differences=(), runs=())
+    assert repr(alone) == (
+        "<Comparison of old: nothing to compare with, 40 instances, 5 labels\n"
+        " no differences\n"
+        " print() shows tables, [metric, system, baseline] one difference, .to_frame() all>"
+    )
+    assert len(alone.to_frame()) == 0
+    assert str(alone).splitlines()[-1] == "lower is better: coverage_error"
+    dataset = replace(three.datasets[2], comparison=alone)
+    assert "9 of" in str(replace(three, datasets=(*three.datasets[:2], dataset)))
 
 
 def test_markdown_and_notebooks_have_one_table_with_names_of_data_sets_in_it(three):

@@ -22,7 +22,6 @@ from xmceval.inspection.tally import Spread
 from xmceval.labels.bins import Bin
 from xmceval.labels.catalogue import Constants, Dataset, Published, Split
 from xmceval.labels.plausibility import Finding
-from xmceval.report.benchmark import Benchmark, CellOutcome, DatasetOutcome
 from xmceval.report.comparison import Comparison, Difference, LabelWins
 from xmceval.report.fields import benchmarkfields, collectedfields, comparefields, inspectfields, scorefields
 from xmceval.report.fields.field import (
@@ -188,15 +187,12 @@ RECORDS = [
     (FilterReport, scorefields.FILTER.fields, set()),
     (Reliability, scorefields.RELIABILITY.fields, set()),
     (ScoreBin, collectedfields.SCORE_BIN.fields, set()),
-    (Difference, comparefields.DIFFERENCE, {"measure", "error", "degrees", "n_differing"}),
+    (Difference, {**comparefields.DIFFERENCE, **comparefields.TESTED}, {"measure"}),
     (Testing, comparefields.TESTING, set()),
     (CutoffOverlap, comparefields.CUTOFF_OVERLAP.fields, set()),
     (Example, comparefields.EXAMPLE.fields, {"measure", "names"}),
     (LabelWins, comparefields.LABEL_WINS.fields, set()),
-    (Comparison, comparefields.COMPARE.record.fields, {"results", "differences", "testing", "source"}),
-    (CellOutcome, benchmarkfields.CELL.fields, set()),
-    (DatasetOutcome, benchmarkfields.DATASET.fields, {"entry"}),
-    (Benchmark, benchmarkfields.BENCHMARK.record.fields, {"measures", "testing"}),
+    (Comparison, comparefields.COMPARE.record.fields, {"results", "differences", "testing"}),
     (Dataset, datasetlist.DATASET, set()),
     (Constants, datasetlist.CONSTANTS.fields, set()),
     (Split, datasetlist.SPLIT.fields, set()),

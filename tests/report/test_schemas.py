@@ -139,7 +139,8 @@ def rich_comparisons(folder):
     pair = xmceval.compare(folder / "t.txt", alone, **options, **names, **collected, examples=2)
     hits = {name: np.where(np.arange(20)[:, None] < n, FEW_ROWS, 0.5) for name, n in (("few", 2), ("more", 14))}
     few = xmceval.compare(FEW_ROWS, hits, **OF_FEW_ROWS, against="few")
-    return spread, pair, few, replace(few, gates=xmceval.check_worse(few, "P@1"))
+    rows = xmceval.compare_rows([folder / "values.csv", folder / "others.csv"])
+    return spread, pair, few, rows, replace(few, gates=xmceval.check_worse(few, "P@1"))
 
 
 def rich_compare(folder):
@@ -148,11 +149,12 @@ def rich_compare(folder):
 
 def rich_benchmark(folder):
     why = {"gone": "no file gone.txt"}
-    comparisons = enumerate(rich_comparisons(folder))
+    comparisons = rich_comparisons(folder)
+    names = dict.fromkeys(name for comparison in comparisons for name in comparison.systems)
     shown = benchmark(
         {"x": {}, "y": {}}, published={"y": {"Known": published_row(P_at_1=0.5)}}, why=why, failed=[("x", "gone")]
     )
-    outcomes = [replace(shown.datasets[i % 2], name=f"{i}", comparison=each) for i, each in comparisons]
+    outcomes = [replace(shown.datasets[i % 2], name=f"{i}", comparison=each) for i, each in enumerate(comparisons)]
     known = replace(published_row(P_at_1=0.5), suspect="P@1 is too high")
     outcomes[1] = replace(outcomes[1], entry="Bibtex", notes=("no PSP",), published={"Known": known})
     scored = replace(outcomes[0].cells[0], status="scored", digest="5c1e")
@@ -160,9 +162,7 @@ def rich_benchmark(folder):
     several = {f"{i}": {"a": 20 + i, "b": 10 - i % 2, "c": 9, "d": 3} for i in range(5)}
     tested = benchmark(several, against="a")
     first = tested.datasets[0].comparison.results[0].figures[0].measure
-    mixed = replace(
-        tested, datasets=tuple(outcomes), systems=("old", "new", "a", "b", "few", "more", "Known"), measures=(first,)
-    )
+    mixed = replace(tested, datasets=tuple(outcomes), systems=(*names, "Known"), measures=(first,))
     gates = judge_datasets([parse_worse("P@1")], tested, tested.systems, "a")
     return [replace(mixed, warnings=("one",)).to_dict(), replace(tested, gates=gates).to_dict()]
 

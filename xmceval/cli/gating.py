@@ -88,13 +88,15 @@ def check_before(gates: Sequence[Gate], options: Options, n_systems: int = 2, ag
 
 
 @contextmanager
-def enforced(outcomes: Sequence[GateOutcome]) -> Iterator[None]:
+def enforced(outcomes: Sequence[GateOutcome], failures: Sequence[str] = ()) -> Iterator[None]:
     """Report gates that were not passed after the output is written, also where nobody reads it to its end.
+
+    `failures` are what else went wrong, which the output does not have.
 
     Raises
     ------
     DataError
-        What could not be decided.
+        What failed, or could not be decided.
     Exit
         With code 3, something is beyond its limit.
     """
@@ -103,13 +105,13 @@ def enforced(outcomes: Sequence[GateOutcome]) -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        if all(each.passed for each in outcomes):
+        if all(each.passed for each in outcomes) and not failures:
             raise
         sys.stdout = io.StringIO()  # nothing more may be written there, not even at exit
     breaches, undecided = find_breaches(outcomes), find_undecided(outcomes)
     for line in breaches:
         say(f"breach: {line}")
-    if undecided:
-        raise DataError(*(f"a gate cannot be decided: {line}" for line in undecided))
+    if failures or undecided:
+        raise DataError(*failures, *(f"a gate cannot be decided: {line}" for line in undecided))
     if breaches:
         raise click.exceptions.Exit(BREACH)

@@ -23,6 +23,7 @@ from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.summary import Figure
 from xmceval.statistics.across import Across, compare_across, count_wins
+from xmceval.version import VERSION
 
 # How a cell came about. What has failed is not missing: its files are there.
 STATUSES = SCORED, KEPT, PUBLISHED, MISSING, FAILED = ("scored", "kept", "published", "missing", "error")
@@ -121,6 +122,8 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
         What a reader must know before trusting the values, beside the warnings of the comparisons.
     gates : tuple of GateOutcome
         What gates came to, where they were asked for.
+    version : str
+        The version of xmceval that made it.
     """
 
     datasets: tuple[DatasetOutcome, ...]
@@ -130,6 +133,7 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
     file: str = ""
     warnings: tuple[str, ...] = ()
     gates: tuple[GateOutcome, ...] = ()
+    version: str = VERSION
 
     def __getitem__(self, key: Any) -> Any:
         if not isinstance(key, tuple):

@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import counted
@@ -250,6 +251,43 @@ class Comparison(Renderable, Mapping[Key, Difference]):
     densities: tuple[Density, ...] = ()
     gates: tuple[GateOutcome, ...] = ()
 
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Comparison:
+        """Return the comparison that `to_dict` has described: it shows the same in every form.
+
+        Parameters
+        ----------
+        document : dict
+            Fields that a later version has added are left out.
+
+        Raises
+        ------
+        DataError
+            Another document, or one that is damaged, with the place.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import xmceval
+        >>> comparison = xmceval.compare(np.eye(6), {"old": np.eye(6)[::-1], "new": np.eye(6)}, k=1, metrics="P")
+        >>> xmceval.Comparison.from_dict(comparison.to_dict()) == comparison
+        True
+        """
+        comparison: Comparison = load("fields.comparefields").COMPARE.read(document)
+        return comparison
+
+    @classmethod
+    def from_json(cls, path: str | Path) -> Comparison:
+        """Return the comparison that `to_json` has written to a file; see `from_dict`.
+
+        Raises
+        ------
+        DataError
+            A missing file, or what `from_dict` refuses.
+        """
+        comparison: Comparison = load("fields.reading").read_file(path, cls.from_dict)
+        return comparison
+
     @cached_property
     def by_key(self) -> dict[Key, Difference]:
         """The differences over all labels."""
@@ -337,21 +375,23 @@ class Comparison(Renderable, Mapping[Key, Difference]):
         return self
 
     def _describe(self) -> tuple[str, str, str]:
-        (system, baseline), *others = self.pairs
         warnings = {*self.warnings, *(line for each in self.results for line in each.warnings)}
-        several = f"{len(self.results)} systems" if not self.runs else f"{len(self.runs)} systems with runs"
-        what = several if others else f"{shorten(system)} with {shorten(baseline)}"
+        what = f"{len(self.results)} systems" if not self.runs else f"{len(self.runs)} systems with runs"
+        if len(self.pairs) == 1:
+            what = " with ".join(map(shorten, self.pairs[0]))
+        elif len(self.systems) == 1:
+            what = shorten(next(iter(self.systems)))
         lines = (f"{shorten(a)} - {shorten(b)}: {_count_verdicts(self.of_pair(a, b))}" for a, b in self.pairs)
         return (
             join_facts(
                 f"Comparison of {what}",
                 (
-                    counted(len(self), "difference"),
+                    counted(len(self), "difference") if self.pairs else "nothing to compare with",
                     *describe_size(self.results[0].counts),
                     counted(len(warnings), "warning") if warnings else "",
                 ),
             ),
-            fit_line(lines, len(self.pairs), "; "),
+            fit_line(lines, len(self.pairs), "; ") or "no differences",
             "print() shows tables, [metric, system, baseline] one difference, .to_frame() all",
         )
 

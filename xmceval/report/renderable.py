@@ -51,7 +51,7 @@ class Renderable:
         return "<{}\n {}\n {}>".format(*self._describe())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON document as dicts and lists; ``xmceval schema`` describes its fields."""
+        """Return the JSON document as dicts and lists; ``xmceval schema`` describes it, and ``from_dict`` reads it."""
         document: dict[str, Any] = json.loads(self._render("json", DEFAULT))
         return document
 
@@ -60,7 +60,7 @@ class Renderable:
     @overload
     def to_json(self, path: str | Path) -> None: ...
     def to_json(self, path: str | Path | None = None) -> str | None:
-        """Return everything as JSON, in full precision and with all definitions.
+        """Return everything as JSON, in full precision and with all definitions; ``from_json`` reads a file of it.
 
         Parameters
         ----------
@@ -110,7 +110,7 @@ class Renderable:
             Whether values have the half width of their 95 % intervals beside them; default True, but False of a
             benchmark.
         transpose : bool
-            Whether systems are columns and metrics are lines.
+            Whether systems are columns and metrics are lines; of a benchmark, whether data sets are columns.
         """
         layout = Layout(places=places, percent=percent, intervals=intervals, transpose=transpose)
         return _put(self._render("md", layout), path)

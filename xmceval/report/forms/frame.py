@@ -79,11 +79,12 @@ def _build(
     shown = [line for line in lines if bins or not find["bin"](line)]
     index = [tuple(find[name](line) for name in names) for line in shown]
     cells = [{name: find[name](line) for name in columns} for line in shown]
-    levels = [list(dict.fromkeys(values)) for values in zip(*index, strict=True)]
+    levels = [list(dict.fromkeys(place[i] for place in index)) for i in range(len(names))]
     levels[names.index("k")].sort(key=lambda k: (isinstance(k, str), k))
     ranks = [{value: rank for rank, value in enumerate(level)} for level in levels]
     codes = [tuple(rank[value] for rank, value in zip(ranks, place, strict=True)) for place in index]
     order = sorted(range(len(codes)), key=codes.__getitem__)
-    places = pandas.MultiIndex(levels, list(zip(*(codes[i] for i in order), strict=True)), names=names)
+    in_order = [[codes[i][place] for i in order] for place in range(len(names))]
+    places = pandas.MultiIndex(levels, in_order, names=names)
     types = {name: TYPES[fields[name].type] for name in find_numbers(fields) if name in columns}
-    return pandas.DataFrame([cells[i] for i in order], index=places).astype(types)
+    return pandas.DataFrame([cells[i] for i in order], index=places, columns=columns).astype(types)

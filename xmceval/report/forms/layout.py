@@ -34,7 +34,7 @@ class Layout:
         Whether values have their intervals beside them; None: those of one truth have, those of several data sets in
         plain tables that are wide enough.
     transpose : bool
-        Whether systems are columns and metrics are lines.
+        Whether systems are columns and metrics are lines; of a benchmark, whether data sets are columns.
     caption, label : str or None
         Of a LaTeX table.
     wins : bool
@@ -73,7 +73,9 @@ class Layout:
         kind=bool,
         flags=("--intervals/--no-intervals",),
     )
-    transpose: bool = option(False, "Output", "Systems as columns, metrics as lines.", kind=bool)
+    transpose: bool = option(
+        False, "Output", "Systems as columns, metrics as lines; of a benchmark data sets as columns.", kind=bool
+    )
     caption: str | None = option(None, "Output", "The caption of a LaTeX table, itself LaTeX.", metavar="TEXT")
     label: str | None = option(None, "Output", r"The \label of a LaTeX table.", metavar="TEXT")
     wins: bool = False

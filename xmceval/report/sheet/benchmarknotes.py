@@ -12,7 +12,7 @@ from xmceval.report.comparison import RunsOf
 from xmceval.report.forms.layout import Layout
 from xmceval.report.sheet.bounds import describe_worst_tie
 from xmceval.report.sheet.model import ASCII_SIGNS, PUBLISHED_SIGN
-from xmceval.report.sheet.scoresheet import describe_options, explain_bins
+from xmceval.report.sheet.scoresheet import explain_bins, list_options
 from xmceval.report.sheet.significance import describe_test, find_signs
 from xmceval.report.sheet.systemtable import Signs, explain_table, join_cutoffs
 from xmceval.report.sheet.verdicts import describe_level
@@ -69,8 +69,7 @@ def describe_benchmark(benchmark: Benchmark, layout: Layout) -> Iterator[str]:
     yield from _describe_runs(benchmark, layout)
     yield from explain_bins([result for each in benchmark.values() for result in each.results])
     yield from _describe_propensities(benchmark)
-    options = ((name, line) for name, each in benchmark.items() for line in describe_options(each.results[0]))
-    yield from _share_lines(benchmark, dict.fromkeys(options))
+    yield from _describe_options(benchmark)
     yield from _describe_cautions(benchmark) if layout.intervals else ()
     results = {f"{name}, {each.name}": each for name, own in benchmark.items() for each in own.results}
     tie = describe_worst_tie(results, layout)
@@ -163,6 +162,19 @@ def _name_source(propensities: Propensities) -> str:
         return "1/p as passed"
     source = "truth itself" if propensities.from_truth else "training labels"
     return f"A={propensities.a:g} B={propensities.b:g} from the {source} of {EACH}"
+
+
+def _describe_options(benchmark: Benchmark) -> Iterator[str]:
+    """Describe the options of scoring in one line: those of all data sets, then those of some."""
+    datasets: dict[str, list[str]] = {}
+    for name, each in benchmark.items():
+        for text in list_options(each.results[0]):
+            if text != f"dataset={name}":
+                datasets.setdefault(text, []).append(name)
+    n = len(benchmark)
+    texts = [text if len(names) == n else f"{text} ({listed(names)})" for text, names in datasets.items()]
+    if texts:
+        yield f"options: {' · '.join(texts)}"
 
 
 def _describe_cautions(benchmark: Benchmark) -> Iterator[str]:

@@ -30,11 +30,12 @@ def build_comparison_sheet(comparison: Comparison, layout: Layout = DEFAULT) -> 
         *(list_overlap(each, layout) for each in comparison.overlaps),
         *list_examples(comparison.examples, layout),
     )
+    test = describe_test(comparison.testing, comparison.differences)
     verdicts = summarise(comparison) if has_many_pairs(comparison) else write_verdicts(comparison, layout)
     return replace(
         sheet,
         above=(comparison.source,) if comparison.source else sheet.above,
-        below=(*sheet.below, describe_test(comparison.testing, comparison.differences)),
+        below=(*sheet.below, *([test] if comparison.differences else [])),
         listings=listings,
         verdicts=tuple(verdicts),
     )

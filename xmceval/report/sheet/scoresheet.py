@@ -118,7 +118,7 @@ def _describe_scoring(results: Sequence[Result]) -> Iterator[str]:
     """Explain values of bins, and describe propensities and options, which systems mostly share."""
     yield from explain_bins(results)
     yield from describe_propensities(results)
-    yield from dict.fromkeys(line for each in results for line in describe_options(each))
+    yield from dict.fromkeys(line for each in results for line in _describe_options(each))
 
 
 def _rows(figures: Iterable[Figure], layout: Layout) -> tuple[Row, ...]:
@@ -178,15 +178,20 @@ def _describe_propensities(propensities: Propensities) -> str:
     return f"propensities: A={propensities.a:g} B={propensities.b:g}, N={propensities.n:,} from {source}{warning}"
 
 
-def describe_options(result: Result) -> Iterator[str]:
+def _describe_options(result: Result) -> Iterator[str]:
     """Describe the options that were not the default and are shown nowhere else."""
-    texts = [
+    texts = list_options(result)
+    if texts:
+        yield f"options: {' · '.join(texts)}"
+
+
+def list_options(result: Result) -> list[str]:
+    """Return the options that were not the default and are shown nowhere else, each with its value."""
+    return [
         describe_option(name, result.options[name])
         for name, spec in specs().items()
         if name in result.options and spec.shown not in ELSEWHERE
     ]
-    if texts:
-        yield f"options: {' · '.join(texts)}"
 
 
 def describe_option(name: str, value: Any) -> str:

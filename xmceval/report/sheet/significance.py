@@ -23,6 +23,8 @@ def find_signs(layout: Layout) -> dict[str, str]:
 
 def mark_beaten(comparison: Comparison, lines: Sequence[SystemLine]) -> Signs:
     """Mark values by the letters of the systems that they are significantly better than."""
+    if not comparison.differences:
+        return Signs()
     letters, beaten = name_letters([line.name for line in lines if line.is_ranked]), find_beaten(comparison)
     marks = {key: join_letters([letters[name] for name in names]) for key, names in beaten.items()}
     notes = (f"letters after a value: significantly better than these systems, {describe_level(comparison)}",)
@@ -39,7 +41,8 @@ def mark_against(comparison: Comparison, layout: Layout) -> Signs:
     }
     words = ", ".join(f"{sign} significantly {mark}" for mark, sign in signs.items())
     explained = (f"{words} than {against}, {describe_level(comparison)}",) if marks else ()
-    return Signs(marks, notes=(*explained, f"only differences from {against} were tested"))
+    tested = (f"only differences from {against} were tested",) if comparison.differences else ()
+    return Signs(marks, notes=(*explained, *tested))
 
 
 def mark_best(comparison: Comparison, layout: Layout) -> Signs:

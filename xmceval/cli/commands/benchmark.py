@@ -14,11 +14,13 @@ from xmceval.cli import options, progressbar
 from xmceval.cli.commandline import passed_flags
 from xmceval.cli.gating import enforced, fail_if_worse, not_worse
 from xmceval.cli.messages import by_kind, say, warn
+from xmceval.cli.plotting import Plots, plot_options
 from xmceval.cli.runner import engine_of, start, watch
 from xmceval.errors import DataError, UsageError, counted, listed
 from xmceval.files.io.paths import to_path
 from xmceval.report.benchmark import FAILED, KEPT, MISSING, PUBLISHED, SCORED
 from xmceval.report.forms.registry import render_benchmark
+from xmceval.report.pictures import BENCHMARK
 
 if TYPE_CHECKING:
     from xmceval.api.benchmark.plan import Plan
@@ -45,17 +47,18 @@ PATIENCE = 1.0  # seconds, after which a data set has a line of its own
     *("-m", "metric"),
     metavar="METRIC",
     group="Output",
-    help="With --history: show this metric.  [default: the first at its largest cutoff]",
+    help="With --history or --plot: show this metric.  [default: the first at its largest cutoff]",
 )
 @fail_if_worse
 @options.threads
 @options.report_form
 @options.layout
+@plot_options(BENCHMARK, "cd")
 @options.dask
 @options.strict
 @options.quiet
 @options.verbose
-def command(file: str, form: str, **arguments: Any) -> None:
+def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> None:
     """Score the systems of FILE on its data sets, and compare them.
 
     FILE is TOML, by default ./benchmark.toml: it says which files belong together, and has the options of scoring and
@@ -66,11 +69,13 @@ def command(file: str, form: str, **arguments: Any) -> None:
       xmceval benchmark
       xmceval benchmark runs.toml -o latex
     """
-    layout = options.take_layout(arguments, form)
+    layout, pictures = options.take_layout(arguments, form), Plots.of(plots, ())
     if arguments["history"]:
+        if plots:
+            raise UsageError("--plot: has no effect with --history")
         _show_history(file, form, layout, arguments)
         return
-    passed = passed_flags(click.get_current_context(), {"since", "metric"})
+    passed = passed_flags(click.get_current_context(), {"since", "metric"} - ({"metric"} if plots else set()))
     if passed:
         raise UsageError(f"{listed(passed)}: has no effect without --history")
     began, quiet = time.monotonic(), arguments["quiet"]
@@ -97,6 +102,7 @@ def command(file: str, form: str, **arguments: Any) -> None:
     warn(describe_unkept(runner.scorer.unkept), quiet=quiet)
     with enforced(found.gates, failures):
         click.echo(render_benchmark(form, found, layout), nl=False)
+        pictures.write(found, arguments["metric"])
         kept = _describe_store(runner.store, arguments["verbose"])
         seconds = f"{time.monotonic() - began:.1f} s"
         for line in () if quiet else (" · ".join([_count_cells(found.datasets), seconds, *kept]), *moved):

@@ -185,9 +185,7 @@ def judge_differences(
     gates: Sequence[Gate], comparison: Comparison, layout: Layout = DEFAULT
 ) -> tuple[GateOutcome, ...]:
     """Judge the differences of all systems from the baseline of a comparison."""
-    of_runs = {name for each in comparison.runs for name in each.results}
-    systems = [each.name for each in comparison.results if each.name not in of_runs]
-    systems += [each.name for each in comparison.runs]
+    systems = list(comparison.systems)
     check_baseline(len(systems), comparison.testing.against)
     baseline = comparison.testing.against or comparison.pairs[0][1]
     return judge_datasets(gates, {"": comparison}, systems, baseline, layout)

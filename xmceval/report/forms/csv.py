@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 def render(results: Sequence[Result]) -> str:
     """Write results as CSV in long form, one line per value."""
-    return write_fields(VALUES, list_values(results))
+    return _write(VALUES, list_values(results))
 
 
 def render_comparison(comparison: Comparison) -> str:
     """Write a comparison as CSV in long form, one line per difference."""
-    return write_fields(DIFFERENCES, list_differences(comparison))
+    return _write(DIFFERENCES, list_differences(comparison))
 
 
 def render_benchmark(benchmark: Benchmark) -> str:

@@ -25,6 +25,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below returns
+    from xmceval.api.benchmark.benchmark import benchmark as benchmark
     from xmceval.api.comparing.compare import compare as compare
     from xmceval.api.comparing.comparerows import compare_rows as compare_rows
     from xmceval.api.dropins.aucs import (
@@ -96,7 +97,9 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
     )
     from xmceval.labels.propensity import inverse_propensity as inverse_propensity
     from xmceval.metrics.table import METRICS as METRICS
+    from xmceval.report.benchmark import Benchmark as Benchmark
     from xmceval.report.comparison import Comparison as Comparison
+    from xmceval.report.gates import check_worse as check_worse
     from xmceval.report.result import Result as Result
     from xmceval.report.results import Results as Results
     from xmceval.rows.shards import Shards as Shards
@@ -108,6 +111,9 @@ _HOME = {
     "compare": "api.comparing.compare",
     "compare_rows": "api.comparing.comparerows",
     "Comparison": "report.comparison",
+    "benchmark": "api.benchmark.benchmark",
+    "Benchmark": "report.benchmark",
+    "check_worse": "report.gates",
     "precision_at_k": "api.scoring.at_k",
     "recall_at_k": "api.scoring.at_k",
     "f1_at_k": "api.scoring.at_k",

@@ -23,7 +23,7 @@ from xmceval.labels.bins import Bin
 from xmceval.labels.catalogue import Constants, Dataset, Published, Split
 from xmceval.labels.plausibility import Finding
 from xmceval.report.comparison import Comparison, Difference, LabelWins
-from xmceval.report.fields import collectedfields, comparefields, inspectfields, scorefields
+from xmceval.report.fields import benchmarkfields, collectedfields, comparefields, inspectfields, scorefields
 from xmceval.report.fields.field import (
     by,
     choice_of,
@@ -168,7 +168,7 @@ def test_an_infinite_value_is_null_in_json_empty_in_csv_and_itself_in_a_frame():
 
 
 def test_columns_are_described_too():
-    for table in (VALUES, DIFFERENCES):
+    for table in (VALUES, DIFFERENCES, benchmarkfields.LINES):
         assert [name for name, each in table.items() if not each.schema["description"]] == []
 
 

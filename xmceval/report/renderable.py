@@ -93,7 +93,7 @@ class Renderable:
         *,
         places: int | None = None,
         percent: bool = True,
-        intervals: bool = True,
+        intervals: bool | None = None,
         transpose: bool = False,
         pairs: bool = True,
     ) -> str | None:
@@ -107,10 +107,11 @@ class Renderable:
             Decimal places; default 2, and 4 of fractions.
         percent : bool
             Whether shares are in percent, else they are fractions.
-        intervals : bool
-            Whether values have the half width of their 95 % intervals beside them.
+        intervals : bool, optional
+            Whether values have the half width of their 95 % intervals beside them; default True, but False of a
+            benchmark.
         transpose : bool
-            Whether systems are columns and metrics are lines.
+            Whether systems are columns and metrics are lines; of a benchmark, whether data sets are columns.
         pairs : bool
             Whether a comparison shows each run, and lists of differences of pairs, overlaps and examples.
         """
@@ -170,7 +171,7 @@ class Renderable:
         title: str | None = None,
         places: int | None = None,
         percent: bool = True,
-        intervals: bool = True,
+        intervals: bool | None = None,
         pairs: bool = True,
     ) -> str | None:
         """Return a page with tables, pictures and definitions that needs nothing else.

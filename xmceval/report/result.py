@@ -14,6 +14,7 @@ from xmceval.labels.catalogue import UNKNOWN_SIZES, Dataset, Sizes
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.labels.standings import Standings, find_comparable_metrics, rank_among_published
 from xmceval.report.forms.layout import Layout
+from xmceval.report.gateoutcomes import GateOutcome
 from xmceval.report.lookup import find_name
 from xmceval.report.renderable import Renderable, fit_line, join_facts, load
 from xmceval.report.sheet.cautions import Case, find_cautions
@@ -69,6 +70,8 @@ class Result(Renderable, Mapping[str, float]):
         Hits by training frequency of their labels, where the picture ``gain`` was asked for.
     reliability : Reliability or None
         Hits by score, where the picture ``calibration`` was asked for.
+    gates : tuple of GateOutcome
+        What gates came to, where they were asked for.
     version : str
         The version of xmceval that computed it.
 
@@ -101,6 +104,7 @@ class Result(Renderable, Mapping[str, float]):
     sizes: Sizes = UNKNOWN_SIZES
     gain: LabelGain | None = None
     reliability: Reliability | None = None
+    gates: tuple[GateOutcome, ...] = ()
     version: str = VERSION
 
     @classmethod

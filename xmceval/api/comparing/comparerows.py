@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.api.comparing.compare import find_pairs, in_order, warn_of_untested
+from xmceval.api.comparing.matches import find_pairs, in_order, warn_of_untested
 from xmceval.api.comparing.pairtests import PairTests, Watch, adjust
 from xmceval.api.extras.choose import check_plots
 from xmceval.errors import DataError, UsageError, argument, counted, listed, warn
@@ -124,7 +124,7 @@ def compare_tables(
     left_out = np.isnan(values[:, :, :, 0]).sum(axis=0)
     values[np.isnan(values[:, :, :, 0])] = 0.0
     weights = first.weights if (first.weights != 1).any() else np.empty(0)
-    outputs = outputs_of_rows(measures, values, weights, pairs, left_out)
+    outputs = outputs_of_rows(measures, values, weights, pairs, left_out, holds_rows=testing.holds_rows)
     tests = PairTests(called, pairs, testing, threads or default_threads(), watch)
     results = tuple(_result(name, s, outputs, tables, len(first.rows)) for s, name in enumerate(called))
     tested = adjust([*tests.differences(outputs)], testing)

@@ -31,6 +31,7 @@ from xmceval.report.fields.field import (
     unless_empty,
     whole,
 )
+from xmceval.report.fields.gatefields import OUTCOMES
 from xmceval.report.fields.scorefields import SYSTEM, TRUTH, list_systems, make_results
 from xmceval.scoring.comparing.testoptions import MARKS, Testing
 from xmceval.scoring.options import specs
@@ -319,6 +320,7 @@ COMPARE = document(
         "label_wins": many("One per pair, where values of labels are saved.", LABEL_WINS),
         "warnings": many("What a reader must know before trusting the differences.", text("A warning.")),
         "source": unless_empty(text("Where the values come from."), "where they were scored"),
+        "gates": derived(OUTCOMES.of(lambda comparison: comparison.gates or None)),
     },
     kind=_make_comparison,
 )

@@ -30,6 +30,7 @@ from xmceval.report.fields.field import (
     unless_empty,
     whole,
 )
+from xmceval.report.fields.gatefields import OUTCOMES
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.spec import Spec
 from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS, ONE_ROW
@@ -317,6 +318,7 @@ SCORE = document(
     {
         **inside(lambda results: results[0], TRUTH),
         "systems": list_systems(record("A system.", **SYSTEM)).of(itself, to="systems"),
+        "gates": derived(OUTCOMES.of(lambda results: [each for result in results for each in result.gates] or None)),
     },
     kind=make_results,
 )

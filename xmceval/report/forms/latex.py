@@ -12,10 +12,22 @@ from dataclasses import dataclass
 from itertools import groupby, islice
 
 from xmceval.report.forms.latexfloats import DIAMOND, comment, draw_float, draw_listing, write_note
-from xmceval.report.forms.latexplan import GAPS, LONGEST_HEAD, MORE, MORE_IN_BOLD, PUBLISHED, Plan, is_long, plan_table
+from xmceval.report.forms.latexplan import GAPS, LONGEST_HEAD, MORE, MORE_IN_BOLD, Plan, is_long, plan_table
 from xmceval.report.forms.latextext import break_words, escape, list_replaced, measure_text
 from xmceval.report.forms.layout import Layout
-from xmceval.report.sheet.model import ASCII_MARKS, BEST, EMPTY, MINUS, SECOND, UP, Cell, Listing, Section, Sheet
+from xmceval.report.sheet.model import (
+    ASCII_MARKS,
+    BEST,
+    EMPTY,
+    MINUS,
+    PUBLISHED_SIGN,
+    SECOND,
+    UP,
+    Cell,
+    Listing,
+    Section,
+    Sheet,
+)
 
 # Commands that a float defines where it uses them; what they print has no width.
 COMMANDS = {
@@ -179,7 +191,7 @@ def _draw_block(sheet: Sheet, names: Sequence[str], plan: Plan, *, is_first: boo
 
 def _draw_head(head: str) -> str:
     text = rf"\raggedright {break_words(head)}" if is_long(head) else escape(head)
-    return text.replace(f" {escape(PUBLISHED)}", DIAMOND)
+    return text.replace(f" {escape(PUBLISHED_SIGN)}", DIAMOND)
 
 
 def _draw_column_head(head: str) -> str:

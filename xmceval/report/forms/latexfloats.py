@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from xmceval.report.forms.columns import clean
-from xmceval.report.forms.latexplan import LONGEST_HEAD, PUBLISHED, TEXT_WIDTH, split_aligned
+from xmceval.report.forms.latexplan import LONGEST_HEAD, TEXT_WIDTH, split_aligned
 from xmceval.report.forms.latextext import break_words, escape, list_replaced, measure_text
-from xmceval.report.sheet.model import ASCII_MARKS, MINUS, Listing
+from xmceval.report.sheet.model import ASCII_MARKS, MINUS, PUBLISHED_SIGN, Listing
 
 COLUMN_WIDTH = 234  # of a page of two columns
 MARKS = {mark: f"$^{{{plain}}}$" for sign, plain in ASCII_MARKS.items() for mark in (sign, plain)}
 DIAMOND = r"$^{\diamond}$"
-SIGN = re.compile(f"([{''.join(ASCII_MARKS)}{PUBLISHED}]) ")
+SIGN = re.compile(f"([{''.join(ASCII_MARKS)}{PUBLISHED_SIGN}]) ")
 LEVEL = re.compile(r"\bp((?: \([A-Z]\w*\))?) (?:\$<\$|<) ([\d.]*\d)")
 NUMBERS = re.compile(r"[-+\d.,<\s]*\d[*]?")
 LONG = 50  # characters, from which on a column of a list is wrapped

@@ -12,14 +12,13 @@ from itertools import groupby, islice, zip_longest
 from typing import TypeVar
 
 from xmceval.report.forms.latextext import BOLD, measure_text
-from xmceval.report.sheet.model import ASCII_MARKS, BEST, Cell, Sheet, split_columns
+from xmceval.report.sheet.model import ASCII_MARKS, BEST, PUBLISHED_SIGN, Cell, Sheet, split_columns
 
 T = TypeVar("T")
 
 TEXT_WIDTH = 397  # 5.5 inches
 GAPS = (12, 10, 8, 6)  # between columns: the widest with which the table is one block, or else the last
 MORE = 4  # before a family of columns
-PUBLISHED = "\N{BLACK DIAMOND SUIT}"  # marks the names of systems whose values are published ones, and is raised
 LONGEST_HEAD = 150  # wider names of systems are wrapped
 SLACK, MORE_IN_BOLD = 12, 6  # of columns of siunitx, which have no room of their own for bold numbers
 LEAST = 3  # between a mark and the next column
@@ -68,7 +67,7 @@ def plan_table(sheet: Sheet) -> Plan:
     """Plan the table of a sheet, with as few blocks as possible: of several data sets one per family of metrics."""
     mark = max((measure_marks(cell.marks) for row in sheet.rows for cell in row.cells.values()), default=0.0)
     slack = 0 if not sheet.layout.siunitx else SLACK
-    fixed = math.ceil(slack + mark + max(measure_head(row.head.removesuffix(PUBLISHED)) for row in sheet.rows))
+    fixed = math.ceil(slack + mark + max(measure_head(row.head.removesuffix(PUBLISHED_SIGN)) for row in sheet.rows))
     widths = _measure_columns(sheet)
     pieces = _split_pieces(sheet)
     orders = [*([_sort_by_family(sheet, pieces)] if sheet.spans else []), [pieces]]

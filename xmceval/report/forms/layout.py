@@ -31,14 +31,18 @@ class Layout:
     percent : bool
         Whether shares are in percent, else they are fractions.
     intervals : bool or None
-        Whether values have their intervals beside them; None: they have, but not in LaTeX.
+        Whether values have their intervals beside them; None: those of one truth have, but not in LaTeX, and those of
+        several data sets in plain tables that are wide enough.
     pairs : bool or None
         Whether a comparison shows more than the table of systems: each run, and the lists of differences of pairs, of
-        spreads of runs, overlaps and examples; None: it does, but not in LaTeX.
+        spreads of runs, overlaps and examples, and a benchmark its tests across data sets; None: it does, but not in
+        LaTeX.
     transpose : bool
-        Whether systems are columns and metrics are lines.
+        Whether systems are columns and metrics are lines; of a benchmark, whether data sets are columns.
     caption, label : str or None
         Of a LaTeX table.
+    wins : bool
+        Whether a benchmark has a list of who is ahead of whom on how many data sets.
     siunitx : bool
         Whether a LaTeX table has columns of siunitx.
     is_verbose : bool
@@ -73,7 +77,7 @@ class Layout:
     intervals: bool | None = option(
         None,
         "Output",
-        "Show the 95% intervals, or leave them out.  [default: shown, but not in latex]",
+        "Show the 95% intervals, or leave them out.  [default: shown, of a benchmark where they fit; not in latex]",
         kind=bool,
         flags=("--intervals/--no-intervals",),
     )
@@ -84,10 +88,13 @@ class Layout:
         kind=bool,
         flags=("--pairs/--no-pairs",),
     )
-    transpose: bool = option(False, "Output", "Systems as columns, metrics as lines.", kind=bool)
+    transpose: bool = option(
+        False, "Output", "Systems as columns, metrics as lines; of a benchmark data sets as columns.", kind=bool
+    )
     caption: str | None = option(None, "Output", "The caption of a LaTeX table, itself LaTeX.", metavar="TEXT")
     label: str | None = option(None, "Output", r"The \label of a LaTeX table.", metavar="TEXT")
     siunitx: bool = option(False, "Output", "LaTeX with S columns of siunitx.", kind=bool)
+    wins: bool = False
     is_verbose: bool = False
     width: int = WIDTH
     is_terminal: bool = False

@@ -263,7 +263,7 @@ def test_command_lists_overlap_and_examples(run):
         "hits_baseline": pytest.approx(1 / 3), "union_precision": 0.75, "union_recall": 1.0, "oracle_precision": 1.0,
     }  # fmt: skip
     assert document["examples"][1] == {
-        "system": "b.txt", "baseline": "a.txt", "kind": "win", "metric": "P@2", "row": 1,
+        "system": "b.txt", "baseline": "a.txt", "kind": "win", "metric": "P@2", "row": 1, "id": None,
         "value": 0.5, "baseline_value": 0.0, "text": "second text",
         "true": [{"label": 1, "name": "one"}],
         "ranked": [{"label": 1, "name": "one", "hit": True}, {"label": 3, "name": "three", "hit": False}],

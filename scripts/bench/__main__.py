@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 if not __package__:  # run as `python scripts/bench`
@@ -167,6 +167,38 @@ def startup(options: argparse.Namespace) -> Figures:
     return {"measured": measured}
 
 
+def benchmark(options: argparse.Namespace) -> Figures:
+    """Measure a benchmark of six data sets by eight systems, its first and its second run, beside compare on each."""
+    folder = Path(options.dir or Path(tempfile.gettempdir()) / "xmceval-bench") / "datasets"
+    made = figures_of("datasets", str(folder))
+    each = [compare_in(folder / name, made["systems"]) for name in made["datasets"]]
+    whole = (program(), "benchmark", str(folder / made["file"]), "-q", "--cache")
+    found: dict[str, list[Usage]] = {name: [] for name in ("compare, one by one", "first run", "second run")}
+    for turn in range(options.runs + 1):
+        with tempfile.TemporaryDirectory(dir=folder) as store:
+            usages = [add_up([measure(Command((argv,))) for argv in each])]
+            usages += [measure(Command(((*whole, store),))) for _ in range(2)]
+        for of_name, usage in zip(found.values(), usages if turn else (), strict=False):
+            of_name.append(usage)
+    subject = f"{len(made['datasets'])} data sets by {len(made['systems'])} systems"
+    measured, compared = entries(subject, found), ratios(subject, found, "compare, one by one")
+    print(table(f"{subject}, medians of {options.runs}", measured, compared))
+    return {"measured": measured, "ratios": compared}
+
+
+def compare_in(home: Path, systems: Sequence[str]) -> tuple[str, ...]:
+    """Return the command that compares all systems of a data set as the benchmark does."""
+    files = (str(home / "truth.npz"), *(str(home / f"{name}.npz") for name in systems))
+    options = ("--train", str(home / "train.npz"), "-m", "P,PSP@1,3,5", "--against", f"{systems[0]}.npz", "-q")
+    return (program(), "compare", *files, *options)
+
+
+def add_up(usages: Sequence[Usage]) -> Usage:
+    """Return what processes used one after the other."""
+    cpu, peak = sum(each.cpu or 0 for each in usages), max(each.peak or 0 for each in usages)
+    return Usage(sum(each.wall for each in usages), cpu, peak)
+
+
 def arrays(options: argparse.Namespace) -> Figures:
     """Measure xmceval.score on CSR matrices in memory: the first call and the later ones, in a process of its own."""
     found = figures_of("arrays", options.shape, str(options.runs))
@@ -233,6 +265,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], Figures | None]] = {
     "make": make,
     "run": run,
     "against": against,
+    "benchmark": benchmark,
     "arrays": arrays,
     "dense": dense,
     "evaluator": evaluator,
@@ -242,7 +275,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], Figures | None]] = {
     "check": check,
     "picture": picture,
 }
-NEEDS_DATA = {"make", "run", "against", "memory", "startup", "picture"}
+NEEDS_DATA = {"make", "run", "against", "memory", "startup", "picture", "benchmark"}
 
 
 def parser() -> argparse.ArgumentParser:

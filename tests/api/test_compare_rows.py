@@ -41,6 +41,7 @@ def test_saved_rows_give_the_same_digits(made, form, weighted, rng, monkeypatch)
         found = xmceval.compare_rows(files, names=names)
         for key, difference in together.items():
             other = found[key]
+            assert found.results[0].counts.grades == together.results[0].counts.grades
             assert (other.difference, other.low, other.high) == (difference.difference, difference.low, difference.high)
             assert (other.p, other.wins, other.ties, other.losses) == (
                 *(difference.p, difference.wins, difference.ties, difference.losses),
@@ -269,7 +270,7 @@ def test_tukey_is_named_beside_the_test_of_pairs():
     assert "paired t test; p (Tukey): randomized two-way test, 10,000 resamples, seed 0" in str(comparison)
 
 
-@pytest.mark.parametrize("extra", [["--fuse", "p.txt=p.txt,q.txt"], ["--runs", "p.txt=p.txt,q.txt"]])
+@pytest.mark.parametrize("extra", [["--fuse", "p=p.txt,q.txt"], ["--runs", "p=p.txt,q.txt"]])
 def test_names_of_systems_are_their_own(extra, capsys):
     for name, text in (("t.txt", "2 2\n0:1\n1:1\n"), ("p.txt", "2 2\n0:1\n1:1\n"), ("q.txt", "2 2\n1:1\n1:1\n")):
         Path(name).write_text(text)

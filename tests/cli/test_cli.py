@@ -59,10 +59,10 @@ def test_several_systems_share_one_table(run):
         out
         == """\
 500 instances · 300 labels · 3.33 true labels and 14.8 predictions per instance
-                P@1
-model_a.txt   68.60 ±4.08
-model_b.txt   55.00 ±4.38
-model_b.txt: ties across a cutoff: 1 instance @1 · P@1 55.00..55.20
+            P@1
+model_a   68.60 ±4.08
+model_b   55.00 ±4.38
+model_b: ties across a cutoff: 1 instance @1 · P@1 55.00..55.20
 """
     )
     assert err == "warning: 2 of 500 instances have fewer than 1 prediction: the missing ones count as misses\n" + EMPTY
@@ -74,8 +74,8 @@ def test_facts_that_differ_stand_at_each_system(run, tmp_path):
     shorter.write_text("\n".join(lines[:1] + [line.partition(" ")[0] for line in lines[1:]]) + "\n")
     _, out, err = run("score", TRUTH, MODEL_A, shorter, "-m", "P@3")
     assert out.splitlines()[0] == "500 instances · 300 labels · 3.33 true labels per instance"
-    assert "\nper instance: 14.8 predictions of model_a.txt; 0.996 predictions of shorter.txt\n" in out
-    assert "warning: shorter.txt: 500 of 500 instances have fewer than 3 predictions" in err
+    assert "\nper instance: 14.8 predictions of model_a; 0.996 predictions of shorter\n" in out
+    assert "warning: shorter: 500 of 500 instances have fewer than 3 predictions" in err
 
 
 def test_columns_stay_aligned_with_gaps_and_wide_values(run):
@@ -99,9 +99,9 @@ def test_csv_is_long_and_exact(run):
     assert out == (
         "system,metric,k,bin,kind,value,low,high,ceiling,tie_low,tie_high,undefined,unit,higher_is_better,"
         "n_instances,n_labels,truth,scores,propensities,options,version\n"
-        "model_a.txt,P,1,,total,0.686,0.6451794030893792,0.726820596910621,,0.686,0.686,false,share,true,"
+        "model_a,P,1,,total,0.686,0.6451794030893792,0.726820596910621,,0.686,0.686,false,share,true,"
         f"500,300,tst_X_Y.txt,model_a.txt,,{MADE_WITH},{version}\n"
-        "model_b.txt,P,1,,total,0.55,0.5062437524414268,0.5937562475585733,,0.55,0.552,false,share,true,"
+        "model_b,P,1,,total,0.55,0.5062437524414268,0.5937562475585733,,0.55,0.552,false,share,true,"
         f"500,300,tst_X_Y.txt,model_b.txt,,{MADE_WITH},{version}\n"
     )
 
@@ -114,7 +114,7 @@ def test_json_has_its_spine(run):
     assert captured["empty_rows"] == {"number": 6, "treated_as": "zero"}
     known = {"a": 0.55, "b": 1.5, "n": 1000, "source": "trn_X_Y.txt", "from_truth": False}
     assert known.items() <= captured["propensities"].items()
-    assert [system["name"] for system in captured["systems"]] == ["model_a.txt", "model_b.txt"]
+    assert [system["name"] for system in captured["systems"]] == ["model_a", "model_b"]
     system = captured["systems"][0]
     assert list(system["metrics"]) == ["P@5", "PSP@5"]
     assert system["short_rows"] == {"5": 8}
@@ -202,9 +202,14 @@ def test_systems_are_named(run):
         out = run("score", TRUTH, *args, "-m", "P@1", "-o", "csv")[1]
         return [line.partition(",")[0] for line in out.splitlines()[1:]]
 
-    assert names(MODEL_A, f"../sample/{MODEL_B}") == [MODEL_A, MODEL_B]
-    assert names(MODEL_A, MODEL_B, "--name", "ours") == ["ours", MODEL_B]
-    assert names(MODEL_A, MODEL_A) == [f"{MODEL_A} (1)", f"{MODEL_A} (2)"]
+    assert names(MODEL_A, f"../sample/{MODEL_B}") == ["model_a", "model_b"]
+    assert names(MODEL_A, MODEL_B, "--name", "ours") == ["ours", "model_b"]
+    assert names(MODEL_A, f"ours={MODEL_B}") == ["model_a", "ours"]
+    assert names(MODEL_A, MODEL_A) == ["model_a (1)", "model_a (2)"]
+    assert run("score", TRUTH, MODEL_A, f"ours={MODEL_B}", "--name", "a", "--name", "b")[::2] == (
+        2,
+        "Error: ours=model_b.txt: has the name 'b' too, from --name (hint: pass only one of them)\n",
+    )
     assert run("score", TRUTH, MODEL_A, "--name", "a", "--name", "b")[::2] == (
         2,
         "Error: 2 names for 1 file of predictions\n",
@@ -212,18 +217,31 @@ def test_systems_are_named(run):
 
 
 def test_names_are_the_shortest_unique_endings():
-    assert systems.short_names(["a/x/s.txt", "b/x/s.txt", "t.txt"]) == ["a/x/s.txt", "b/x/s.txt", "t.txt"]
-    assert systems.short_names(["a/x/s.txt", "a/y/s.txt"]) == ["x/s.txt", "y/s.txt"]
-    assert systems.short_names(["s.txt", "a/s.txt"]) == ["s.txt", "a/s.txt"]
-    assert systems.short_names(["", "s.txt"]) == [".", "s.txt"]
+    assert systems.short_names(["a/x/s.txt", "b/x/s.txt", "t.txt"]) == ["a/x/s", "b/x/s", "t"]
+    assert systems.short_names(["a/x/s.txt", "a/y/s.txt"]) == ["x/s", "y/s"]
+    assert systems.short_names(["s.txt", "a/s.txt"]) == ["s", "a/s"]
+    assert systems.short_names(["", "s.txt"]) == [".", "s"]
+    assert systems.short_names(["s.txt", "s.npz", "t.trec", "u.txt.gz"]) == ["s.txt", "s.npz", "t", "u"]
+    assert systems.short_names(["v1.5", "preds-*.npz", ".txt"]) == ["v1.5", "preds-*.npz", ".txt"]
+
+
+def test_a_file_of_the_very_name_wins_over_a_name_and_a_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert systems.split_name("ours=p.txt") == ("ours", "p.txt")
+    (tmp_path / "ours=p.txt").write_text("1 1\n0:1\n")
+    assert systems.split_name("ours=p.txt") == ("", "ours=p.txt")
+    assert systems.split_name("ours=p*.txt") == ("", "ours=p*.txt")
+    assert systems.split_name("s3://bucket/ours=p.txt") == ("", "s3://bucket/ours=p.txt")
+    assert systems.split_name("ours=s3://bucket/p.txt") == ("ours", "s3://bucket/p.txt")
+    assert [systems.split_name(text) for text in ("=p.txt", "ours=")] == [("", "=p.txt"), ("", "ours=")]
 
 
 def test_file_names_may_be_of_any_letters(run, tmp_path):
     name = tmp_path / "précision 日本.txt"
     name.write_bytes((SAMPLE / MODEL_A).read_bytes())
     asked = ("score", TRUTH, name, MODEL_B, "-m", "P@1", "-q")
-    assert "\nprécision 日本.txt   68.60 ±4.08\n" in run(*asked)[1]
-    assert json.loads(run(*asked, "-o", "json")[1])["systems"][0]["name"] == "précision 日本.txt"
+    assert "\nprécision 日本   68.60 ±4.08\n" in run(*asked)[1]
+    assert json.loads(run(*asked, "-o", "json")[1])["systems"][0]["name"] == "précision 日本"
 
 
 # Mistakes.

@@ -27,17 +27,17 @@ SHORT = "warning: 6 of 500 instances have fewer than 3 predictions: the missing 
 
 DEFAULT = """\
 500 instances · 300 labels · 3.33 true labels and 14.8 predictions per instance
-                    P@1             P@3         PSP@1         PSP@3
-(a) model_a.txt   68.60 ±4.08 b   49.20 ±2.62   26.68 ±2.05   32.33 ±2.16
-(b) model_b.txt   55.00 ±4.38     47.53 ±2.54   27.11 ±2.80   38.18 ±2.59 a
+                P@1             P@3         PSP@1         PSP@3
+(a) model_a   68.60 ±4.08 b   49.20 ±2.62   26.68 ±2.05   32.33 ±2.16
+(b) model_b   55.00 ±4.38     47.53 ±2.54   27.11 ±2.80   38.18 ±2.59 a
 letters after a value: significantly better than these systems, p (Holm) < 0.05
 propensities: A=0.55 B=1.5, N=1,000 from trn_X_Y.txt
-model_a.txt: ties across a cutoff: 1 instance @3 · ties inside the cutoffs only: 2
-model_b.txt: ties across a cutoff: 1 instance @1, 4 @3 · ties inside the cutoffs only: 1 · \
+model_a: ties across a cutoff: 1 instance @3 · ties inside the cutoffs only: 2
+model_b: ties across a cutoff: 1 instance @1, 4 @3 · ties inside the cutoffs only: 1 · \
 P@1 55.00..55.20, P@3 47.40..47.60
 differences: paired t test · instances vary, training seeds do not
 
-model_b.txt \N{MINUS SIGN} model_a.txt · paired over 500 rows · points
+model_b \N{MINUS SIGN} model_a · paired over 500 rows · points
          difference  95% interval           p  p (Holm)  wins/ties/losses
   P@1        -13.60  -18.89 .. -8.31  <0.0001   <0.0001  61/310/129
   P@3         -1.67  -4.39 .. +1.06     0.230     0.230  123/235/142
@@ -45,96 +45,96 @@ model_b.txt \N{MINUS SIGN} model_a.txt · paired over 500 rows · points
   PSP@3       +5.86  +2.96 .. +8.76   <0.0001   <0.0001  192/163/145
   detected with 80% power: P@1 7.56, P@3 3.89, PSP@1 4.51, PSP@3 4.14 or more
 
-model_b.txt is worse than model_a.txt on P@1 by 13.60 ± 5.29 points (p < 0.0001); no difference was detected on P@3
-model_b.txt is better than model_a.txt on PSP@3 by 5.86 ± 2.90 points (p < 0.0001); no difference was detected on PSP@1
+model_b is worse than model_a on P@1 by 13.60 ± 5.29 points (p < 0.0001); no difference was detected on P@3
+model_b is better than model_a on PSP@3 by 5.86 ± 2.90 points (p < 0.0001); no difference was detected on PSP@1
 """
 
 AGAINST = """\
 500 instances · 300 labels · 3.33 true labels and 14.8 predictions per instance
-                P@1
-model_a.txt   68.60 ±4.08 ▲
-model_b.txt   55.00 ±4.38
-▲ significantly better, ▼ significantly worse than model_b.txt, p (Holm) < 0.05
-only differences from model_b.txt were tested
-model_b.txt: ties across a cutoff: 1 instance @1 · P@1 55.00..55.20
+            P@1
+model_a   68.60 ±4.08 ▲
+model_b   55.00 ±4.38
+▲ significantly better, ▼ significantly worse than model_b, p (Holm) < 0.05
+only differences from model_b were tested
+model_b: ties across a cutoff: 1 instance @1 · P@1 55.00..55.20
 differences: paired t test · instances vary, training seeds do not
 
-model_a.txt \N{MINUS SIGN} model_b.txt · paired over 500 rows · points
+model_a \N{MINUS SIGN} model_b · paired over 500 rows · points
        difference  95% interval           p  p (Holm)  wins/ties/losses
   P@1      +13.60  +8.31 .. +18.89  <0.0001   <0.0001  129/310/61
   detected with 80% power: P@1 7.56 or more
 
-model_a.txt is better than model_b.txt on P@1 by 13.60 ± 5.29 points (p < 0.0001)
+model_a is better than model_b on P@1 by 13.60 ± 5.29 points (p < 0.0001)
 """
 
 BOOTSTRAP = """\
 500 instances · 300 labels · 3.33 true labels and 14.8 predictions per instance
-                  PSP@3
-(a) model_a.txt   32.33 ±2.16
-(b) model_b.txt   38.18 ±2.59 a
+              PSP@3
+(a) model_a   32.33 ±2.16
+(b) model_b   38.18 ±2.59 a
 letters after a value: significantly better than these systems, p (Holm) < 0.05
 propensities: A=0.55 B=1.5, N=1,000 from trn_X_Y.txt
-model_a.txt: ties across a cutoff: 1 instance @3 · ties inside the cutoffs only: 2
-model_b.txt: ties across a cutoff: 4 instances @3 · ties inside the cutoffs only: 2 · PSP@3 38.08..38.22
+model_a: ties across a cutoff: 1 instance @3 · ties inside the cutoffs only: 2
+model_b: ties across a cutoff: 4 instances @3 · ties inside the cutoffs only: 2 · PSP@3 38.08..38.22
 differences: bootstrap, 10,000 resamples, seed 7 · instances vary, training seeds do not
 
-model_b.txt \N{MINUS SIGN} model_a.txt · paired over 500 rows · points
+model_b \N{MINUS SIGN} model_a · paired over 500 rows · points
          difference  95% interval          p  p (Holm)  wins/ties/losses
   PSP@3       +5.86  +2.95 .. +8.81  <0.0001   <0.0001  192/163/145
 
-model_b.txt is better than model_a.txt on PSP@3 by 5.86 (2.95..8.81) points (p < 0.0001)
+model_b is better than model_a on PSP@3 by 5.86 (2.95..8.81) points (p < 0.0001)
 """
 
 NOT_ADJUSTED = """\
 500 instances · 300 labels · 3.33 true labels and 14.8 predictions per instance
-                   P@3       nDCG@3
-(a) model_a.txt   49.2 ±2.6   59.1 ±2.8 b
-(b) model_b.txt   47.5 ±2.5   55.2 ±2.8
+               P@3       nDCG@3
+(a) model_a   49.2 ±2.6   59.1 ±2.8 b
+(b) model_b   47.5 ±2.5   55.2 ±2.8
 letters after a value: significantly better than these systems, p < 0.05
-model_a.txt: ties across a cutoff: 1 instance @3 · ties inside the cutoffs only: 2 · nDCG@3 59.1..59.2
-model_b.txt: ties across a cutoff: 4 instances @3 · ties inside the cutoffs only: 2 · P@3 47.4..47.6
+model_a: ties across a cutoff: 1 instance @3 · ties inside the cutoffs only: 2 · nDCG@3 59.1..59.2
+model_b: ties across a cutoff: 4 instances @3 · ties inside the cutoffs only: 2 · P@3 47.4..47.6
 differences: paired t test · instances vary, training seeds do not
 
-model_b.txt \N{MINUS SIGN} model_a.txt · paired over 500 rows · points
+model_b \N{MINUS SIGN} model_a · paired over 500 rows · points
           difference  95% interval      p  wins/ties/losses
   P@3           -1.7  -4.4 .. +1.1  0.230  123/235/142
   nDCG@3        -4.0  -7.2 .. -0.8  0.016  160/126/214
   detected with 80% power: P@3 3.9, nDCG@3 4.6 or more
 
-no difference between model_b.txt and model_a.txt was detected on P@3
-model_b.txt is worse than model_a.txt on nDCG@3 by 4.0 ± 3.2 points (p = 0.016)
+no difference between model_b and model_a was detected on P@3
+model_b is worse than model_a on nDCG@3 by 4.0 ± 3.2 points (p = 0.016)
 """
 
 SAME_FILE = """\
 500 instances · 300 labels · 3.33 true labels and 14.8 predictions per instance
-                        P@1
-(a) model_a.txt (1)   68.60 ±4.08
-(b) model_a.txt (2)   68.60 ±4.08
+                    P@1
+(a) model_a (1)   68.60 ±4.08
+(b) model_a (2)   68.60 ±4.08
 differences: paired t test · instances vary, training seeds do not
 
-model_a.txt (2) \N{MINUS SIGN} model_a.txt (1) · paired over 500 rows · points
+model_a (2) \N{MINUS SIGN} model_a (1) · paired over 500 rows · points
        difference  95% interval      p  p (Holm)  wins/ties/losses
   P@1       +0.00                1.000     1.000  0/500/0
 
-no difference between model_a.txt (2) and model_a.txt (1) was detected on P@1, where no rows differ
+no difference between model_a (2) and model_a (1) was detected on P@1, where no rows differ
 """
 
 FROM_ROWS = """\
 500 rows from saved values
-                    P@1             R@3
-(a) model_a.txt   68.60 ±4.08 b   46.71 ±2.55
-(b) model_b.txt   55.00 ±4.38     47.30 ±2.69
+                P@1             R@3
+(a) model_a   68.60 ±4.08 b   46.71 ±2.55
+(b) model_b   55.00 ±4.38     47.30 ±2.69
 letters after a value: significantly better than these systems, p (Holm) < 0.05
 differences: paired t test · instances vary, training seeds do not
 
-model_b.txt \N{MINUS SIGN} model_a.txt · paired over 500 rows · points
+model_b \N{MINUS SIGN} model_a · paired over 500 rows · points
        difference  95% interval           p  p (Holm)  wins/ties/losses
   P@1      -13.60  -18.89 .. -8.31  <0.0001   <0.0001  61/310/129
   R@3       +0.59  -2.20 .. +3.39     0.677     0.677  123/235/142
   detected with 80% power: P@1 7.56, R@3 4.00 or more
 
-model_b.txt is worse than model_a.txt on P@1 by 13.60 ± 5.29 points (p < 0.0001)
-no difference between model_b.txt and model_a.txt was detected on R@3
+model_b is worse than model_a on P@1 by 13.60 ± 5.29 points (p < 0.0001)
+no difference between model_b and model_a was detected on R@3
 """
 
 
@@ -195,7 +195,13 @@ def test_csv_has_one_line_per_difference(run):
     assert head[:8] == ["system", "baseline", "metric", "k", "bin", "difference", "low", "high"]
     assert head[8:16] == ["p", "p_adjusted", "effect", "detectable", "wins", "ties", "losses", "n"]
     found = dict(zip(head, line, strict=True))
-    assert [found[name] for name in ("system", "baseline", "metric", "k", "bin")] == [MODEL_B, MODEL_A, "P", "3", ""]
+    assert [found[name] for name in ("system", "baseline", "metric", "k", "bin")] == [
+        "model_b",
+        "model_a",
+        "P",
+        "3",
+        "",
+    ]
     assert [found[name] for name in ("wins", "ties", "losses", "n", "unit")] == ["123", "235", "142", "500", "row"]
     assert float(found["difference"]) == pytest.approx(-25 / 1500)
     assert float(found["p"]) == pytest.approx(0.22995009563, abs=1e-10)
@@ -211,7 +217,7 @@ def test_json_has_the_fields_of_a_difference_and_how_it_was_tested(run):
     document = json.loads(out)
     assert code == 0
     assert document["schema"] == "xmceval/compare/2"
-    assert [each["name"] for each in document["systems"]] == [MODEL_A, MODEL_B]
+    assert [each["name"] for each in document["systems"]] == ["model_a", "model_b"]
     how = {"against": None, "test": "t", "adjust": "none", "adjust_over": "metric", "resamples": 10_000, "seed": 0}
     assert {name: document[name] for name in how} == how
     (found,) = document["comparisons"]
@@ -219,9 +225,10 @@ def test_json_has_the_fields_of_a_difference_and_how_it_was_tested(run):
     assert [found.pop(name) for name in ("low", "high", "p", "effect", "detectable")] == pytest.approx(
         [-0.043910134315638, 0.010576800982305, 0.229950095632119, -0.053753172836964, 0.038923610781079]
     )
+    assert found.pop("error") == pytest.approx((25 / 1500) / (0.053753172836964 * 500**0.5))
     assert found == {
-        "system": MODEL_B,
-        "baseline": MODEL_A,
+        "system": "model_b",
+        "baseline": "model_a",
         "metric": "P@3",
         "bin": None,
         "p_adjusted": None,
@@ -231,8 +238,10 @@ def test_json_has_the_fields_of_a_difference_and_how_it_was_tested(run):
         "n": 500,
         "caution": None,
         "unit": "row",
+        "degrees": 499,
+        "n_differing": None,
     }
-    assert document["verdicts"] == [f"no difference between {MODEL_B} and {MODEL_A} was detected on P@3"]
+    assert document["verdicts"] == ["no difference between model_b and model_a was detected on P@3"]
 
 
 def test_rows_of_a_csv_are_compared_with_a_warning(run, rows):
@@ -277,7 +286,7 @@ def test_all_resamples_of_the_cost_are_reported(options, n_tests):
 
 
 def test_the_same_file_twice_ties_in_all_rows(run):
-    warning = "warning: model_a.txt (1) and model_a.txt (2) are the same file: all of their rows tie\n"
+    warning = "warning: model_a (1) and model_a (2) are the same file: all of their rows tie\n"
     few = "warning: 2 of 500 instances have fewer than 1 prediction: the missing ones count as misses\n"
     assert run(TRUTH, MODEL_A, MODEL_A, "-m", "P", "-k", 1) == (0, SAME_FILE, warning + few + EMPTY)
 
@@ -289,7 +298,7 @@ def test_the_names_of_a_pair_of_files_are_the_same_system(run, tmp_path):
     code, out, err = run(TRUTH, tmp_path / "m", tmp_path / "m-labels.npy", tmp_path / "m", "-m", "P", "-k", 1)
     assert code == 0
     assert "(a) m (1)" in out
-    assert "warning: m (1) and m-labels.npy are the same file: all of their rows tie\n" in err
+    assert "warning: m (1) and m-labels are the same file: all of their rows tie\n" in err
 
 
 def test_notes_name_each_file_once(run):
@@ -334,10 +343,10 @@ def test_what_was_not_tested_is_one_sentence(run):
     ("args", "message"),
     [
         ((TRUTH,), "a comparison needs at least two systems after TRUTH, got none"),
-        ((TRUTH, MODEL_A), "a comparison needs at least two systems, got model_a.txt"),
+        ((TRUTH, MODEL_A), "a comparison needs at least two systems, got model_a"),
         (
             (TRUTH, MODEL_A, MODEL_B, "--against", "c"),
-            "against names 'c', which is not one of the systems: model_a.txt, model_b.txt",
+            "against names 'c', which is not one of the systems: model_a, model_b",
         ),
         (
             (TRUTH, MODEL_A, MODEL_B, "--against", MODEL_A, "--adjust", "tukey"),
@@ -406,5 +415,27 @@ def test_an_output_that_is_not_utf8_has_plain_marks():
     command = [sys.executable, "-m", "xmceval", "compare", TRUTH, MODEL_A, MODEL_B, "--against", MODEL_B, "-qk1", "-mP"]
     environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
     text = subprocess.run(command, env=environment, check=True, capture_output=True).stdout.decode("latin-1")
-    assert "model_a.txt   68.60 ±4.08 +\n" in text
-    assert "+ significantly better, - significantly worse than model_b.txt, p (Holm) < 0.05\n" in text
+    assert "model_a   68.60 ±4.08 +\n" in text
+    assert "+ significantly better, - significantly worse than model_b, p (Holm) < 0.05\n" in text
+
+
+@pytest.mark.parametrize("against", ["model_b", "model_b.txt", "../sample/model_b.txt"])
+def test_the_baseline_is_meant_by_its_name_its_file_or_its_path(run, against):
+    code, out, _ = run(TRUTH, MODEL_A, "../sample/model_b.txt", "-m", "P@1", "--against", against, "-q")
+    assert code == 0
+    assert "only differences from model_b were tested" in out
+
+
+def test_the_baseline_is_meant_by_the_tag_of_its_run(run, tmp_path):
+    (tmp_path / "qrels").write_text("q1 0 d1 1\nq2 0 d2 1\n")
+    for name, tag in (("one.trec", "bm25"), ("two.trec", "dense")):
+        (tmp_path / name).write_text(f"q1 Q0 d1 1 2.0 {tag}\nq2 Q0 d1 1 1.0 {tag}\n")
+    files = [str(tmp_path / name) for name in ("qrels", "one.trec", "two.trec")]
+    code, out, _ = run(*files, "-m", "RR@1", "--against", "bm25", "-q")
+    assert (code, "only differences from one were tested" in out) == (0, True)
+
+
+def test_saved_rows_are_named_too(run, rows):
+    old, new = rows("a.rows.npz", MODEL_A), rows("b.rows.npz", MODEL_B)
+    code, out, _ = run(f"old={old}", f"new={new}", "-q")
+    assert (code, "\nnew \N{MINUS SIGN} old" in out) == (0, True)

@@ -21,13 +21,13 @@ ASKED = (*FILES, "-m", "P,nDCG", "-k", "1,5", "-q")
 MARKDOWN = """\
 500 instances · 300 labels · 3.33 true labels and 14.8 predictions per instance
 
-|             |             P@1 |             P@5 |          nDCG@1 |          nDCG@5 |
-| ----------- | --------------: | --------------: | --------------: | --------------: |
-| model_a.txt | **68.60** ±4.08 |     37.40 ±1.91 | **68.60** ±4.08 |     59.14 ±2.49 |
-| model_b.txt |     55.00 ±4.38 | **40.36** ±1.93 |     55.00 ±4.38 | **59.50** ±2.45 |
+|         |             P@1 |             P@5 |          nDCG@1 |          nDCG@5 |
+| ------- | --------------: | --------------: | --------------: | --------------: |
+| model_a | **68.60** ±4.08 |     37.40 ±1.91 | **68.60** ±4.08 |     59.14 ±2.49 |
+| model_b |     55.00 ±4.38 | **40.36** ±1.93 |     55.00 ±4.38 | **59.50** ±2.45 |
 
-- model_a.txt: ties across a cutoff: 3 instances `@5` · ties inside the cutoffs only: 6 · nDCG@5 59.14..59.21
-- model_b.txt: ties across a cutoff: 1 instance `@1`, 3 `@5` · ties inside the cutoffs only: 8 · \
+- model_a: ties across a cutoff: 3 instances `@5` · ties inside the cutoffs only: 6 · nDCG@5 59.14..59.21
+- model_b: ties across a cutoff: 1 instance `@1`, 3 `@5` · ties inside the cutoffs only: 8 · \
 P@1 55.00..55.20, nDCG@5 59.49..59.58
 """
 
@@ -83,11 +83,11 @@ def test_latex_is_whole():
 @pytest.mark.parametrize(
     ("args", "row"),
     [
-        ((), "model_a.txt   68.60 ±4.08   37.40 ±1.91   68.60 ±4.08   59.14 ±2.49"),
-        (("--no-intervals",), "model_a.txt   68.60   37.40   68.60   59.14"),
-        (("--no-intervals", "--fraction"), "model_a.txt  0.6860  0.3740  0.6860  0.5914"),
-        (("--fraction", "--places", 2), "model_a.txt  0.69 ±0.04  0.37 ±0.02    0.69 ±0.04    0.59 ±0.02"),
-        (("--places", 0), "model_a.txt   69 ±4   37 ±2     69 ±4     59 ±2"),
+        ((), "model_a   68.60 ±4.08   37.40 ±1.91   68.60 ±4.08   59.14 ±2.49"),
+        (("--no-intervals",), "model_a   68.60   37.40   68.60   59.14"),
+        (("--no-intervals", "--fraction"), "model_a  0.6860  0.3740  0.6860  0.5914"),
+        (("--fraction", "--places", 2), "model_a  0.69 ±0.04  0.37 ±0.02    0.69 ±0.04    0.59 ±0.02"),
+        (("--places", 0), "model_a   69 ±4   37 ±2     69 ±4     59 ±2"),
     ],
 )
 def test_options_of_the_layout_change_how_a_table_looks(args, row):
@@ -97,9 +97,9 @@ def test_options_of_the_layout_change_how_a_table_looks(args, row):
 def test_transposed_systems_are_columns():
     lines = run("score", *ASKED, "--transpose", "--no-intervals").splitlines()
     assert lines[1:4] == [
-        "        model_a.txt  model_b.txt",
-        "P@1           68.60        55.00",
-        "P@5           37.40        40.36",
+        "        model_a  model_b",
+        "P@1       68.60    55.00",
+        "P@5       37.40    40.36",
     ]
 
 

@@ -72,14 +72,16 @@ def test_values_are_those_of_the_judge_with_every_option(name):
 @pytest.mark.parametrize(
     "name", [name for name, metric in METRICS.items() if metric.cutoff != "none" and name != "AUC@k"]
 )
-def test_without_a_cutoff_it_is_1_3_and_5(name):
+def test_without_a_cutoff_it_is_1_3_and_5_or_of_the_whole_list(name):
+    is_whole = name in {"AP", "RR", "RBP", "ERR"}
     truth, scores, case = case_of(METRICS[name], 4, graded=False)
     matrices = to_csr(truth, case.n_labels), to_csr(scores, case.n_labels)
     plain, cut = (
-        xmceval.score(*matrices, metrics=each, inverse_propensities=case.inverse) for each in (name, f"{name}@1,3,5")
+        xmceval.score(*matrices, metrics=each, inverse_propensities=case.inverse)
+        for each in (name, f"{name}@{'all' if is_whole else '1,3,5'}")
     )
     assert dict(plain) == dict(cut)
-    assert len(cut) == 3
+    assert len(cut) == (1 if is_whole else 3)
 
 
 @pytest.mark.parametrize("name", METRICS)

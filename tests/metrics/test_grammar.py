@@ -26,7 +26,7 @@ from xmceval.scoring.options import Options
         ("confusion,P@1", ["tp", "fp", "fn", "tn", "P@1"]),
         ("P_5,ndcg_cut_10", ["P@5", "nDCG@10"]),
         ("recall@gt,P@1", ["R@n", "P@1"]),
-        ("map,P@1", ["AP@all", "P@1"]),
+        ("map,P@1", ["AP@2", "AP@4", "P@1"]),
     ],
 )
 def test_a_list_of_names_means(names, expected):
@@ -115,3 +115,20 @@ def test_every_name_of_the_table_is_understood_as_a_name(name):
 def test_a_cutoff_k_is_none_of_a_metric_that_has_no_cutoff():
     with pytest.raises(UsageError, match="coverage_error has no cutoff, got @k"):
         parse("coverage_error@k")
+
+
+@pytest.mark.parametrize(
+    ("name", "ks", "expected"),
+    [
+        ("ndcg_cut.10", None, ["nDCG@10"]),
+        ("P.5,10,recall.3", None, ["P@5", "P@10", "R@3"]),
+        ("P.1-3", None, ["P@1", "P@2", "P@3"]),
+        ("map,AP,mrr,recip_rank,RBP,ERR", None, ["AP@all", "RR@all", "RBP@all", "ERR@all"]),
+        ("P,nDCG", None, ["P@1", "P@3", "P@5", "nDCG@1", "nDCG@3", "nDCG@5"]),
+        ("map,RR,P", [2], ["AP@2", "RR@2", "P@2"]),
+        ("nDCG(dcg=exp-log2)@5", None, ["nDCG(gain=exp)@5"]),
+        ("nDCG(dcg=log2)@5", None, ["nDCG@5"]),
+    ],
+)
+def test_names_of_the_ranking_field_mean_what_they_mean_there(name, ks, expected):
+    assert [each.name for each in parse(name, ks)] == expected

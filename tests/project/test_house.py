@@ -25,6 +25,7 @@ LAYERS = [
     "report",
     "api",
     "distributed",
+    "torch",
     "cli",
     "__main__",
 ]

@@ -122,6 +122,16 @@ def test_the_table_has_every_value_with_what_it_is_sorted_by(several, page):
     assert first.all("tfoot")[0].text.startswith("ceiling"), "sorting leaves ceilings at the end"
 
 
+def test_columns_without_values_of_bins_are_no_block_of_their_own():
+    y_true, y_score = made(1, 0.6)
+    metrics = [f"LRAP(rel={grade})" for grade in range(1, 9)]
+    result = xmceval.score_all(y_true, {"a": y_score, "b": -y_score}, metrics=["P@1", *metrics], by_frequency=[2])
+    bins = parse(result.to_html()).all("section", id="bins")[0]
+    [heads] = [[cell.text for cell in table.all("thead")[0].all("th")] for table in bins.all("table")]
+    assert heads[:3] == ["System", "P@1", "LRAP"]
+    assert "LRAP(rel=8)" not in heads
+
+
 def test_a_system_may_be_called_ceiling():
     names = ("glass ceiling", "ceiling")
     root = parse(compared(names, (0.9, 0.3), k=1, metrics="P", ceiling=True).to_html())

@@ -5,21 +5,25 @@ import copy
 import json
 import re
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import jsonschema
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from support.benchmarks import benchmark, published_row
 from support.files import write
 
 import xmceval
 from xmceval import version
+from xmceval.api.benchmark.history import append_run, read_history
 from xmceval.cli import COMMANDS, cli
 from xmceval.labels.catalogue import datasets, published
 from xmceval.labels.standings import Standings, rank_among_published
 from xmceval.report.fields.documents import DOCUMENTS, find_schema, load_document
 from xmceval.report.forms.registry import render
+from xmceval.report.gates import judge_datasets, judge_values, parse_required, parse_worse
 from xmceval.scoring.options import Options, specs
 
 STATE = b'{"schema": "xmceval/state/2"}'
@@ -28,6 +32,7 @@ SOME = {
     ("merge", "options"),
     ("inspect", "states", "[]", "options"),
     ("compare", "options"),
+    ("benchmark", "datasets", "[]", "comparison", "options"),
     ("metrics", "metrics", "[]", "options", "*"),
 }
 
@@ -121,10 +126,13 @@ def rich_score(folder):
     shown = [
         replace(result, name=f"{i}", published=each) for i, each in enumerate([*ranked, Standings(name, (), "no")])
     ]
-    return [json.loads(render("json", shown)), xmceval.score(FEW_ROWS, FEW_ROWS, **OF_FEW_ROWS).to_dict()]
+    few = xmceval.score(FEW_ROWS, FEW_ROWS, **OF_FEW_ROWS)
+    gated = replace(few, gates=judge_values([parse_required("P@1>=34")], few))
+    return [json.loads(render("json", shown)), few.to_dict(), gated.to_dict()]
 
 
-def rich_compare(folder):
+@cache
+def rich_comparisons(folder):
     runs = {"old": [folder / f"{name}.txt" for name in "bcd"], "new": [folder / f"{name}.txt" for name in "abc"]}
     options = {"k": 3, "metrics": "P,PSP,LRAP,AUC,macroP", "train": folder / "train.txt", "by_frequency": 2}
     options |= {"filter": folder / "filter.txt", "ceiling": True, "threads": 1}
@@ -135,7 +143,32 @@ def rich_compare(folder):
     pair = xmceval.compare(folder / "t.txt", alone, **options, **names, **collected, examples=2)
     hits = {name: np.where(np.arange(20)[:, None] < n, FEW_ROWS, 0.5) for name, n in (("few", 2), ("more", 14))}
     few = xmceval.compare(FEW_ROWS, hits, **OF_FEW_ROWS, against="few")
-    return [spread.to_dict(), pair.to_dict(), few.to_dict()]
+    rows = xmceval.compare_rows([folder / "values.csv", folder / "others.csv"])
+    return spread, pair, few, rows, replace(few, gates=xmceval.check_worse(few, "P@1"))
+
+
+def rich_compare(folder):
+    return [each.to_dict() for each in rich_comparisons(folder)]
+
+
+def rich_benchmark(folder):
+    why = {"gone": "no file gone.txt"}
+    comparisons = rich_comparisons(folder)
+    names = dict.fromkeys(name for comparison in comparisons for name in comparison.systems)
+    shown = benchmark(
+        {"x": {}, "y": {}}, published={"y": {"Known": published_row(P_at_1=0.5)}}, why=why, failed=[("x", "gone")]
+    )
+    outcomes = [replace(shown.datasets[i % 2], name=f"{i}", comparison=each) for i, each in enumerate(comparisons)]
+    known = replace(published_row(P_at_1=0.5), suspect="P@1 is too high")
+    outcomes[1] = replace(outcomes[1], entry="Bibtex", notes=("no PSP",), published={"Known": known})
+    scored = replace(outcomes[0].cells[0], status="scored", digest="5c1e")
+    outcomes[0] = replace(outcomes[0], cells=(scored, *outcomes[0].cells))
+    several = {f"{i}": {"a": 20 + i, "b": 10 - i % 2, "c": 9, "d": 3} for i in range(5)}
+    tested = benchmark(several, against="a")
+    first = tested.datasets[0].comparison.results[0].figures[0].measure
+    mixed = replace(tested, datasets=tuple(outcomes), systems=(*names, "Known"), measures=(first,))
+    gates = judge_datasets([parse_worse("P@1")], tested, tested.systems, "a")
+    return [replace(mixed, warnings=("one",)).to_dict(), replace(tested, gates=gates).to_dict()]
 
 
 def rich_inspect(folder):
@@ -165,9 +198,15 @@ def named_datasets():
     return [json.loads(run("datasets", *datasets(), "-o", "json").stdout)]
 
 
+def rich_history(folder):
+    append_run(folder, "b.toml", "0", {"Bibtex": {"Ours": {"P@1": 0.5, "ECE": None}}}, {"Bibtex": {"Ours": "new"}})
+    return [json.loads(read_history(folder, "b.toml").render("json"))]
+
+
 RICH = {
     "score": rich_score,
     "compare": rich_compare,
+    "benchmark": rich_benchmark,
     "merge": rich_merge,
     "inspect": rich_inspect,
     "auc": lambda folder: [
@@ -175,6 +214,7 @@ RICH = {
         json.loads(xmceval.auc(folder / "log.csv", columns="user,clicked,score").to_json()),
     ],
     "check-table": lambda folder: [json.loads(xmceval.check_table(folder / "table.tsv").to_json())],
+    "history": rich_history,
     **{name: lambda _, name=name: rich_listings(name) for name in ("metrics", "datasets", "formats")},
 }
 
@@ -184,9 +224,12 @@ def documents(folder):
     return {command: make(folder) for command, make in RICH.items()}
 
 
-# Ranks within published results are for score alone, and states have nothing for pictures.
-UNSEEN = {"compare": {("systems", "[]", "published")}}
-UNSEEN["merge"] = {("systems", "[]", each) for each in ("published", "gain", "reliability")}
+# Ranks within published results are for score alone, and states have nothing for pictures. Gates of values have no
+# baseline, and only those of a benchmark have a data set.
+UNSEEN = {"compare": {("systems", "[]", "published"), ("gates", "[]", "dataset")}}
+UNSEEN["benchmark"] = {("datasets", "[]", "comparison", *path) for path in UNSEEN["compare"]}
+UNSEEN["merge"] = {("systems", "[]", each) for each in ("published", "gain", "reliability")} | {("gates",)}
+UNSEEN["score"] = {("gates", "[]", each) for each in ("baseline", "dataset", "p_adjusted")}
 
 
 @pytest.mark.parametrize("command", DOCUMENTS)
@@ -212,7 +255,7 @@ def test_schemas_are_strict_and_describe_every_field(command):
             is_closed = own["additionalProperties"] is False
             assert is_closed == ("properties" in own), path
         if "properties" in own and (command, *path) not in SOME:
-            assert set(own["properties"]) - set(own["required"]) <= {"published"}, path
+            assert set(own["properties"]) - set(own["required"]) <= {"published", "gates"}, path
 
 
 def validate(document):
@@ -296,7 +339,7 @@ def test_documents_are_made_of_fields_alone():
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
         if isinstance(node, ast.alias) and node.name in names
     }
-    assert len(names) == 8
+    assert len(names) == 10
     assert users == {("report", "fields"), ("report", "listings")}
 
 
@@ -311,7 +354,7 @@ def test_every_command_that_writes_json_has_a_schema():
     for name in COMMANDS:
         forms = [each for each in cli.get_command(None, name).params if each.name == "form"]
         with_json += [name for each in forms if "json" in each.type.choices]
-    assert set(with_json) == set(DOCUMENTS)
+    assert set(with_json) == set(DOCUMENTS) - {"history"}  # which benchmark writes with --history
 
 
 def test_options_of_scoring_are_described():

@@ -26,7 +26,7 @@ def zipf():
 @pytest.mark.parametrize("bins", ["head,torso,tail", 4, "10,50", [5, 20, 100], 1])
 def test_shares_of_bins_add_up_to_the_metric(zipf, bins):
     train, y_true, y_score = zipf
-    result = xmceval.score(y_true, y_score, train=train, metrics=ADDITIVE, by_frequency=bins)
+    result = xmceval.score(y_true, y_score, train=train, k="1,3,5", metrics=ADDITIVE, by_frequency=bins)
     for name in result:
         parts = [each.estimates[name].value for each in result.slices]
         assert sum(parts) == pytest.approx(result[name], rel=1e-12), name
@@ -184,7 +184,14 @@ def test_one_bin_equals_the_whole(zipf, empty_rows, weighted):
     names = [*ADDITIVE, "P(rel=3)", "R(rel=2)", "PSP(norm=none)", "macroF1", "macroP(over=truth,rel=2)", "coverage"]
     weights = rng.random(120) * (rng.random(120) < 0.9) if weighted else None
     result = xmceval.score(
-        grades, y_score, train=train, metrics=names, empty_rows=empty_rows, by_frequency=1, sample_weight=weights
+        grades,
+        y_score,
+        k="1,3,5",
+        train=train,
+        metrics=names,
+        empty_rows=empty_rows,
+        by_frequency=1,
+        sample_weight=weights,
     )
     [whole] = result.slices
     assert list(whole.estimates) == list(result)

@@ -17,8 +17,8 @@ from xmceval.errors import UsageError, XmcevalError, describe_failure, escaped, 
 from xmceval.files.io.addresses import redacted
 
 COMMANDS = (
-    *("score", "compare", "merge", "report", "auc", "inspect", "convert", "fuse", "propensity", "check-table"),
-    *("metrics", "datasets", "formats", "schema"),
+    *("score", "compare", "benchmark", "merge", "report", "auc", "inspect", "convert", "fuse", "propensity"),
+    *("check-table", "metrics", "datasets", "formats", "schema"),
 )
 
 

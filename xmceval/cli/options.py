@@ -13,7 +13,6 @@ from click.core import ParameterSource
 
 from xmceval.cli import completion
 from xmceval.errors import UsageError
-from xmceval.metrics.table import DEFAULT_CUTOFFS
 from xmceval.report.forms.layout import WIDTH, Layout
 from xmceval.report.forms.registry import DRAWN, FORMS
 from xmceval.scoring.options import GROUPS, Options, specs
@@ -75,7 +74,7 @@ def derived_option(name: str, of: type[Any], **changes: Any) -> Callable[[Functi
         "help": spec.help,
         "metavar": spec.metavar or None,
         "group": spec.group,
-        **_describe_kind(name, spec, default),
+        **_describe_kind(spec, default),
     }
     if spec.names is not None:
         how["shell_complete"] = completion.of_names(spec.names, are_listed=spec.kind is list)
@@ -87,10 +86,8 @@ def scoring_option(name: str, **changes: Any) -> Callable[[Function], Function]:
     return derived_option(name, Options, **changes)
 
 
-def _describe_kind(name: str, spec: Spec, default: Any) -> dict[str, Any]:
+def _describe_kind(spec: Spec, default: Any) -> dict[str, Any]:
     """Return what click knows of the values of an option."""
-    if name == "k":
-        return {"default": ",".join(map(str, DEFAULT_CUTOFFS)), "show_default": True}
     if spec.kind is bool:
         return {"default": default, "show_default": True} if "/" in "".join(spec.flags) else {"is_flag": True}
     if spec.kind is list:
@@ -173,7 +170,7 @@ names = option(
     multiple=True,
     group="Output",
     metavar="NAME",
-    help="Name of a system, in the order of PREDS; may be repeated.",
+    help="Name of a system, in the order of PREDS, as NAME=FILE also gives it; may be repeated.",
 )
 save_rows = option(
     "--save-rows",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from xmceval.cli import progressbar
 from xmceval.cli.messages import say
-from xmceval.cli.systems import Inputs, system_names
+from xmceval.cli.systems import Inputs, name_systems
 
 if TYPE_CHECKING:
     from xmceval.api.comparing.pairtests import Cost, Watch
@@ -33,9 +33,9 @@ def find_inputs(arguments: Mapping[str, Any]) -> Inputs:
     UsageError
         Names or systems that are wrong, or options that do not go together.
     """
-    names = system_names(arguments["preds"], arguments["names"])
+    names, paths = name_systems(arguments["preds"], arguments["names"])
     start(arguments["quiet"], ahead=True)
-    return Inputs.of(arguments, names)
+    return Inputs.of(arguments, names, paths)
 
 
 @contextmanager
@@ -48,7 +48,7 @@ def open_setup(
 
     saved = {name: arguments.get(name) for name in ("save_rows", "save_labels", "save_state", "shard")}
     extras = choose_extras(inputs.options, inputs.systems, details=details, plots=plots, **saved)
-    with _engine(arguments["dask"]) as engine, progressbar.shown(arguments["quiet"]):
+    with engine_of(arguments["dask"]) as engine, progressbar.shown(arguments["quiet"]):
         setup = Setup.of(
             *(inputs.truth, inputs.options, inputs.systems),
             needs_counts=any(each.needs_counts for each in extras),
@@ -59,7 +59,7 @@ def open_setup(
 
 
 @contextmanager
-def _engine(dask: str | None) -> Iterator[dict[str, Any]]:
+def engine_of(dask: str | None) -> Iterator[dict[str, Any]]:
     """Return the arguments of Setup that choose where rows are scored: in this process, or with Dask."""
     if dask is None:
         yield {}

@@ -1,9 +1,10 @@
-"""Systems: what TRUTH, PREDS, --name, --fuse, --runs and --shards of a command mean."""
+"""Systems: what TRUTH, PREDS, --name, --fuse, --runs, --shards and --against of a command mean."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import glob
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,17 +17,23 @@ if TYPE_CHECKING:
     from xmceval.api.scoring.setup import Named
 
 
+# Endings of files that default names do without, and those of compressed ones after them.
+ENDINGS = (".txt", ".npz", ".npy", ".trec", ".run", ".csv", ".tsv", ".json", ".jsonl", ".mat", ".mtx", ".parquet")
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
+
+
 @dataclass(frozen=True)
 class Inputs:
-    """What a command scores: the truth, the systems, and the options of scoring."""
+    """What a command scores: the truth, the systems, the options of scoring, and the files of PREDS by system."""
 
     truth: Any
     systems: list[Named]
     options: Options
+    files: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, arguments: Mapping[str, Any], names: Sequence[str]) -> Inputs:
-        """Find the files that the arguments of a command name; `names` are those of PREDS.
+    def of(cls, arguments: Mapping[str, Any], names: Sequence[str], paths: Sequence[str]) -> Inputs:
+        """Find the files that the arguments of a command name; `names` and `paths` are those of PREDS.
 
         Raises
         ------
@@ -35,24 +42,74 @@ class Inputs:
         """
         shards = arguments["shards"]
         systems = [
-            *named_systems(arguments["preds"], names, arguments["fused"], shards=shards),
+            *named_systems(paths, names, arguments["fused"], shards=shards),
             *systems_of_runs(arguments.get("runs", ()), shards=shards),
         ]
         options = Options.of({**arguments, "train": shards_of(arguments["train"], shards)})
-        return cls(shards_of(arguments["truth"], shards), systems, options)
+        return cls(shards_of(arguments["truth"], shards), systems, options, dict(zip(names, paths, strict=True)))
+
+    def find_system(self, text: str | None) -> str | None:
+        """Return the one system that a name, a file, its name without an ending, or the tag of a TREC run means.
+
+        A text that is none of them is returned as it is.
+        """
+        if text is None or text in {each.name for each in self.systems}:
+            return text
+        for words_of in (_words_of_path, _words_in_file):
+            found = [name for name, path in self.files.items() if text in words_of(path)]
+            if len(found) == 1:
+                return found[0]
+        return text
 
 
-def system_names(paths: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Return the name of each system: as passed, or the shortest path ending that no other shares.
+def _words_of_path(path: str) -> set[str]:
+    name = to_path(path).name
+    return {path, name, without_endings(name)}
+
+
+def _words_in_file(path: str) -> Iterator[str]:
+    from xmceval.files.ranking.trec import find_tag
+
+    tag = find_tag(to_path(path))
+    yield from () if tag is None else (tag,)
+
+
+def name_systems(texts: Sequence[str], names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the name and the path of each system of PREDS.
+
+    The name is that of ``NAME=FILE``, or of --name, or the shortest ending of the path that no other shares, without
+    the ending of its format where it is still the only one.
 
     Raises
     ------
     UsageError
-        More names than paths.
+        More names than paths, or two for one file.
     """
+    own, paths = zip(*map(split_name, texts), strict=True) if texts else ((), ())
     if len(names) > len(paths):
         raise UsageError(f"{counted(len(names), 'name')} for {counted(len(paths), 'file')} of predictions")
-    return numbered([*names, *short_names(paths)[len(names) :]])
+    for name, text in zip(names, texts, strict=False):
+        if split_name(text)[0]:
+            raise UsageError(f"{text}: has the name {name!r} too, from --name (hint: pass only one of them)")
+    passed = [*names, *own[len(names) :]]
+    return numbered([name or short for name, short in zip(passed, short_names(paths), strict=True)]), list(paths)
+
+
+def split_name(text: str) -> tuple[str, str]:
+    """Split ``NAME=FILE`` into name and path; the name is empty where there is none, or a file has this very name.
+
+    Examples
+    --------
+    >>> split_name("ours=runs/seed1.npz"), split_name("runs/x=1/preds.npz")
+    (('ours', 'runs/seed1.npz'), ('', 'runs/x=1/preds.npz'))
+    """
+    from xmceval.files.arrays.npypairs import has_pair
+
+    name, _, path = text.partition("=")
+    if not (name and path) or "/" in name or "\\" in name or is_address(text):
+        return "", text
+    is_there = Path(text).exists() or has_pair(Path(text)) or (glob.has_magic(text) and bool(glob.glob(text)))
+    return ("", text) if is_there else (name, path)
 
 
 def shards_of(path: Any, shards: bool) -> Any:
@@ -83,7 +140,7 @@ def named_systems(
     from xmceval.rows.fusion import RULES
 
     systems = [Named(shards_of(path, shards), name) for path, name in zip(preds, names, strict=True)]
-    by_name = dict(zip(names, preds, strict=True))
+    by_name = {to_path(path).name: path for path in preds} | dict(zip(names, preds, strict=True))
     for text in fused:
         name, is_named, files = text.partition("=")
         rule, has_rule, rest = files.partition(":")
@@ -130,7 +187,23 @@ def short_names(paths: Sequence[str]) -> list[str]:
         endings = [own[-length:] for length in range(1, len(own) + 1)]
         unique = (ending for ending in endings if sum(other[-len(ending) :] == ending for other in set(parts)) == 1)
         names.append(str(Path(*next(unique, own))))
-    return names
+    bare = {name: without_endings(name) for name in names}
+    return [name if [*bare.values()].count(bare[name]) > 1 else bare[name] for name in names]
+
+
+def without_endings(name: str) -> str:
+    """Return the name of a file without the ending of its format and of its compression.
+
+    Examples
+    --------
+    >>> without_endings("model.v2.txt.gz"), without_endings("model.v2"), without_endings("preds-*.npz")
+    ('model.v2', 'model.v2', 'preds-*.npz')
+    """
+    if glob.has_magic(name):
+        return name
+    bare = next((name.removesuffix(each) for each in COMPRESSED if name.endswith(each)), name)
+    bare = next((bare.removesuffix(each) for each in ENDINGS if bare.endswith(each)), bare)
+    return bare if bare and not bare.endswith("/") else name
 
 
 def numbered(names: Sequence[str]) -> list[str]:

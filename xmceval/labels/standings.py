@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from xmceval.errors import UsageError, argument
-from xmceval.labels.catalogue import METRICS_PUBLISHED, Dataset, Published, datasets, find_dataset, published
+from xmceval.labels.catalogue import METRICS_PUBLISHED, Dataset, Published, find_dataset, published
 
 if TYPE_CHECKING:
     from xmceval.labels.propensity import Propensities
@@ -76,9 +77,14 @@ def rank_among_published(
 
 def restore_row(dataset: str, metric: str, *, method: str, value: float, suspect: str) -> Published:
     """Return the published row of a method with this value; with the value alone where the catalogue has changed."""
-    rows = published(dataset) if dataset in datasets() else ()
-    fits = (row for row in rows if (row.method, row.values.get(metric), row.suspect) == (method, value, suspect))
+    described = method, value, suspect
+    fits = (row for row in _list_rows(dataset) if (row.method, row.values.get(metric), row.suspect) == described)
     return next(fits, Published(method, "", {metric: value}, None, None, suspect))
+
+
+@lru_cache(maxsize=64)  # to parse the file takes longer than to read a document
+def _list_rows(dataset: str) -> tuple[Published, ...]:
+    return published(dataset)
 
 
 def find_comparable_metrics(propensities: Propensities | None, entry: Dataset) -> tuple[str, ...]:

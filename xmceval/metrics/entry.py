@@ -94,6 +94,8 @@ class Metric:
         best labels, ``judged`` the k best labels and all judgments, ``column`` all cells of a label.
     cutoff : str
         Whether a name has ``@k``: ``required``, ``none``, or ``optional``, where ``@all`` is the whole list.
+    is_of_whole_list : bool
+        Whether it is ``@all`` where no cutoffs are asked for, instead of at the default ones.
     choices : mapping of str to tuple of str
         Further options and their choices; the first is the default.
     own_numbers : mapping of str to Number
@@ -126,6 +128,7 @@ class Metric:
     note: str = ""
     family: str = "top-k"
     cutoff: str = "required"
+    is_of_whole_list: bool = False
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     own_numbers: Mapping[str, Number] = field(default_factory=dict)
     unit: str = "share"

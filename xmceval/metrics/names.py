@@ -29,8 +29,8 @@ ALIASES: Mapping[str, str] = MappingProxyType(
         "n": "nDCG",
         "ndcg_cut": "nDCG",
         "mrr": "RR",
-        "recip_rank": "RR@all",
-        "map": "AP@all",
+        "recip_rank": "RR",
+        "map": "AP",
         "map_cut": "AP",
         "psprecision": "PSP",
         "psrecall": "PSR",
@@ -80,7 +80,13 @@ ALIASES: Mapping[str, str] = MappingProxyType(
 )
 
 _OPTION_SPELLINGS: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(
-    {("base", "2"): ("discount", "log2"), ("base", "e"): ("discount", "ln"), ("discount", "log"): ("discount", "ln")}
+    {
+        ("base", "2"): ("discount", "log2"),
+        ("base", "e"): ("discount", "ln"),
+        ("discount", "log"): ("discount", "ln"),
+        ("dcg", "log2"): ("gain", "linear"),  # as in ir_measures
+        ("dcg", "exp-log2"): ("gain", "exp"),
+    }
 )
 
 # Names that mean several metrics.
@@ -96,28 +102,30 @@ _CUTOFF_WORDS = frozenset({ALL, "n"})  # what a cutoff may be besides a number
 
 _COMMA = re.compile(r",(?![^()]*\))")  # outside of parentheses
 
+_HAS_CUTOFF = re.compile(r"@|\.[0-9,-]+\Z")  # the second as in trec_eval: P.5,10
+
 _RANGE = re.compile(r"([0-9]+)\s*-\s*([0-9]+)\Z")
 
-_NAME = re.compile(r"\s*([A-Za-z][A-Za-z0-9_ -]*?)\s*(?:\(([^()]*)\))?\s*(?:@\s*([^@]*?))?\s*\Z")
+_NAME = re.compile(r"\s*([A-Za-z][A-Za-z0-9_ -]*?)\s*(?:\(([^()]*)\))?\s*(?:@\s*([^@]*?)|\.([0-9][0-9, -]*?))?\s*\Z")
 
 
-def parse(names: str | Iterable[str], ks: Iterable[int] = DEFAULT_CUTOFFS) -> list[Measure]:
+def parse(names: str | Iterable[str], ks: Iterable[int] | None = None) -> list[Measure]:
     """Parse names of metrics into measures, each once, in the order given.
 
     Parameters
     ----------
     names : str or iterable of str
-        Such as ``"P"``, ``"psp@1,3"``, ``"nDCG(discount=ln)@1-5"``; in any case, and other tools' usual names. Commas
-        separate cutoffs after an @, and also names: ``"P@1,3,nDCG"``.
-    ks : iterable of int
-        The cutoffs of names without one.
+        Such as ``"P"``, ``"psp@1,3"``, ``"nDCG(discount=ln)@1-5"``; in any case, and other tools' usual names, such as
+        ``"ndcg_cut.10"``. Commas separate cutoffs after an @, and also names: ``"P@1,3,nDCG"``.
+    ks : iterable of int, optional
+        The cutoffs of names without one; default 1, 3 and 5, and the whole list of metrics that are usually of it.
 
     Raises
     ------
     UsageError
         An unknown name, option or choice, or a cutoff that is not a whole number above 0.
     """
-    cutoffs = [check_cutoff(k) for k in ks]
+    cutoffs = None if ks is None else [check_cutoff(k) for k in ks]
     measures: list[Measure] = []
     for name in (name for text in ([names] if isinstance(names, str) else names) for name in split_names(text)):
         word = name.strip().partition("(")[0]
@@ -132,13 +140,13 @@ def split_names(text: str) -> list[str]:
 
     Examples
     --------
-    >>> split_names("P@1,3,nDCG(gain=exp,discount=ln)@all,5,R")
-    ['P@1,3', 'nDCG(gain=exp,discount=ln)@all,5', 'R']
+    >>> split_names("P@1,3,nDCG(gain=exp,discount=ln)@all,5,R,ndcg_cut.5,10")
+    ['P@1,3', 'nDCG(gain=exp,discount=ln)@all,5', 'R', 'ndcg_cut.5,10']
     """
     names: list[str] = []
     for part in _COMMA.split(text):
         is_name = part.strip()[:1].isalpha() and part.strip().lower() not in _CUTOFF_WORDS
-        if names and "@" in names[-1] and not is_name:
+        if names and _HAS_CUTOFF.search(names[-1]) and not is_name:
             names[-1] += f",{part}"
         else:
             names.append(part)
@@ -188,11 +196,12 @@ def check_cutoff(k: object) -> int:
     return int(value)
 
 
-def _parse_name(name: str, cutoffs: list[int]) -> list[Measure]:
+def _parse_name(name: str, cutoffs: list[int] | None) -> list[Measure]:
     match = _NAME.match(name)
     if match is None:
         raise UsageError(f"cannot read the metric name {name!r}: expected NAME, NAME@k or NAME(option=choice)@k,k")
-    word, options, at = match.groups()
+    word, options, at, after_dot = match.groups()
+    at = after_dot if at is None else at
     word, at = _split_trailing_cutoff(word, at)
     alias = _ALIASES_BY_KEY.get(f"{_normalize(word)}@{(at or '').lower()}")  # recall@gt
     if alias is not None:
@@ -207,14 +216,16 @@ def _parse_name(name: str, cutoffs: list[int]) -> list[Measure]:
     return [Measure(metric, k, chosen) for k in _parse_cutoffs(metric, at, cutoffs)]
 
 
-def _parse_cutoffs(metric: Metric, at: str | None, cutoffs: list[int]) -> list[int | None]:
-    """Parse what follows the @; without an @ it is the given cutoffs."""
+def _parse_cutoffs(metric: Metric, at: str | None, cutoffs: list[int] | None) -> list[int | None]:
+    """Parse what follows the @; without an @ it is the given cutoffs, or the default."""
     if metric.cutoff == "none":
         if at is not None and at.lower() != metric.name.partition("@")[2]:
             raise UsageError(f"{metric.name} has no cutoff, got @{at}")
         return [None]
     if at is None or at.lower() == "k":  # AUC@k, as METRICS has it, is at the cutoffs k
-        return list(cutoffs)
+        if cutoffs is None and at is None and metric.is_of_whole_list:
+            return [None]
+        return list(DEFAULT_CUTOFFS if cutoffs is None else cutoffs)
     parts = [part.strip() for part in at.split(",")]
     if ALL in (part.lower() for part in parts) and metric.cutoff != "optional":
         raise UsageError(f"{metric.name.partition('@')[0]} needs a cutoff, got @all")

@@ -123,6 +123,7 @@ _ENTRIES = (
         "TREC-8",
         fold="first",
         cutoff="optional",
+        is_of_whole_list=True,
         note=f"RR@all is recip_rank in trec_eval; {TREC_NOTE}",
     ),
     Metric(
@@ -137,6 +138,7 @@ _ENTRIES = (
         MANNING,
         fold="precision",
         cutoff="optional",
+        is_of_whole_list=True,
         note=AP_NOTE,
     ),
     Metric(
@@ -196,6 +198,7 @@ _ENTRIES = (
         "Moffat, Zobel, TOIS 2008",
         discounts=("geometric",),
         cutoff="optional",
+        is_of_whole_list=True,
         own_numbers={"p": Number(0.8, 0, 1, is_open=True)},
         note="p is the probability that a reader goes on to the next rank",
     ),
@@ -208,6 +211,7 @@ _ENTRIES = (
         fold="ERR",
         family="row",
         cutoff="optional",
+        is_of_whole_list=True,
         own_numbers={"max": Number(1, 1, 40, is_whole=True)},
         note="max is the highest grade of the scale, 1 for binary truth",
     ),

@@ -33,6 +33,7 @@ def find_measures(name: Any, measures: Sequence[Measure]) -> list[Measure]:
     by_name = {measure.name: measure for measure in measures}
     cutoffs = dict.fromkeys(measure.k for measure in measures if measure.k is not None)
     try:
-        return [by_name[each.name] for each in parse(name, cutoffs) if each.name in by_name]
+        meant = dict.fromkeys(each.name for each in (*parse(name, cutoffs), *parse(name)))
+        return [by_name[each] for each in meant if each in by_name]
     except (ValueError, AttributeError, TypeError):
         return []

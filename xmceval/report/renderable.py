@@ -51,7 +51,7 @@ class Renderable:
         return "<{}\n {}\n {}>".format(*self._describe())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON document as dicts and lists; ``xmceval schema`` describes its fields."""
+        """Return the JSON document as dicts and lists; ``xmceval schema`` describes it, and ``from_dict`` reads it."""
         document: dict[str, Any] = json.loads(self._render("json", DEFAULT))
         return document
 
@@ -60,7 +60,7 @@ class Renderable:
     @overload
     def to_json(self, path: str | Path) -> None: ...
     def to_json(self, path: str | Path | None = None) -> str | None:
-        """Return everything as JSON, in full precision and with all definitions.
+        """Return everything as JSON, in full precision and with all definitions; ``from_json`` reads a file of it.
 
         Parameters
         ----------
@@ -93,7 +93,7 @@ class Renderable:
         *,
         places: int | None = None,
         percent: bool = True,
-        intervals: bool = True,
+        intervals: bool | None = None,
         transpose: bool = False,
     ) -> str | None:
         """Return a Markdown table.
@@ -106,10 +106,11 @@ class Renderable:
             Decimal places; default 2, and 4 of fractions.
         percent : bool
             Whether shares are in percent, else they are fractions.
-        intervals : bool
-            Whether values have the half width of their 95 % intervals beside them.
+        intervals : bool, optional
+            Whether values have the half width of their 95 % intervals beside them; default True, but False of a
+            benchmark.
         transpose : bool
-            Whether systems are columns and metrics are lines.
+            Whether systems are columns and metrics are lines; of a benchmark, whether data sets are columns.
         """
         layout = Layout(places=places, percent=percent, intervals=intervals, transpose=transpose)
         return _put(self._render("md", layout), path)
@@ -124,7 +125,7 @@ class Renderable:
         *,
         places: int | None = None,
         percent: bool = True,
-        intervals: bool = True,
+        intervals: bool | None = None,
         transpose: bool = False,
         caption: str | None = None,
         label: str | None = None,
@@ -161,7 +162,7 @@ class Renderable:
         title: str | None = None,
         places: int | None = None,
         percent: bool = True,
-        intervals: bool = True,
+        intervals: bool | None = None,
     ) -> str | None:
         """Return a page with tables, pictures and definitions that needs nothing else.
 

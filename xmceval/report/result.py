@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xmceval.errors import DataError, counted
+from xmceval.errors import DataError, UsageError, counted
 from xmceval.labels.catalogue import UNKNOWN_SIZES, Dataset, Sizes
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.labels.standings import Standings, find_comparable_metrics, rank_among_published
 from xmceval.report.forms.layout import Layout
+from xmceval.report.gateoutcomes import GateOutcome
 from xmceval.report.lookup import find_name
 from xmceval.report.renderable import Renderable, fit_line, join_facts, load
 from xmceval.report.sheet.cautions import Case, find_cautions
@@ -68,6 +70,8 @@ class Result(Renderable, Mapping[str, float]):
         Hits by training frequency of their labels, where the picture ``gain`` was asked for.
     reliability : Reliability or None
         Hits by score, where the picture ``calibration`` was asked for.
+    gates : tuple of GateOutcome
+        What gates came to, where they were asked for.
     version : str
         The version of xmceval that computed it.
 
@@ -100,6 +104,7 @@ class Result(Renderable, Mapping[str, float]):
     sizes: Sizes = UNKNOWN_SIZES
     gain: LabelGain | None = None
     reliability: Reliability | None = None
+    gates: tuple[GateOutcome, ...] = ()
     version: str = VERSION
 
     @classmethod
@@ -187,6 +192,34 @@ class Result(Renderable, Mapping[str, float]):
         estimate = self._find_estimate(name)
         return None if estimate.tie_low is None or estimate.tie_high is None else (estimate.tie_low, estimate.tie_high)
 
+    def flat(self, *, sep: str = "@") -> dict[str, float]:
+        """Return all values by names that loggers take, those of bins of labels after the name of the bin and a slash.
+
+        Parameters
+        ----------
+        sep : str
+            What stands for the ``@``. MLflow refuses that sign, and so does not take the parentheses of options: with
+            another `sep` than ``"@"`` they become underscores.
+
+        Raises
+        ------
+        UsageError
+            A `sep` with which two names are the same.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import xmceval
+        >>> xmceval.score(np.eye(4), np.eye(4), metrics=["P@1", "nDCG(gain=exp)@1"]).flat(sep="_at_")
+        {'P_at_1': 1.0, 'nDCG_gain_exp_at_1': 1.0}
+        """
+        figures = [("", figure) for figure in self.figures]
+        figures += [(f"{part.bin.name}/", figure) for part in self.slices for figure in part.figures]
+        values = {where + _plain_name(figure.name, sep): figure.estimate.value for where, figure in figures}
+        if len(values) < len(figures):
+            raise UsageError(f"sep={sep!r} gives two metrics the same name (hint: pass '_at_')")
+        return values
+
     def to_frame(self, *, bins: bool = False) -> Any:
         """Return the values as a pandas DataFrame, one line per value, indexed by metric, k and system.
 
@@ -248,6 +281,13 @@ class Result(Renderable, Mapping[str, float]):
     def _content(self) -> tuple[object, ...]:
         numbers = self.figures, self.counts, self.slices, self.published, self.filtered
         return self.name, *numbers, self.propensity_model, self.empty_rows, self.warnings
+
+
+def _plain_name(name: str, sep: str) -> str:
+    """Return the name of a metric with another sign than ``@``, and then without parentheses."""
+    if sep == "@":
+        return name
+    return re.sub(r"[(=,]+", "_", name.replace(")", "")).replace("@", sep)
 
 
 def describe_size(counts: Counts) -> tuple[str, ...]:
@@ -316,10 +356,12 @@ def shared_lines(results: Sequence[Result], kind: str) -> Iterator[str]:
 
     A line that begins with a name or with the path that it is the ending of needs no other.
     """
-    systems: dict[str, list[str]] = {}
+    systems: dict[str, list[Result]] = {}
     for result in results:
         for line in getattr(result, kind):
-            systems.setdefault(line, []).append(result.name)
-    for line, names in systems.items():
-        is_named = line.partition(": ")[0].endswith(tuple(names)) or line.startswith(tuple(names))
-        yield line if len(names) == len(results) or is_named else f"{', '.join(names)}: {line}"
+            systems.setdefault(line, []).append(result)
+    for line, own in systems.items():
+        names = [each.name for each in own]
+        files = [each.scores for each in own]
+        is_named = line.partition(": ")[0].endswith((*names, *files)) or line.startswith(tuple(names))
+        yield line if len(own) == len(results) or is_named else f"{', '.join(names)}: {line}"

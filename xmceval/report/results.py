@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from xmceval.errors import UsageError, counted, listed
+from xmceval.errors import DataError, UsageError, counted, listed
 from xmceval.report.forms.layout import Layout
 from xmceval.report.renderable import Renderable, fit_line, join_facts, load, shorten
 from xmceval.report.result import Result, describe_size
@@ -70,7 +70,11 @@ class Results(Renderable, Mapping[str, Result]):
         >>> str(xmceval.Results.from_dict(results.to_dict())) == str(results)
         True
         """
-        return cls(load("fields.scorefields").SCORE.read(document))
+        results: list[Result] = load("fields.scorefields").SCORE.read(document)
+        try:
+            return cls(results)
+        except UsageError as error:
+            raise DataError(f"systems: {error}") from None
 
     @classmethod
     def from_json(cls, path: str | Path) -> Results:

@@ -30,6 +30,8 @@ Unscored = Literal["bottom", "zero"]
 Ties = Literal["label", "expected", "best", "worst"]
 BinSpec: TypeAlias = "int | str | Sequence[int | str]"
 
+OF_WHOLE_LIST = tuple(name for name, metric in METRICS.items() if metric.is_of_whole_list)
+
 GROUPS = ("Common", "Propensities", "Input", "Rules", "Breakdown", "Testing", "Output")
 SOURCES = ("train", "counts", "inverse_propensities")  # of propensities, of which one may be passed
 
@@ -50,10 +52,11 @@ class Options:
         A value that is wrong, or options that exclude each other.
     """
 
-    k: int | str | Iterable[int | str] = option(
-        DEFAULT_CUTOFFS,
+    k: int | str | Iterable[int | str] | None = option(
+        None,
         "Common",
-        "Cutoffs of metrics that name none, such as 1,3,5 or 1-5.",
+        "Cutoffs of metrics that name none, such as 1,3,5 or 1-5.  "
+        f"[default: {','.join(map(str, DEFAULT_CUTOFFS))}; the whole list for {', '.join(OF_WHOLE_LIST)}]",
         flags=("-k",),
         metavar="K,K...",
         shown="table",
@@ -240,8 +243,10 @@ class Options:
         return cls(**{name: arguments[name] for name in specs() if name in arguments})
 
     @cached_property
-    def cutoffs(self) -> list[int]:
-        """The cutoffs of metrics that name none."""
+    def cutoffs(self) -> list[int] | None:
+        """The cutoffs of metrics that name none; None for the default."""
+        if self.k is None:
+            return None
         is_several = isinstance(self.k, Iterable) and not isinstance(self.k, str) and getattr(self.k, "ndim", 1) > 0
         values: list[Any] = list(self.k) if is_several else [self.k]  # type: ignore[arg-type]
         return [cutoff for value in values for cutoff in parse_cutoffs(value)]
@@ -270,8 +275,9 @@ class Options:
         changed = {}
         for name, spec in specs().items():
             value, default = getattr(self, name), Options.__dataclass_fields__[name].default
-            value = tuple(self.cutoffs) if name == "k" else value
+            value = self.cutoffs if name == "k" else value
             is_default = value is default or (default is not None and value == default)
+            is_default |= name == "k" and value == [*DEFAULT_CUTOFFS]  # metrics are recorded with their cutoffs
             if spec.shown != "nowhere" and not is_default:
                 changed[name] = spec.record(self.measures if name == "metrics" else value)
         return changed

@@ -29,7 +29,7 @@ class PlannedCell:
     missing : str
         Why there are no predictions, such as ``no file runs/eurlex4k/br.npz``.
     warnings : tuple of str
-        Such as a missing seed among existing ones.
+        Such as a missing seed among existing ones: sentences of their own, which name the data set and the system.
     """
 
     system: str

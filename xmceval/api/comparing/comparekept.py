@@ -15,6 +15,7 @@ from xmceval.api.comparing.pairtests import Watch
 from xmceval.api.scoring.setup import Named
 from xmceval.errors import DataError
 from xmceval.files.saved.keptrows import KeptFile, open_kept
+from xmceval.labels.catalogue import Sizes
 from xmceval.report.comparison import Comparison
 from xmceval.report.result import Result
 from xmceval.rows.block import Float64
@@ -95,7 +96,7 @@ class _KeptRun:
     @classmethod
     def of(cls, file: KeptFile) -> _KeptRun:
         """Read the result, which has all measures."""
-        result = Result.from_dict(file.meta["result"])
+        result = replace(Result.from_dict(file.meta["result"]), sizes=Sizes(*file.meta["sizes"]))
         measures = {figure.name: figure.measure for figure in result.figures}
         of_values, in_bins = (tuple(measures[name] for name in file.meta[key]) for key in ("measures", "in_bins"))
         return cls(file, result, ValueColumns(of_values, in_bins, tuple(file.meta["bins"])))

@@ -211,6 +211,7 @@ def _result(name: str, system: int, outputs: Sequence[Output], tables: Sequence[
     counts = dict(saved[system])
     for key in ("short_rows", "tied_rows"):
         counts[key] = {int(k): rows for k, rows in counts[key].items()}
+    counts["grades"] = tuple(counts["grades"])
     counts["unscored"] = {int(rel): Unscored(*numbers) for rel, numbers in counts["unscored"].items()}
     return Result(name, figures, Counts(**counts))
 

@@ -10,6 +10,7 @@ from xmceval.api.extras.extra import Extra, Outcome, Scoring
 from xmceval.api.extras.saverows import identify_data
 from xmceval.errors import UsageError
 from xmceval.files.saved.keptrows import open_kept_writer, rows_of_chunk
+from xmceval.rows.block import Float64
 from xmceval.scoring.comparing.outputs import RunSums
 from xmceval.scoring.comparing.pairsums import ValueColumns
 from xmceval.scoring.observing.chunkedrows import ChunkedRows
@@ -20,11 +21,12 @@ class KeepRows(Extra):
 
     Parameters
     ----------
-    paths : sequence of Path
-        One per run, in their order. Each appears under its name when it is complete, in place of one that is there.
+    paths : sequence of Path or None
+        One per run, in their order; None where it is not kept. Each appears under its name when it is complete, in
+        place of one that is there.
     """
 
-    def __init__(self, paths: Sequence[Path]) -> None:
+    def __init__(self, paths: Sequence[Path | None]) -> None:
         self._paths = paths
 
     def start(self, scoring: Scoring, files: ExitStack) -> None:
@@ -36,9 +38,15 @@ class KeepRows(Extra):
         self._columns = ValueColumns.of(scoring.setup.program, scoring.opened[0].terms.bins)
         n_columns = self._has_weights + 2 * (len(self._columns.measures) + self._columns.n_shares)
         self._n_rows_of_chunk = rows_of_chunk(n_columns)
-        self._writers = [files.enter_context(open_kept_writer(path)) for path in self._paths]
-        self._rows = ChunkedRows(self._n_rows_of_chunk, lambda run, *chunk: self._writers[run].write(*chunk))
+        self._writers = [None if path is None else files.enter_context(open_kept_writer(path)) for path in self._paths]
+        self._rows = ChunkedRows(self._n_rows_of_chunk, self._write)
         self.observers = [self._rows]
+
+    def _write(self, run: int, number: int, values: Float64) -> None:
+        """Write a chunk of a run."""
+        writer = self._writers[run]
+        if writer is not None:
+            writer.write(number, values)
 
     def finish(self, outcome: Outcome) -> Outcome:
         """Write what is known at the end: sums, what the values are of, digests, rules, and the result of each run."""
@@ -53,8 +61,10 @@ class KeepRows(Extra):
             "rows_of_chunk": self._n_rows_of_chunk,
         }
         for writer, result, totals in zip(self._writers, outcome.results, outcome.totals, strict=True):
+            if writer is None:
+                continue
             sums = RunSums.of(program, totals)
-            known = {"n_all": totals.tally.n_rows, "result": result.to_dict()}
+            known = {"n_all": totals.tally.n_rows, "result": result.to_dict(), "sizes": result.sizes}
             writer.finish(
                 {**shared, **identify_data(result, self._rows.digest), **known},
                 {"sums": sums.sums, "shares": sums.shares, "n_valued": sums.n_rows},

@@ -18,7 +18,6 @@ from xmceval.api.loops.updates import NAME, add_batch, begin_state
 from xmceval.api.scoring.finishing import check_filter, finish_state
 from xmceval.errors import UsageError, listed, warn
 from xmceval.files.saved.statefiles import write_state
-from xmceval.metrics.table import DEFAULT_CUTOFFS
 from xmceval.report.result import Result
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.states.accumulator import Accumulator
@@ -39,8 +38,8 @@ class Evaluator:
     metrics : str or iterable of str
         Names such as ``"P"``, ``"P,nDCG@1,3"``; default P, nDCG, PSP and PSnDCG. Metrics that need all rows at once,
         such as macroAUC, are refused.
-    k : int, str or iterable of int
-        Cutoffs of metrics that name none.
+    k : int, str or iterable of int, optional
+        Cutoffs of metrics that name none; default as in `score`.
     n_labels : int, optional
         The number of labels; default that of the first batch. `state` needs it before the first batch.
     train : sparse matrix, array or path [n_train, n_labels], optional
@@ -94,7 +93,7 @@ class Evaluator:
         self,
         *,
         metrics: str | Iterable[str] | None = None,
-        k: int | str | Iterable[int | str] = DEFAULT_CUTOFFS,
+        k: int | str | Iterable[int | str] | None = None,
         n_labels: int | None = None,
         train: Any = None,
         counts: Any = None,
@@ -173,6 +172,10 @@ class Evaluator:
     def compute(self) -> Result:
         """Return `result()`, under the name that it has in torchmetrics."""
         return self.result()
+
+    def flat(self, *, sep: str = "@") -> dict[str, float]:
+        """Return the values of all rows so far as plain numbers, by names that loggers take; see `Result.flat`."""
+        return self.result().flat(sep=sep)
 
     def reset(self) -> None:
         """Forget all rows; the configuration and the number of labels are kept."""

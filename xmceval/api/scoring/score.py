@@ -14,7 +14,6 @@ from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import UsageError, warn
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.shardfiles import find_shards
-from xmceval.metrics.table import DEFAULT_CUTOFFS
 from xmceval.report.result import Result
 from xmceval.rows.threads import Progress
 from xmceval.scoring.options import BinSpec, Duplicates, EmptyRows, Options, Ties, Unscored
@@ -24,7 +23,7 @@ def score(
     y_true: Any,
     y_score: Any,
     *,
-    k: int | str | Iterable[int | str] = DEFAULT_CUTOFFS,
+    k: int | str | Iterable[int | str] | None = None,
     metrics: str | Iterable[str] | None = None,
     train: Any = None,
     counts: Any = None,
@@ -78,8 +77,9 @@ def score(
         another device only the best labels are.
 
         Beside shards of the truth, as many shards, each with as many rows as its partner; or one matrix or file.
-    k : int, str or iterable of int
-        Cutoffs of metrics that name none; as text such as ``"1,3,5"`` or ``"1-5"``.
+    k : int, str or iterable of int, optional
+        Cutoffs of metrics that name none; as text such as ``"1,3,5"`` or ``"1-5"``. Default 1, 3 and 5, and the whole
+        list for AP, RR, RBP and ERR.
     metrics : str or iterable of str
         Names such as ``"PSP"``, ``"P,nDCG(discount=ln)@1,3"``; default P, nDCG, PSP and PSnDCG. See ``METRICS``.
     train : like y_true, optional

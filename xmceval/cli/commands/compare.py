@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from xmceval.cli import options
 from xmceval.cli.commandline import passed_flags
+from xmceval.cli.gating import check_before, enforced, fail_if_worse, not_worse
 from xmceval.cli.messages import say, warn_of_results
 from xmceval.cli.plotting import Plots, plot_options
 from xmceval.cli.runner import find_inputs, long_work, open_setup, watch
+from xmceval.cli.systems import split_name
 from xmceval.errors import UsageError, listed
+from xmceval.files.io.addresses import is_address
 from xmceval.files.io.paths import to_path
 from xmceval.report.forms.registry import render_comparison
 from xmceval.report.pictures import COMPARISON
@@ -20,13 +24,16 @@ from xmceval.scoring.comparing.testoptions import Details, Testing
 from xmceval.scoring.options import Options, specs
 
 if TYPE_CHECKING:
+    from xmceval.files.saved.rowtable import RowTable
     from xmceval.report.comparison import Comparison
+    from xmceval.report.gates import Gate
 
 
 @click.command("compare", cls=options.GroupedCommand, short_help="Compare systems on the same truth.")
 @click.argument("truth", type=options.FILE)
 @click.argument("preds", nargs=-1, type=options.FILE)
 @options.derived(Testing)
+@fail_if_worse
 @options.derived(Details)
 @options.scoring
 @options.fused
@@ -46,7 +53,7 @@ if TYPE_CHECKING:
 @options.quiet
 @options.verbose
 def command(form: str, rows: bool, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **arguments: Any) -> None:
-    """Compare PREDS, one file per system, on the instances of TRUTH.
+    """Compare PREDS, one file or NAME=FILE per system, on the instances of TRUTH.
 
     For each pair of systems and each metric: the difference (system minus baseline) with its 95% interval, p, the
     rows won, tied and lost, and what it comes to in a sentence. The system named earlier is the baseline.
@@ -61,20 +68,26 @@ def command(form: str, rows: bool, plots: tuple[str, ...], plot_kinds: tuple[str
     """
     layout = options.take_layout(arguments, form)
     pictures = Plots.of(plots, plot_kinds)
+    gates = not_worse(arguments)
     if rows or is_row_file(arguments["truth"]):
         comparison = _compare_rows(arguments, pictures)
     else:
         _check_systems(arguments, form)
-        comparison = _compare_systems(arguments, pictures)
+        comparison = _compare_systems(arguments, pictures, gates)
+    if gates:
+        from xmceval.report.gates import judge_differences
+
+        comparison = replace(comparison, gates=judge_differences(gates, comparison, layout))
     warn_of_results(arguments, comparison.results, comparison.warnings)
     for wins in () if arguments["quiet"] else comparison.label_wins:
         say(f"{arguments['save_labels']}: {wins}")
-    click.echo(render_comparison(form, comparison, layout), nl=False)
-    pictures.write(comparison)
+    with enforced(comparison.gates):
+        click.echo(render_comparison(form, comparison, layout), nl=False)
+        pictures.write(comparison)
 
 
 def _check_systems(arguments: Mapping[str, Any], form: str) -> None:
-    """Refuse values of rows beside a truth, no systems at all, and what CSV does not have.
+    """Refuse values of rows beside a truth, states, no systems at all, and what CSV does not have.
 
     Raises
     ------
@@ -86,19 +99,42 @@ def _check_systems(arguments: Mapping[str, Any], form: str) -> None:
         raise UsageError(
             f"{listed(row_files)}: values of rows are compared without TRUTH (hint: leave out {arguments['truth']})"
         )
+    _refuse_states([arguments["truth"], *arguments["preds"]])
     if not (arguments["preds"] or arguments["fused"] or arguments["runs"]):
         raise UsageError("a comparison needs at least two systems after TRUTH, got none")
     if form == "csv" and Details.of(arguments).needs_lists:
         raise UsageError("csv has differences only, neither overlap nor examples (hint: pass -o json)")
 
 
-def _compare_systems(arguments: Mapping[str, Any], pictures: Plots) -> Comparison:
+def _refuse_states(paths: Sequence[str]) -> None:
+    """Refuse states of systems, which are taken for files of labels else.
+
+    Raises
+    ------
+    UsageError
+        All of them.
+    """
+    from xmceval.files.saved.statefiles import is_state
+
+    files = [split_name(each)[1] for each in paths]
+    local = [path for path in files if not is_address(path) and to_path(path).is_file()]
+    states = [path for path in local if is_state(to_path(path))]
+    if states:
+        raise UsageError(
+            f"{listed(states)}: states hold the totals of one system each, and no pairs "
+            "(hint: compare predictions, or files of --save-rows)"
+        )
+
+
+def _compare_systems(arguments: Mapping[str, Any], pictures: Plots, gates: Sequence[Gate]) -> Comparison:
     """Compare predictions on the truth."""
     inputs = find_inputs(arguments)
     from xmceval.api.comparing.compare import compare_systems
 
-    testing, details = Testing.of(arguments), Details.of(arguments)
+    testing = Testing.of({**arguments, "against": inputs.find_system(arguments["against"])})
+    details = Details.of(arguments)
     pictures.check(COMPARISON, inputs.options)
+    check_before(gates, inputs.options, len(inputs.systems), testing.against)
     with open_setup(inputs, arguments, plots=pictures.collected, details=details) as (setup, extras):
         return compare_systems(setup, inputs.systems, testing, extras, watch=watch(arguments["quiet"]))
 
@@ -115,10 +151,32 @@ def _compare_rows(arguments: Mapping[str, Any], pictures: Plots) -> Comparison:
 
     with long_work(arguments["quiet"]):
         kinds = check_row_plots(pictures.collected)
-        tables = [read_row_values(path) for path in (arguments["truth"], *arguments["preds"])]
+        split = [split_name(each) for each in (arguments["truth"], *arguments["preds"])]
+        tables = [read_row_values(path) for _, path in split]
+        names = _names_of_rows(tables, [name for name, _ in split], arguments["names"])
         return compare_tables(
-            *(tables, arguments["names"], Testing.of(arguments), arguments["threads"], watch(arguments["quiet"]), kinds)
+            *(tables, names, Testing.of(arguments), arguments["threads"], watch(arguments["quiet"]), kinds)
         )
+
+
+def _names_of_rows(tables: Sequence[RowTable], own: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return the names of the systems of files: of --name, of NAME=FILE, or those in the files from the last on.
+
+    Raises
+    ------
+    UsageError
+        A name for a file of several systems.
+    """
+    if not any(own):
+        return list(names)
+    for name, table in zip(own, tables, strict=True):
+        if name and len(table.systems) > 1:
+            raise UsageError(
+                f"{name}={table.name}: has {len(table.systems)} systems: {listed(table.systems)} "
+                "(hint: name them by --name, in this order)"
+            )
+    of_files = [[name] if name else table.systems for name, table in zip(own, tables, strict=True)]
+    return [*names, *[each for of_file in of_files for each in of_file][len(names) :]]
 
 
 def _refuse_scoring() -> None:

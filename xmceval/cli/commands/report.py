@@ -82,7 +82,8 @@ def command(html: str, title: str | None, open_it: bool, inspect: bool, **argume
     inputs = find_inputs(arguments)
     from xmceval.api.page import Work, make_page
 
-    work = Work(inputs.truth, inputs.systems, inputs.options, Testing.of(arguments), Details.of(arguments))
+    testing = Testing.of({**arguments, "against": inputs.find_system(arguments["against"])})
+    work = Work(inputs.truth, inputs.systems, inputs.options, testing, Details.of(arguments))
     with _open_page(html) as write:
         with progressbar.shown(arguments["quiet"]):
             page = make_page(

@@ -143,3 +143,11 @@ def as_input(value: Any) -> Any:
 def sibling(path: Path, text: str) -> Path:
     """Return the path of a file in the folder of another: `text` is its whole path, as `str` shows it."""
     return path.with_name(text.rpartition("/")[2]) if isinstance(path, RemotePath) else Path(text)
+
+
+def beside(file: Path | None, name: str | os.PathLike[str]) -> Path:
+    """Return the path that a name means in a file: relative ones are relative to it, those of no file to the folder."""
+    path = to_path(name)
+    if file is None or isinstance(path, RemotePath) or path.is_absolute():
+        return path
+    return file.with_name(str(path)) if isinstance(file, RemotePath) else file.parent / path

@@ -40,6 +40,14 @@ def check_files(inputs: Iterable[Any], may_have_shards: Container[Path] = ()) ->
         raise DataError(*faults)
 
 
+def is_present(path: Path) -> bool:
+    """Return whether there is such a file, folder or pair; also where only opening it tells what is wrong with it."""
+    try:
+        return path.exists() or has_pair(path)
+    except (OSError, ValueError):  # such as a NUL in the path, or a store that does not answer
+        return True
+
+
 def _find_faults(path: Path, hint: str) -> Iterator[str]:
     """Yield what is wrong with a path."""
     if path == STDIN:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.errors import DataError, counted
-from xmceval.files.arrays.npypairs import has_pair, pair_of
-from xmceval.files.io.paths import RemotePath, as_input, to_path
+from xmceval.files.arrays.npypairs import pair_of
+from xmceval.files.io.paths import RemotePath, as_input, beside, to_path
+from xmceval.files.io.presence import is_present
 from xmceval.files.io.streams import read_all_bytes
 from xmceval.rows.matrices.lists import is_pair
 from xmceval.rows.shards import Shards, parts_of
@@ -50,7 +51,7 @@ def find_shards(value: Any, *, directories: bool = False, are_scores: bool = Fal
     if directories and path.is_dir():
         pattern = path / "*" if isinstance(path, RemotePath) else f"{glob.escape(text)}/*"
         return _match(pattern, text, f"{text}: is a directory without files")
-    if _exists(path) or has_pair(path):
+    if is_present(path):
         return value
     if text.startswith("@") and len(text) > 1:
         return _read_list(text)
@@ -67,33 +68,58 @@ def is_matrix(value: Any) -> bool:
     return all(getattr(each, "ndim", 0) == 2 for each in value) if is_pair else getattr(value, "ndim", 0) == 2
 
 
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):  # such as a NUL in the path; opening it reports that
-        return True
-
-
 def _match(pattern: str | Path, name: str, problem: str) -> Shards:
     """Return the files that match a pattern; the two files of a pair are one shard."""
+    files = _list_matching(pattern)
+    if not files:
+        raise DataError(problem)
+    return Shards(files, name, is_listed=False)
+
+
+def _list_matching(pattern: str | Path) -> list[Path]:
+    """Return the files that match a pattern in natural order, of the two files of a pair one."""
     if isinstance(pattern, RemotePath):
         found = list(map(to_path, pattern.remote.match()))
     else:
         found = [each for each in map(Path, glob.glob(str(pattern), recursive=True)) if not each.is_dir()]
-    files = sorted(found, key=natural_key)
-    if not files:
-        raise DataError(problem)
-    by_pair = {pair_of(each): each for each in reversed(files)}
-    return Shards(list(reversed(by_pair.values())), name, is_listed=False)
+    by_pair = {pair_of(each): each for each in sorted(found, key=natural_key, reverse=True)}
+    return list(reversed(by_pair.values()))
 
 
-def _read_list(text: str) -> Shards:
-    path = to_path(text[1:])
+def _read_list(text: str, file: Path | None = None) -> Shards:
+    """Return the shards that the lines of a file name; its name is relative to `file`, as are theirs."""
+    path = beside(file, text[1:])
     lines = read_all_bytes(path).decode(errors="surrogateescape").splitlines()
-    parts = [to_path(line.strip()) for line in lines if line.strip()]
+    parts = [beside(file, line.strip()) for line in lines if line.strip()]
     if not parts:
         raise DataError(f"{path}: has no lines; expected one path of a shard per line")
     return Shards(parts, path.name)
+
+
+def find_beside(file: Path | None, name: str) -> Path | Shards | None:
+    """Return the path that a name in a file means, or the shards of a pattern or ``@LIST``; None if there are none.
+
+    Relative names are relative to the file, and those of no file to the current folder.
+
+    Raises
+    ------
+    DataError
+        An ``@LIST`` that cannot be read.
+    """
+    path = beside(file, name)
+    if is_present(path):
+        return path
+    if name.startswith("@") and len(name) > 1:
+        return _read_list(name, file) if is_present(beside(file, name[1:])) else None
+    if not glob.has_magic(name):
+        return None
+    is_below = file is not None and not (isinstance(path, RemotePath) or to_path(name).is_absolute())
+    pattern = beside(to_path(glob.escape(str(file))), name) if is_below and not isinstance(file, RemotePath) else path
+    try:
+        files = _list_matching(pattern)
+    except DataError:  # of a store that does not answer
+        return path
+    return Shards(files, path.name, is_listed=False) if files else None
 
 
 def natural_key(path: Path) -> tuple[object, ...]:

@@ -19,7 +19,7 @@ from xmceval.files.formats.format import Format
 from xmceval.files.formats.formattable import FORMATS
 from xmceval.files.io.chunks import LineChunks
 from xmceval.files.io.signatures import UTF8_BOM
-from xmceval.files.io.streams import quote
+from xmceval.files.io.streams import quote, read_first_bytes
 from xmceval.files.opened import Head, Opened, Request
 from xmceval.files.ranking.judgments import Documents, Judgments
 from xmceval.files.ranking.letor import open_letor, open_score_column, read_number
@@ -56,6 +56,8 @@ class LineColumns(NamedTuple):
 
 QRELS, RUN = LineColumns("query 0 document grade", 2, 3), LineColumns("query Q0 document rank score tag", 2, 4)
 BEIR = LineColumns("query-id corpus-id score", 1, 2, separator=b"\t")
+
+LONGEST_LINE = 1 << 12  # bytes, of a line whose tag is looked for
 
 _INTEGER, _NUMBER = re.compile(rb"[-+]?\d+"), re.compile(rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
@@ -114,6 +116,16 @@ def _are_qrels(rows: list[list[bytes]], request: Request) -> bool:
 
 def _is_beir_header(line: bytes) -> bool:
     return [field.strip().lower() for field in line.split(b"\t")] == BEIR.names.encode().split()
+
+
+def find_tag(path: Path) -> str | None:
+    """Return the tag in the first line of a run; None where it is none, or cannot be read."""
+    try:
+        words = read_first_bytes(path, LONGEST_LINE).split(b"\n", 1)[0].split()
+    except (DataError, OSError):
+        return None
+    is_run = len(words) == 6 and words[1].upper() == b"Q0"
+    return words[5].decode(errors="replace") if is_run else None
 
 
 def open_qrels(path: Path, request: Request, columns: LineColumns = QRELS) -> Opened:

@@ -64,7 +64,8 @@ def open_targets(targets: Sequence[Path], *, force: bool) -> Iterator[list[Binar
     _unfinished.update(temporary)
     try:
         for target in targets:
-            _remove_stale_parts(target)
+            if target not in remote:
+                remove_stale_parts(target.parent, target.name)
         files.extend(path.open("w+b") for path in temporary)
         yield files
         for file in files:
@@ -158,11 +159,9 @@ def _host() -> str:
     return re.sub(r"[^\w-]", "_", platform.node()) or "localhost"
 
 
-def _remove_stale_parts(target: Path) -> None:
-    """Remove the temporary files of processes of this machine that were killed."""
-    if isinstance(target, RemotePath):
-        return
-    for path in target.parent.glob(f".{glob.escape(target.name)}.{_host()}.*.part"):
+def remove_stale_parts(folder: Path, name: str = "") -> None:
+    """Remove the temporary files of a target, or of all in a folder, that killed processes of this machine left."""
+    for path in folder.glob(f".{glob.escape(name) or '*'}.{_host()}.*.part"):
         pid = path.name.split(".")[-2]
         if pid.isdigit() and not _is_alive(int(pid)):
             path.unlink(missing_ok=True)

@@ -259,21 +259,22 @@ def _digest_of_folder() -> bytes:
     """Return a digest of every source below the folder of this file, or of the archive that it is in."""
     home = Path(__file__).parents[1]
     total = hashlib.sha256()
-    for path in _sources(str(home)) if home.is_dir() else (str(next(filter(Path.is_file, home.parents))),):
+    for path in find_sources(str(home)) if home.is_dir() else (str(next(filter(Path.is_file, home.parents))),):
         with open(path, "rb") as file:
             content = file.read()
         total.update(f"{path[len(str(home)) :]}\n{len(content)}\n".encode(errors="surrogateescape") + content)
     return total.digest()
 
 
-def _sources(folder: str) -> Iterator[str]:
+def find_sources(folder: str) -> Iterator[str]:
+    """Yield the path of every source below a folder, always in the same order."""
     with os.scandir(folder) as found:
         entries = sorted(found, key=lambda entry: entry.name)
     for entry in entries:
         if entry.name.endswith(".py"):
             yield entry.path
         elif entry.name.isidentifier() and entry.name != "__pycache__" and entry.is_dir():
-            yield from _sources(entry.path)
+            yield from find_sources(entry.path)
 
 
 def remove_unfinished() -> None:

@@ -7,8 +7,6 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import restore_measure
 from xmceval.report.fields.field import (
@@ -29,7 +27,8 @@ from xmceval.report.fields.field import (
 if TYPE_CHECKING:
     from xmceval.scoring.comparing.densities import Density
     from xmceval.scoring.per_label.labelgain import LabelGain
-    from xmceval.scoring.tasks.reliability import Reliability, ScoreBin
+
+MOST_STEPS = 1000  # of a density that is read
 
 MOST_STEPS = 1000  # of a density that is read
 
@@ -59,6 +58,8 @@ def _list_groups(gain: LabelGain) -> list[dict[str, Any]]:
 
 
 def _make_gain(k: int, from_truth: bool, labels: Sequence[dict[str, Any]]) -> LabelGain:
+    import numpy as np
+
     from xmceval.scoring.per_label.labelgain import LabelGain
 
     def column(name: str, kind: Any) -> Any:
@@ -87,18 +88,6 @@ GAIN = maybe(
 )
 
 
-def _make_score_bin(**fields: Any) -> ScoreBin:
-    from xmceval.scoring.tasks.reliability import ScoreBin
-
-    return ScoreBin(**fields)
-
-
-def _make_reliability(**fields: Any) -> Reliability:
-    from xmceval.scoring.tasks.reliability import Reliability
-
-    return Reliability(**fields)
-
-
 SCORE_BIN = record(
     "The predictions with similar scores.",
     low=share("Lower end of their scores."),
@@ -106,7 +95,7 @@ SCORE_BIN = record(
     weight=number("Their number; the sum of weights where rows have weights.", minimum=0),
     mean_score=share("Mean of their scores."),
     hit_rate=share("The share of them that are true."),
-).into(_make_score_bin)
+).into("scoring.tasks.reliability:ScoreBin")
 
 RELIABILITY = maybe(
     record(
@@ -115,7 +104,7 @@ RELIABILITY = maybe(
         ece=last(share("Expected calibration error.")),
         brier=last(share("Brier score.")),
         bins=many("Bins that have predictions, by ascending scores.", SCORE_BIN),
-    ).into(_make_reliability),
+    ).into("scoring.tasks.reliability:Reliability"),
     NO_PICTURE,
 )
 
@@ -125,6 +114,8 @@ def _list_cells(density: Density) -> list[tuple[int, int, int]]:
 
 
 def _make_density(n_steps: int, cells: Sequence[tuple[int, int, int]], **fields: Any) -> Density:
+    import numpy as np
+
     from xmceval.scoring.comparing.densities import Density
 
     if n_steps > MOST_STEPS or any(max(i, j) > n_steps for i, j, _ in cells):

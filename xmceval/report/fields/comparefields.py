@@ -8,6 +8,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from xmceval.errors import listed
 from xmceval.metrics.names import restore_measure
 from xmceval.metrics.table import METRICS
 from xmceval.report.fields.collectedfields import DENSITY, PAIR, metric
@@ -30,6 +31,7 @@ from xmceval.report.fields.field import (
     unless_empty,
     whole,
 )
+from xmceval.report.fields.gatefields import OUTCOMES
 from xmceval.report.fields.scorefields import SYSTEM, TRUTH, list_systems, make_results
 from xmceval.scoring.comparing.testoptions import MARKS, Testing
 from xmceval.scoring.options import specs
@@ -38,7 +40,7 @@ from xmceval.statistics.intervals import FEW_ROWS
 from xmceval.version import COMPARE_SCHEMA
 
 if TYPE_CHECKING:
-    from xmceval.report.comparison import Comparison, Difference, LabelWins, RunsOf, RunSpread
+    from xmceval.report.comparison import Comparison, RunsOf, RunSpread
     from xmceval.report.result import Result
     from xmceval.scoring.comparing.examples import Example
     from xmceval.scoring.comparing.overlap import CutoffOverlap, Overlap
@@ -101,12 +103,6 @@ TESTED = {
 }
 
 
-def _make_difference(**fields: Any) -> Difference:
-    from xmceval.report.comparison import Difference
-
-    return Difference(**fields)
-
-
 CUTOFF_OVERLAP = record(
     "How far the k best labels agree; means over rows unless said otherwise.",
     k=whole("The cutoff.", minimum=1),
@@ -124,12 +120,6 @@ def _take_cutoffs(cutoffs: Iterable[dict[str, Any]]) -> dict[int, CutoffOverlap]
     from xmceval.scoring.comparing.overlap import CutoffOverlap
 
     return {each.pop("k"): CutoffOverlap(**each) for each in cutoffs}
-
-
-def _make_overlap(**fields: Any) -> Overlap:
-    from xmceval.scoring.comparing.overlap import Overlap
-
-    return Overlap(**fields)
 
 
 def _list_cutoffs(overlap: Overlap) -> list[dict[str, Any]]:
@@ -152,7 +142,7 @@ OVERLAP = record(
         p=derived(share("Its persistence.").of(_find_persistence)),
         depth=whole("The labels of each list that it is computed from.", minimum=1),
     ).of(itself),
-).into(_make_overlap)
+).into("scoring.comparing.overlap:Overlap")
 
 LABEL = {
     "label": count("The label."),
@@ -225,12 +215,6 @@ def _take_bins(bins: Iterable[dict[str, Any]]) -> tuple[RunSpread, ...]:
     return tuple(spread for each in bins for spread in _take_spreads(each["metrics"], each["bin"]))
 
 
-def _make_runs(**fields: Any) -> RunsOf:
-    from xmceval.report.comparison import RunsOf
-
-    return RunsOf(**fields)
-
-
 def _list_bins(runs: RunsOf) -> list[dict[str, Any]]:
     by_bin = groupby(runs.spreads_in_bins, lambda each: each.bin)
     return [{"bin": name, "metrics": _name_spreads(spreads)} for name, spreads in by_bin]
@@ -248,12 +232,6 @@ RUNS_IN_BINS = {
 }
 
 
-def _make_label_wins(**fields: Any) -> LabelWins:
-    from xmceval.report.comparison import LabelWins
-
-    return LabelWins(**fields)
-
-
 LABEL_WINS = record(
     "The labels that a system wins, ties and loses.",
     **PAIR,
@@ -261,7 +239,7 @@ LABEL_WINS = record(
     wins=count("Labels for which the value of the system is higher."),
     ties=count("Labels for which they are equal."),
     losses=count("Labels for which that of the baseline is higher."),
-).into(_make_label_wins)
+).into("report.comparison:LabelWins")
 
 
 def _mark_systems(comparison: Comparison) -> list[tuple[Result, dict[str, str] | None]]:
@@ -286,11 +264,26 @@ def _make_comparison(systems: Any, testing: dict[str, Any], **fields: Any) -> Co
 
     own = {name: fields.pop(name) for name in Comparison.__dataclass_fields__ if name in fields}
     results = tuple(make_results(systems, **fields))
-    others = {each.name: each.measure for each in results[0].figures if each.measure.metric.name not in METRICS}
+    measures = [figure.measure for figure in results[0].figures]
+    others = {each.name: each for each in measures if METRICS.get(each.metric.name) is not each.metric}
     if others:  # those of other tools, of which the values alone have the units
         for name in ("differences", "densities"):
             own[name] = tuple(replace(each, measure=others.get(each.measure.name, each.measure)) for each in own[name])
-    return Comparison(results, testing=Testing(**testing), **own)
+    comparison = Comparison(results, testing=Testing(**testing), **own)
+    _check_names(comparison)
+    return comparison
+
+
+def _check_names(comparison: Comparison) -> None:
+    """Refuse names of systems of which there are no results."""
+    systems = dict.fromkeys(each.name for each in comparison.results)
+    known = {**systems, **dict.fromkeys(each.name for each in comparison.runs)}
+    named = [name for pair in comparison.pairs for name in pair] + [
+        each for of in comparison.runs for each in of.results
+    ]
+    strange = [name for name in named if name not in known]
+    if strange:
+        raise ValueError(f"{strange[0]} is not one of the systems {listed(known)}")
 
 
 COMPARE = document(
@@ -304,7 +297,9 @@ COMPARE = document(
         **inside("testing", TESTING),
         "comparisons": many(
             "One per pair, metric, and bin of labels.",
-            record("The difference of one metric between two systems.", **DIFFERENCE, **TESTED).into(_make_difference),
+            record("The difference of one metric between two systems.", **DIFFERENCE, **TESTED).into(
+                "report.comparison:Difference"
+            ),
         ).of("differences"),
         "verdicts": derived(
             many("What the differences come to, one sentence per pair and metric.", text("A sentence.")).of(
@@ -320,12 +315,13 @@ COMPARE = document(
                 **inside(itemgetter(0), RUNS),
                 marks=last(MARKED.of(itemgetter(1))),
                 **inside(itemgetter(0), RUNS_IN_BINS),
-            ).into(_make_runs),
+            ).into("report.comparison:RunsOf"),
         ).of(_mark_runs),
         "densities": many("One per pair and metric, where the picture `rows` was asked for.", DENSITY),
         "label_wins": many("One per pair, where values of labels are saved.", LABEL_WINS),
         "warnings": many("What a reader must know before trusting the differences.", text("A warning.")),
         "source": unless_empty(text("Where the values come from."), "where they were scored"),
+        "gates": derived(OUTCOMES.of(lambda comparison: comparison.gates or None)),
     },
     kind=_make_comparison,
 )

@@ -16,10 +16,12 @@ DOCUMENTS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "score": ("xmceval.report.fields.scorefields", "SCORE"),
         "compare": ("xmceval.report.fields.comparefields", "COMPARE"),
+        "benchmark": ("xmceval.report.fields.benchmarkfields", "BENCHMARK"),
         "merge": ("xmceval.report.fields.scorefields", "SCORE"),
         "auc": ("xmceval.report.fields.filefields", "LOG_AUC"),
         "inspect": ("xmceval.report.fields.inspectfields", "INSPECTION"),
         "check-table": ("xmceval.report.fields.filefields", "CHECK_TABLE"),
+        "history": ("xmceval.report.fields.historyfields", "HISTORY"),
         "metrics": ("xmceval.report.listings.metriclist", "DEFINITIONS"),
         "datasets": ("xmceval.report.listings.datasetlist", "DATASETS"),
         "formats": ("xmceval.report.listings.formatlist", "FORMAT_LIST"),

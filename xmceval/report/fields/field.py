@@ -19,12 +19,14 @@ from xmceval.report.fields.reading import (
     Misfit,
     Read,
     check_schema,
+    find_kind,
     make,
     read_array,
     read_flag,
     read_items,
     read_number,
     read_object,
+    reader_of_record,
     reader_of_text,
     reader_of_whole,
 )
@@ -84,10 +86,13 @@ class Field:
             return replace(self, source=attrgetter(source), target=source if to is None else to)
         return replace(self, source=source, target="" if source is itself and to is None else to)
 
-    def into(self, kind: Callable[..., Any]) -> Field:
-        """Return the field of a record, of which `kind` makes the value by the names of what was read."""
+    def into(self, kind: str | Callable[..., Any]) -> Field:
+        """Return the field of a record, of which `kind` makes the value by the names of what was read.
+
+        It may be named by its place, ``"labels.bins:Bin"``, from which it is loaded when it is first used.
+        """
         read = self.read or itself
-        return replace(self, read=lambda found: make(kind, **read(found)))
+        return replace(self, read=lambda found: make(find_kind(kind), **read(found)))
 
     def back(self, convert: Callable[[Any], Any]) -> Field:
         """Return the field with a function that makes the value of what was read."""
@@ -144,7 +149,7 @@ class Document:
         try:
             return (self.record.read or itself)(document)
         except Misfit as misfit:
-            raise DataError(f"{misfit} (hint: documents are read as to_dict and to_json make them)") from None
+            raise DataError(f"{misfit} (hint: write the document again with this version of xmceval)") from None
 
 
 def document(
@@ -178,47 +183,12 @@ def record(description: str, /, **fields: Field) -> Field:
         found = ((name, find(owner), write, is_optional) for name, find, write, is_optional in parts)
         return {name: write(value) for name, value, write, is_optional in found if value is not None or not is_optional}
 
-    return Field(schema, write_record, fields=fields, read=_reader_of_record(fields))
-
-
-def _reader_of_record(fields: Fields) -> Read:
-    """Return what reads an object into a dict by the targets of its fields, in which paths are dicts themselves."""
-    parts = []
-    for name, each in fields.items():
-        if each.read is not None:
-            *outer, inner = (name if each.target is None else each.target).split(".")
-            parts.append((name, each.read, tuple(outer), inner, each.is_optional))
-
-    def read_record(value: Any) -> dict[str, Any]:
-        document, tree, name = read_object(value), dict[str, Any](), ""
-        try:
-            for name, read, outer, inner, is_optional in parts:
-                if name not in document:
-                    if is_optional:
-                        continue
-                    raise Misfit("is missing")
-                owner, found = tree, read(document[name])
-                for step in outer:
-                    owner = owner.setdefault(step, {})
-                _put(owner, inner, found)
-        except Misfit as misfit:
-            misfit.steps.append(name)
-            raise
-        return tree
-
-    return read_record
-
-
-def _put(owner: dict[str, Any], name: str, value: Any) -> None:
-    """Put a value into a dict; without a name what it has itself, into the same dicts."""
-    if name:
-        owner[name] = value
-        return
-    for key, each in value.items():
-        if isinstance(owner.get(key), dict) and isinstance(each, dict):
-            owner[key].update(each)
-        else:
-            owner[key] = each
+    readers = [
+        (name, each.read, name if each.target is None else each.target, each.is_optional)
+        for name, each in fields.items()
+        if each.read is not None
+    ]
+    return Field(schema, write_record, fields=fields, read=reader_of_record(readers))
 
 
 def choice_of(description: str, /, **fields: Field) -> Field:

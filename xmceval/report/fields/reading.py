@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
 from xmceval.errors import DataError, listed
-from xmceval.files.io.paths import to_path
-from xmceval.files.io.streams import read_all_bytes
 
 T = TypeVar("T")
 Read = Callable[[Any], Any]
 
+NUMBERS, LARGEST = frozenset({float, int}), sys.float_info.max
 LONGEST = 40  # characters of a value in a message
 TYPES = {dict: "an object", list: "an array", tuple: "an array", type(None): "null"}
 
@@ -66,7 +68,7 @@ def reader_of_text(choices: Sequence[str] = ()) -> Read:
 
 def read_number(value: Any) -> float:
     """Read a finite number; whole ones stay whole, so that they are written the same way again."""
-    if type(value) not in {float, int} or not math.isfinite(value):
+    if type(value) not in NUMBERS or not -LARGEST <= value <= LARGEST:
         raise expect("a number", value)
     number: float = value
     return number
@@ -96,6 +98,44 @@ def read_object(value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise expect("an object", value)
     return dict(value)
+
+
+def reader_of_record(parts: Sequence[tuple[str, Read, str, bool]]) -> Read:
+    """Return what reads an object into a dict by the targets of its fields, in which paths are dicts themselves.
+
+    Parameters
+    ----------
+    parts : sequence of (str, callable, str, bool)
+        Of each field the name, what reads it, its target, and whether it may be left out.
+    """
+    fields = [(name, read, target.split("."), is_optional) for name, read, target, is_optional in parts]
+
+    def read_record(value: Any) -> dict[str, Any]:
+        document, tree, name = read_object(value), dict[str, Any](), ""
+        try:
+            for name, read, (*outer, inner), is_optional in fields:
+                if name in document:
+                    owner, found = tree, read(document[name])
+                    for step in outer:
+                        owner = owner.setdefault(step, {})
+                    _put(owner, inner, found)
+                elif not is_optional:
+                    raise Misfit("is missing")
+        except Misfit as misfit:
+            misfit.steps.append(name)
+            raise
+        return tree
+
+    return read_record
+
+
+def _put(owner: dict[str, Any], name: str, value: Any) -> None:
+    """Put a value into a dict; without a name what it has itself, into the same dicts."""
+    if name:
+        owner[name] = value
+        return
+    for key, each in value.items():
+        owner[key] = {**owner[key], **each} if isinstance(each, dict) and key in owner else each
 
 
 def read_array(reads: Sequence[Read] | Read, value: Any) -> tuple[Any, ...]:
@@ -137,6 +177,18 @@ def make(kind: Callable[..., T], /, *values: Any, **fields: Any) -> T:
         raise Misfit(str(error)) from None
 
 
+def find_kind(kind: str | Callable[..., Any]) -> Callable[..., Any]:
+    """Return a class or a function, which may be named by its place: ``"labels.bins:Bin"``."""
+    return _load_kind(kind) if isinstance(kind, str) else kind
+
+
+@cache
+def _load_kind(place: str) -> Callable[..., Any]:
+    module, _, name = place.partition(":")
+    loaded: Callable[..., Any] = getattr(import_module(f"xmceval.{module}"), name)
+    return loaded
+
+
 def check_schema(document: Any, expected: str) -> None:
     """Refuse a document that does not say that it has a schema.
 
@@ -174,6 +226,9 @@ def read_file(path: str | Path, read: Callable[[Any], T]) -> T:
     """
     if isinstance(path, str) and path.lstrip().startswith("{"):
         raise DataError("from_json expects a path, got JSON itself (hint: pass json.loads of it to from_dict)")
+    from xmceval.files.io.paths import to_path
+    from xmceval.files.io.streams import read_all_bytes
+
     file = to_path(path)
     content = read_all_bytes(file)
     try:

@@ -6,8 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from xmceval.metrics.names import restore_measure
 from xmceval.report.fields.collectedfields import GAIN, RELIABILITY
 from xmceval.report.fields.field import (
@@ -32,6 +30,7 @@ from xmceval.report.fields.field import (
     unless_empty,
     whole,
 )
+from xmceval.report.fields.gatefields import OUTCOMES
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.spec import Spec
 from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS, ONE_ROW
@@ -41,9 +40,7 @@ if TYPE_CHECKING:
     from xmceval.labels.propensity import Propensities
     from xmceval.labels.standings import Standing, Standings
     from xmceval.report.result import Result
-    from xmceval.rows.filters import FilterReport
     from xmceval.scoring.summary import Counts, Figure, Slice
-    from xmceval.scoring.tasks.task import Unscored
 
 UNCOUNTED = "where values of rows of another tool were compared, which come without it"
 UNTIED = "where ties are not bounded"
@@ -81,6 +78,8 @@ OPTIONS = choice_of(
 
 def _make_propensities(**model: Any) -> Propensities:
     """Make propensities of which the model is known, but not those of the labels."""
+    import numpy as np
+
     from xmceval.labels.propensity import Propensities
 
     return Propensities(np.ones(1), np.empty(0, dtype=np.uint16), **model)
@@ -158,12 +157,6 @@ SLICE = {
 }
 
 
-def _make_filter(**fields: Any) -> FilterReport:
-    from xmceval.rows.filters import FilterReport
-
-    return FilterReport(**fields)
-
-
 FILTER = record(
     "What the filter of pairs of row and label did.",
     source=text("The file of the pairs, or `filter`."),
@@ -173,7 +166,7 @@ FILTER = record(
     rows_changed=count("Rows that they were in."),
     in_truth=count("Pairs that are true labels."),
     filter_truth=flag("Whether those were removed from the truth too."),
-).into(_make_filter)
+).into("rows.filters:FilterReport")
 
 
 def _neighbour(side: str, described: str) -> Field:
@@ -234,17 +227,11 @@ def _known(name: str, description: str) -> Field:
     )
 
 
-def _make_unscored(**fields: int) -> Unscored:
-    from xmceval.scoring.tasks.task import Unscored
-
-    return Unscored(**fields)
-
-
 UNSCORED = record(
     "How many there are.",
     number=count("True labels without a score."),
     n_true=count("All true labels."),
-).into(_make_unscored)
+).into("scoring.tasks.task:Unscored")
 GRADE = count("A grade.")
 
 SYSTEM = {
@@ -321,8 +308,8 @@ def make_results(systems: Sequence[dict[str, Any]], counts: dict[str, Any], **sh
 def _make_counts(**counts: Any) -> Counts:
     from xmceval.scoring.summary import Counts
 
-    are_known = counts["n_labels"] is not None
-    return Counts(**{name: 0 if value is None else value for name, value in counts.items()}, are_known=are_known)
+    known: dict[str, Any] = {name: 0 if value is None else value for name, value in counts.items()}
+    return Counts(**known, are_known=counts["n_labels"] is not None)
 
 
 SCORE = document(
@@ -331,6 +318,7 @@ SCORE = document(
     {
         **inside(lambda results: results[0], TRUTH),
         "systems": list_systems(record("A system.", **SYSTEM)).of(itself, to="systems"),
+        "gates": derived(OUTCOMES.of(lambda results: [each for result in results for each in result.gates] or None)),
     },
     kind=make_results,
 )

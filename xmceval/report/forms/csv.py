@@ -7,13 +7,16 @@ formula, is not altered.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xmceval.report.comparison import Comparison
 from xmceval.report.fields.field import Fields, record
 from xmceval.report.fields.lines import DIFFERENCES, VALUES, list_differences, list_values
 from xmceval.report.forms.csvlines import write_lines
 from xmceval.report.result import Result
+
+if TYPE_CHECKING:
+    from xmceval.report.benchmark import Benchmark
 
 
 def render(results: Sequence[Result]) -> str:
@@ -24,6 +27,13 @@ def render(results: Sequence[Result]) -> str:
 def render_comparison(comparison: Comparison) -> str:
     """Write a comparison as CSV in long form, one line per difference."""
     return _write(DIFFERENCES, list_differences(comparison))
+
+
+def render_benchmark(benchmark: Benchmark) -> str:
+    """Write a benchmark as CSV in long form, one line per value, and one per mean rank."""
+    from xmceval.report.fields.benchmarkfields import LINES, list_benchmark_values, list_mean_ranks
+
+    return _write(LINES, (*list_benchmark_values(benchmark), *list_mean_ranks(benchmark)))
 
 
 def _write(fields: Fields, lines: Iterable[Any]) -> str:

@@ -30,12 +30,15 @@ class Layout:
         Decimal places; None: 2, and 4 for shares as fractions.
     percent : bool
         Whether shares are in percent, else they are fractions.
-    intervals : bool
-        Whether values have their intervals beside them.
+    intervals : bool or None
+        Whether values have their intervals beside them; None: those of one truth have, those of several data sets in
+        plain tables that are wide enough.
     transpose : bool
-        Whether systems are columns and metrics are lines.
+        Whether systems are columns and metrics are lines; of a benchmark, whether data sets are columns.
     caption, label : str or None
         Of a LaTeX table.
+    wins : bool
+        Whether a benchmark has a list of who is ahead of whom on how many data sets.
     width : int
         Columns of the terminal, at which plain tables are wrapped.
     is_terminal : bool
@@ -63,12 +66,19 @@ class Layout:
     percent: bool = option(
         True, "Output", "Shares in percent, or as fractions.", kind=bool, flags=("--percent/--fraction",)
     )
-    intervals: bool = option(
-        True, "Output", "Show the 95% intervals, or leave them out.", kind=bool, flags=("--intervals/--no-intervals",)
+    intervals: bool | None = option(
+        None,
+        "Output",
+        "Show the 95% intervals, or leave them out.  [default: shown; of a benchmark where they fit]",
+        kind=bool,
+        flags=("--intervals/--no-intervals",),
     )
-    transpose: bool = option(False, "Output", "Systems as columns, metrics as lines.", kind=bool)
+    transpose: bool = option(
+        False, "Output", "Systems as columns, metrics as lines; of a benchmark data sets as columns.", kind=bool
+    )
     caption: str | None = option(None, "Output", "The caption of a LaTeX table, itself LaTeX.", metavar="TEXT")
     label: str | None = option(None, "Output", r"The \label of a LaTeX table.", metavar="TEXT")
+    wins: bool = False
     width: int = WIDTH
     is_terminal: bool = False
     is_styled: bool = False
@@ -85,6 +95,11 @@ class Layout:
     def of(cls, arguments: Mapping[str, Any], **terminal: Any) -> Layout:
         """Take the options of the layout from a function's arguments; `terminal` has its width and style."""
         return cls(**{name: arguments[name] for name in specs(cls) if name in arguments}, **terminal)
+
+    @property
+    def shows_intervals(self) -> bool:
+        """Whether the values of one truth have their intervals beside them."""
+        return self.intervals is not False
 
     def format(self, measure: Measure, value: float) -> str:
         """Write a value: shares in percent or as fractions, counts as they are."""

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 
 from xmceval.errors import counted, listed
 from xmceval.kernels.metrics.totals import FEW_DIFFER
-from xmceval.report.comparison import LEVEL, Comparison, Difference
+from xmceval.report.comparison import Comparison, Difference
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.scoring.comparing.testoptions import BETTER, NONE, UNTESTED, WORSE
+from xmceval.statistics.multiplicity import LEVEL
 
 LEAST_P = 0.0001
 ADJUSTED = {"holm": "p (Holm)", "tukey": "p (Tukey)"}

@@ -1,0 +1,98 @@
+"""The metric of torchmetrics: the values of `score`, over batches, processes and copies, each row once."""
+
+import copy
+import pickle
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("torchmetrics")
+
+import xmceval  # noqa: E402
+from xmceval.torch import Metric  # noqa: E402
+
+OPTIONS = {"metrics": ["P", "nDCG(gain=exp)", "macroF1"], "k": [1, 2], "n_labels": 5}
+
+
+def draw(n_rows, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.rand(n_rows, 5, generator=generator), (torch.rand(n_rows, 5, generator=generator) > 0.5).float()
+
+
+def scored(scores, truth):
+    return dict(xmceval.score(truth.numpy(), scores.numpy(), **OPTIONS))
+
+
+def values_of(metric):
+    return {name: float(value) for name, value in metric.compute().items()}
+
+
+def test_batches_give_the_values_of_score_and_forward_those_of_its_batch():
+    scores, truth = draw(7)
+    metric = Metric(**OPTIONS)
+    batches = [(scores[i : i + 3], truth[i : i + 3]) for i in (0, 3, 6)]
+    own = [{name: float(value) for name, value in metric(*batch).items()} for batch in batches]
+    assert own == [scored(*batch) for batch in batches]
+    assert values_of(metric) == scored(scores, truth)
+    metric.reset()
+    metric.update(*batches[0])
+    assert values_of(metric) == own[0]
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda metric: pickle.loads(pickle.dumps(metric)), Metric.clone])
+def test_copies_and_merged_states_go_on_where_the_metric_was(copied):
+    (scores, truth), (more, its_truth) = draw(4), draw(3, seed=1)
+    first, second = Metric(**OPTIONS), Metric(**OPTIONS)
+    first.update(scores, truth)
+    first.compute()
+    second.update(more, its_truth)
+    first = copied(first)
+    first.merge_state(second)
+    assert values_of(first) == scored(torch.cat([scores, more]), torch.cat([truth, its_truth]))
+    first.update(scores, truth)
+    assert values_of(first) == scored(torch.cat([scores, more, scores]), torch.cat([truth, its_truth, truth]))
+
+
+@pytest.mark.parametrize("n_rows", [1, 6, 7, 8, 203])
+@pytest.mark.parametrize("n_processes", [1, 2, 3])
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_rows_that_a_sampler_repeats_count_once(monkeypatch, n_rows, n_processes, shuffle):
+    dataset = torch.utils.data.TensorDataset(*draw(n_rows))
+    monkeypatch.setattr(torch.distributed, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.distributed, "get_world_size", lambda: n_processes)
+    ranks = []
+    for rank in range(n_processes):
+        monkeypatch.setattr(torch.distributed, "get_rank", lambda rank=rank: rank)
+        sampler = torch.utils.data.distributed.DistributedSampler(dataset, n_processes, rank, shuffle=shuffle)
+        metric = Metric(**OPTIONS, n_rows=n_rows, dist_options={"distributed_available_fn": lambda: False})
+        for _ in range(2):  # epochs
+            metric.reset()
+            for batch in torch.utils.data.DataLoader(dataset, batch_size=4, sampler=sampler):
+                metric.update(*batch)
+        ranks.append(metric)
+    for each in ranks[1:]:
+        ranks[0].merge_state(each)
+    assert values_of(ranks[0]) == scored(*dataset.tensors)
+
+
+def test_names_without_the_sign_and_top_k_pairs():
+    scores, truth = draw(4)
+    metric = Metric(metrics=["nDCG(gain=exp)@1"], n_labels=5, sep="_at_")
+    best = scores.topk(3)
+    metric.update((best.indices, best.values), truth)
+    expected = xmceval.score(truth.numpy(), scores.numpy(), metrics="nDCG(gain=exp)@1")
+    assert values_of(metric) == expected.flat(sep="_at_") == {"nDCG_gain_exp_at_1": expected["nDCG(gain=exp)@1"]}
+
+
+def test_wrong_numbers_of_rows_are_refused():
+    with pytest.raises(xmceval.UsageError, match="n_rows must be a whole number of at least 1, got 0"):
+        Metric(**OPTIONS, n_rows=0)
+
+
+def test_flat_has_the_bins_and_refuses_names_that_are_the_same():
+    scores, truth = draw(6)
+    result = xmceval.score(truth.numpy(), scores.numpy(), metrics="P@1", by_frequency="head,tail", train=truth.numpy())
+    assert list(result.flat(sep="_at_")) == ["P_at_1", "head/P_at_1", "tail/P_at_1"]
+    assert result.flat()["P@1"] == result["P@1"]
+    both = xmceval.score(truth.numpy(), scores.numpy(), metrics=["R@n", "RP@1", "R@1"])
+    assert both.flat(sep="/") == {"R/n": both["R@n"], "RP/1": both["RP@1"], "R/1": both["R@1"]}

@@ -1,0 +1,138 @@
+"""A metric of torchmetrics, whose one state is the totals of an Evaluator; imported only when it is asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torchmetrics
+from torch import distributed
+
+from xmceval.api.loops.evaluator import Evaluator
+from xmceval.errors import UsageError
+
+FLOAT32_ONLY = frozenset({"mps"})  # devices without float64
+
+
+class Metric(torchmetrics.Metric):
+    """The metrics of an Evaluator as one metric of torchmetrics: in several processes, in collections, in Lightning.
+
+    ``compute`` returns a dict of scalar tensors by name, which ``self.log_dict`` of a LightningModule takes; the values
+    are those of one `score` over the rows of all processes.
+
+    Parameters
+    ----------
+    n_labels : int
+        The number of labels.
+    n_rows : int, optional
+        The rows of the whole data set, where a ``DistributedSampler`` spreads them over processes: it repeats some at
+        the end, so that all processes have as many, and with `n_rows` each row counts once.
+    sep : str
+        What stands for the ``@`` in names: ``"_at_"`` for loggers that refuse it. See `Result.flat`.
+    dist_options : dict, optional
+        Keyword arguments of ``torchmetrics.Metric``, such as ``{"dist_sync_on_step": True}``.
+    **options
+        As of `Evaluator`.
+
+    Raises
+    ------
+    UsageError
+        An argument that is wrong, metrics that cannot be merged, or that need propensities without a source of them.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from xmceval.torch import Metric
+    >>> metric = Metric(metrics=["P"], k=1, n_labels=4)
+    >>> metric.update(torch.eye(4), torch.eye(4))
+    >>> metric.compute()
+    {'P@1': tensor(1., dtype=torch.float64)}
+    """
+
+    full_state_update = False
+    is_differentiable = False
+    totals: torch.Tensor
+
+    def __init__(
+        self,
+        *,
+        n_labels: int,
+        n_rows: int | None = None,
+        sep: str = "@",
+        dist_options: dict[str, Any] | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(**(dist_options or {}))
+        if n_rows is not None and n_rows < 1:
+            raise UsageError(f"n_rows must be a whole number of at least 1, got {n_rows!r}")
+        self._n_rows, self._sep, self._n_seen, self._is_forward = n_rows, sep, 0, False
+        self._evaluator = Evaluator(n_labels=n_labels, **options)
+        self._totals_of_evaluator: torch.Tensor | None = None
+        self.add_state("totals", torch.from_numpy(self._evaluator.state()), dist_reduce_fx="sum")
+
+    def update(self, preds: Any, target: Any) -> None:
+        """Add a batch of rows.
+
+        Parameters
+        ----------
+        preds : tensor, matrix or pair [n_rows, n_labels]
+            Scores, as `Evaluator.update` takes them; also what ``logits.topk(100)`` returns.
+        target : tensor, matrix or lists [n_rows, n_labels]
+            True labels.
+
+        Raises
+        ------
+        DataError
+            Data that is wrong, with its row.
+        """
+        n_batch = len(preds[0]) if isinstance(preds, (tuple, list)) else len(preds)
+        own, self._n_seen = max(self._n_own - self._n_seen, 0), self._n_seen + n_batch
+        if own < n_batch:
+            preds = tuple(each[:own] for each in preds) if isinstance(preds, (tuple, list)) else preds[:own]
+            target = target[:own]
+        evaluator = self._current()
+        if own:
+            evaluator.update(target, preds)
+        self.totals = self._totals_of_evaluator = torch.from_numpy(evaluator.state()).to(self.totals.device)
+
+    def compute(self) -> dict[str, torch.Tensor]:
+        """Return the values of all rows so far by name, over all processes."""
+        device = self.totals.device
+        dtype = torch.float32 if device.type in FLOAT32_ONLY else torch.float64
+        values = self._current().flat(sep=self._sep)
+        return {name: torch.tensor(value, dtype=dtype, device=device) for name, value in values.items()}
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Add a batch and return its own values; torchmetrics resets the state in between, which is no new epoch."""
+        self._is_forward = True
+        try:
+            return super().forward(*args, **kwargs)
+        finally:
+            self._is_forward = False
+
+    def merge_state(self, incoming_state: Any) -> None:
+        """Add the rows of another such metric, or of its state."""
+        super().merge_state(incoming_state)
+        self._computed = None  # torchmetrics keeps what it computed before
+
+    def reset(self) -> None:
+        """Forget all rows."""
+        super().reset()
+        if not self._is_forward:
+            self._n_seen = 0
+
+    @property
+    def _n_own(self) -> int:
+        """The first rows of this process that are not repeated at the end of a sampler."""
+        if self._n_rows is None:
+            return self._n_seen + (1 << 62)
+        if not (distributed.is_available() and distributed.is_initialized()):
+            return self._n_rows
+        return len(range(distributed.get_rank(), self._n_rows, distributed.get_world_size()))
+
+    def _current(self) -> Evaluator:
+        """Return the Evaluator of the totals, made anew where they were added, moved or reset."""
+        if self._totals_of_evaluator is not self.totals:
+            self._evaluator = self._evaluator.from_state(self.totals.cpu())
+            self._totals_of_evaluator = self.totals
+        return self._evaluator

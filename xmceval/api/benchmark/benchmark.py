@@ -39,7 +39,8 @@ def benchmark(
         A TOML file, or what it holds as a dict; ``xmceval guide benchmark`` describes it.
     cache : path, optional
         The folder in which results are kept, so that only what changed is scored the next time. Default: ``.xmceval``
-        beside the file; for a dict, none.
+        beside the file; for a dict, none. Results with errors, and of what cannot be told apart by content, such as
+        pipes, are not kept.
     force : bool
         Score all again.
     verify : bool
@@ -69,6 +70,19 @@ def benchmark(
     -----
     XmcevalWarning
         What a reader must know before trusting the values, and why cells could not be scored.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = benchmark(
+    ...     {
+    ...         "metrics": "P@1",
+    ...         "datasets": {"toy": {"truth": np.eye(6)}},
+    ...         "systems": {"old": np.eye(6)[::-1], "new": np.eye(6)},
+    ...     }
+    ... )
+    >>> found["toy", "new", "P@1"], found["toy"]["P@1", "new", "old"].wins
+    (1.0, 6)
     """
     from xmceval.api.benchmark.readplan import read_plan
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.api.benchmark.plan import PlannedCell, PlannedDataset
+from xmceval.api.benchmark.planning.published import keep_comparable
 from xmceval.api.benchmark.scorecells import FAILURES, CellScorer, systems_of
 from xmceval.api.benchmark.store import Keys, Store
 from xmceval.errors import DataError, UsageError, describe_failure
@@ -70,7 +71,8 @@ class Runner:
         cells = [cell for cell in dataset.cells if cell.runs]
         with progress.named(dataset.name):
             found = self._score(dataset, cells) if self.store is None else self._update(self.store, dataset, cells)
-        dataset = without_unlike(dataset, found.comparison)
+        if found.comparison is not None:
+            dataset = keep_comparable(dataset, found.comparison.results[0].sizes)
         outcomes = {cell.system: _describe_cell(cell, found) for cell in dataset.cells}
         outcomes |= {name: CellOutcome(name, PUBLISHED) for name in dataset.published}
         outcomes |= {name: CellOutcome(name, MISSING, why) for name, why in dataset.unpublished.items()}
@@ -204,17 +206,6 @@ def _only_placed(cells: Sequence[PlannedCell], places: Mapping[str, Sequence[Pat
         runs = tuple(run for run, place in zip(cell.runs, places[cell.system], strict=True) if place is not None)
         if runs:
             yield replace(cell, runs=runs)
-
-
-def without_unlike(dataset: PlannedDataset, comparison: Comparison | None) -> PlannedDataset:
-    """Leave out published rows that are not of data of these sizes."""
-    if dataset.entry is None or comparison is None or not dataset.published:
-        return dataset
-    reason = dataset.entry.forbids_ranking(comparison.results[0].sizes)
-    if not reason:
-        return dataset
-    unlike = dict.fromkeys(dataset.published, reason)
-    return replace(dataset, published={}, unpublished={**dataset.unpublished, **unlike})
 
 
 def _digest_cell(keys: Sequence[str | None]) -> str:

@@ -113,7 +113,7 @@ def find_dependencies(
 def comparison_key(
     cells: Sequence[PlannedCell], keys: Mapping[str, Sequence[str | None]], testing: Testing
 ) -> str | None:
-    """Return the key of a comparison of some cells; None where a run has none."""
+    """Return the key of a comparison of some cells, in their order; None where a run has none."""
     if any(key is None for cell in cells for key in keys[cell.system]):
         return None
     systems = [[cell.system, cell.is_averaged, list(keys[cell.system])] for cell in cells]

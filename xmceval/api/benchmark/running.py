@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from xmceval.api.benchmark.dependencies import comparison_key
 from xmceval.api.benchmark.plan import PlannedCell, PlannedDataset
 from xmceval.api.benchmark.planning.published import keep_comparable
 from xmceval.api.benchmark.scorecells import FAILURES, CellScorer, systems_of
@@ -104,7 +105,7 @@ class Runner:
 
     def _load(self, store: Store, cells: Sequence[PlannedCell], keys: Keys) -> Obtained | None:
         """Return the comparison of some systems, if it is kept."""
-        document = store.load_comparison(store.comparison_key(cells, keys, self.scorer.testing))
+        document = store.load_comparison(comparison_key(cells, keys, self.scorer.testing))
         try:
             return None if document is None else Obtained(_read_comparison(document))
         except (DataError, LookupError, TypeError):
@@ -169,7 +170,7 @@ class Runner:
         rest = [cell for cell in cells if cell.system not in found.failures]
         try:
             if found.scored and found.comparison is not None:
-                key = store.comparison_key(rest, keys, self.scorer.testing)
+                key = comparison_key(rest, keys, self.scorer.testing)
                 store.save_comparison(key, _write_comparison(found.comparison))
             store.finish_dataset(dataset)
         except FAILURES as error:

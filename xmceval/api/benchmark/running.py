@@ -13,7 +13,7 @@ from xmceval.api.benchmark.planning.published import keep_comparable
 from xmceval.api.benchmark.scorecells import FAILURES, CellScorer, systems_of
 from xmceval.api.benchmark.store import Keys, Store
 from xmceval.errors import DataError, UsageError, describe_failure
-from xmceval.files.io.contentdigests import digest_text
+from xmceval.files.io.contentdigests import join_digests
 from xmceval.labels.catalogue import Sizes
 from xmceval.report.benchmark import FAILED, KEPT, MISSING, PUBLISHED, SCORED, CellOutcome, DatasetOutcome
 from xmceval.report.comparison import Comparison
@@ -101,7 +101,7 @@ class Runner:
             found = self._complete(store, dataset, cells, keys) or self._score_and_keep(store, dataset, cells, keys)
             found = replace(found, scored={name: store.explain(dataset.name, name) for name in found.scored})
         self._save(store, dataset, cells, keys, found)
-        return replace(found, digests={cell.system: _digest_cell(keys[cell.system]) for cell in cells})
+        return replace(found, digests={cell.system: join_digests(keys[cell.system]) or "" for cell in cells})
 
     def _load(self, store: Store, cells: Sequence[PlannedCell], keys: Keys) -> Obtained | None:
         """Return the comparison of some systems, if it is kept."""
@@ -207,14 +207,6 @@ def _only_placed(cells: Sequence[PlannedCell], places: Mapping[str, Sequence[Pat
         runs = tuple(run for run, place in zip(cell.runs, places[cell.system], strict=True) if place is not None)
         if runs:
             yield replace(cell, runs=runs)
-
-
-def _digest_cell(keys: Sequence[str | None]) -> str:
-    """Return one key for all runs of a system; nothing where one has none."""
-    known = [key for key in keys if key is not None]
-    if len(known) < len(keys):
-        return ""
-    return known[0] if len(known) == 1 else digest_text(" ".join(known))
 
 
 def _describe_cell(cell: PlannedCell, found: Obtained) -> CellOutcome:

@@ -83,6 +83,14 @@ class DatasetOutcome:
         """Return the cell of a system."""
         return next((each for each in self.cells if each.system == system), None)
 
+    def group_reasons(self, status: str) -> dict[str, list[str]]:
+        """Return why cells have a status, and of each reason the systems."""
+        systems: dict[str, list[str]] = {}
+        for cell in self.cells:
+            if cell.status == status:
+                systems.setdefault(cell.why, []).append(cell.system)
+        return systems
+
     def list_figures(self, system: str, measures: Iterable[Measure]) -> tuple[Figure, ...]:
         """Return those of some measures that a system has a value of: computed, a mean over runs, or published."""
         published = self.published.get(system)

@@ -80,12 +80,9 @@ def _describe_gaps(benchmark: Benchmark, layout: Layout) -> Iterator[str]:
     """Yield why cells are missing, and which could not be scored."""
     gaps: dict[tuple[str, str], list[str]] = {}
     for dataset in benchmark.datasets:
-        systems: dict[str, list[str]] = {}
-        for cell in dataset.cells:
-            if cell.status == MISSING:
-                systems.setdefault(cell.why, []).append(show_system(benchmark, cell.system, layout))
-        for why, names in systems.items():
-            gaps.setdefault((listed(names), why), []).append(dataset.name)
+        for why, systems in dataset.group_reasons(MISSING).items():
+            names = listed(show_system(benchmark, each, layout) for each in systems)
+            gaps.setdefault((names, why), []).append(dataset.name)
     for (missing, why), datasets in gaps.items():
         yield f"{MISSING}: {missing} on {listed(datasets)}{f': {why}' if why else ''}"
     failed = {each.name: [cell.system for cell in each.cells if cell.status == FAILED] for each in benchmark.datasets}

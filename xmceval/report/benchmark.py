@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import permutations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -195,14 +196,11 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
         """
         measure = self._measures[find_name(metric, self.measures)]
         table = self._tabulate(measure)
-        counts = count_wins(table, higher_is_better=measure.metric.higher_is_better)
+        wins, ties = (each.tolist() for each in count_wins(table, higher_is_better=measure.metric.higher_is_better))
         have = [i for i in range(len(self.systems)) if not np.isnan(table[:, i]).all()]
-        numbers = [each.tolist() for each in (counts.wins, counts.ties, counts.losses)]
         return {
-            (self.systems[i], self.systems[j]): WinCount(*(each[i][j] for each in numbers))
-            for i in have
-            for j in have
-            if i != j
+            (self.systems[i], self.systems[j]): WinCount(wins[i][j], ties[i][j], wins[j][i])
+            for i, j in permutations(have, 2)
         }
 
     def to_frame(self, *, bins: bool = False) -> Any:

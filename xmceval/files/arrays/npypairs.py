@@ -22,6 +22,7 @@ from xmceval.rows.block import Int64, Rows, Scratch
 from xmceval.rows.matrices.lists import are_ranked_lists
 from xmceval.rows.matrices.matrices import BLOCK_ENTRIES, MatrixSource
 from xmceval.rows.matrices.storage import Dense, Matrix, PaddedLists
+from xmceval.rows.shards import parts_of
 
 AnyArray = NDArray[Any]
 
@@ -89,7 +90,15 @@ def has_pair(path: Path) -> bool:
 def resolve(path: str | Path) -> Path:
     """Return a path without links; of all names of a pair the same one."""
     path = to_path(path)
-    return (_find_pair(path)[0] if is_pair(path) else path).resolve()
+    try:
+        return (_find_pair(path)[0] if is_pair(path) else path).resolve()
+    except (OSError, ValueError):  # such as a store that does not answer: opening it reports that
+        return path
+
+
+def identify(value: Any) -> tuple[Path | int, ...]:
+    """Return what tells an input from others: its files, or its matrices in memory."""
+    return tuple(resolve(part) if isinstance(part, (str, Path)) else id(part) for part in parts_of(value))
 
 
 def pair_of(path: Path) -> str:

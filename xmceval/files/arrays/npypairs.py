@@ -15,7 +15,7 @@ from xmceval.files.arrays.npy import ArrayFile, Header, NpyFile, read_header, re
 from xmceval.files.formats.format import Format
 from xmceval.files.formats.formattable import FORMATS
 from xmceval.files.io.paths import RemotePath, sibling, to_path
-from xmceval.files.io.signatures import LABELS_ENDING, SCORES_ENDING
+from xmceval.files.io.signatures import COMPRESSED_ENDINGS, LABELS_ENDING, SCORES_ENDING
 from xmceval.files.opened import Opened, Request
 from xmceval.files.sidecars.labelnames import Names, unknown_name
 from xmceval.rows.block import Int64, Rows, Scratch
@@ -25,8 +25,6 @@ from xmceval.rows.matrices.storage import Dense, Matrix, PaddedLists
 from xmceval.rows.shards import parts_of
 
 AnyArray = NDArray[Any]
-
-_COMPRESSED_ENDINGS = (".gz", ".xz", ".bz2", ".zst")
 
 _PADDING = frozenset({"", "-1"})
 
@@ -216,7 +214,7 @@ def _check_matrix(array: ArrayFile, kinds: str) -> Header:
 def _stem(path: Path) -> tuple[str, bool]:
     """Return the common part of the names of a pair, and whether the path is one of the two."""
     plain = str(path)
-    for ending in _COMPRESSED_ENDINGS:
+    for ending in COMPRESSED_ENDINGS:
         plain = plain.removesuffix(ending)
     if plain.endswith((LABELS_ENDING, SCORES_ENDING)):
         return plain[: -len(LABELS_ENDING)], True
@@ -226,8 +224,8 @@ def _stem(path: Path) -> tuple[str, bool]:
 def _endings(path: Path) -> tuple[str, ...]:
     """Return the endings under which the files of a pair are searched: remote ones are compressed as `path` is."""
     if isinstance(path, RemotePath):
-        return tuple(dict.fromkeys((path.suffix if path.suffix in _COMPRESSED_ENDINGS else "", "")))
-    return ("", *_COMPRESSED_ENDINGS)
+        return tuple(dict.fromkeys((path.suffix if path.suffix in COMPRESSED_ENDINGS else "", "")))
+    return ("", *COMPRESSED_ENDINGS)
 
 
 def _find_pair(path: Path) -> tuple[Path, Path]:

@@ -18,8 +18,8 @@ class CatalogueMatch(NamedTuple):
     ----------
     entry : Dataset or None
         Whose sizes it has, so that published results are comparable.
-    is_named : bool
-        Whether its key means that entry, so that the file need not say so.
+    settings : tuple of (str, value)
+        What the file has to say of it.
     comment : str
         For the file.
     lines : tuple of str
@@ -27,7 +27,7 @@ class CatalogueMatch(NamedTuple):
     """
 
     entry: Dataset | None
-    is_named: bool
+    settings: tuple[tuple[str, str | float | bool], ...]
     comment: str
     lines: tuple[str, ...]
 
@@ -39,7 +39,7 @@ def match_catalogue(guessed: GuessedDataset) -> CatalogueMatch:
     if entry is not None:
         return CatalogueMatch(
             entry,
-            entry is named,
+            () if entry is named else (("catalogue", entry.name),),
             f"catalogue: {entry.constants}, {FILTERS[entry.filter]}",
             (f"the sizes are those of {_with_split(entry, guessed)}: {entry.constants}, {FILTERS[entry.filter]}",
              *_note_filter(entry, guessed)),
@@ -47,14 +47,18 @@ def match_catalogue(guessed: GuessedDataset) -> CatalogueMatch:
     if named is not None:
         differences = min((split.differences(guessed.sizes) for split in named.splits), key=len)
         comment = f"not {named.name} of the catalogue: {listed(differences)}"
-        return CatalogueMatch(None, False, comment, (f"{comment}{_describe_constants(guessed, named)}",))
+        a, b = constants(named, None, None)
+        is_other = bool(guessed.trains) and (a, b) != constants(None, None, None)
+        settings = (("catalogue", False), *((("a", a), ("b", b)) if is_other else ()))
+        return CatalogueMatch(None, settings, comment, (f"{comment}{_describe_constants(guessed, a, b, is_other)}",))
     if fitting:
         names = " and ".join(each.name for each in fitting)
         hint = f'(hint: catalogue = "{fitting[0].name}")'
         return CatalogueMatch(
             None, False, f"the sizes are those of {names}", (f"the sizes are those of {names} {hint}",)
         )
-    return CatalogueMatch(None, False, "", (f"not in the catalogue{_describe_constants(guessed, None)}",))
+    a, b = constants(None, None, None)
+    return CatalogueMatch(None, (), "", (f"not in the catalogue{_describe_constants(guessed, a, b)}",))
 
 
 def _with_split(entry: Dataset, guessed: GuessedDataset) -> str:
@@ -68,9 +72,6 @@ def _note_filter(entry: Dataset, guessed: GuessedDataset) -> Iterator[str]:
         yield f"there is no filter file, with which published values of {entry.name} are scored"
 
 
-def _describe_constants(guessed: GuessedDataset, named: Dataset | None) -> str:
+def _describe_constants(guessed: GuessedDataset, a: float, b: float, is_other: bool = False) -> str:
     """Return A and B for the training labels of a data set that is none of the catalogue."""
-    if not guessed.trains:
-        return ""
-    a, b = constants(named, None, None)
-    return f"; A={a:g} B={b:g} {'as there' if named else 'by default'}"
+    return f"; A={a:g} B={b:g} {'as there' if is_other else 'by default'}" if guessed.trains else ""

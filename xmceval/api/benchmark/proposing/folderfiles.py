@@ -184,10 +184,10 @@ def _look_at_file(folder: Path, name: str, files: FolderFiles, unnamed: list[str
     try:
         found = peek(folder / name)
     except DataError as error:
-        if needs_names(error):
-            unnamed.append(name)
-        elif stem == "labels":
+        if stem == "labels":
             files.found.append(FoundFile(name, "labels", part))
+        elif needs_names(error):
+            unnamed.append(name)
         else:
             files.left_out[name] = _explain(error, folder / name)
         return

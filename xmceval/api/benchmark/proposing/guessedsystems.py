@@ -137,8 +137,11 @@ def _name_systems(systems: Iterable[GuessedSystem]) -> None:
         for each in unnamed:
             each.name = name_system(each.template, depth=depth)
         unnamed = [each for each in unnamed if names[each.name] > 1]
+    alike = Counter((each.name, each.are_runs) for each in unnamed)
     for each in unnamed:
-        each.name = each.template.replace(SEED, "").replace(PLACEHOLDER, "").strip("-_./ ")
+        path = each.template.replace(SEED, "").replace(PLACEHOLDER, "").strip("-_./ ")
+        is_alone = alike[each.name, each.are_runs] == 1
+        each.name = (name_system(each.template) if is_alone else path) + "-runs" * each.are_runs
     _number_repeated(list(systems))
 
 

@@ -33,10 +33,12 @@ ARCHIVES = frozenset({".zip", ".tar", ".tgz", ".7z", ".rar", ".tbz2", ".txz"})
 _SEPARATOR = re.compile(r"([-_. =+]+)")
 _WORD = re.compile(r"[^-_. =+/]+")
 
+_SEED_WORDS = "seed|s|run|rep|repeat|trial|rs"
+
 # A number that tells runs of one system apart: after such a word, or on its own, unless what is before it counts
 # something else. Larger numbers on their own are rather sizes or cutoffs.
-_SEED = re.compile(r"(?:(?<![A-Za-z])(?:seed|s|run|rep|repeat|trial|rs)[-_=]?|(?<=[-_./]))([0-9]+)(?=[-_./]|\Z)", re.I)
-_NAMED_SEED = re.compile(r"(?:seed|s|run|rep|repeat|trial|rs)[-_=]?\Z", re.I)
+_SEED = re.compile(rf"(?:(?<![A-Za-z])(?:{_SEED_WORDS})[-_=]?|(?<=[-_./]))([0-9]+)(?=[-_./]|\Z)", re.I)
+_NAMED_SEED = re.compile(rf"(?:{_SEED_WORDS})[-_=]?\Z", re.I)
 _COUNTED = re.compile(
     r"(?:epoch|epochs|ep|step|steps|iter|iters|tree|trees|top|k|layer|layers|fold|dim|beam|part|shard|version|v|ckpt|checkpoint)[-_./]\Z",
     re.I,
@@ -110,7 +112,7 @@ def name_system(template: str, *, depth: int = 1) -> str:
 
 def _plain_system(component: str) -> str:
     """Return a component without the data set, the number of a seed and words that tell nothing; or nothing."""
-    text = re.sub(rf"(?:seed|s|run|rep|repeat|trial|rs)?[-_=]?{SEED}", SEED, component, flags=re.I)
+    text = re.sub(rf"(?:(?<![A-Za-z])(?:{_SEED_WORDS})[-_=]?)?{SEED}", SEED, component, flags=re.I)
     pieces = _SEPARATOR.split(text.replace(PLACEHOLDER, f"-{PLACEHOLDER}-"))
     kept = ""
     for separator, word in zip(["", *pieces[1::2]], pieces[::2], strict=True):

@@ -58,14 +58,17 @@ def _write_datasets(guessed: Sequence[GuessedDataset], matches: Sequence[Catalog
     heads = [f"[datasets.{quote_key(each.key)}]" for each in guessed]
     for each, head, match in zip(guessed, _align(heads), matches, strict=True):
         lines = [f"{head}  # {match.comment}" if match.comment else head.rstrip()]
-        if match.entry is not None and not match.is_named:
-            lines.append(f"catalogue = {quote_string(match.entry.name)}")
+        lines.extend(f"{name} = {_write_value(value)}" for name, value in match.settings)
         if each.folder != each.key:
             lines.append(f"folder = {quote_string(each.folder)}")
         for option, (file, *others) in {"truth": each.truths, **_inputs(each)}.items():
             lines.append(f"{option} = {quote_string(file.name)}")
             lines.extend(f"# {option} = {quote_string(other.name)}" for other in others)
         yield lines
+
+
+def _write_value(value: str | float | bool) -> str:
+    return quote_string(value) if isinstance(value, str) else str(value).lower()
 
 
 def _inputs(guessed: GuessedDataset) -> Mapping[str, Sequence[FoundFile]]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
+from pathlib import Path
 
 from xmceval.api.benchmark.proposing.cataloguematch import CatalogueMatch
 from xmceval.api.benchmark.proposing.folderfiles import FolderFiles, FoundFile
 from xmceval.api.benchmark.proposing.guesseddatasets import GuessedDataset
 from xmceval.api.benchmark.proposing.guessedsystems import GuessedSystem, describe_missing
 from xmceval.errors import counted, listed
+from xmceval.files.io.shardfiles import natural_key
 from xmceval.report.forms.columns import align_columns, clean, text_width
 
 _SHOWN_OF_A_REASON = 3
@@ -136,7 +138,8 @@ def list_left_out(left_out: Mapping[str, str]) -> Iterator[str]:
     """Yield files that were left out with the reason, and only how many where many share one."""
     n_of = Counter(left_out.values())
     are_many = {why: n > _SHOWN_OF_A_REASON for why, n in n_of.items()}
-    ordered = sorted(left_out.items(), key=lambda item: (are_many[item[1]], item[1] if are_many[item[1]] else ""))
+    in_order = sorted(left_out.items(), key=lambda item: natural_key(Path(item[0])))
+    ordered = sorted(in_order, key=lambda item: (are_many[item[1]], item[1] if are_many[item[1]] else ""))
     for why, items in groupby(ordered, key=lambda item: item[1]):
         names = [clean(name) for name, _ in items]
         if are_many[why]:

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -48,6 +49,9 @@ PATIENCE = 1.0  # seconds, after which a data set has a line of its own
     group="Output",
     help="With --history or --plot: show this metric.  [default: the first at its largest cutoff]",
 )
+@options.option(
+    "--wins", is_flag=True, group="Output", help="List on how many data sets each system is ahead of each other one."
+)
 @fail_if_worse
 @options.threads
 @options.report_form
@@ -68,7 +72,8 @@ def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> N
       xmceval benchmark
       xmceval benchmark runs.toml -o latex
     """
-    layout, pictures = options.take_layout(arguments, form), Plots.of(plots, ())
+    layout = replace(options.take_layout(arguments, form), wins=arguments["wins"])
+    pictures = Plots.of(plots, ())
     _check_flags(arguments["history"], plots)
     if arguments["history"]:
         _show_history(file, form, layout, arguments)

@@ -17,7 +17,7 @@ from xmceval.inspection.tally import FileTally
 from xmceval.rows.block import Scratch
 from xmceval.rows.width import Width
 
-LARGEST_COUNTED = 1 << 29  # bytes, as stored, of a file that is read to count rows that nothing declares
+LARGEST_COUNTED = 1 << 27  # bytes, as stored, of a file that is read to count rows that nothing declares
 
 JUDGED = frozenset({"qrels", "beir"})  # formats of truth whose rows are queries, to which runs are joined
 

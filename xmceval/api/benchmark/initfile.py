@@ -16,6 +16,7 @@ from xmceval.errors import DataError, argument, counted
 from xmceval.files.io.paths import RemotePath, to_path
 from xmceval.files.io.presence import is_present
 from xmceval.files.writing.targets import save_text
+from xmceval.report.forms.columns import clean
 
 FILE_NAME = "benchmark.toml"
 
@@ -92,5 +93,6 @@ def write_proposal(proposal: Proposal) -> str:
         A folder that cannot be written to.
     """
     save_text(proposal.file, proposal.text)
-    which = "" if proposal.file == Path(FILE_NAME) else f" {proposal.file}"
-    return f"wrote {proposal.file} (hint: name systems in it, then run xmceval benchmark{which})"
+    name = clean(str(proposal.file))
+    which = "" if str(proposal.file) == FILE_NAME else f" {name}"
+    return f"wrote {name} (hint: name systems in it, then run xmceval benchmark{which})"

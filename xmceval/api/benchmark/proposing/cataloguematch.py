@@ -35,7 +35,8 @@ class CatalogueMatch(NamedTuple):
 def match_catalogue(guessed: GuessedDataset) -> CatalogueMatch:
     """Find out which data set of the catalogue a data set is."""
     named, fitting = entry_named(guessed.key), guessed.fitting_entries
-    entry = named if named in fitting else fitting[0] if len(fitting) == 1 else None
+    is_named = named is not None and any(not split.differences(guessed.sizes) for split in named.splits)
+    entry = named if is_named else fitting[0] if len(fitting) == 1 else None
     if entry is not None:
         return CatalogueMatch(
             entry,
@@ -54,9 +55,7 @@ def match_catalogue(guessed: GuessedDataset) -> CatalogueMatch:
     if fitting:
         names = " and ".join(each.name for each in fitting)
         hint = f'(hint: catalogue = "{fitting[0].name}")'
-        return CatalogueMatch(
-            None, False, f"the sizes are those of {names}", (f"the sizes are those of {names} {hint}",)
-        )
+        return CatalogueMatch(None, (), f"the sizes are those of {names}", (f"the sizes are those of {names} {hint}",))
     a, b = constants(None, None, None)
     return CatalogueMatch(None, (), "", (f"not in the catalogue{_describe_constants(guessed, a, b)}",))
 

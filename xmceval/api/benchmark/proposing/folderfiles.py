@@ -124,7 +124,7 @@ def look_at_folder(folder: Path) -> FolderFiles:
         _look_at_file(folder, stem or name, files, unnamed)
     for name in unnamed:
         _look_at_names(folder, name, files)
-    files.found.sort(key=lambda file: natural_key(Path(file.name)))
+    files.found.sort(key=lambda file: natural_key(file.name))
     return files
 
 
@@ -133,21 +133,25 @@ def _list_names(folder: Path, files: FolderFiles) -> Iterator[str]:
     seen = set[str]()
 
     def note(error: OSError) -> None:
-        files.left_out[Path(error.filename).relative_to(folder).as_posix()] = error.strerror or str(error)
+        files.left_out[_relative(error.filename, folder)] = error.strerror or str(error)
 
     for parent, folders, names in os.walk(folder, onerror=note, followlinks=True):
         is_new = os.path.realpath(parent) not in seen
         seen.add(os.path.realpath(parent))
         kept = [each for each in folders if is_new and each not in _SKIPPED_FOLDERS and not each.startswith(".")]
-        folders[:] = sorted(kept, key=lambda each: natural_key(Path(each)))
-        for name in sorted(names if is_new else [], key=lambda each: natural_key(Path(each))):
+        folders[:] = sorted(kept, key=natural_key)
+        for name in sorted(names if is_new else [], key=natural_key):
             if name.startswith(".") or name == "benchmark.toml":
                 continue
             if files.n_files == MOST_FILES:
                 files.left_out["others"] = f"only {counted(MOST_FILES, 'file')} are looked at"
                 return
             files.n_files += 1
-            yield (Path(parent) / name).relative_to(folder).as_posix()
+            yield _relative(os.path.join(parent, name), folder)
+
+
+def _relative(name: str, folder: Path) -> str:
+    return os.path.relpath(name, folder).replace(os.sep, "/")
 
 
 def _reject_name(name: str) -> str:

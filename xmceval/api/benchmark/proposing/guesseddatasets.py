@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from xmceval.api.benchmark.proposing.folderfiles import LABEL_FILES, SCORE_FILES, FolderFiles, FoundFile
 from xmceval.api.benchmark.proposing.nameparts import alias_pattern, find_dataset_names, split_ending
@@ -100,7 +100,7 @@ def guess_datasets(files: FolderFiles, home: str) -> list[GuessedDataset]:
     guessed = [each for each in guessed if each.scores]
     _learn_aliases(guessed)
     _assign_options(guessed, files)
-    return sorted(guessed, key=lambda each: natural_key(Path(each.key.lower())))
+    return sorted(guessed, key=lambda each: natural_key(each.key.lower()))
 
 
 def explain_misfit(scores: FoundFile, truth: FoundFile) -> str:
@@ -124,18 +124,30 @@ def explain_misfit(scores: FoundFile, truth: FoundFile) -> str:
 def _group_label_files(files: FolderFiles) -> list[GuessedDataset]:
     """Return the label files by data set, all of them as candidates for the truth."""
     groups: dict[str, GuessedDataset] = {}
+    paths = [file.name for file in files.of_kind(SCORE_FILES)]
     for folder in dict.fromkeys(file.folder for file in files.of_kind(LABEL_FILES)):
         members = [file for file in files.of_kind(LABEL_FILES) if file.folder == folder]
-        sizes = {file.peek.n_rows for file in members if file.part not in {"train", "valid"}}
+        tests = [file for file in members if file.part not in {"train", "valid"}] or members
+        names = sorted({own for file in tests if (own := find_dataset_names(file.name)[1])})
+        have_one_size = len({file.peek.n_rows for file in tests}) == 1
+        is_single = have_one_size and (len(names) < 2 or not all(_is_named(name, paths) for name in names))
         for file in members:
             in_folders, own = find_dataset_names(file.name)
-            tells = own and (len(sizes) > 1 or not in_folders or entry_named(own) is not None)
-            name = own if tells and not (in_folders and len(sizes) == 1) else in_folders
+            name = own or in_folders
+            if is_single:
+                is_better = names and _is_named(names[0], paths) and not _is_named(in_folders, paths)
+                name = names[0] if is_better else in_folders or (names[0] if names else own)
             entry = entry_named(name)
             group = groups.setdefault(_plain(entry.name if entry else name), GuessedDataset(name))
             group.truths.append(file)
-            group.aliases.update({name, own if tells else "", in_folders if len(sizes) == 1 else ""} - {""})
+            group.aliases.update({name, *([in_folders, *names] if is_single else [])} - {""})
     return list(groups.values())
+
+
+def _is_named(name: str, paths: Iterable[str]) -> bool:
+    """Return whether any of some paths has the name of a data set in it."""
+    pattern = alias_pattern({name})
+    return bool(name) and any(pattern.search(path) for path in paths)
 
 
 def _plain(name: str) -> str:
@@ -150,7 +162,7 @@ def _sort_candidates(guessed: GuessedDataset, files: FolderFiles) -> GuessedData
     def rank(file: FoundFile) -> tuple[object, ...]:
         peek = file.peek
         is_plain = peek.can_be_scores and not peek.has_names and not peek.are_lists
-        return not n_fitting[file.name], _ORDER_OF_PARTS[file.part], not is_plain, natural_key(Path(file.name))
+        return not n_fitting[file.name], _ORDER_OF_PARTS[file.part], not is_plain, natural_key(file.name)
 
     candidates = sorted(guessed.truths, key=rank)
     tests = [file for file in candidates if file.part != "train"]
@@ -206,6 +218,8 @@ def _assign_scores(guessed: Sequence[GuessedDataset], files: FolderFiles) -> Non
             fitting = _find_nearest(file, fitting)
         if len(fitting) == 1 and (named or file.peek.n_rows is not None or len(guessed) == 1 or file.peek.are_queries):
             fitting[0].scores.append(file)
+        elif len(fitting) == 1:
+            files.leave_out(file, "too large to count its rows; its path names no data set")
         elif fitting:
             files.leave_out(file, f"fits {' and '.join(each.key for each in fitting)}; its path names none of them")
         elif named or len(guessed) == 1:

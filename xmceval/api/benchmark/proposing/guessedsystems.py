@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from pathlib import Path
 
 from xmceval.api.benchmark.planning.namedfiles import PLACEHOLDER
 from xmceval.api.benchmark.proposing.folderfiles import FolderFiles
@@ -97,7 +96,7 @@ def guess_systems(guessed: Sequence[GuessedDataset], files: FolderFiles) -> list
                 files.leave_out(file, f"{other} has the same name")
     systems = _join_seeds(single)
     _name_systems(systems)
-    return sorted(systems, key=lambda system: natural_key(Path(system.name.lower())))
+    return sorted(systems, key=lambda system: natural_key(system.name.lower()))
 
 
 def _preference(name: str) -> tuple[int, str]:

@@ -28,7 +28,7 @@ def write_file(
     blocks = [
         _write_top(guessed, systems),
         *_write_datasets(guessed, matches),
-        [*_write_systems(guessed, systems, exists), *_offer_published(matches)],
+        [*_write_systems(guessed, systems, exists), *_offer_published(guessed, matches)],
     ]
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
@@ -101,9 +101,10 @@ def _write_paths(paths: Sequence[str], system: GuessedSystem) -> str:
     return f"[{', '.join(map(quote_string, paths))}]"
 
 
-def _offer_published(matches: Sequence[CatalogueMatch]) -> Iterator[str]:
+def _offer_published(guessed: Sequence[GuessedDataset], matches: Sequence[CatalogueMatch]) -> Iterator[str]:
     """Yield a comment with the published results that most data sets have, and names of others."""
-    entries = [match.entry for match in matches if match.entry is not None]
+    found = [(match.entry, each.sizes) for each, match in zip(guessed, matches, strict=True)]
+    entries = [entry for entry, sizes in found if entry is not None and not entry.forbids_ranking(sizes)]
     rows = {entry.name: {row.method: max(row.values.values()) for row in published(entry.name) if row.values}
             for entry in entries}  # fmt: skip
     counts = Counter(method for methods in rows.values() for method in methods)

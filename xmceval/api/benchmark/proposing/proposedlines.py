@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
-from pathlib import Path
 
 from xmceval.api.benchmark.proposing.cataloguematch import CatalogueMatch
 from xmceval.api.benchmark.proposing.folderfiles import FolderFiles, FoundFile
@@ -69,15 +68,8 @@ def _list_datasets(
 def _input_rows(guessed: GuessedDataset, n_with_rows: Mapping[int | None, int]) -> Iterator[list[str]]:
     """Yield a row of cells for each input: data set, option, path, size, reason."""
     truth, *others = guessed.truths
-    fitting = _with_verb(len(guessed.scores), "prediction", "fits" if truth.peek.are_queries else "has")
-    rows = f"{fitting} {counted(truth.peek.n_rows or 0, 'row')}" if not truth.peek.are_queries else f"{fitting} it"
-    yield [
-        clean(guessed.key),
-        "truth",
-        clean(truth.name),
-        _size(truth),
-        _add_others(f"{truth.peek.why}; {rows}", others),
-    ]
+    why = _add_others(f"{truth.peek.why}; {_count_fitting(guessed)}", others)
+    yield [clean(guessed.key), "truth", clean(truth.name), _size(truth), why]
     if guessed.trains:
         train, *others = guessed.trains
         fitting = _with_verb(n_with_rows.get(train.peek.n_rows, 0), "prediction", "has")
@@ -87,9 +79,19 @@ def _input_rows(guessed: GuessedDataset, n_with_rows: Mapping[int | None, int]) 
         yield ["", option, clean(file.name), "", _add_others("by its name", others)]
 
 
+def _count_fitting(guessed: GuessedDataset) -> str:
+    """Return how many predictions have the rows of the truth, and how many may have them."""
+    if guessed.truth.peek.are_queries:
+        return _with_verb(len(guessed.scores), "TREC run", "belongs") + " to it"
+    n_counted = sum(file.peek.n_rows is not None for file in guessed.scores)
+    text = f"{_with_verb(n_counted, 'prediction', 'has')} {counted(guessed.truth.peek.n_rows or 0, 'row')}"
+    n_others = len(guessed.scores) - n_counted
+    return f"{text}, {n_others:,} {'is' if n_others == 1 else 'are'} too large to count" if n_others else text
+
+
 def _with_verb(number: int, noun: str, verb: str) -> str:
     """Return a number with its noun and verb: ``1 prediction has``, ``no predictions have``."""
-    plural = {"has": "have", "fits": "fit"}
+    plural = {"has": "have", "belongs": "belong"}
     return f"{counted(number, noun) if number else f'no {noun}s'} {verb if number == 1 else plural[verb]}"
 
 
@@ -138,7 +140,7 @@ def list_left_out(left_out: Mapping[str, str]) -> Iterator[str]:
     """Yield files that were left out with the reason, and only how many where many share one."""
     n_of = Counter(left_out.values())
     are_many = {why: n > _SHOWN_OF_A_REASON for why, n in n_of.items()}
-    in_order = sorted(left_out.items(), key=lambda item: natural_key(Path(item[0])))
+    in_order = sorted(left_out.items(), key=lambda item: natural_key(item[0]))
     ordered = sorted(in_order, key=lambda item: (are_many[item[1]], item[1] if are_many[item[1]] else ""))
     for why, items in groupby(ordered, key=lambda item: item[1]):
         names = [clean(name) for name, _ in items]

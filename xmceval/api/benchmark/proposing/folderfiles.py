@@ -14,7 +14,9 @@ from xmceval.api.benchmark.proposing.nameparts import (
     FEATURES,
     SCORES,
     TRUTH,
+    alias_pattern,
     describe_part,
+    find_dataset_names,
     split_ending,
     stem_of_pair,
     words_of,
@@ -181,8 +183,8 @@ def _look_at_file(folder: Path, name: str, files: FolderFiles, unnamed: list[str
     """Find out what a file is; `unnamed` gets those that have names of labels."""
     stem, ending = split_ending(PurePosixPath(name).name)
     words, part = words_of(stem), describe_part(name)
-    option = next((option for option, needed in _OPTION_WORDS if needed <= words and not words & SCORES), "")
-    if option and not ending.startswith(".npz"):
+    option = next((option for option, needed in _OPTION_WORDS if needed <= words), "")
+    if option and not ending.startswith(".npz") and not (option == "filter" and words & SCORES):
         files.found.append(FoundFile(name, option, part))
         return
     try:
@@ -200,20 +202,27 @@ def _look_at_file(folder: Path, name: str, files: FolderFiles, unnamed: list[str
 
 
 def _look_at_names(folder: Path, name: str, files: FolderFiles) -> None:
-    """Find out what a file with names of labels is."""
-    parents = [str(parent) for parent in PurePosixPath(name).parents]
-    known = [file for file in files.of_kind("labels") if file.folder in parents or not file.folder.strip(".")]
-    known.sort(key=lambda file: -len(file.folder))
-    try:
-        if not known:
-            raise DataError("has no labels" if split_ending(name)[1].endswith(".txt") else "has names of labels")
-        found = peek(folder / name, read_names(folder / known[0].name))
-    except DataError as error:
-        files.left_out[name] = _explain(error, folder / name)
+    """Find out what a file with names of labels is, with the file of names that it fits."""
+    if split_ending(name)[1] and not _read_kind(name):  # any text
+        files.left_out[name] = _NO_LABELS
         return
-    names_file = known[0].name if found.has_names else ""
-    file = FoundFile(name, _decide_kind(name, found), describe_part(name), found, names_file)
-    files.found.append(file)
+    for file in sorted(files.of_kind("labels"), key=lambda file: _distance(file, name)):
+        try:
+            found = peek(folder / name, read_names(folder / file.name))
+        except DataError:
+            continue
+        names_file = file.name if found.has_names else ""
+        files.found.append(FoundFile(name, _decide_kind(name, found), describe_part(name), found, names_file))
+        return
+    files.left_out[name] = "words; no file lists them as names of labels"
+
+
+def _distance(file: FoundFile, name: str) -> tuple[bool, bool, int]:
+    """Return how unlikely it is that a file of names is meant for a path: it may be above it, or its folder named."""
+    is_above = PurePosixPath(name).is_relative_to(file.folder)
+    own = find_dataset_names(file.name)[0]
+    is_named = bool(own) and alias_pattern({own}).search(name) is not None
+    return not is_named, not is_above, -len(file.folder)
 
 
 def _explain(error: DataError, path: Path) -> str:

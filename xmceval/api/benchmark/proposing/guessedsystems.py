@@ -138,9 +138,10 @@ def _name_systems(systems: Iterable[GuessedSystem]) -> None:
         unnamed = [each for each in unnamed if names[each.name] > 1]
     alike = Counter((each.name, each.are_runs) for each in unnamed)
     for each in unnamed:
-        path = each.template.replace(SEED, "").replace(PLACEHOLDER, "").strip("-_./ ")
-        is_alone = alike[each.name, each.are_runs] == 1
-        each.name = (name_system(each.template) if is_alone else path) + "-runs" * each.are_runs
+        name, stem = name_system(each.template), each.template.replace(SEED, "").rpartition("/")[2]
+        is_alone = alike[each.name, each.are_runs] == 1 or name == stem
+        own = name if is_alone else f"{name}-{stem.replace(PLACEHOLDER, '').strip('-_. ')}"
+        each.name = own + "-runs" * each.are_runs
     _number_repeated(list(systems))
 
 

@@ -21,7 +21,14 @@ SCORES = frozenset(
 FEATURES = frozenset({"xf", "bow", "tfidf", "feat", "feats", "feature", "features", "emb", "embs", "embeddings"})
 
 # Words that tell neither a data set nor a system, and folders that are called so.
-_PLAIN = TRAIN | TEST | VALID | TRUTH | SCORES | {"x", "data", "filter", "set", "clf", "all", "final", "best", "eval"}
+_PLAIN = (
+    TRAIN
+    | TEST
+    | VALID
+    | TRUTH
+    | SCORES
+    | {"x", "data", "filter", "set", "clf", "knn", "combined", "all", "final", "best", "eval"}
+)
 _PLAIN_FOLDERS = _PLAIN | {"dataset", "datasets", "raw", "xmc", "base", "benchmark", "experiments", "models", "model"}
 
 ENDINGS = frozenset(

@@ -245,6 +245,15 @@ def test_a_template_names_no_file_that_was_left_out(lay_out):
     assert cells["two"] == {"good": ["two/good.npz"], "kinds": ["two/kinds.txt"]}
 
 
+def test_a_system_may_have_other_paths_on_one_data_set(lay_out):
+    lay_out("one", truth="tst.npz", scores=["a.npz", "b.npz"])
+    lay_out("two", truth="second/tst.npz", scores=["second/a.npz", "second/b.npz"])
+    init()
+    _, cells = planned()
+    assert cells[Path.cwd().name] == {"a": ["a.npz"], "b": ["b.npz"]}
+    assert cells["second"] == {"a": ["second/a.npz"], "b": ["second/b.npz"]}
+
+
 def test_names_are_quoted_as_toml_needs_it(lay_out):
     folder, odd = "daten größe", """a "b" c\\d'e"""
     lay_out("one", truth=f"{folder}/tst.npz", scores=[f"{folder}/{odd}.npz", f"{folder}/back\\slash.npz"])

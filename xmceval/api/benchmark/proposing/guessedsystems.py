@@ -94,7 +94,7 @@ def guess_systems(guessed: Sequence[GuessedDataset], files: FolderFiles) -> list
             if other != file.name:
                 dataset.scores.remove(file)
                 files.leave_out(file, f"{other} has the same name")
-    systems = _join_seeds(single)
+    systems = _join_namesakes(_join_seeds(single))
     _name_systems(systems)
     return sorted(systems, key=lambda system: natural_key(system.name.lower()))
 
@@ -126,6 +126,21 @@ def _join_seeds(single: Mapping[str, GuessedSystem]) -> list[GuessedSystem]:
                 system.cells.setdefault(dataset, {})[number] = runs[""]
         joined.append(system)
     return [*left.values(), *joined]
+
+
+def _join_namesakes(systems: Iterable[GuessedSystem]) -> list[GuessedSystem]:
+    """Join systems of one name that are on different data sets, as where a path differs in more than its data set."""
+    joined = list[GuessedSystem]()
+    for system in sorted(systems, key=lambda each: (PLACEHOLDER not in each.template, -len(each.cells), each.template)):
+        name = name_system(system.template)
+        for other in joined:
+            is_other_part = other.cells.keys().isdisjoint(system.cells)
+            if is_other_part and other.seeds == system.seeds and name_system(other.template) == name:
+                other.cells.update(system.cells)
+                break
+        else:
+            joined.append(system)
+    return joined
 
 
 def _name_systems(systems: Iterable[GuessedSystem]) -> None:

@@ -254,6 +254,20 @@ def test_a_system_may_have_other_paths_on_one_data_set(lay_out):
     assert cells["second"] == {"a": ["second/a.npz"], "b": ["second/b.npz"]}
 
 
+def test_names_of_data_sets_may_be_short_or_that_of_the_folder(lay_out):
+    home = Path.cwd().name
+    lay_out("one", truth="tst.npz", scores=["pecos.npz"])
+    lay_out("two", truth=f"{home}/tst.npz", scores=[f"{home}/pecos.npz"])
+    lay_out("Bibtex", truth="a/tst.npz", scores=["a/model_a.npz", "a/+.npz"])
+    init()
+    _, cells = planned()
+    assert cells == {
+        f"{home} (2)": {"pecos": ["pecos.npz"]},
+        home: {"pecos": [f"{home}/pecos.npz"]},
+        "a": {"model_a": ["a/model_a.npz"], "+": ["a/+.npz"]},
+    }
+
+
 def test_names_are_quoted_as_toml_needs_it(lay_out):
     folder, odd = "daten größe", """a "b" c\\d'e"""
     lay_out("one", truth=f"{folder}/tst.npz", scores=[f"{folder}/{odd}.npz", f"{folder}/back\\slash.npz"])

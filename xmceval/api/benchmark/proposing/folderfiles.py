@@ -149,7 +149,11 @@ def _list_names(folder: Path, files: FolderFiles) -> Iterator[str]:
                 files.left_out["others"] = f"only {counted(MOST_FILES, 'file')} are looked at"
                 return
             files.n_files += 1
-            yield _relative(os.path.join(parent, name), folder)
+            path = os.path.join(parent, name)
+            if os.path.isfile(path):
+                yield _relative(path, folder)
+            else:
+                files.left_out[_relative(path, folder)] = "not a regular file"
 
 
 def _relative(name: str, folder: Path) -> str:

@@ -193,7 +193,9 @@ def _name(guessed: Sequence[GuessedDataset], home: str) -> None:
     """Complete what data sets may be called: as the catalogue calls them too, where that means one of them only."""
     for each in guessed:
         entries = each.fitting_entries if len(each.fitting_entries) == 1 else []
-        each.key = each.key or (entries[0].name if entries else home)
+        taken = {other.key for other in guessed}
+        names = (*(entry.name for entry in entries), home, *(f"{home} ({i})" for i in range(2, len(guessed) + 2)))
+        each.key = each.key or next(name for name in names if name not in taken)
         each.aliases.add(each.key)
     further = [_names_in_catalogue(each) for each in guessed]
     counts = Counter(name for i, each in enumerate(guessed) for name in set(map(_plain, each.aliases | further[i])))

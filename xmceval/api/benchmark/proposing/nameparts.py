@@ -52,6 +52,8 @@ _COUNTED = re.compile(
 )
 _LARGEST_BARE = 99
 
+_SHORT = 2  # letters of a name that other words may be by chance
+
 SEED = "\0"  # where a number was
 
 
@@ -138,9 +140,13 @@ def find_seeds(template: str) -> Iterator[tuple[str, str]]:
 
 
 def alias_pattern(aliases: Set[str]) -> re.Pattern[str]:
-    """Return what finds any of some names of a data set as whole words, in any case and with any dashes."""
-    spelled = (
-        "[-_. ]?".join(re.escape(letter) for letter in alias if letter.isalnum())
-        for alias in sorted(aliases, key=lambda alias: (-len(alias), alias))
-    )
-    return re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(spelled)})(?![A-Za-z0-9])", re.I)
+    """Return what finds any of some names of a data set as whole words, in any case and with any dashes.
+
+    Names of one or two letters are found only where a folder's or a file's name begins with them.
+    """
+    patterns = list[str]()
+    for alias in sorted(aliases, key=lambda alias: (-len(alias), alias)):
+        letters = [re.escape(letter) for letter in alias if letter.isalnum()]
+        before = "(?<![A-Za-z0-9])" if len(letters) > _SHORT else "(?<![^/])"
+        patterns += [before + "[-_. ]?".join(letters)] if letters else []
+    return re.compile(rf"(?:{'|'.join(patterns) or '(?!)'})(?![A-Za-z0-9])", re.I)

@@ -18,7 +18,9 @@ SIZES = {"one": (30, 50, 12), "two": (40, 60, 9), "Bibtex": (2515, 4880, 159)}  
 
 @pytest.fixture(autouse=True)
 def in_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "home"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
 
 
 def matrix_of(rng, n_rows, n_labels, *, are_scores):
@@ -208,7 +210,7 @@ def test_pairs_with_names_of_labels_get_the_file_of_names(lay_out, rng):
         np.save(labels, np.array(names)[np.load(labels)])
     Path("EUR-Lex_test_labels.txt").write_text("".join(f"{' '.join(rng.choice(names, 3, False))}\n" for _ in range(30)))
     Path("labels.txt").write_text("\n".join(names) + "\n")
-    init()
+    assert "2 predictions have 30 rows" in "\n".join(init().lines)
     [dataset] = read_plan("benchmark.toml").datasets
     assert (dataset.name, str(dataset.truth), str(dataset.options.labels)) == (
         "EUR-Lex",
@@ -233,6 +235,15 @@ def test_sizes_decide_where_names_do_not(lay_out):
     }
 
 
+def test_the_name_of_the_catalogue_means_the_data_set_that_has_it(lay_out):
+    for name in ("Bibtex", "subset"):
+        lay_out("Bibtex", truth=f"data/{name}/tst.npz", scores=[f"runs/{name}/a.npz", f"runs/{name}/b.npz"])
+    proposal = init()
+    assert '[datasets.subset]  # catalogue: A=0.55 B=1.5, no filter\ncatalogue = "Bibtex"\n' in proposal.text
+    _, cells = planned()
+    assert cells == {name: {s: [f"runs/{name}/{s}.npz"] for s in "ab"} for name in ("Bibtex", "subset")}
+
+
 def test_a_template_names_no_file_that_was_left_out(lay_out):
     for name in ("one", "two"):
         lay_out(name, truth=f"{name}/tst.npz", scores=[f"{name}/good.npz"])
@@ -247,7 +258,7 @@ def test_a_template_names_no_file_that_was_left_out(lay_out):
 
 def test_a_system_may_have_other_paths_on_one_data_set(lay_out):
     lay_out("one", truth="tst.npz", scores=["a.npz", "b.npz"])
-    lay_out("two", truth="second/tst.npz", scores=["second/a.npz", "second/b.npz"])
+    lay_out("one", truth="second/tst.npz", scores=["second/a.npz", "second/b.npz"])
     init()
     _, cells = planned()
     assert cells[Path.cwd().name] == {"a": ["a.npz"], "b": ["b.npz"]}
@@ -281,10 +292,10 @@ def test_runs_belong_to_the_qrels(lay_out):
     Path("trec").mkdir()
     Path("trec/test.qrels").write_text("q1 0 doc1 1\nq2 0 doc2 2\n")
     for name in ("bm25", "ours"):
-        Path(f"trec/{name}.trec").write_text(f"q1 Q0 doc1 1 3.5 {name}\nq2 Q0 doc1 1 2.5 {name}\n")
+        Path(f"{name}.trec").write_text(f"q1 Q0 doc1 1 3.5 {name}\nq2 Q0 doc1 1 2.5 {name}\n")
     init()
     _, cells = planned()
-    assert cells["trec"] == {name: [f"trec/{name}.trec"] for name in ("bm25", "ours")}
+    assert cells["trec"] == {name: [f"{name}.trec"] for name in ("bm25", "ours")}
     assert cells["one"] == {"pecos": ["one/pecos.npz"]}
 
 
@@ -323,8 +334,10 @@ def test_mistakes_name_what_is_missing(lay_out):
         propose("nowhere")
 
 
-def test_links_in_a_circle_and_unreadable_files_do_no_harm(lay_out):
-    lay_out("one", truth="tst.npz", scores="preds/a.npz")
+def test_links_are_followed_and_circles_and_unreadable_files_do_no_harm(lay_out):
+    lay_out("one", truth="tst.npz", scores="elsewhere/a.npz")
+    Path("elsewhere").rename("../elsewhere")
+    Path("preds").symlink_to("../elsewhere", target_is_directory=True)
     Path("preds/loop").symlink_to(Path.cwd(), target_is_directory=True)
     Path("preds/cut.npz").write_bytes(Path("preds/a.npz").read_bytes()[:200])
     Path("preds/empty.txt").touch()

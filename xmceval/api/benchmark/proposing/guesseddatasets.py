@@ -194,8 +194,8 @@ def _name(guessed: Sequence[GuessedDataset], home: str) -> None:
     for each in guessed:
         entries = each.fitting_entries if len(each.fitting_entries) == 1 else []
         taken = {other.key for other in guessed}
-        names = (*(entry.name for entry in entries), home, *(f"{home} ({i})" for i in range(2, len(guessed) + 2)))
-        each.key = each.key or next(name for name in names if name not in taken)
+        free = (*(entry.name for entry in entries), home, *(f"{home} ({i})" for i in range(2, len(guessed) + 2)))
+        each.key = each.key or next(name for name in free if name not in taken)
         each.aliases.add(each.key)
     further = [_names_in_catalogue(each) for each in guessed]
     counts = Counter(name for i, each in enumerate(guessed) for name in set(map(_plain, each.aliases | further[i])))

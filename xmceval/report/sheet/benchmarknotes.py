@@ -22,10 +22,14 @@ PUBLISHER = "XMLRepository"
 EACH = "each data set"
 
 
+def show_sign(sign: str, layout: Layout) -> str:
+    """Return a sign, or what stands for it where the output has no such signs."""
+    return sign if layout.is_unicode else ASCII_SIGNS[sign]
+
+
 def show_system(benchmark: Benchmark, system: str, layout: Layout) -> str:
     """Return the name of a system, with a sign after that of a published one."""
-    sign = PUBLISHED_SIGN if layout.is_unicode else ASCII_SIGNS[PUBLISHED_SIGN]
-    return f"{system} {sign}" if system in benchmark.published else system
+    return f"{system} {show_sign(PUBLISHED_SIGN, layout)}" if system in benchmark.published else system
 
 
 def explain_signs(benchmark: Benchmark, signs: Sequence[Signs], layout: Layout) -> Iterator[str]:
@@ -36,7 +40,7 @@ def explain_signs(benchmark: Benchmark, signs: Sequence[Signs], layout: Layout) 
         yield _explain_marks(benchmark, sum(len(each.marks) for each in signs), layout)
         yield describe_test(benchmark.testing, differences)
     if benchmark.published:
-        sign = show_system(benchmark, benchmark.published[0], layout)[-1]
+        sign = show_sign(PUBLISHED_SIGN, layout)
         yield f"{sign} as published by {PUBLISHER}: not tested, not ranked; best and second include it"
     for dataset in benchmark.datasets:
         for name, row in dataset.published.items():

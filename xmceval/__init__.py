@@ -13,7 +13,8 @@ A State (`scoring.states`) has the options, terms and totals of some rows: scori
 are four ways to make one, and it is finished into a Result in one place. What scoring does besides, such as saving the
 values of rows, is an extra (`api.extras`), and a plain score loads none. `files.formats` describes every format as
 data, and `files.opening` tries the readers. A Sheet is built once from results or a comparison (`report.sheet`), and
-each form for people only draws it; what programs read follows from the fields in `report.fields`. `kernels.compile`
+each form for people only draws it; what programs read, and how it is read back, follows from the fields in
+`report.fields`. `kernels.compile`
 compiles kernels once per machine and calls them without numba; `kernels.vector` holds instructions with their plain
 twins.
 """
@@ -24,6 +25,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below returns
+    from xmceval.api.benchmark.benchmark import benchmark as benchmark
     from xmceval.api.comparing.compare import compare as compare
     from xmceval.api.comparing.comparerows import compare_rows as compare_rows
     from xmceval.api.dropins.aucs import (
@@ -95,7 +97,9 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
     )
     from xmceval.labels.propensity import inverse_propensity as inverse_propensity
     from xmceval.metrics.table import METRICS as METRICS
+    from xmceval.report.benchmark import Benchmark as Benchmark
     from xmceval.report.comparison import Comparison as Comparison
+    from xmceval.report.gates import check_worse as check_worse
     from xmceval.report.result import Result as Result
     from xmceval.report.results import Results as Results
     from xmceval.rows.shards import Shards as Shards
@@ -107,6 +111,9 @@ _HOME = {
     "compare": "api.comparing.compare",
     "compare_rows": "api.comparing.comparerows",
     "Comparison": "report.comparison",
+    "benchmark": "api.benchmark.benchmark",
+    "Benchmark": "report.benchmark",
+    "check_worse": "report.gates",
     "precision_at_k": "api.scoring.at_k",
     "recall_at_k": "api.scoring.at_k",
     "f1_at_k": "api.scoring.at_k",

@@ -67,6 +67,17 @@ def _escape(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
 
 
+def describe_failure(error: Exception) -> str:
+    """Return the message of an error that a user's files or machine can cause; of any other, raise it."""
+    if isinstance(error, MemoryError):
+        return f"not enough memory ({error})"
+    if isinstance(error, OSError):
+        return f"{error.filename or 'cannot write the output'}: {error.strerror or error}"
+    if not isinstance(error, XmcevalError):
+        raise error
+    return str(error)
+
+
 @dataclass(eq=False)
 class Fault(Exception):  # noqa: N818 - it is caught on its way and becomes a DataError
     """A mistake in one row of one input.

@@ -225,6 +225,7 @@ def test_json_has_the_fields_of_a_difference_and_how_it_was_tested(run):
     assert [found.pop(name) for name in ("low", "high", "p", "effect", "detectable")] == pytest.approx(
         [-0.043910134315638, 0.010576800982305, 0.229950095632119, -0.053753172836964, 0.038923610781079]
     )
+    assert found.pop("error") == pytest.approx((25 / 1500) / (0.053753172836964 * 500**0.5))
     assert found == {
         "system": "model_b",
         "baseline": "model_a",
@@ -237,6 +238,8 @@ def test_json_has_the_fields_of_a_difference_and_how_it_was_tested(run):
         "n": 500,
         "caution": None,
         "unit": "row",
+        "degrees": 499,
+        "n_differing": None,
     }
     assert document["verdicts"] == ["no difference between model_b and model_a was detected on P@3"]
 

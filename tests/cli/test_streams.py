@@ -18,6 +18,7 @@ XMCEVAL = [sys.executable, "-m", "xmceval"]
 LINES = {
     "score": "score t.txt p.txt -m P,PSP --save-rows {}.rows.npz --save-labels {}.csv",
     "compare": "compare t.txt p.txt q.txt -m P,PSP",
+    "benchmark": "benchmark b.toml --cache b.toml",
     "merge": "merge 1.state",
     "report": "report t.txt p.txt -m P,PSP --html {}.html --no-inspect",
     "auc": "auc log.csv",
@@ -69,6 +70,7 @@ def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, source in (("t", "tst_X_Y"), ("p", "model_a"), ("q", "model_b")):
         shutil.copy(SAMPLE / f"{source}.txt", f"{name}.txt")
+    Path("b.toml").write_text("metrics = 'P'\n[datasets.s]\ntruth = 't.txt'\n[systems]\np = 'p.txt'\nq = 'q.txt'\n")
     Path("log.csv").write_text("a,1,0.5\na,0,0.2\nb,1,0.1\nb,0,0.3\n")
     Path("table.md").write_text("| Method | P@1 | P@3 |\n|---|---|---|\n| ours | 50.0 | 40.0 |\n")
     subprocess.run([*XMCEVAL, "score", "t.txt", "p.txt", "-m", "P", "-q", "--save-state", "1.state"], check=True)

@@ -23,7 +23,7 @@ from xmceval.labels.bins import Bin
 from xmceval.labels.catalogue import Constants, Dataset, Published, Split
 from xmceval.labels.plausibility import Finding
 from xmceval.report.comparison import Comparison, Difference, LabelWins
-from xmceval.report.fields import collectedfields, comparefields, inspectfields, scorefields
+from xmceval.report.fields import benchmarkfields, collectedfields, comparefields, inspectfields, scorefields
 from xmceval.report.fields.field import (
     by,
     choice_of,
@@ -168,7 +168,7 @@ def test_an_infinite_value_is_null_in_json_empty_in_csv_and_itself_in_a_frame():
 
 
 def test_columns_are_described_too():
-    for table in (VALUES, DIFFERENCES):
+    for table in (VALUES, DIFFERENCES, benchmarkfields.LINES):
         assert [name for name, each in table.items() if not each.schema["description"]] == []
 
 
@@ -187,12 +187,12 @@ RECORDS = [
     (FilterReport, scorefields.FILTER.fields, set()),
     (Reliability, scorefields.RELIABILITY.fields, set()),
     (ScoreBin, collectedfields.SCORE_BIN.fields, set()),
-    (Difference, comparefields.DIFFERENCE, {"measure", "error", "degrees", "n_differing"}),
+    (Difference, {**comparefields.DIFFERENCE, **comparefields.TESTED}, {"measure"}),
     (Testing, comparefields.TESTING, set()),
     (CutoffOverlap, comparefields.CUTOFF_OVERLAP.fields, set()),
     (Example, comparefields.EXAMPLE.fields, {"measure", "names"}),
     (LabelWins, comparefields.LABEL_WINS.fields, set()),
-    (Comparison, comparefields.COMPARE.record.fields, {"results", "differences", "testing", "source"}),
+    (Comparison, comparefields.COMPARE.record.fields, {"results", "differences", "testing"}),
     (Dataset, datasetlist.DATASET, set()),
     (Constants, datasetlist.CONSTANTS.fields, set()),
     (Split, datasetlist.SPLIT.fields, set()),

@@ -122,6 +122,16 @@ def test_the_table_has_every_value_with_what_it_is_sorted_by(several, page):
     assert first.all("tfoot")[0].text.startswith("ceiling"), "sorting leaves ceilings at the end"
 
 
+def test_columns_without_values_of_bins_are_no_block_of_their_own():
+    y_true, y_score = made(1, 0.6)
+    metrics = [f"LRAP(rel={grade})" for grade in range(1, 9)]
+    result = xmceval.score_all(y_true, {"a": y_score, "b": -y_score}, metrics=["P@1", *metrics], by_frequency=[2])
+    bins = parse(result.to_html()).all("section", id="bins")[0]
+    [heads] = [[cell.text for cell in table.all("thead")[0].all("th")] for table in bins.all("table")]
+    assert heads[:3] == ["System", "P@1", "LRAP"]
+    assert "LRAP(rel=8)" not in heads
+
+
 def test_a_system_may_be_called_ceiling():
     names = ("glass ceiling", "ceiling")
     root = parse(compared(names, (0.9, 0.3), k=1, metrics="P", ceiling=True).to_html())
@@ -144,6 +154,15 @@ def test_pictures_say_in_words_what_they_show(page):
 def test_the_same_results_give_the_same_bytes(several, page):
     assert several.to_html() == page
     assert len(page.encode()) < 1_000_000
+
+
+def test_a_page_without_pairs_has_the_table_of_systems_and_the_verdicts(full):
+    whole, short = (render_page(full.results, full, layout=Layout(pairs=pairs)) for pairs in (None, False))
+    for sign in ("wins/ties/losses", 'id="overlap"', 'id="examples"'):
+        assert sign in whole
+        assert sign not in short
+    assert 'id="differences"' in short
+    assert full.to_html(pairs=False) == short
 
 
 def test_a_layout_and_a_title_are_kept_and_a_path_is_written(one, tmp_path):

@@ -5,12 +5,14 @@ import copy
 import json
 import re
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import jsonschema
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from support.benchmarks import benchmark, published_row
 from support.files import write
 
 import xmceval
@@ -21,6 +23,7 @@ from xmceval.labels.catalogue import datasets, published
 from xmceval.labels.standings import Standings, rank_among_published
 from xmceval.report.fields.documents import DOCUMENTS, find_schema, load_document
 from xmceval.report.forms.registry import render
+from xmceval.report.gates import judge_datasets, judge_values, parse_required, parse_worse
 from xmceval.scoring.options import Options, specs
 
 STATE = b'{"schema": "xmceval/state/2"}'
@@ -29,6 +32,7 @@ SOME = {
     ("merge", "options"),
     ("inspect", "states", "[]", "options"),
     ("compare", "options"),
+    ("benchmark", "datasets", "[]", "comparison", "options"),
     ("metrics", "metrics", "[]", "options", "*"),
 }
 
@@ -83,7 +87,11 @@ def folder(tmp_path_factory):
     texts |= {f"{name}.txt": rows(scores[rng.permutation(n)] if name != "a" else scores) for name in "abcd"}
     texts["shifted.txt"] = rows(np.roll(truth, 1, axis=1)).rstrip()
     texts |= {"filter.txt": "0 0\n1 1\n1 2\n", "names.txt": "".join(f"label {j}\n" for j in range(n_labels))}
-    texts |= {"texts.txt": "words\n" * n, "log.csv": "user,clicked,score\n1,1,0.5\n1,0,0.2\n2,1,0.1\n"}
+    texts |= {
+        "texts.txt": "words\n" * n,
+        "ids.txt": "".join(f"i{row}\n" for row in range(n)),
+        "log.csv": "user,clicked,score\n1,1,0.5\n1,0,0.2\n2,1,0.1\n",
+    }
     texts["table.tsv"] = "method\tP@1\tnDCG@1\nA\t50.1\t40.2\n"
     texts["odd.txt"] = "3 4\n0:1 1:-1\n2:0.5 2:0.5\n3:0 1:inf\n"
     texts |= {"again.txt": texts["a.txt"], "probable.txt": rows(np.round(rng.random((n, n_labels)), 3))}
@@ -118,21 +126,49 @@ def rich_score(folder):
     shown = [
         replace(result, name=f"{i}", published=each) for i, each in enumerate([*ranked, Standings(name, (), "no")])
     ]
-    return [json.loads(render("json", shown)), xmceval.score(FEW_ROWS, FEW_ROWS, **OF_FEW_ROWS).to_dict()]
+    few = xmceval.score(FEW_ROWS, FEW_ROWS, **OF_FEW_ROWS)
+    gated = replace(few, gates=judge_values([parse_required("P@1>=34")], few))
+    return [json.loads(render("json", shown)), few.to_dict(), gated.to_dict()]
 
 
-def rich_compare(folder):
+@cache
+def rich_comparisons(folder):
     runs = {"old": [folder / f"{name}.txt" for name in "bcd"], "new": [folder / f"{name}.txt" for name in "abc"]}
     options = {"k": 3, "metrics": "P,PSP,LRAP,AUC,macroP", "train": folder / "train.txt", "by_frequency": 2}
     options |= {"filter": folder / "filter.txt", "ceiling": True, "threads": 1}
     spread = xmceval.compare(folder / "t.txt", runs, **options, against="new", overlap=True)
     alone = {"a": folder / "a.txt", "b": folder / "b.txt"}
-    names = {"labels": folder / "names.txt", "texts": folder / "texts.txt"}
+    names = {"labels": folder / "names.txt", "texts": folder / "texts.txt", "row_ids": folder / "ids.txt"}
     collected = {"plots": ["rows", "gain", "calibration"], "save_labels": folder / "compare.labels.npz"}
     pair = xmceval.compare(folder / "t.txt", alone, **options, **names, **collected, examples=2)
     hits = {name: np.where(np.arange(20)[:, None] < n, FEW_ROWS, 0.5) for name, n in (("few", 2), ("more", 14))}
     few = xmceval.compare(FEW_ROWS, hits, **OF_FEW_ROWS, against="few")
-    return [spread.to_dict(), pair.to_dict(), few.to_dict()]
+    rows = xmceval.compare_rows([folder / "values.csv", folder / "others.csv"])
+    return spread, pair, few, rows, replace(few, gates=xmceval.check_worse(few, "P@1"))
+
+
+def rich_compare(folder):
+    return [each.to_dict() for each in rich_comparisons(folder)]
+
+
+def rich_benchmark(folder):
+    why = {"gone": "no file gone.txt"}
+    comparisons = rich_comparisons(folder)
+    names = dict.fromkeys(name for comparison in comparisons for name in comparison.systems)
+    shown = benchmark(
+        {"x": {}, "y": {}}, published={"y": {"Known": published_row(P_at_1=0.5)}}, why=why, failed=[("x", "gone")]
+    )
+    outcomes = [replace(shown.datasets[i % 2], name=f"{i}", comparison=each) for i, each in enumerate(comparisons)]
+    known = replace(published_row(P_at_1=0.5), suspect="P@1 is too high")
+    outcomes[1] = replace(outcomes[1], entry="Bibtex", notes=("no PSP",), published={"Known": known})
+    scored = replace(outcomes[0].cells[0], status="scored", digest="5c1e")
+    outcomes[0] = replace(outcomes[0], cells=(scored, *outcomes[0].cells))
+    several = {f"{i}": {"a": 20 + i, "b": 10 - i % 2, "c": 9, "d": 3} for i in range(5)}
+    tested = benchmark(several, against="a")
+    first = tested.datasets[0].comparison.results[0].figures[0].measure
+    mixed = replace(tested, datasets=tuple(outcomes), systems=(*names, "Known"), measures=(first,))
+    gates = judge_datasets([parse_worse("P@1")], tested, tested.systems, "a")
+    return [replace(mixed, warnings=("one",)).to_dict(), replace(tested, gates=gates).to_dict()]
 
 
 def rich_inspect(folder):
@@ -170,6 +206,7 @@ def rich_history(folder):
 RICH = {
     "score": rich_score,
     "compare": rich_compare,
+    "benchmark": rich_benchmark,
     "merge": rich_merge,
     "inspect": rich_inspect,
     "auc": lambda folder: [
@@ -187,9 +224,12 @@ def documents(folder):
     return {command: make(folder) for command, make in RICH.items()}
 
 
-# Ranks within published results are for score alone, and states have nothing for pictures.
-UNSEEN = {"compare": {("systems", "[]", "published")}}
-UNSEEN["merge"] = {("systems", "[]", each) for each in ("published", "gain", "reliability")}
+# Ranks within published results are for score alone, and states have nothing for pictures. Gates of values have no
+# baseline, and only those of a benchmark have a data set.
+UNSEEN = {"compare": {("systems", "[]", "published"), ("gates", "[]", "dataset")}}
+UNSEEN["benchmark"] = {("datasets", "[]", "comparison", *path) for path in UNSEEN["compare"]}
+UNSEEN["merge"] = {("systems", "[]", each) for each in ("published", "gain", "reliability")} | {("gates",)}
+UNSEEN["score"] = {("gates", "[]", each) for each in ("baseline", "dataset", "p_adjusted")}
 
 
 @pytest.mark.parametrize("command", DOCUMENTS)
@@ -215,7 +255,7 @@ def test_schemas_are_strict_and_describe_every_field(command):
             is_closed = own["additionalProperties"] is False
             assert is_closed == ("properties" in own), path
         if "properties" in own and (command, *path) not in SOME:
-            assert set(own["properties"]) - set(own["required"]) <= {"published"}, path
+            assert set(own["properties"]) - set(own["required"]) <= {"published", "gates"}, path
 
 
 def validate(document):
@@ -299,7 +339,7 @@ def test_documents_are_made_of_fields_alone():
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
         if isinstance(node, ast.alias) and node.name in names
     }
-    assert len(names) == 9
+    assert len(names) == 10
     assert users == {("report", "fields"), ("report", "listings")}
 
 

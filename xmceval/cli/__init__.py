@@ -13,12 +13,12 @@ from typing import Any
 import click
 
 from xmceval.cli import completion
-from xmceval.errors import UsageError, XmcevalError, escaped, naming_flags
+from xmceval.errors import UsageError, XmcevalError, describe_failure, escaped, naming_flags
 from xmceval.files.io.addresses import redacted
 
 COMMANDS = (
-    *("score", "compare", "merge", "report", "auc", "inspect", "convert", "fuse", "propensity", "check-table"),
-    *("metrics", "datasets", "formats", "schema"),
+    *("score", "compare", "benchmark", "merge", "report", "auc", "inspect", "convert", "fuse", "propensity"),
+    *("check-table", "metrics", "datasets", "formats", "schema"),
 )
 
 
@@ -93,13 +93,7 @@ def _open_closed_streams() -> None:
 
 def _report(error: Exception) -> int:
     """Write a user's error to stderr and return its exit code; raise anything else."""
-    if isinstance(error, MemoryError):
-        message = escaped(f"not enough memory ({error})")
-    elif isinstance(error, OSError):
-        message = escaped(f"{error.filename or 'cannot write the output'}: {error.strerror or error}")
-    elif isinstance(error, XmcevalError):
-        message = redacted(str(error))
-    else:
-        raise error
+    message = describe_failure(error)
+    message = redacted(message) if isinstance(error, XmcevalError) else escaped(message)
     click.echo(f"Error: {message}", err=True)
     return 2 if isinstance(error, UsageError) else 1

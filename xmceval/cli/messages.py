@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +12,8 @@ from xmceval.errors import DataError, escaped
 
 if TYPE_CHECKING:
     from xmceval.report.result import Result
+
+NUMBER = frozenset({"is", "are", "has", "have"})  # words that depend on how many there are
 
 
 def say(line: str) -> None:
@@ -22,6 +25,17 @@ def warn(lines: Iterable[str], *, quiet: bool) -> None:
     """Write warnings."""
     for line in () if quiet else lines:
         say(f"warning: {line}")
+
+
+def by_kind(lines: Iterable[str], names: Collection[str]) -> Iterator[str]:
+    """Yield the first line of each kind, and how many more there are, which differ in numbers and names only."""
+    kinds: dict[tuple[str, ...], list[str]] = {}
+    for line in lines:
+        words = re.findall(r"(?<![^\s(])[a-z]+(?![^\s,;:.)])", line)
+        kind = (word.removesuffix("s") for word in words if word not in names and word not in NUMBER)
+        kinds.setdefault(tuple(kind), []).append(line)
+    for first, *others in kinds.values():
+        yield f"{first} (and {len(others):,} more of this kind; -v shows all)" if others else first
 
 
 def warn_of_results(arguments: Mapping[str, Any], results: Sequence[Result], more: Sequence[str] = ()) -> None:

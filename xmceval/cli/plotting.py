@@ -10,14 +10,23 @@ import click
 
 from xmceval.cli.options import FILE, Function, option
 from xmceval.errors import UsageError, counted
-from xmceval.report.pictures import COLLECTED, COMPARISON, check_installed, check_measures, default_kind, draw, kinds_of
+from xmceval.report.pictures import (
+    BENCHMARK,
+    COLLECTED,
+    COMPARISON,
+    check_installed,
+    check_measures,
+    default_kind,
+    draw,
+    kinds_of,
+)
 
 if TYPE_CHECKING:
     from xmceval.scoring.options import Options
 
 
 def plot_options(subject: str, default: str) -> Callable[[Function], Function]:
-    """Make the options for pictures of a subject: ``results``, ``comparison`` or ``auc``."""
+    """Make the options for pictures of a subject; see `xmceval.report.pictures.Kind`."""
     kinds = kinds_of(subject)
 
     def decorate(function: Function) -> Function:
@@ -36,7 +45,7 @@ def plot_options(subject: str, default: str) -> Callable[[Function], Function]:
             metavar="FILE",
             help="Draw a picture: .svg, .png or .pdf; may be repeated.",
         )
-        return plot(kind(function))
+        return plot(kind(function) if len(kinds) > 1 else function)
 
     return decorate
 
@@ -94,14 +103,14 @@ class Plots:
         UsageError
             Names the kind, and what it shows.
         """
+        of_results = "curves" if options.by_frequency is None else "bins"
+        usual = {COMPARISON: "differences", BENCHMARK: "cd"}.get(subject, of_results)
         for kind in self.kinds:
-            first = "differences" if subject == COMPARISON else "curves"
-            usual = first if options.by_frequency is None or subject == COMPARISON else "bins"
             check_measures(kind or usual, options.measures, has_bins=options.by_frequency is not None)
 
-    def write(self, subject: Any) -> None:
-        """Draw and write all pictures."""
+    def write(self, subject: Any, metrics: str | None = None) -> None:
+        """Draw and write all pictures, of all metrics that each can show or of some."""
         for file, kind in zip(self.files, self.kinds, strict=True):
             from xmceval.report.pictures.picturefiles import save
 
-            save(draw(kind or default_kind(subject), subject), file)
+            save(draw(kind or default_kind(subject), subject, metrics=metrics), file)

@@ -48,7 +48,7 @@ def open_setup(
 
     saved = {name: arguments.get(name) for name in ("save_rows", "save_labels", "save_state", "shard")}
     extras = choose_extras(inputs.options, inputs.systems, details=details, plots=plots, **saved)
-    with _engine(arguments["dask"]) as engine, progressbar.shown(arguments["quiet"]):
+    with engine_of(arguments["dask"]) as engine, progressbar.shown(arguments["quiet"]):
         setup = Setup.of(
             *(inputs.truth, inputs.options, inputs.systems),
             needs_counts=any(each.needs_counts for each in extras),
@@ -59,7 +59,7 @@ def open_setup(
 
 
 @contextmanager
-def _engine(dask: str | None) -> Iterator[dict[str, Any]]:
+def engine_of(dask: str | None) -> Iterator[dict[str, Any]]:
     """Return the arguments of Setup that choose where rows are scored: in this process, or with Dask."""
     if dask is None:
         yield {}

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.errors import DataError, counted, listed
-from xmceval.files.io.streams import read_first_bytes
-from xmceval.files.saved.statefiles import FAMILY
 from xmceval.scoring.options import specs
 from xmceval.scoring.states.statedocument import describe_propensities, open_state
 from xmceval.scoring.states.stateparts import StatePart
@@ -87,14 +85,6 @@ class StateInspection:
             yield f"  {shard}{part.scores} on {part.truth}, {counted(part.n_rows, 'row')}"
         if len(self.parts) > MOST_PARTS:
             yield f"  and {len(self.parts) - MOST_PARTS:,} more"
-
-
-def is_state(path: Path) -> bool:
-    """Return whether a file is a state, sound or not."""
-    try:
-        return read_first_bytes(path, 64).startswith(f'{{"schema": "{FAMILY}'.encode())
-    except DataError:  # a pair of npy files by their stem, or an error that opening reports
-        return False
 
 
 def inspect_state(path: Path) -> StateInspection:

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from xmceval.errors import counted, listed
 from xmceval.labels.catalogue import Published
 from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Comparison
 from xmceval.report.forms.layout import Layout
-from xmceval.report.renderable import Renderable
+from xmceval.report.gateoutcomes import GateOutcome
+from xmceval.report.lookup import find_name
+from xmceval.report.renderable import Renderable, fit_line, join_facts, load, shorten
+from xmceval.rows.block import Float64
 from xmceval.scoring.comparing.testoptions import Testing
+from xmceval.scoring.estimates import Estimate
+from xmceval.scoring.summary import Figure
+from xmceval.statistics.across import Across, compare_across, count_wins
+from xmceval.version import VERSION
 
 # How a cell came about. What has failed is not missing: its files are there.
 STATUSES = SCORED, KEPT, PUBLISHED, MISSING, FAILED = ("scored", "kept", "published", "missing", "error")
@@ -67,10 +79,34 @@ class DatasetOutcome:
     entry: str = ""
     notes: tuple[str, ...] = ()
 
+    def find_cell(self, system: str) -> CellOutcome | None:
+        """Return the cell of a system."""
+        return next((each for each in self.cells if each.system == system), None)
+
+    def list_figures(self, system: str, measures: Iterable[Measure]) -> tuple[Figure, ...]:
+        """Return those of some measures that a system has a value of: computed, a mean over runs, or published."""
+        published = self.published.get(system)
+        if published is not None:
+            values = published.values
+            return tuple(Figure(each, Estimate(values[each.name])) for each in measures if each.name in values)
+        found = {} if self.comparison is None else self.comparison.systems
+        return found[system].figures if system in found else ()
+
+
+class WinCount(NamedTuple):
+    """On how many of the data sets that both have a system is ahead of another, level with it, and behind it."""
+
+    wins: int
+    ties: int
+    losses: int
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Benchmark(Renderable, Mapping[str, Comparison]):
     """Comparisons by data set: ``benchmark["Bibtex"]`` is one, ``benchmark["Bibtex", "Ours", "P@5"]`` a value.
+
+    ``str(benchmark)`` is the table; it is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``,
+    ``to_latex``, ``to_dict`` and ``to_frame``.
 
     Attributes
     ----------
@@ -84,6 +120,10 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
         The file that describes it; empty for a dict.
     warnings : tuple of str
         What a reader must know before trusting the values, beside the warnings of the comparisons.
+    gates : tuple of GateOutcome
+        What gates came to, where they were asked for.
+    version : str
+        The version of xmceval that made it.
     """
 
     datasets: tuple[DatasetOutcome, ...]
@@ -92,9 +132,16 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
     testing: Testing
     file: str = ""
     warnings: tuple[str, ...] = ()
+    gates: tuple[GateOutcome, ...] = ()
+    version: str = VERSION
 
     def __getitem__(self, key: Any) -> Any:
-        raise NotImplementedError
+        if not isinstance(key, tuple):
+            return self._find_comparison(key)
+        if len(key) != 3:
+            raise KeyError(f"{key!r} is not a data set, or a data set, a system and a metric")
+        dataset, system, metric = key
+        return self._find_value(self._find_dataset(dataset), system, find_name(metric, self.measures))
 
     def __iter__(self) -> Iterator[str]:
         return (each.name for each in self.datasets if each.comparison is not None)
@@ -102,15 +149,156 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
     def __len__(self) -> int:
         return sum(each.comparison is not None for each in self.datasets)
 
+    @property
+    def published(self) -> tuple[str, ...]:
+        """The systems whose values are published ones, which are neither ranked nor tested."""
+        return tuple(name for name in self.systems if any(name in each.published for each in self.datasets))
+
+    def ranks(self, metric: str) -> dict[str, float]:
+        """Return the mean rank of each system on a metric, 1 the best, in the order of the systems.
+
+        Of the systems that have a value on each data set that has any; published ones are not ranked.
+
+        Raises
+        ------
+        KeyError
+            A name of no metric of the table, or of several.
+        """
+        across = self.across(metric)
+        return {self.systems[i]: rank for i, rank in zip(across.systems, across.mean_ranks, strict=True)}
+
+    def across(self, metric: str) -> Across:
+        """Return the tests across data sets on a metric; numbers stand for places in `systems` and `datasets`.
+
+        Raises
+        ------
+        KeyError
+            A name of no metric of the table, or of several.
+        """
+        return self._across[find_name(metric, self.measures)]
+
+    def wins(self, metric: str) -> dict[tuple[str, str], WinCount]:
+        """Return on how many data sets each system is ahead of each other one on a metric, by their names.
+
+        Raises
+        ------
+        KeyError
+            A name of no metric of the table, or of several.
+        """
+        measure = self._measures[find_name(metric, self.measures)]
+        table = self._tabulate(measure)
+        counts = count_wins(table, higher_is_better=measure.metric.higher_is_better)
+        have = [i for i in range(len(self.systems)) if not np.isnan(table[:, i]).all()]
+        numbers = [each.tolist() for each in (counts.wins, counts.ties, counts.losses)]
+        return {
+            (self.systems[i], self.systems[j]): WinCount(*(each[i][j] for each in numbers))
+            for i in have
+            for j in have
+            if i != j
+        }
+
+    def to_frame(self, *, bins: bool = False) -> Any:
+        """Return the values as a pandas DataFrame, indexed by dataset, metric, k and system.
+
+        Parameters
+        ----------
+        bins : bool
+            Also the values of bins of labels, with the level ``bin``, empty for all labels.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns kind (total, share, average or published), value, low, high, tie_low, tie_high and ceiling; missing
+            where there is none. Shares are fractions of 1.
+
+        Raises
+        ------
+        DataError
+            pandas is not installed.
+        """
+        return load("forms.frame").make_benchmark_frame(self, bins=bins)
+
+    @cached_property
+    def _measures(self) -> dict[str, Measure]:
+        return {each.name: each for each in self.measures}
+
+    @cached_property
+    def _across(self) -> dict[str, Across]:
+        against = self.testing.against
+        baseline = self.systems.index(against) if against in self.systems else None
+        return {
+            each.name: compare_across(
+                self._tabulate(each), higher_is_better=each.metric.higher_is_better, baseline=baseline
+            )
+            for each in self.measures
+        }
+
+    def _tabulate(self, measure: Measure) -> Float64:
+        """Return the values of a measure, float64 [n_datasets, n_systems]; NaN where there is none or it is published.
+
+        A value by convention, where there is nothing to divide by, ranks nobody.
+        """
+        table = np.full((len(self.datasets), len(self.systems)), np.nan)
+        for i, dataset in enumerate(self.datasets):
+            for name, result in ({} if dataset.comparison is None else dataset.comparison.systems).items():
+                estimate = result.estimates.get(measure.name)
+                if estimate is not None and not estimate.undefined:
+                    table[i, self.systems.index(name)] = estimate.value
+        return table
+
+    def _find_dataset(self, name: Any) -> DatasetOutcome:
+        by_name = {each.name: each for each in self.datasets}
+        if name not in by_name:
+            raise KeyError(f"{name!r} is not one of the data sets {listed(by_name)}")
+        return by_name[name]
+
+    def _find_comparison(self, name: Any) -> Comparison:
+        dataset = self._find_dataset(name)
+        if dataset.comparison is None:
+            raise KeyError(f"{name}: no system has values")
+        return dataset.comparison
+
+    def _find_value(self, dataset: DatasetOutcome, system: Any, metric: str) -> float:
+        if system not in self.systems:
+            raise KeyError(f"{system!r} is not one of the systems {listed(self.systems)}")
+        figures = dataset.list_figures(system, self.measures)
+        values = {each.name: each.estimate.value for each in figures}
+        if metric in values:
+            return values[metric]
+        cell = dataset.find_cell(system)
+        if values or cell is None:
+            raise KeyError(f"{dataset.name}, {system}: no value of {metric}; there is {listed(values) or 'none'}")
+        status = "could not be scored" if cell.status == FAILED else cell.status
+        raise KeyError(f"{dataset.name}, {system}: {status}{f': {cell.why}' if cell.why else ''}")
+
     def _render(self, form: str, layout: Layout) -> str:
-        raise NotImplementedError
+        return str(load("forms.registry").render_benchmark(form, self, layout))
 
     def _draw_page(self, title: str | None, layout: Layout) -> str:
         raise NotImplementedError
 
     @property
-    def _subject(self) -> Any:
-        raise NotImplementedError
+    def _subject(self) -> Benchmark:
+        return self
 
     def _describe(self) -> tuple[str, str, str]:
-        raise NotImplementedError
+        statuses = Counter(
+            SCORED if cell.status == KEPT else cell.status for each in self.datasets for cell in each.cells
+        )
+        cells = (f"{statuses[each]:,} {each}" for each in STATUSES if statuses[each])
+        what = f"{counted(len(self.systems), 'system')} on {counted(len(self.datasets), 'data set')}"
+        example = shorten(next(iter(self), self.datasets[0].name))
+        return (
+            join_facts(f"Benchmark of {what}", cells),
+            self._describe_ranks(),
+            f'print() shows the table, ["{example}"] one Comparison, .to_frame() all',
+        )
+
+    def _describe_ranks(self) -> str:
+        """Describe the mean ranks on the first metric, best first."""
+        metric = self.measures[0].name
+        ranks = self.ranks(metric)
+        if len(ranks) < 2:
+            return f"{metric}: no two systems have a value on all data sets"
+        ranked = [f"{shorten(name)} {ranks[name]:.2f}" for name in sorted(ranks, key=ranks.__getitem__)]
+        return f"mean rank on {metric}: {fit_line(ranked, len(ranked))}"

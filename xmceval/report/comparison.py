@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import counted
 from xmceval.metrics.measure import Measure
 from xmceval.report.forms.layout import Layout
+from xmceval.report.gateoutcomes import GateOutcome
 from xmceval.report.lookup import find_name
 from xmceval.report.renderable import Renderable, fit_line, join_facts, load, shorten
 from xmceval.report.result import Result, describe_size
 from xmceval.scoring.comparing.examples import Example
 from xmceval.scoring.comparing.overlap import Overlap
 from xmceval.scoring.comparing.testoptions import BETTER, NONE, UNTESTED, WORSE, Testing
+from xmceval.scoring.estimates import Estimate
+from xmceval.scoring.summary import Figure, Slice
 from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS
+from xmceval.statistics.multiplicity import LEVEL
 from xmceval.statistics.paired import mean_of_runs
 
 if TYPE_CHECKING:
     from xmceval.scoring.comparing.densities import Density
 
-LEVEL = 0.05
 ROUNDING = 1e-9  # of the middle of an interval, as a share of its width
 
 Key = tuple[str, str, str]
@@ -179,6 +183,15 @@ class RunsOf:
     spreads: tuple[RunSpread, ...]
     spreads_in_bins: tuple[RunSpread, ...] = ()
 
+    def average(self, first: Result) -> Result:
+        """Return a result with the means over the runs, of which `first` is the first, as its values."""
+        slices = tuple(Slice(part.bin, self._list_means(part.bin.name)) for part in first.slices)
+        return replace(first, name=self.name, figures=self._list_means(), slices=slices)
+
+    def _list_means(self, bin_name: str = "") -> tuple[Figure, ...]:
+        spreads = (each for each in (*self.spreads, *self.spreads_in_bins) if each.bin == bin_name)
+        return tuple(Figure(each.measure, Estimate(each.mean)) for each in spreads)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Renderable, Mapping[Key, Difference]):
@@ -209,6 +222,8 @@ class Comparison(Renderable, Mapping[Key, Difference]):
         One per pair, where values of labels are saved.
     densities : tuple of Density
         Pair by pair and metric by metric, where the picture ``rows`` was asked for.
+    gates : tuple of GateOutcome
+        What gates came to, where they were asked for.
 
     Examples
     --------
@@ -234,11 +249,59 @@ class Comparison(Renderable, Mapping[Key, Difference]):
     examples: tuple[Example, ...] = ()
     label_wins: tuple[LabelWins, ...] = ()
     densities: tuple[Density, ...] = ()
+    gates: tuple[GateOutcome, ...] = ()
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Comparison:
+        """Return the comparison that `to_dict` has described: it shows the same in every form.
+
+        Parameters
+        ----------
+        document : dict
+            Fields that a later version has added are left out.
+
+        Raises
+        ------
+        DataError
+            Another document, or one that is damaged, with the place.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import xmceval
+        >>> comparison = xmceval.compare(np.eye(6), {"old": np.eye(6)[::-1], "new": np.eye(6)}, k=1, metrics="P")
+        >>> xmceval.Comparison.from_dict(comparison.to_dict()) == comparison
+        True
+        """
+        comparison: Comparison = load("fields.comparefields").COMPARE.read(document)
+        return comparison
+
+    @classmethod
+    def from_json(cls, path: str | Path) -> Comparison:
+        """Return the comparison that `to_json` has written to a file; see `from_dict`.
+
+        Raises
+        ------
+        DataError
+            A missing file, or what `from_dict` refuses.
+        """
+        comparison: Comparison = load("fields.reading").read_file(path, cls.from_dict)
+        return comparison
 
     @cached_property
     def by_key(self) -> dict[Key, Difference]:
         """The differences over all labels."""
         return {each.key: each for each in self.differences if not each.bin}
+
+    @cached_property
+    def systems(self) -> dict[str, Result]:
+        """The result of each system by name; of several runs one with their means, which have no intervals."""
+        runs = {name: each for each in self.runs for name in each.results}
+        return {
+            (of_system.name if of_system else each.name): (of_system.average(each) if of_system else each)
+            for each in self.results
+            if (of_system := runs.get(each.name)) is None or of_system.results[0] == each.name
+        }
 
     def __getitem__(self, key: Key) -> Difference:
         if key in self.by_key:
@@ -312,21 +375,23 @@ class Comparison(Renderable, Mapping[Key, Difference]):
         return self
 
     def _describe(self) -> tuple[str, str, str]:
-        (system, baseline), *others = self.pairs
         warnings = {*self.warnings, *(line for each in self.results for line in each.warnings)}
-        several = f"{len(self.results)} systems" if not self.runs else f"{len(self.runs)} systems with runs"
-        what = several if others else f"{shorten(system)} with {shorten(baseline)}"
+        what = f"{len(self.results)} systems" if not self.runs else f"{len(self.runs)} systems with runs"
+        if len(self.pairs) == 1:
+            what = " with ".join(map(shorten, self.pairs[0]))
+        elif len(self.systems) == 1:
+            what = shorten(next(iter(self.systems)))
         lines = (f"{shorten(a)} - {shorten(b)}: {_count_verdicts(self.of_pair(a, b))}" for a, b in self.pairs)
         return (
             join_facts(
                 f"Comparison of {what}",
                 (
-                    counted(len(self), "difference"),
+                    counted(len(self), "difference") if self.pairs else "nothing to compare with",
                     *describe_size(self.results[0].counts),
                     counted(len(warnings), "warning") if warnings else "",
                 ),
             ),
-            fit_line(lines, len(self.pairs), "; "),
+            fit_line(lines, len(self.pairs), "; ") or "no differences",
             "print() shows tables, [metric, system, baseline] one difference, .to_frame() all",
         )
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from xmceval.errors import UsageError, counted, listed
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse
-from xmceval.report.fields.historyfields import HISTORY, MOVES
-from xmceval.report.forms.csv import write_fields
+from xmceval.report.fields.historyfields import HISTORY, MOVE
+from xmceval.report.forms.csvlines import write_lines
 from xmceval.report.forms.layout import DEFAULT, MOST_PLACES, PLACES, Layout
 from xmceval.report.forms.registry import render_listings
 from xmceval.report.sheet.model import MINUS, Listing
@@ -170,7 +170,7 @@ class History:
         if form == "json":
             return HISTORY.write(self)
         if form == "csv":
-            return write_fields(MOVES, self._list_values())
+            return write_lines(list(MOVE.fields), map(MOVE.write, self._list_values()))
         return render_listings(form, list(self._list(layout, metric, has_all=has_all)), layout)
 
     def __str__(self) -> str:

@@ -51,7 +51,7 @@ class Renderable:
         return "<{}\n {}\n {}>".format(*self._describe())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON document as dicts and lists; ``xmceval schema`` describes its fields."""
+        """Return the JSON document as dicts and lists; ``xmceval schema`` describes it, and ``from_dict`` reads it."""
         document: dict[str, Any] = json.loads(self._render("json", DEFAULT))
         return document
 
@@ -60,7 +60,7 @@ class Renderable:
     @overload
     def to_json(self, path: str | Path) -> None: ...
     def to_json(self, path: str | Path | None = None) -> str | None:
-        """Return everything as JSON, in full precision and with all definitions.
+        """Return everything as JSON, in full precision and with all definitions; ``from_json`` reads a file of it.
 
         Parameters
         ----------
@@ -93,8 +93,9 @@ class Renderable:
         *,
         places: int | None = None,
         percent: bool = True,
-        intervals: bool = True,
+        intervals: bool | None = None,
         transpose: bool = False,
+        pairs: bool = True,
     ) -> str | None:
         """Return a Markdown table.
 
@@ -106,12 +107,15 @@ class Renderable:
             Decimal places; default 2, and 4 of fractions.
         percent : bool
             Whether shares are in percent, else they are fractions.
-        intervals : bool
-            Whether values have the half width of their 95 % intervals beside them.
+        intervals : bool, optional
+            Whether values have the half width of their 95 % intervals beside them; default True, but False of a
+            benchmark.
         transpose : bool
-            Whether systems are columns and metrics are lines.
+            Whether systems are columns and metrics are lines; of a benchmark, whether data sets are columns.
+        pairs : bool
+            Whether a comparison shows each run, and lists of differences of pairs, overlaps and examples.
         """
-        layout = Layout(places=places, percent=percent, intervals=intervals, transpose=transpose)
+        layout = Layout(places=places, percent=percent, intervals=intervals, transpose=transpose, pairs=pairs)
         return _put(self._render("md", layout), path)
 
     @overload
@@ -124,10 +128,12 @@ class Renderable:
         *,
         places: int | None = None,
         percent: bool = True,
-        intervals: bool = True,
+        intervals: bool = False,
         transpose: bool = False,
+        pairs: bool = False,
         caption: str | None = None,
         label: str | None = None,
+        siunitx: bool = False,
     ) -> str | None:
         r"""Return a LaTeX table for a document that loads booktabs.
 
@@ -135,18 +141,22 @@ class Renderable:
         ----------
         path : path, optional
             A file to write instead, which is replaced if it exists.
-        places, percent, intervals, transpose
-            As in `to_markdown`.
+        places, percent, intervals, transpose, pairs
+            As in `to_markdown`; intervals and lists are left out unless they are asked for.
         caption, label : str, optional
             The caption, itself LaTeX, and the ``\label`` of the table.
+        siunitx : bool
+            Whether it has ``S`` columns, for a document that loads siunitx too.
         """
         layout = Layout(
             places=places,
             percent=percent,
             intervals=intervals,
             transpose=transpose,
+            pairs=pairs,
             caption=caption,
             label=label,
+            siunitx=siunitx,
         )
         return _put(self._render("latex", layout), path)
 
@@ -161,7 +171,8 @@ class Renderable:
         title: str | None = None,
         places: int | None = None,
         percent: bool = True,
-        intervals: bool = True,
+        intervals: bool | None = None,
+        pairs: bool = True,
     ) -> str | None:
         """Return a page with tables, pictures and definitions that needs nothing else.
 
@@ -173,7 +184,7 @@ class Renderable:
             A file to write instead, which is replaced if it exists.
         title : str, optional
             Default: the names of the systems.
-        places, percent, intervals
+        places, percent, intervals, pairs
             As in `to_markdown`.
 
         Raises
@@ -181,7 +192,8 @@ class Renderable:
         DataError
             matplotlib is not installed.
         """
-        return _put(self._draw_page(title, Layout(places=places, percent=percent, intervals=intervals)), path)
+        layout = Layout(places=places, percent=percent, intervals=intervals, pairs=pairs)
+        return _put(self._draw_page(title, layout), path)
 
     def plot(
         self,

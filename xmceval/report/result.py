@@ -6,13 +6,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xmceval.errors import UsageError, counted
+from xmceval.errors import DataError, UsageError, counted
 from xmceval.labels.catalogue import UNKNOWN_SIZES, Dataset, Sizes
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.labels.standings import Standings, find_comparable_metrics, rank_among_published
 from xmceval.report.forms.layout import Layout
+from xmceval.report.gateoutcomes import GateOutcome
 from xmceval.report.lookup import find_name
 from xmceval.report.renderable import Renderable, fit_line, join_facts, load
 from xmceval.report.sheet.cautions import Case, find_cautions
@@ -23,6 +25,7 @@ from xmceval.scoring.options import Options
 from xmceval.scoring.program import Program
 from xmceval.scoring.summary import Counts, Figure, Slice, finish_totals
 from xmceval.scoring.totals import Totals
+from xmceval.version import VERSION
 
 if TYPE_CHECKING:
     from xmceval.scoring.per_label.labelgain import LabelGain
@@ -67,6 +70,10 @@ class Result(Renderable, Mapping[str, float]):
         Hits by training frequency of their labels, where the picture ``gain`` was asked for.
     reliability : Reliability or None
         Hits by score, where the picture ``calibration`` was asked for.
+    gates : tuple of GateOutcome
+        What gates came to, where they were asked for.
+    version : str
+        The version of xmceval that computed it.
 
     Examples
     --------
@@ -97,6 +104,47 @@ class Result(Renderable, Mapping[str, float]):
     sizes: Sizes = UNKNOWN_SIZES
     gain: LabelGain | None = None
     reliability: Reliability | None = None
+    gates: tuple[GateOutcome, ...] = ()
+    version: str = VERSION
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Result:
+        """Return the result that `to_dict` has described: it shows the same in every form.
+
+        Parameters
+        ----------
+        document : dict
+            With a single system. Fields that a later version has added are left out.
+
+        Raises
+        ------
+        DataError
+            Another document, or one that is damaged, with the place.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import xmceval
+        >>> result = xmceval.score(np.eye(4), np.eye(4), k=1, metrics="P")
+        >>> xmceval.Result.from_dict(result.to_dict()) == result
+        True
+        """
+        results: list[Result] = load("fields.scorefields").SCORE.read(document)
+        if len(results) > 1:
+            raise DataError(f"expected one system, got {len(results)} (hint: xmceval.Results reads them)")
+        return results[0]
+
+    @classmethod
+    def from_json(cls, path: str | Path) -> Result:
+        """Return the result that `to_json` has written to a file; see `from_dict`.
+
+        Raises
+        ------
+        DataError
+            A missing file, or what `from_dict` refuses.
+        """
+        result: Result = load("fields.reading").read_file(path, cls.from_dict)
+        return result
 
     @cached_property
     def estimates(self) -> dict[str, Estimate]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from xmceval.errors import UsageError, counted, listed
+from xmceval.errors import DataError, UsageError, counted, listed
 from xmceval.report.forms.layout import Layout
 from xmceval.report.renderable import Renderable, fit_line, join_facts, load, shorten
 from xmceval.report.result import Result, describe_size
@@ -51,6 +52,41 @@ class Results(Renderable, Mapping[str, Result]):
             named = list(_iterate(results))
         _check_together(named)
         self._results: dict[str, Result] = {each.name: each for each in named}
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Results:
+        """Return the results that `to_dict` has described; see `Result.from_dict`.
+
+        Raises
+        ------
+        DataError
+            Another document, or one that is damaged, with the place.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import xmceval
+        >>> results = xmceval.score_all(np.eye(6), {"old": np.eye(6)[::-1], "new": np.eye(6)}, k=1, metrics="P")
+        >>> str(xmceval.Results.from_dict(results.to_dict())) == str(results)
+        True
+        """
+        results: list[Result] = load("fields.scorefields").SCORE.read(document)
+        try:
+            return cls(results)
+        except UsageError as error:
+            raise DataError(f"systems: {error}") from None
+
+    @classmethod
+    def from_json(cls, path: str | Path) -> Results:
+        """Return the results that `to_json` has written to a file.
+
+        Raises
+        ------
+        DataError
+            A missing file, or what `from_dict` refuses.
+        """
+        results: Results = load("fields.reading").read_file(path, cls.from_dict)
+        return results
 
     def __getitem__(self, name: str) -> Result:
         if name not in self._results:

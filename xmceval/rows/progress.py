@@ -29,6 +29,7 @@ class Watcher(Protocol):
 
 
 _watchers: list[Watcher] = []
+_names: list[str] = []
 
 
 @contextmanager
@@ -47,13 +48,23 @@ def find_watcher() -> Watcher | None:
 
 
 @contextmanager
+def named(name: str) -> Iterator[None]:
+    """Show all phases of work under one name, such as that of a data set among others."""
+    _names.append(name)
+    try:
+        yield
+    finally:
+        _names.pop()
+
+
+@contextmanager
 def phase(name: str, total: int | None = None, unit: str = "rows") -> Iterator[Add]:
     """Show a phase of work to the watcher, if there is one; what it yields is called with units as they are done."""
     watcher = find_watcher()
     if watcher is None:
         yield _ignore
         return
-    watcher.start(name, total, unit)
+    watcher.start(_names[-1] if _names else name, total, unit)
     try:
         yield watcher.add
     finally:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+LEVEL = 0.05  # p values below it are significant
+
 
 def holm(values: Sequence[float | None]) -> list[float | None]:
     """Adjust p values by Holm's step-down method (Scandinavian Journal of Statistics 1979); None stays None.

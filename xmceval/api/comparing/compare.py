@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from xmceval.api.comparing.pairtests import PairTests, Watch, adjust
-from xmceval.api.comparing.runs import Lineup, check_lists
+from xmceval.api.comparing.matches import Matches
+from xmceval.api.comparing.pairtests import Watch
+from xmceval.api.comparing.runs import check_lists
 from xmceval.api.extras.choose import check_plots, choose_extras
 from xmceval.api.extras.extra import Extra, Outcome, Scoring
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup
-from xmceval.errors import UsageError, argument, listed, warn
-from xmceval.files.arrays.npypairs import resolve
-from xmceval.files.io.shardfiles import find_shards
-from xmceval.metrics.measure import Measure
-from xmceval.report.comparison import Comparison, Difference
-from xmceval.rows.shards import parts_of
-from xmceval.rows.threads import Progress, default_threads
-from xmceval.scoring.comparing.outputs import Output, collect_outputs
-from xmceval.scoring.comparing.pairsums import Pairs, all_pairs
+from xmceval.errors import UsageError, listed, warn
+from xmceval.report.comparison import Comparison
+from xmceval.rows.threads import Progress
+from xmceval.scoring.comparing.outputs import Output, RunSums, collect_outputs
+from xmceval.scoring.comparing.pairsums import Pairs, ValueColumns
 from xmceval.scoring.comparing.testoptions import Adjust, AdjustOver, Details, Test, Testing
 from xmceval.scoring.observing.rowsinmemory import RowsInMemory
 from xmceval.scoring.options import Options, specs
@@ -149,21 +147,22 @@ def compare(
 class PairedRows(Extra):
     """Sum the values of rows that tests of pairs of systems need, or keep them for those that resample rows."""
 
-    def __init__(self, pairs: Sequence[tuple[int, int]], *, holds_rows: bool) -> None:
-        self._of_pairs = pairs
-        self._held = RowsInMemory() if holds_rows else None
+    def __init__(self, matches: Matches) -> None:
+        self._of_pairs = matches.by_rows
+        self._held = RowsInMemory() if matches.holds_rows else None
 
     def start(self, scoring: Scoring, files: ExitStack) -> None:  # noqa: ARG002 - extras share one signature
         """Make the observers."""
-        n_bins = scoring.opened[0].terms.n_bins
-        self._pairs = Pairs(scoring.setup.program, n_bins, scoring.groups, self._of_pairs)
+        self._columns = ValueColumns.of(scoring.setup.program, scoring.opened[0].terms.bins)
+        self._pairs = Pairs(self._columns, scoring.groups, self._of_pairs)
         self.observers = [self._pairs, *([] if self._held is None else [self._held])]
 
     def outputs(self, outcome: Outcome) -> list[Output]:
         """Return what is known of each metric that has values of rows."""
-        scoring = outcome.scoring
-        bins = scoring.opened[0].terms.bins
-        return collect_outputs(scoring.setup.program, outcome.totals, scoring.groups, self._pairs, self._held, bins)
+        scoring, totals = outcome.scoring, outcome.totals
+        runs = [RunSums.of(scoring.setup.program, each) for each in totals]
+        n_all = max(each.tally.n_rows for each in totals)
+        return collect_outputs(self._columns, runs, n_all, scoring.groups, self._pairs, self._held)
 
 
 def compare_systems(
@@ -174,107 +173,27 @@ def compare_systems(
     *,
     progress: Progress | None = None,
     watch: Watch | None = None,
+    needs_pairs: bool = True,
 ) -> Comparison:
-    """Compare systems on an opened truth; `watch` shows the cost of resampling, and how much of it is done."""
-    lineup = Lineup.of(systems)
-    names = lineup.names
-    pairs, overlapping = lineup.without_parts(find_pairs(names, testing))
-    if not pairs:
-        raise UsageError(f"no pair of systems is left to compare: {'; '.join(overlapping)}")
-    by_runs = lineup.by_runs(pairs)
-    if by_runs and testing.adjust == "tukey":
-        of_runs = listed(dict.fromkeys(names[each] for pair in by_runs for each in reversed(pair)))
-        raise UsageError(
-            f"{argument('adjust', 'tukey')} permutes rows, but {of_runs} are compared by runs (hint: use holm)"
-        )
-    by_rows = [pair for pair in pairs if pair not in by_runs]
-    paired = PairedRows(by_rows, holds_rows=testing.holds_rows)
+    """Compare systems on an opened truth; `watch` shows the cost of resampling, and how much of it is done.
+
+    Without `needs_pairs`, a single system, or a baseline that is missing, gives results without differences.
+    """
+    matches = Matches.of(systems, testing, needs_pairs=needs_pairs)
+    lineup, paired = matches.lineup, PairedRows(matches)
     outcome = score_systems(
-        *(setup, lineup.runs, [paired, *extras]), names=names, groups=lineup.groups, pairs=pairs, progress=progress
+        *(setup, lineup.runs, [paired, *extras]),
+        names=lineup.names,
+        groups=lineup.groups,
+        pairs=matches.pairs,
+        progress=progress,
     )
-    results, outputs = outcome.results, paired.outputs(outcome)
-    tests = PairTests(names, by_rows, testing, setup.options.threads or default_threads(), watch)
-    tested = adjust([*tests.differences(outputs), *lineup.differences(results, by_runs)], testing)
-    measures = [figure.measure for figure in results[0].figures]
-    differences = [
-        *in_order(tested, measures, names, lineup.means(results), pairs),
-        *(each for each in tested if each.bin),
-    ]
-    return Comparison(
-        results,
-        tuple(differences),
-        testing,
-        (*overlapping, *_warn_of_files(lineup), *warn_of_untested(differences, outputs, testing)),
-        tuple(lineup.spreads(results)),
+    outputs = paired.outputs(outcome)
+    comparison = matches.compare(outcome.results, outputs, threads=setup.options.threads, watch=watch)
+    return replace(
+        comparison,
         overlaps=outcome.overlaps,
         examples=outcome.examples,
         label_wins=outcome.label_wins,
         densities=outcome.densities,
     )
-
-
-def find_pairs(names: Sequence[str], testing: Testing) -> list[tuple[int, int]]:
-    """Return the pairs (system, baseline) that are compared, by number."""
-    if len(names) < 2:
-        raise UsageError(f"a comparison needs at least two systems, got {listed(names) or 'none'}")
-    if testing.against is not None and testing.against not in names:
-        raise UsageError(f"against names {testing.against!r}, which is not one of the systems: {listed(names)}")
-    return all_pairs(len(names), None if testing.against is None else names.index(testing.against))
-
-
-def in_order(
-    tested: Sequence[Difference],
-    measures: Sequence[Measure],
-    names: Sequence[str],
-    values: Sequence[Sequence[float]],
-    pairs: Sequence[tuple[int, int]],
-) -> Iterator[Difference]:
-    """Yield the differences over all labels in the order of the metrics, those that are not tested too.
-
-    Parameters
-    ----------
-    tested : sequence of Difference
-    measures : sequence of Measure
-    names : sequence of str
-        Of the systems.
-    values : sequence of sequence of float
-        By system and metric.
-    pairs : sequence of (system, baseline)
-        By number.
-    """
-    by_key = {each.key: each for each in tested if not each.bin}
-    for system, baseline in pairs:
-        for measure, own, other in zip(measures, values[system], values[baseline], strict=True):
-            plain = Difference(measure, names[system], names[baseline], own - other)
-            yield by_key.get(plain.key, plain)
-
-
-def _warn_of_files(lineup: Lineup) -> Iterator[str]:
-    """Warn of files, or of matrices in memory, that are several systems."""
-    seen: dict[tuple[Path | int, ...], str] = {}
-    for each in (lineup.runs[group[0]] for group in lineup.groups if len(group) == 1):
-        parts = parts_of(find_shards(each.y_score))
-        keys = tuple(resolve(part) if isinstance(part, (str, Path)) else id(part) for part in parts)
-        if keys in seen:
-            one, several = ("file", "files") if isinstance(keys[0], Path) else ("matrix", "matrices")
-            same = one if len(keys) == 1 else several
-            yield f"{seen[keys]} and {each.name} are the same {same}: all of their rows tie"
-        seen[keys] = str(each.name)
-
-
-def warn_of_untested(differences: Sequence[Difference], outputs: Sequence[Output], testing: Testing) -> Iterator[str]:
-    """Warn of metrics without a test, each with the reason."""
-    of_rows = {each.measure.name for each in outputs}
-    untested: dict[str, dict[str, None]] = {}
-    for each in differences:
-        if each.p is not None or each.bin:
-            continue
-        if each.unit == "run":
-            why = "the runs of each system are all alike"
-        elif each.measure.name not in of_rows:
-            why = "they are not means over rows" if testing.test != "bootstrap" else "they are not resampled"
-        else:
-            why = "there is one row only" if each.n else "a system has nothing to divide by"
-        untested.setdefault(why, {})[each.measure.name] = None
-    for why, names in untested.items():
-        yield f"no test and no interval for {listed(names)}: {why}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,16 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.api.comparing.compare import find_pairs, in_order, warn_of_untested
+from xmceval.api.comparing.matches import find_pairs, in_order, warn_of_untested
 from xmceval.api.comparing.pairtests import PairTests, Watch, adjust
 from xmceval.api.extras.choose import check_plots
 from xmceval.errors import DataError, UsageError, argument, counted, listed, warn
 from xmceval.files.io.paths import to_path
 from xmceval.files.saved.rowtable import RowTable
 from xmceval.files.saved.rowvalues import read_row_values
-from xmceval.metrics.entry import Metric, Norm
 from xmceval.metrics.measure import Measure
-from xmceval.metrics.names import parse
+from xmceval.metrics.names import parse, restore_measure
 from xmceval.report.comparison import Comparison
 from xmceval.report.result import Result
 from xmceval.rows.threads import default_threads
@@ -126,7 +124,7 @@ def compare_tables(
     left_out = np.isnan(values[:, :, :, 0]).sum(axis=0)
     values[np.isnan(values[:, :, :, 0])] = 0.0
     weights = first.weights if (first.weights != 1).any() else np.empty(0)
-    outputs = outputs_of_rows(measures, values, weights, pairs, left_out)
+    outputs = outputs_of_rows(measures, values, weights, pairs, left_out, holds_rows=testing.holds_rows)
     tests = PairTests(called, pairs, testing, threads or default_threads(), watch)
     results = tuple(_result(name, s, outputs, tables, len(first.rows)) for s, name in enumerate(called))
     tested = adjust([*tests.differences(outputs)], testing)
@@ -192,14 +190,8 @@ def _distinct(names: Sequence[str], tables: Sequence[RowTable]) -> list[str]:
 
 
 def _measure(name: str, values: NDArray[np.float64]) -> Measure:
-    """Return the measure of a name, or one of its own where another tool's name is not known."""
-    measures = _parsed(name)
-    if len(measures) == 1:
-        return measures[0]
-    is_share = bool(((values >= 0) & (values <= 1)).all())
-    norms = {"mean": Norm("1", "mean", "the mean of the values in the file")}
-    unit, bounds = ("share", (0.0, 1.0)) if is_share else ("count", (-math.inf, math.inf))
-    return Measure(Metric(name, name, norms, "", bounds=bounds, cutoff="none", unit=unit), None)
+    """Return the measure of a name; that of another tool's metric is of shares where all values are from 0 to 1."""
+    return restore_measure(name, "share" if ((values >= 0) & (values <= 1)).all() else "count")
 
 
 def _parsed(name: str) -> list[Measure]:
@@ -219,6 +211,7 @@ def _result(name: str, system: int, outputs: Sequence[Output], tables: Sequence[
     counts = dict(saved[system])
     for key in ("short_rows", "tied_rows"):
         counts[key] = {int(k): rows for k, rows in counts[key].items()}
+    counts["grades"] = tuple(counts["grades"])
     counts["unscored"] = {int(rel): Unscored(*numbers) for rel, numbers in counts["unscored"].items()}
     return Result(name, figures, Counts(**counts))
 

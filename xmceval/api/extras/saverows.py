@@ -5,12 +5,15 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from xmceval.api.extras.extra import Extra, Outcome, Scoring
 from xmceval.errors import UsageError
 from xmceval.files.saved.rowtable import RowHead
 from xmceval.files.saved.rowvalues import open_row_writer
+from xmceval.report.result import Result
 from xmceval.scoring.observing.orderedrows import OrderedRows
+from xmceval.scoring.states.rowdigests import TruthDigest
 
 # Options that change the values of rows, and that a digest of truth or propensities does not cover.
 RULES = frozenset({"empty_rows", "unscored", "ties", "threshold", "filter", "filter_truth"})
@@ -36,18 +39,23 @@ class SaveRows(Extra):
             raise UsageError(f"{self._path}: none of the metrics has values of rows")
         names = tuple(each.name for each in scoring.opened)
         has_ideal = tuple(measure.norm.over in {"ratio", "micro", "cells"} for measure in measures)
-        head = RowHead(names, tuple(measure.name for measure in measures), has_ideal)
+        head = RowHead(names, tuple(measure.name for measure in measures), has_ideal, setup.row_ids)
         self._writer = files.enter_context(open_row_writer(self._path, head))
         self._rows = OrderedRows(setup.program, self._writer, drop_empty=setup.terms.drop_empty)
         self.observers = [self._rows]
 
     def finish(self, outcome: Outcome) -> Outcome:
         """Write what is known at the end: digests of truth and propensities, rules, and the counts of each system."""
-        first = outcome.results[0]
+        ids = outcome.scoring.setup.row_ids
+        if ids is not None:
+            ids.check_number(self._rows.n_rows)
         counts = [asdict(result.counts) for result in outcome.results]
-        rules = {name: value for name, value in first.options.items() if name in RULES}
-        meta = {"truth": str(self._rows.digest), "rules": rules, "counts": counts}
-        if first.propensities is not None:
-            meta["propensities"] = first.propensities.digest
-        self._writer.finish(meta)
+        self._writer.finish({**identify_data(outcome.results[0], self._rows.digest), "counts": counts})
         return outcome
+
+
+def identify_data(result: Result, truth: TruthDigest) -> dict[str, Any]:
+    """Return what values of rows that are compared have in common: digests of truth and propensities, and rules."""
+    rules = {name: value for name, value in result.options.items() if name in RULES}
+    propensities = {} if result.propensities is None else {"propensities": result.propensities.digest}
+    return {"truth": str(truth), "rules": rules, **propensities}

@@ -13,11 +13,12 @@ from xmceval.files.io.inputfiles import kept_pipes
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.paths import as_input, to_path
 from xmceval.files.io.presence import check_files
+from xmceval.files.saved.statefiles import is_state
 from xmceval.files.sidecars.filterfile import read_filter
 from xmceval.files.sidecars.labelnames import read_names
 from xmceval.inspection.file import FileInspection, inspect_file
 from xmceval.inspection.pair import PairInspection, inspect_pair
-from xmceval.inspection.savedstate import StateInspection, inspect_state, is_state
+from xmceval.inspection.savedstate import StateInspection, inspect_state
 from xmceval.inspection.text import inspection_table
 from xmceval.labels.training import count_training
 from xmceval.rows.filters import Filter, as_filter

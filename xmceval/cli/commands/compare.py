@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from xmceval.cli import options
 from xmceval.cli.commandline import passed_flags
+from xmceval.cli.gating import check_before, enforced, fail_if_worse, not_worse
 from xmceval.cli.messages import say, warn_of_results
 from xmceval.cli.plotting import Plots, plot_options
 from xmceval.cli.runner import find_inputs, long_work, open_setup, watch
 from xmceval.cli.systems import split_name
 from xmceval.errors import UsageError, listed
+from xmceval.files.io.addresses import is_address
 from xmceval.files.io.paths import to_path
-from xmceval.report.forms.registry import render_comparison
+from xmceval.report.forms.registry import DRAWN, render_comparison
 from xmceval.report.pictures import COMPARISON
 from xmceval.scoring.comparing.testoptions import Details, Testing
 from xmceval.scoring.options import Options, specs
@@ -23,12 +26,15 @@ from xmceval.scoring.options import Options, specs
 if TYPE_CHECKING:
     from xmceval.files.saved.rowtable import RowTable
     from xmceval.report.comparison import Comparison
+    from xmceval.report.forms.layout import Layout
+    from xmceval.report.gates import Gate
 
 
 @click.command("compare", cls=options.GroupedCommand, short_help="Compare systems on the same truth.")
 @click.argument("truth", type=options.FILE)
 @click.argument("preds", nargs=-1, type=options.FILE)
 @options.derived(Testing)
+@fail_if_worse
 @options.derived(Details)
 @options.scoring
 @options.fused
@@ -63,20 +69,26 @@ def command(form: str, rows: bool, plots: tuple[str, ...], plot_kinds: tuple[str
     """
     layout = options.take_layout(arguments, form)
     pictures = Plots.of(plots, plot_kinds)
+    gates = not_worse(arguments)
     if rows or is_row_file(arguments["truth"]):
         comparison = _compare_rows(arguments, pictures)
     else:
-        _check_systems(arguments, form)
-        comparison = _compare_systems(arguments, pictures)
+        _check_systems(arguments, form, layout)
+        comparison = _compare_systems(arguments, pictures, gates)
+    if gates:
+        from xmceval.report.gates import judge_differences
+
+        comparison = replace(comparison, gates=judge_differences(gates, comparison, layout))
     warn_of_results(arguments, comparison.results, comparison.warnings)
     for wins in () if arguments["quiet"] else comparison.label_wins:
         say(f"{arguments['save_labels']}: {wins}")
-    click.echo(render_comparison(form, comparison, layout), nl=False)
-    pictures.write(comparison)
+    with enforced(comparison.gates):
+        click.echo(render_comparison(form, comparison, layout), nl=False)
+        pictures.write(comparison)
 
 
-def _check_systems(arguments: Mapping[str, Any], form: str) -> None:
-    """Refuse values of rows beside a truth, no systems at all, and what CSV does not have.
+def _check_systems(arguments: Mapping[str, Any], form: str, layout: Layout) -> None:
+    """Refuse values of rows beside a truth, states, no systems at all, and lists that would not be shown.
 
     Raises
     ------
@@ -88,13 +100,38 @@ def _check_systems(arguments: Mapping[str, Any], form: str) -> None:
         raise UsageError(
             f"{listed(row_files)}: values of rows are compared without TRUTH (hint: leave out {arguments['truth']})"
         )
+    _refuse_states([arguments["truth"], *arguments["preds"]])
     if not (arguments["preds"] or arguments["fused"] or arguments["runs"]):
         raise UsageError("a comparison needs at least two systems after TRUTH, got none")
     if form == "csv" and Details.of(arguments).needs_lists:
         raise UsageError("csv has differences only, neither overlap nor examples (hint: pass -o json)")
+    if form in DRAWN and layout.settle(form).pairs is False and Details.of(arguments).needs_lists:
+        raise UsageError(
+            f"-o {form} shows neither overlap nor examples without the lists of pairs (hint: pass --pairs)"
+        )
 
 
-def _compare_systems(arguments: Mapping[str, Any], pictures: Plots) -> Comparison:
+def _refuse_states(paths: Sequence[str]) -> None:
+    """Refuse states of systems, which are taken for files of labels else.
+
+    Raises
+    ------
+    UsageError
+        All of them.
+    """
+    from xmceval.files.saved.statefiles import is_state
+
+    files = [split_name(each)[1] for each in paths]
+    local = [path for path in files if not is_address(path) and to_path(path).is_file()]
+    states = [path for path in local if is_state(to_path(path))]
+    if states:
+        raise UsageError(
+            f"{listed(states)}: states hold the totals of one system each, and no pairs "
+            "(hint: compare predictions, or files of --save-rows)"
+        )
+
+
+def _compare_systems(arguments: Mapping[str, Any], pictures: Plots, gates: Sequence[Gate]) -> Comparison:
     """Compare predictions on the truth."""
     inputs = find_inputs(arguments)
     from xmceval.api.comparing.compare import compare_systems
@@ -102,6 +139,7 @@ def _compare_systems(arguments: Mapping[str, Any], pictures: Plots) -> Compariso
     testing = Testing.of({**arguments, "against": inputs.find_system(arguments["against"])})
     details = Details.of(arguments)
     pictures.check(COMPARISON, inputs.options)
+    check_before(gates, inputs.options, len(inputs.systems), testing.against)
     with open_setup(inputs, arguments, plots=pictures.collected, details=details) as (setup, extras):
         return compare_systems(setup, inputs.systems, testing, extras, watch=watch(arguments["quiet"]))
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from xmceval.cli import options
+from xmceval.cli.gating import check_before, enforced, require, required
 from xmceval.cli.messages import warn_of_results
 from xmceval.cli.plotting import Plots, plot_options
 from xmceval.cli.runner import find_inputs, open_setup
@@ -21,8 +23,9 @@ from xmceval.report.pictures import RESULTS
 @options.fused
 @options.report_form
 @options.names
-@options.layout
+@options.layout_of_results
 @options.published
+@require
 @options.shards
 @options.save_rows
 @options.save_labels
@@ -68,6 +71,7 @@ def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **ar
     """
     layout = options.take_layout(arguments, form)
     pictures = Plots.of(plots, plot_kinds)
+    gates = required(arguments, layout)
     inputs = find_inputs(arguments)
     from xmceval.api.scoring.score import score_systems
     from xmceval.labels.standings import require_dataset
@@ -75,10 +79,16 @@ def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **ar
 
     entry = require_dataset(inputs.options.dataset) if arguments["published"] else None
     pictures.check(RESULTS, inputs.options)
+    check_before(gates, inputs.options)
     with open_setup(inputs, arguments, plots=pictures.collected) as (setup, extras):
         results = score_systems(setup, inputs.systems, extras).results
     if entry is not None:
         results = tuple(with_standings(result, entry) for result in results)
+    if gates:
+        from xmceval.report.gates import judge_values
+
+        results = tuple(replace(result, gates=judge_values(gates, result, layout)) for result in results)
     warn_of_results(arguments, results)
-    click.echo(render(form, results, layout), nl=False)
-    pictures.write(results)
+    with enforced([outcome for result in results for outcome in result.gates]):
+        click.echo(render(form, results, layout), nl=False)
+        pictures.write(results)

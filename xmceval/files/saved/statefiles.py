@@ -19,7 +19,7 @@ import numpy as np
 
 from xmceval.errors import DataError
 from xmceval.files.io.paths import to_path
-from xmceval.files.io.streams import read_all_bytes
+from xmceval.files.io.streams import read_all_bytes, read_first_bytes
 from xmceval.files.writing.targets import open_targets
 from xmceval.rows.block import Int64
 from xmceval.version import STATE_SCHEMA
@@ -90,6 +90,14 @@ def read_state(path: str | Path) -> tuple[Document, Arrays]:
         A missing file, or one that is no state.
     """
     return from_bytes(read_all_bytes(to_path(path)), str(to_path(path)))
+
+
+def is_state(path: Path) -> bool:
+    """Return whether a file is a state, sound or not."""
+    try:
+        return read_first_bytes(path, 64).startswith(f'{{"schema": "{FAMILY}'.encode())
+    except DataError:  # a pair of npy files by their stem, or an error that opening reports
+        return False
 
 
 def _narrow(array: Int64) -> np.ndarray[Any, Any]:

@@ -198,4 +198,4 @@ def write_member(
     with archive.open(info, "w", force_zip64=True) as member:
         _write_header(member, dtype, shape)
         for array in arrays:
-            member.write(array.astype(dtype).tobytes())
+            member.write(np.ascontiguousarray(array, dtype=dtype).reshape(-1).view(np.uint8).data)

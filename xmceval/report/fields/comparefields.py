@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from xmceval.report.fields.collectedfields import DENSITY, PAIR
+from xmceval.errors import listed
+from xmceval.metrics.names import restore_measure
+from xmceval.metrics.table import METRICS
+from xmceval.report.fields.collectedfields import DENSITY, PAIR, metric
 from xmceval.report.fields.field import (
     Field,
     by,
     count,
+    derived,
     document,
     flag,
     inside,
@@ -26,7 +31,8 @@ from xmceval.report.fields.field import (
     unless_empty,
     whole,
 )
-from xmceval.report.fields.scorefields import SYSTEM, TRUTH, list_systems
+from xmceval.report.fields.gatefields import OUTCOMES
+from xmceval.report.fields.scorefields import SYSTEM, TRUTH, list_systems, make_results
 from xmceval.scoring.comparing.testoptions import MARKS, Testing
 from xmceval.scoring.options import specs
 from xmceval.scoring.spec import Spec
@@ -37,7 +43,7 @@ if TYPE_CHECKING:
     from xmceval.report.comparison import Comparison, RunsOf, RunSpread
     from xmceval.report.result import Result
     from xmceval.scoring.comparing.examples import Example
-    from xmceval.scoring.comparing.overlap import Overlap
+    from xmceval.scoring.comparing.overlap import CutoffOverlap, Overlap
 
 UNTESTED, UNCOUNTED = "where the metric is not tested", "where rows are not compared one by one"
 NO_T = f"{UNTESTED}, or where fewer than 6 rows differ or all differ alike, so that p is that of all exchanges"
@@ -52,18 +58,20 @@ def _describe_testing(name: str, spec: Spec) -> Field:
 
 TESTING = {name: _describe_testing(name, spec) for name, spec in specs(Testing).items()}
 
-MARKED = maybe(
-    by(
-        "metric",
-        "How the system compares with the baseline of `against`.",
-        text("Whether it was detected to be better or worse.", MARKS),
-    ),
-    "of that baseline, of a run, and where every pair is compared",
+MARKED = derived(
+    maybe(
+        by(
+            "metric",
+            "How the system compares with the baseline of `against`.",
+            text("Whether it was detected to be better or worse.", MARKS),
+        ),
+        "of that baseline, of a run, and where every pair is compared",
+    )
 )
 
 DIFFERENCE = {
     **PAIR,
-    "metric": text("The canonical name of the metric.").of("measure.name"),
+    "metric": metric("The canonical name of the metric."),
     "bin": unless_empty(text("The bin of labels that it is of."), "for all labels"),
     "difference": number("Value of the system minus that of the baseline; fractions of 1 where the metric is a share."),
     "low": maybe(number("Lower end of its 95% interval."), NO_T),
@@ -79,11 +87,21 @@ DIFFERENCE = {
     "ties": maybe(count("Rows in which they are equal; those with a value in one only are not."), UNCOUNTED),
     "losses": maybe(count("Rows in which the baseline is better."), UNCOUNTED),
     "n": count("Rows with a value in at least one, or runs, that were compared; 0 where nothing was tested."),
-    "caution": maybe(
-        text("Why the interval may be off: of fewer than 30 rows.", (FEW_ROWS,)), "where nothing is known"
+    "caution": derived(
+        maybe(text("Why the interval may be off: of fewer than 30 rows.", (FEW_ROWS,)), "where nothing is known")
     ),
     "unit": text("What was compared one by one.", ("row", "run")),
 }
+
+TESTED = {
+    "error": maybe(number("The standard error that t divides by."), NO_T),
+    "degrees": maybe(number("The degrees of freedom of t."), NO_T),
+    "n_differing": maybe(
+        count("Rows that differ, where they are fewer than 6 or all differ alike, so that p is that of all exchanges."),
+        "elsewhere",
+    ),
+}
+
 
 CUTOFF_OVERLAP = record(
     "How far the k best labels agree; means over rows unless said otherwise.",
@@ -96,6 +114,12 @@ CUTOFF_OVERLAP = record(
     union_recall=share("Hits of the union / true labels of the row."),
     oracle_precision=share("P@k of the best k labels of the union."),
 )
+
+
+def _take_cutoffs(cutoffs: Iterable[dict[str, Any]]) -> dict[int, CutoffOverlap]:
+    from xmceval.scoring.comparing.overlap import CutoffOverlap
+
+    return {each.pop("k"): CutoffOverlap(**each) for each in cutoffs}
 
 
 def _list_cutoffs(overlap: Overlap) -> list[dict[str, Any]]:
@@ -111,14 +135,14 @@ def _find_persistence(_: Overlap) -> float:
 OVERLAP = record(
     "How far the lists of a pair agree.",
     **PAIR,
-    cutoffs=many("One per cutoff.", CUTOFF_OVERLAP).of(_list_cutoffs),
+    cutoffs=many("One per cutoff.", CUTOFF_OVERLAP).of(_list_cutoffs).back(_take_cutoffs),
     rank_biased=record(
         "Rank-biased overlap, extrapolated.",
         value=share("Its mean over rows.").of("rank_biased"),
-        p=share("Its persistence.").of(_find_persistence),
+        p=derived(share("Its persistence.").of(_find_persistence)),
         depth=whole("The labels of each list that it is computed from.", minimum=1),
     ).of(itself),
-)
+).into("scoring.comparing.overlap:Overlap")
 
 LABEL = {
     "label": count("The label."),
@@ -136,21 +160,33 @@ def _list_labels(name: str, description: str, of: Field) -> Field:
     return many(description, of).of(find)
 
 
-RANKED = record("A label of a list.", **LABEL, hit=flag("Whether it is true."))
+RANKED = record("A label of a list.", **LABEL, hit=derived(flag("Whether it is true.")))
+LISTS = ("true", "ranked", "baseline_ranked")
+
+
+def _make_example(**fields: Any) -> Example:
+    from xmceval.scoring.comparing.examples import Example
+
+    labels = [each for name in LISTS for each in fields[name]]
+    names = {each["label"]: each["name"] for each in labels if each["name"] is not None}
+    lists = {name: tuple(each["label"] for each in fields[name]) for name in LISTS}
+    return Example(**{**fields, **lists}, names=names)
+
 
 EXAMPLE = record(
     "A row that the system wins or loses.",
     **PAIR,
     kind=text("How the system does.", ("loss", "win")),
-    metric=text("The canonical name of the metric that decides.").of("measure.name"),
+    metric=metric("The canonical name of the metric that decides."),
     row=count("The row, counted from 0."),
+    id=maybe(text("The id of the row."), "where rows have none"),
     value=number("The value of the system in this row."),
     baseline_value=number("The value of the baseline in this row."),
     text=maybe(text("The text of the row."), "where texts were not passed"),
     true=_list_labels("true", "The true labels.", record("A label.", **LABEL)),
     ranked=_list_labels("ranked", "The best labels of the system, best first.", RANKED),
     baseline_ranked=_list_labels("baseline_ranked", "The best labels of the baseline, best first.", RANKED),
-)
+).into(_make_example)
 
 SPREADS = by(
     "canonical name",
@@ -169,6 +205,16 @@ def _name_spreads(spreads: Iterable[RunSpread]) -> dict[str, RunSpread]:
     return {each.measure.name: each for each in spreads}
 
 
+def _take_spreads(spreads: dict[str, dict[str, float]], bin_name: str = "") -> tuple[RunSpread, ...]:
+    from xmceval.report.comparison import RunSpread
+
+    return tuple(RunSpread(restore_measure(name), **each, bin=bin_name) for name, each in spreads.items())
+
+
+def _take_bins(bins: Iterable[dict[str, Any]]) -> tuple[RunSpread, ...]:
+    return tuple(spread for each in bins for spread in _take_spreads(each["metrics"], each["bin"]))
+
+
 def _list_bins(runs: RunsOf) -> list[dict[str, Any]]:
     by_bin = groupby(runs.spreads_in_bins, lambda each: each.bin)
     return [{"bin": name, "metrics": _name_spreads(spreads)} for name, spreads in by_bin]
@@ -177,13 +223,14 @@ def _list_bins(runs: RunsOf) -> list[dict[str, Any]]:
 RUNS = {
     "name": text("Its name."),
     "systems": many("The names of its runs among the systems.", text("A name.")).of("results"),
-    "metrics": SPREADS.of(lambda runs: _name_spreads(runs.spreads)),
+    "metrics": SPREADS.of(lambda runs: _name_spreads(runs.spreads), to="spreads").back(_take_spreads),
 }
 RUNS_IN_BINS = {
-    "slices": many(
-        "One per bin of labels.", record("Spreads within a bin.", bin=text("Its name."), metrics=SPREADS)
-    ).of(_list_bins),
+    "slices": many("One per bin of labels.", record("Spreads within a bin.", bin=text("Its name."), metrics=SPREADS))
+    .of(_list_bins, to="spreads_in_bins")
+    .back(_take_bins),
 }
+
 
 LABEL_WINS = record(
     "The labels that a system wins, ties and loses.",
@@ -192,7 +239,7 @@ LABEL_WINS = record(
     wins=count("Labels for which the value of the system is higher."),
     ties=count("Labels for which they are equal."),
     losses=count("Labels for which that of the baseline is higher."),
-)
+).into("report.comparison:LabelWins")
 
 
 def _mark_systems(comparison: Comparison) -> list[tuple[Result, dict[str, str] | None]]:
@@ -211,6 +258,34 @@ def _write_verdicts(comparison: Comparison) -> list[str]:
     return write_verdicts(comparison)
 
 
+def _make_comparison(systems: Any, testing: dict[str, Any], **fields: Any) -> Comparison:
+    """Make a comparison of what was read: `fields` are those of its own, and those that all systems have in common."""
+    from xmceval.report.comparison import Comparison
+
+    own = {name: fields.pop(name) for name in Comparison.__dataclass_fields__ if name in fields}
+    results = tuple(make_results(systems, **fields))
+    measures = [figure.measure for figure in results[0].figures]
+    others = {each.name: each for each in measures if METRICS.get(each.metric.name) is not each.metric}
+    if others:  # those of other tools, of which the values alone have the units
+        for name in ("differences", "densities"):
+            own[name] = tuple(replace(each, measure=others.get(each.measure.name, each.measure)) for each in own[name])
+    comparison = Comparison(results, testing=Testing(**testing), **own)
+    _check_names(comparison)
+    return comparison
+
+
+def _check_names(comparison: Comparison) -> None:
+    """Refuse names of systems of which there are no results."""
+    systems = dict.fromkeys(each.name for each in comparison.results)
+    known = {**systems, **dict.fromkeys(each.name for each in comparison.runs)}
+    named = [name for pair in comparison.pairs for name in pair] + [
+        each for of in comparison.runs for each in of.results
+    ]
+    strange = [name for name in named if name not in known]
+    if strange:
+        raise ValueError(f"{strange[0]} is not one of the systems {listed(known)}")
+
+
 COMPARE = document(
     COMPARE_SCHEMA,
     "Differences between systems on the same truth: system minus baseline.",
@@ -222,10 +297,14 @@ COMPARE = document(
         **inside("testing", TESTING),
         "comparisons": many(
             "One per pair, metric, and bin of labels.",
-            record("The difference of one metric between two systems.", **DIFFERENCE),
+            record("The difference of one metric between two systems.", **DIFFERENCE, **TESTED).into(
+                "report.comparison:Difference"
+            ),
         ).of("differences"),
-        "verdicts": many("What the differences come to, one sentence per pair and metric.", text("A sentence.")).of(
-            _write_verdicts
+        "verdicts": derived(
+            many("What the differences come to, one sentence per pair and metric.", text("A sentence.")).of(
+                _write_verdicts
+            )
         ),
         "overlaps": many("How far the lists of pairs agree, where that was asked for.", OVERLAP),
         "examples": many("Rows that are lost and won most, where they were asked for.", EXAMPLE),
@@ -236,10 +315,13 @@ COMPARE = document(
                 **inside(itemgetter(0), RUNS),
                 marks=last(MARKED.of(itemgetter(1))),
                 **inside(itemgetter(0), RUNS_IN_BINS),
-            ),
+            ).into("report.comparison:RunsOf"),
         ).of(_mark_runs),
         "densities": many("One per pair and metric, where the picture `rows` was asked for.", DENSITY),
         "label_wins": many("One per pair, where values of labels are saved.", LABEL_WINS),
         "warnings": many("What a reader must know before trusting the differences.", text("A warning.")),
+        "source": unless_empty(text("Where the values come from."), "where they were scored"),
+        "gates": derived(OUTCOMES.of(lambda comparison: comparison.gates or None)),
     },
+    kind=_make_comparison,
 )

@@ -16,6 +16,7 @@ DOCUMENTS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "score": ("xmceval.report.fields.scorefields", "SCORE"),
         "compare": ("xmceval.report.fields.comparefields", "COMPARE"),
+        "benchmark": ("xmceval.report.fields.benchmarkfields", "BENCHMARK"),
         "merge": ("xmceval.report.fields.scorefields", "SCORE"),
         "auc": ("xmceval.report.fields.filefields", "LOG_AUC"),
         "inspect": ("xmceval.report.fields.inspectfields", "INSPECTION"),

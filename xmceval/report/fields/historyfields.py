@@ -38,12 +38,13 @@ HISTORY = document(
     },
 )
 
-MOVES = {
+MOVE = record(
+    "A value that a run has.",
     **inside("run", {"time": RUN["time"]}),
-    "run": whole("The number of the run, from 1 on.").of("number"),
-    "dataset": text("The data set."),
-    "system": text("The system."),
-    "metric": text("The metric."),
-    "value": VALUE,
+    run=whole("The number of the run, from 1 on.").of("number"),
+    dataset=text("The data set."),
+    system=text("The system."),
+    metric=text("The metric."),
+    value=VALUE,
     **inside("run", {name: RUN[name] for name in ("digest", "version")}),
-}
+)

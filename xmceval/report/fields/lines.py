@@ -103,9 +103,5 @@ def list_differences(comparison: Comparison) -> Iterator[DifferenceLine]:
 
 def _find_values(comparison: Comparison) -> dict[tuple[str, str, str], float]:
     """Return the values of systems by system, bin and metric; of a system with several runs their means."""
-    lines = list_values(comparison.results)
-    values = {(line.result.name, line.bin, line.figure.name): line.figure.estimate.value for line in lines}
-    for runs in comparison.runs:
-        spreads = (*runs.spreads, *runs.spreads_in_bins)
-        values.update({(runs.name, each.bin, each.measure.name): each.mean for each in spreads})
-    return values
+    lines = list_values((*comparison.results, *comparison.systems.values()))
+    return {(line.result.name, line.bin, line.figure.name): line.figure.estimate.value for line in lines}

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from xmceval.metrics.names import restore_measure
 from xmceval.report.fields.collectedfields import GAIN, RELIABILITY
 from xmceval.report.fields.field import (
     Field,
@@ -11,6 +14,7 @@ from xmceval.report.fields.field import (
     by,
     choice_of,
     count,
+    derived,
     document,
     flag,
     inside,
@@ -20,20 +24,23 @@ from xmceval.report.fields.field import (
     maybe,
     number,
     record,
+    several,
     share,
     text,
     unless_empty,
     whole,
 )
+from xmceval.report.fields.gatefields import OUTCOMES
 from xmceval.scoring.options import Options, specs
 from xmceval.scoring.spec import Spec
 from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS, ONE_ROW
-from xmceval.version import SCORE_SCHEMA, VERSION
+from xmceval.version import SCORE_SCHEMA
 
 if TYPE_CHECKING:
-    from xmceval.labels.standings import Standing
+    from xmceval.labels.propensity import Propensities
+    from xmceval.labels.standings import Standing, Standings
     from xmceval.report.result import Result
-    from xmceval.scoring.summary import Figure, Slice
+    from xmceval.scoring.summary import Counts, Figure, Slice
 
 UNCOUNTED = "where values of rows of another tool were compared, which come without it"
 UNTIED = "where ties are not bounded"
@@ -68,6 +75,16 @@ OPTIONS = choice_of(
     **{name: _describe_option(name, spec) for name, spec in specs(Options).items() if spec.shown != "nowhere"},
 )
 
+
+def _make_propensities(**model: Any) -> Propensities:
+    """Make propensities of which the model is known, but not those of the labels."""
+    import numpy as np
+
+    from xmceval.labels.propensity import Propensities
+
+    return Propensities(np.ones(1), np.empty(0, dtype=np.uint16), **model)
+
+
 PROPENSITIES = record(
     "The model of propensities, 1/p = 1 + C (N_l + B)^-A.",
     a=maybe(number("A."), "where 1/p was passed"),
@@ -75,10 +92,12 @@ PROPENSITIES = record(
     n=maybe(count("N, the training rows."), "where 1/p was passed"),
     source=text("The file of training labels, counts or 1/p."),
     from_truth=flag("Whether the truth itself was counted: such values are not comparable with published ones."),
-)
+).into(_make_propensities)
 
 ESTIMATE = {
-    "value": maybe(number("The value: shares are fractions of 1, gains and counts have no unit."), "if infinite"),
+    "value": maybe(number("The value: shares are fractions of 1, gains and counts have no unit."), "if infinite").back(
+        lambda value: math.inf if value is None else value
+    ),
     "low": maybe(number("Lower end of the 95% interval."), NO_INTERVAL),
     "high": maybe(number("Upper end of the 95% interval."), NO_INTERVAL),
     "caution": last(maybe(text(CAUTION, (FEW_ROWS, ONE_ROW)), "where nothing speaks against it")),
@@ -90,18 +109,36 @@ ESTIMATE = {
 
 FIGURE = {
     **inside("estimate", ESTIMATE),
-    "definition": last(text("What the value is, in one line.").of("measure.definition")),
+    "definition": derived(last(text("What the value is, in one line.").of("measure.definition"))),
+    "unit": last(text("Of the value: `share`, `gain`, `count` or `cells`.").of("measure.metric.unit", to="unit")),
 }
 
 KIND_IN_BIN = "A share, those of all bins add up to the total, or the average within the bin."
 FIGURE_IN_BIN = {
-    "kind": text(KIND_IN_BIN, ("share", "average")).of("kind_in_bin"),
+    "kind": derived(text(KIND_IN_BIN, ("share", "average")).of("kind_in_bin")),
     **{name: FIGURE[name] for name in ("value", "low", "high", "caution", "undefined")},
 }
 
 
 def _name_figures(owner: Result | Slice) -> dict[str, Figure]:
     return {figure.name: figure for figure in owner.figures}
+
+
+def _take_figures(read: dict[str, dict[str, Any]]) -> tuple[Figure, ...]:
+    from xmceval.scoring.estimates import Estimate
+    from xmceval.scoring.summary import Figure
+
+    return tuple(
+        Figure(restore_measure(name, each.get("unit", "count")), Estimate(**each["estimate"]))
+        for name, each in read.items()
+    )
+
+
+def _make_slice(bin: dict[str, Any], figures: tuple[Figure, ...]) -> Slice:  # noqa: A002 - the field's name
+    from xmceval.labels.bins import Bin
+    from xmceval.scoring.summary import Slice
+
+    return Slice(Bin(**bin), figures)
 
 
 BIN = {
@@ -114,8 +151,11 @@ BIN = {
 
 SLICE = {
     **inside("bin", BIN),
-    "metrics": by("canonical name", "Values.", record("A value.", **FIGURE_IN_BIN)).of(_name_figures),
+    "metrics": by("canonical name", "Values.", record("A value.", **FIGURE_IN_BIN))
+    .of(_name_figures, to="figures")
+    .back(_take_figures),
 }
+
 
 FILTER = record(
     "What the filter of pairs of row and label did.",
@@ -126,7 +166,7 @@ FILTER = record(
     rows_changed=count("Rows that they were in."),
     in_truth=count("Pairs that are true labels."),
     filter_truth=flag("Whether those were removed from the truth too."),
-)
+).into("rows.filters:FilterReport")
 
 
 def _neighbour(side: str, described: str) -> Field:
@@ -147,38 +187,63 @@ def _neighbour(side: str, described: str) -> Field:
 
 STANDING = {
     "rank": whole("1 where no published value is higher.", minimum=1),
+    "value": share("The value that is ranked."),
     "of": whole("How many published values there are.", minimum=1).of("n_published"),
     "above": _neighbour("above", "higher"),
     "below": _neighbour("below", "lower or equal"),
 }
 
+
+def _make_standings(dataset: str, places: dict[str, dict[str, Any]], not_ranked: str) -> Standings:
+    from xmceval.labels.standings import Standing, Standings, restore_row
+
+    def neighbour(metric: str, row: dict[str, Any] | None) -> Any:
+        return row and restore_row(dataset, metric, **row)
+
+    return Standings(
+        dataset,
+        tuple(
+            Standing(metric, **{**each, **{side: neighbour(metric, each[side]) for side in ("above", "below")}})
+            for metric, each in places.items()
+        ),
+        not_ranked,
+    )
+
+
 STANDINGS = record(
     "The ranks of the values within published ones.",
     dataset=text("The data set of the catalogue."),
     metrics=by("canonical name", "Ranks.", record("The rank of a value.", **STANDING)).of(
-        lambda standings: {standing.metric: standing for standing in standings.places}
+        lambda standings: {standing.metric: standing for standing in standings.places}, to="places"
     ),
     not_ranked=unless_empty(text("Why the values are not comparable."), "where they are"),
-)
+).into(_make_standings)
 
 
 def _known(name: str, description: str) -> Field:
     """Return a count of the input, which values of rows of another tool come without."""
     return maybe(count(description), UNCOUNTED).of(
-        lambda result: getattr(result.counts, name) if result.counts.are_known else None
+        lambda result: getattr(result.counts, name) if result.counts.are_known else None, to=f"counts.{name}"
     )
 
+
+UNSCORED = record(
+    "How many there are.",
+    number=count("True labels without a score."),
+    n_true=count("All true labels."),
+).into("scoring.tasks.task:Unscored")
+GRADE = count("A grade.")
 
 SYSTEM = {
     "name": text("Its name."),
     "scores": text("The file of its predictions, or `array`."),
     "n_predictions": _known("n_predictions", "Predictions of all instances."),
-    "short_rows": by("cutoff", "Instances with fewer than k predictions; the missing ones count as misses.", ROWS).of(
-        "counts.short_rows"
-    ),
+    "short_rows": by(
+        "cutoff", "Instances with fewer than k predictions; the missing ones count as misses.", ROWS, int
+    ).of("counts.short_rows"),
     "ties": record(
         "Instances with equal scores that matter.",
-        rows_across_cut=by("cutoff", "Instances with equal scores on both sides of the cutoff.", ROWS).of(
+        rows_across_cut=by("cutoff", "Instances with equal scores on both sides of the cutoff.", ROWS, int).of(
             "counts.tied_rows"
         ),
         rows_inside_only=_known(
@@ -188,25 +253,28 @@ SYSTEM = {
     "left_out_rows": by("metric", "Instances without a value of the metric, which its mean leaves out.", ROWS).of(
         "counts.left_out"
     ),
-    "unscored_true": maybe(count("True labels without a score."), "where no metric ranks all labels").of(
-        "counts.unscored_true"
+    "unscored_true": derived(
+        maybe(count("True labels without a score."), "where no metric ranks all labels").of("counts.unscored_true")
     ),
     "filter": maybe(FILTER, "without a filter").of("filtered"),
-    "metrics": by("canonical name such as P@5", "Values.", record("A value.", **FIGURE)).of(_name_figures),
+    "metrics": by("canonical name such as P@5", "Values.", record("A value.", **FIGURE))
+    .of(_name_figures, to="figures")
+    .back(_take_figures),
     "slices": many(
         "Values by bins of labels, the most frequent first.",
-        record("Values of the labels of one bin by training frequency.", **SLICE),
+        record("Values of the labels of one bin by training frequency.", **SLICE).into(_make_slice),
     ),
     "published": maybe(STANDINGS, "where published results were not asked for"),
     "gain": GAIN,
     "reliability": RELIABILITY,
     "warnings": many("What a reader must know before trusting the numbers.", text("A warning.")),
     "notes": many("What was inferred from the files.", text("A note.")),
+    "unscored": by("lowest grade of a true label", "True labels without a score.", UNSCORED, int).of("counts.unscored"),
 }
 
 # What all systems have in common: fields of the result of any of them.
 TRUTH = {
-    "version": text("The version of xmceval.").of(lambda _: VERSION),
+    "version": text("The version of xmceval."),
     "truth": text("The file of the truth, or `array`."),
     "options": OPTIONS,
     "n_instances": count("Rows of the truth that were scored.").of("counts.n_instances"),
@@ -219,6 +287,7 @@ TRUTH = {
     ).of(itself),
     "explicit_zeros": _known("explicit_zeros", "Entries of the truth with value 0, which are not true labels."),
     "propensities": maybe(PROPENSITIES, "where no metric needs propensities"),
+    "grades": several("The least and the greatest grade of the truth.", GRADE, GRADE).of("counts.grades"),
 }
 
 
@@ -227,11 +296,29 @@ def list_systems(system: Field) -> Field:
     return many("One per system, in the order in which they were passed.", system)
 
 
+def make_results(systems: Sequence[dict[str, Any]], counts: dict[str, Any], **shared: Any) -> list[Result]:
+    """Make the results of what was read: the fields of each system, and those that all have in common."""
+    from xmceval.report.result import Result
+
+    if not systems:
+        raise ValueError("systems: expected at least one")
+    return [Result(**{**shared, **own, "counts": _make_counts(**counts, **own["counts"])}) for own in systems]
+
+
+def _make_counts(**counts: Any) -> Counts:
+    from xmceval.scoring.summary import Counts
+
+    known: dict[str, Any] = {name: 0 if value is None else value for name, value in counts.items()}
+    return Counts(**known, are_known=counts["n_labels"] is not None)
+
+
 SCORE = document(
     SCORE_SCHEMA,
     "Values of one or more systems that were scored on the same truth.",
     {
         **inside(lambda results: results[0], TRUTH),
-        "systems": list_systems(record("A system.", **SYSTEM)).of(itself),
+        "systems": list_systems(record("A system.", **SYSTEM)).of(itself, to="systems"),
+        "gates": derived(OUTCOMES.of(lambda results: [each for result in results for each in result.gates] or None)),
     },
+    kind=make_results,
 )

@@ -7,7 +7,7 @@ formula, is not altered.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xmceval.report.comparison import Comparison
 from xmceval.report.fields.field import Fields, record
@@ -15,17 +15,26 @@ from xmceval.report.fields.lines import DIFFERENCES, VALUES, list_differences, l
 from xmceval.report.forms.csvlines import write_lines
 from xmceval.report.result import Result
 
+if TYPE_CHECKING:
+    from xmceval.report.benchmark import Benchmark
+
 
 def render(results: Sequence[Result]) -> str:
     """Write results as CSV in long form, one line per value."""
-    return write_fields(VALUES, list_values(results))
+    return _write(VALUES, list_values(results))
 
 
 def render_comparison(comparison: Comparison) -> str:
     """Write a comparison as CSV in long form, one line per difference."""
-    return write_fields(DIFFERENCES, list_differences(comparison))
+    return _write(DIFFERENCES, list_differences(comparison))
 
 
-def write_fields(fields: Fields, lines: Iterable[Any]) -> str:
-    """Write lines of these fields as CSV."""
+def render_benchmark(benchmark: Benchmark) -> str:
+    """Write a benchmark as CSV in long form, one line per value, and one per mean rank."""
+    from xmceval.report.fields.benchmarkfields import LINES, list_benchmark_values, list_mean_ranks
+
+    return _write(LINES, (*list_benchmark_values(benchmark), *list_mean_ranks(benchmark)))
+
+
+def _write(fields: Fields, lines: Iterable[Any]) -> str:
     return write_lines(list(fields), map(record("A line.", **fields).write, lines))

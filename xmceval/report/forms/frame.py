@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import missing_package
 from xmceval.report.comparison import Comparison
@@ -12,6 +12,9 @@ from xmceval.report.fields.field import Fields, find_numbers
 from xmceval.report.fields.lines import DIFFERENCES, VALUES, list_differences, list_values
 from xmceval.report.fields.scorefields import FIGURE
 from xmceval.report.result import Result
+
+if TYPE_CHECKING:
+    from xmceval.report.benchmark import Benchmark
 
 TYPES = {"number": "float64", "integer": "Int64"}
 
@@ -40,7 +43,29 @@ def make_comparison_frame(comparison: Comparison, *, bins: bool = False) -> Any:
     return _build(DIFFERENCES, list_differences(comparison), ["system", "baseline"], columns, bins=bins)
 
 
-def _build(fields: Fields, lines: Iterable[Any], systems: list[str], columns: list[str], *, bins: bool) -> Any:
+def make_benchmark_frame(benchmark: Benchmark, *, bins: bool = False) -> Any:
+    """Make a frame with one line per value, indexed by dataset, metric, k and system.
+
+    Raises
+    ------
+    DataError
+        pandas is not installed.
+    """
+    from xmceval.report.fields.benchmarkfields import LINES, list_benchmark_values
+
+    columns = ["kind", *find_numbers(FIGURE), "n_runs", "sd"]
+    return _build(LINES, list_benchmark_values(benchmark), ["system"], columns, bins=bins, outer=["dataset"])
+
+
+def _build(
+    fields: Fields,
+    lines: Iterable[Any],
+    systems: list[str],
+    columns: list[str],
+    *,
+    bins: bool,
+    outer: Sequence[str] = (),
+) -> Any:
     """Build a frame in the order of its index: metrics and systems as they were passed, cutoffs ascending.
 
     The levels are in that order too, so that pandas finds lines quickly, and keeps it where it turns levels to columns.
@@ -49,16 +74,17 @@ def _build(fields: Fields, lines: Iterable[Any], systems: list[str], columns: li
         import pandas
     except ImportError:
         raise missing_package("to_frame()", "pandas", "pandas") from None
-    names = ["metric", "k", *(["bin"] if bins else []), *systems]
+    names = [*outer, "metric", "k", *(["bin"] if bins else []), *systems]
     find = {name: fields[name].finder(name) for name in ("bin", *names, *columns)}
     shown = [line for line in lines if bins or not find["bin"](line)]
     index = [tuple(find[name](line) for name in names) for line in shown]
     cells = [{name: find[name](line) for name in columns} for line in shown]
-    levels = [list(dict.fromkeys(values)) for values in zip(*index, strict=True)]
-    levels[1].sort(key=lambda k: (isinstance(k, str), k))
+    levels = [list(dict.fromkeys(place[i] for place in index)) for i in range(len(names))]
+    levels[names.index("k")].sort(key=lambda k: (isinstance(k, str), k))
     ranks = [{value: rank for rank, value in enumerate(level)} for level in levels]
     codes = [tuple(rank[value] for rank, value in zip(ranks, place, strict=True)) for place in index]
     order = sorted(range(len(codes)), key=codes.__getitem__)
-    places = pandas.MultiIndex(levels, list(zip(*(codes[i] for i in order), strict=True)), names=names)
+    in_order = [[codes[i][place] for i in order] for place in range(len(names))]
+    places = pandas.MultiIndex(levels, in_order, names=names)
     types = {name: TYPES[fields[name].type] for name in find_numbers(fields) if name in columns}
-    return pandas.DataFrame([cells[i] for i in order], index=places).astype(types)
+    return pandas.DataFrame([cells[i] for i in order], index=places, columns=columns).astype(types)

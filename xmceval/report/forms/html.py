@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.markup import Child, Markup, element, join, name, text
@@ -16,7 +16,7 @@ def draw(sheet: Sheet) -> str:
     """Draw a sheet as HTML: tables with captions and heads, and lines of text."""
     parts = [
         _draw_lines(sheet.verdicts),
-        *(_draw_section(each, sheet) for each in sheet.sections),
+        *_draw_sections(sheet),
         _draw_lines((*sheet.above, *sheet.notes, *sheet.below)),
         *(_draw_listing(each) for each in sheet.listings),
     ]
@@ -28,12 +28,32 @@ def draw_listings(listings: Sequence[Listing], layout: Layout) -> str:  # noqa: 
     return element("div", map(_draw_listing, listings), class_="xmceval", style="overflow-x: auto")
 
 
-def _draw_section(section: Section, sheet: Sheet) -> Markup:
-    """Draw the table of all labels, or of a bin, with the columns in which it has values."""
-    columns = section.columns_with_values(sheet.columns)
-    heads = (element("th", each, scope="col") for each in columns)
-    head = element("tr", element("td"), heads, style=RIGHT)
-    rows = [
+def _draw_sections(sheet: Sheet) -> Iterator[Markup]:
+    """Draw a table of all sections, or one of each with the columns in which it has values."""
+    if sheet.is_grouped:
+        yield _draw_table("", _draw_heads(sheet, sheet.columns), [_draw_group(each, sheet) for each in sheet.sections])
+        return
+    for section in sheet.sections:
+        columns = section.columns_with_values(sheet.columns)
+        yield _draw_table(section.title, _draw_heads(sheet, columns), _draw_rows(section, columns))
+
+
+def _draw_heads(sheet: Sheet, columns: Sequence[str]) -> list[Markup]:
+    """Draw the heads of columns, and above them those that span several."""
+    spans = [element("th", text, colspan=size, style="text-align: center") for text, size in sheet.spans_of(columns)]
+    heads = (element("th", sheet.head_of(each), scope="col") for each in columns)
+    above = [element("tr", element("td"), spans)] if spans else []
+    return [*above, element("tr", element("td"), heads, style=RIGHT)]
+
+
+def _draw_group(section: Section, sheet: Sheet) -> list[Markup]:
+    """Draw the rows of a section below its title."""
+    title = element("th", section.title, colspan=len(sheet.columns) + 1, scope="rowgroup", style=LEFT)
+    return [*([element("tr", title)] if section.title else []), *_draw_rows(section, sheet.columns)]
+
+
+def _draw_rows(section: Section, columns: Sequence[str]) -> list[Markup]:
+    return [
         element(
             "tr",
             element("th", name(row.head), scope="row", style=LEFT),
@@ -42,7 +62,6 @@ def _draw_section(section: Section, sheet: Sheet) -> Markup:
         )
         for row in section.rows
     ]
-    return _draw_table(section.title, head, rows)
 
 
 def _draw_cell(cell: Cell) -> Markup:
@@ -66,7 +85,7 @@ def _draw_row(tag: str, row: Sequence[str], numeric: frozenset[int]) -> Markup:
     return element("tr", items, style=RIGHT)
 
 
-def _draw_table(title: str, head: Child, rows: Sequence[Markup]) -> Markup:
+def _draw_table(title: str, head: Child, rows: Child) -> Markup:
     caption = element("caption", title, style=f"{LEFT}; caption-side: top") if title else None
     return element("table", caption, element("thead", head) if head else None, element("tbody", rows))
 

@@ -21,7 +21,9 @@ MENTION = re.compile(r"(?<![\w@])(@\w+)")  # GitHub would notify a user of this 
 def draw(sheet: Sheet) -> str:
     """Draw a sheet as Markdown."""
     parts = [*map(escape_line, sheet.above)]
-    for section in sheet.sections:
+    if sheet.is_grouped:
+        parts.append("\n".join(_draw_groups(sheet)))
+    for section in () if sheet.is_grouped else sheet.sections:
         if section.title:
             parts.append(escape_line(section.title))
         parts.append("\n".join(_draw_section(section, sheet)))
@@ -53,8 +55,29 @@ def escape_line(text: str) -> str:
 def _draw_section(section: Section, sheet: Sheet) -> Iterator[str]:
     """Draw the table of a section, with the columns in which it has values."""
     columns = section.columns_with_values(sheet.columns)
-    rows = [(escape(row.head), *(_draw_cell(row.cells.get(name, EMPTY)) for name in columns)) for row in section.rows]
-    yield from _draw_table(("", *map(escape, columns)), rows, range(1, len(columns) + 1))
+    yield from _draw_table(_draw_heads(sheet, columns), _draw_rows(section, columns), range(1, len(columns) + 1))
+
+
+def _draw_groups(sheet: Sheet) -> Iterator[str]:
+    """Draw one table of all sections; Markdown has no cell that spans columns, so titles are in the first."""
+    rows: list[tuple[str, ...]] = []
+    for section in sheet.sections:
+        if section.title:
+            rest = escape(section.title.removeprefix(section.name))
+            rows.append((f"**{escape(section.name)}**{rest}", *[""] * len(sheet.columns)))
+        rows.extend(_draw_rows(section, sheet.columns))
+    yield from _draw_table(_draw_heads(sheet, sheet.columns), rows, range(1, len(sheet.columns) + 1))
+
+
+def _draw_heads(sheet: Sheet, columns: Sequence[str]) -> tuple[str, ...]:
+    """Return the heads of columns, each after the one above it."""
+    above = [text for text, size in sheet.spans_of(columns) for _ in range(size)] or [""] * len(columns)
+    heads = (f"{span} {sheet.head_of(column)}".lstrip() for span, column in zip(above, columns, strict=True))
+    return "", *map(escape, heads)
+
+
+def _draw_rows(section: Section, columns: Sequence[str]) -> list[tuple[str, ...]]:
+    return [(escape(row.head), *(_draw_cell(row.cells.get(name, EMPTY)) for name in columns)) for row in section.rows]
 
 
 def _draw_cell(cell: Cell) -> str:

@@ -6,6 +6,7 @@ import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from xmceval.report.forms.columns import NARROWEST, align_columns, clean, pad, text_width
 from xmceval.report.forms.layout import Layout
@@ -47,7 +48,7 @@ class PlainColumn:
     def of(cls, sheet: Sheet, name: str) -> PlainColumn:
         """Measure the cells of a column."""
         cells = sheet.cells_of(name)
-        head, hundred = clean(name), sheet.layout.share(1.0)
+        head, hundred = clean(sheet.head_of(name)), sheet.layout.share(1.0)
         value = max(len(hundred), *(len(cell.value) for cell in cells))
         interval, marks = (max(len(part) for part in parts) for parts in zip(*map(_draw_parts, cells), strict=True))
         is_wider = text_width(head) > value + interval + marks
@@ -76,30 +77,61 @@ def _draw_parts(cell: Cell) -> tuple[str, str]:
     return f" {cell.interval}" if cell.interval else "", f" {cell.marks}" if cell.marks else ""
 
 
+def measure_width(sheet: Sheet) -> int:
+    """Return the columns of text that the table of a sheet takes where it is not wrapped."""
+    return _measure_heads(sheet) + sum(PlainColumn.of(sheet, name).width for name in sheet.columns)
+
+
+def _measure_heads(sheet: Sheet) -> int:
+    """Return the columns of text that the heads of rows take."""
+    return _indent(sheet) + max(text_width(clean(row.head)) for row in sheet.rows)
+
+
+def _indent(sheet: Sheet) -> int:
+    return INDENT if sheet.is_grouped and any(each.title for each in sheet.sections) else 0
+
+
 def _draw_table(sheet: Sheet) -> Iterator[str]:
     """Draw the table, in blocks of columns that are as wide as the terminal at most."""
-    indent = max(text_width(clean(row.head)) for row in sheet.rows)
+    indent = _measure_heads(sheet)
     columns = {name: PlainColumn.of(sheet, name) for name in sheet.columns}
     widths = [columns[name].width for name in sheet.columns]
     blocks = list(split_columns(sheet.columns, widths, sheet.layout.width - indent, sheet.groups))
     for i, names in enumerate(blocks):
         yield from [""] if i else []
         yield from _draw_block(sheet, {name: columns[name] for name in names}, indent, is_first=i == 0)
-    yield from [""] if len(blocks) > 1 else []
+    yield from [""] if len(blocks) > 1 or sheet.is_grouped else []
 
 
 def _draw_block(sheet: Sheet, columns: Mapping[str, PlainColumn], indent: int, *, is_first: bool) -> Iterator[str]:
+    if sheet.spans:
+        yield (" " * indent + "".join(_draw_spans(sheet, columns))).rstrip()
     yield (" " * indent + "".join(column.draw_head() for column in columns.values())).rstrip()
-    for section in sheet.sections:
-        rows = section.rows_with(columns)
-        if section.title and rows:
+    sections = [(section, rows) for section in sheet.sections if (rows := section.rows_with(columns))]
+    for i, (section, rows) in enumerate(sections):
+        yield from [""] if i and sheet.is_grouped else []
+        if section.title:
             yield from _wrap([section.title], sheet.layout) if is_first else [clean(section.name)]
-        yield from (_draw_row(row, columns, indent, is_styled=sheet.layout.is_styled) for row in rows)
+        heads = [" " * _indent(sheet) + clean(row.head) for row in rows]
+        cells = (_draw_cells(row, columns, is_styled=sheet.layout.is_styled) for row in rows)
+        yield from ((pad(head, indent) + own).rstrip() for head, own in zip(heads, cells, strict=True))
 
 
-def _draw_row(row: Row, columns: Mapping[str, PlainColumn], indent: int, *, is_styled: bool) -> str:
+def _draw_spans(sheet: Sheet, columns: Mapping[str, PlainColumn]) -> Iterator[str]:
+    """Draw the heads above the heads of columns, each over those that it spans."""
+    rest = iter(columns.values())
+    for head, size in sheet.spans_of(list(columns)):
+        width = sum(column.width for column in islice(rest, size)) - GAP
+        yield " " * GAP + pad(_centre(clean(head), width), width)
+
+
+def _centre(text: str, width: int) -> str:
+    return " " * max((width - text_width(text)) // 2, 0) + text
+
+
+def _draw_cells(row: Row, columns: Mapping[str, PlainColumn], *, is_styled: bool) -> str:
     cells = (column.draw_cell(row.cells.get(name, EMPTY), is_styled=is_styled) for name, column in columns.items())
-    return (pad(clean(row.head), indent) + "".join(cells)).rstrip()
+    return "".join(cells)
 
 
 def _draw_listing(listing: Listing, layout: Layout) -> list[str]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from xmceval.errors import argument, names_flags
 from xmceval.report.forms.layout import DEFAULT, Layout
 
 if TYPE_CHECKING:
+    from xmceval.report.benchmark import Benchmark
     from xmceval.report.comparison import Comparison
     from xmceval.report.result import Result
     from xmceval.report.sheet.model import Listing
@@ -22,7 +25,8 @@ DRAWN: Mapping[str, str] = MappingProxyType(
         "latex": "xmceval.report.forms.latex",
     }
 )
-# Forms for programs; each module has the functions render(results) and render_comparison(comparison).
+# Forms for programs; each module has the functions render(results), render_comparison(comparison) and
+# render_benchmark(benchmark).
 WRITTEN: Mapping[str, str] = MappingProxyType({"csv": "xmceval.report.forms.csv", "json": "xmceval.report.forms.json"})
 FORMS: Mapping[str, str] = MappingProxyType({**DRAWN, **WRITTEN})
 # Of notebooks: a fragment, which is no choice of ``-o``; the page of ``xmceval report`` is more than a form.
@@ -36,7 +40,7 @@ def render(form: str, results: Sequence[Result], layout: Layout = DEFAULT) -> st
         return str(module.render(results))
     from xmceval.report.sheet.scoresheet import build_sheet
 
-    return str(module.draw(build_sheet(results, layout)))
+    return str(module.draw(build_sheet(results, layout.settle(form))))
 
 
 def render_comparison(form: str, comparison: Comparison, layout: Layout = DEFAULT) -> str:
@@ -46,7 +50,24 @@ def render_comparison(form: str, comparison: Comparison, layout: Layout = DEFAUL
         return str(module.render_comparison(comparison))
     from xmceval.report.sheet.comparesheet import build_comparison_sheet
 
-    return str(module.draw(build_comparison_sheet(comparison, layout)))
+    return str(module.draw(build_comparison_sheet(comparison, layout.settle(form))))
+
+
+def render_benchmark(form: str, benchmark: Benchmark, layout: Layout = DEFAULT) -> str:
+    """Write a benchmark in one of the FORMS, or as html; only a plain table that is wide enough has intervals."""
+    module = import_module(MODULES[form])
+    if form in WRITTEN:
+        return str(module.render_benchmark(benchmark))
+    from xmceval.report.sheet.benchmarksheet import build_benchmark_sheet
+
+    may_fit = form == "table" and layout.intervals is None
+    settled = replace(layout.settle(form), intervals=may_fit or bool(layout.intervals))
+    sheet = build_benchmark_sheet(benchmark, settled)
+    if may_fit and sheet.has_intervals and (width := module.measure_width(sheet)) > layout.width:
+        sheet = build_benchmark_sheet(benchmark, replace(settled, intervals=False))
+        hint = [f"intervals: pass {argument('intervals', True)}, or {width} columns"] if names_flags() else []
+        sheet = replace(sheet, notes=(*sheet.notes, *hint))
+    return str(module.draw(sheet))
 
 
 def render_listings(form: str, listings: Sequence[Listing], layout: Layout = DEFAULT) -> str:

@@ -30,7 +30,6 @@ from xmceval.report.page.pageparts import (
 from xmceval.report.result import Result, shared_lines
 from xmceval.report.sheet.model import MINUS, Listing
 from xmceval.report.sheet.scoresheet import describe_option, describe_propensities
-from xmceval.version import VERSION
 
 PROPENSITY = "1/p = 1 + C (n + B)^−A, C = (ln N − 1)(B + 1)^A, where n of the N training rows have the label."
 
@@ -179,7 +178,7 @@ def describe_provenance(content: PageContent) -> PageSection:
     """Describe how the page can be made again."""
     results, evidence = content.results, content.evidence
     options = _describe_options(results, content.comparison)
-    facts: dict[str, Child] = {"Program": f"xmceval {VERSION}", "Truth": name(results[0].truth)}
+    facts: dict[str, Child] = {"Program": f"xmceval {results[0].version}", "Truth": name(results[0].truth)}
     facts |= {"Options": options or "all as by default"}
     lines: list[Child] = [write_sentence(line, content.names) for line in describe_propensities(results)]
     if any(each.propensities is not None and each.propensities.n is not None for each in results):

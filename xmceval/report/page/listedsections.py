@@ -8,11 +8,12 @@ from xmceval.report.forms.markup import Child, element, join, name
 from xmceval.report.page.pagecontent import PageContent
 from xmceval.report.page.pageparts import PageSection, draw_lines, draw_listing, write_sentence, write_title
 from xmceval.report.sheet.bounds import list_ceilings, list_ties
-from xmceval.report.sheet.comparesheet import describe_test, list_runs
+from xmceval.report.sheet.comparesheet import list_runs
 from xmceval.report.sheet.differences import list_pair
 from xmceval.report.sheet.model import MINUS, Listing
 from xmceval.report.sheet.overlaplists import list_examples, list_overlap
 from xmceval.report.sheet.scoresheet import list_standings
+from xmceval.report.sheet.significance import describe_test
 from xmceval.report.sheet.verdicts import has_many_pairs
 
 OVERLAP_NOTES = (
@@ -29,10 +30,10 @@ def show_differences(content: PageContent) -> PageSection | None:
         return None
     is_closed = has_many_pairs(comparison)
     parts: list[Child] = [
-        element("p", write_sentence(describe_test(comparison), names), class_="note"),
+        element("p", write_sentence(describe_test(comparison.testing, comparison.differences), names), class_="note"),
         draw_lines((write_sentence(line, names) for line in content.sheet.verdicts), "verdicts"),
     ]
-    for pair in comparison.pairs:
+    for pair in () if content.layout.pairs is False else comparison.pairs:
         tables = [*_draw_pair(list_pair(comparison, pair, content.layout), names)]
         summary = element("summary", join([name(pair[0]), f" {MINUS} ", name(pair[1])]))
         parts += [element("details", summary, tables)] if is_closed else tables
@@ -58,7 +59,7 @@ def show_comparable(content: PageContent) -> Iterator[PageSection | None]:
 def show_details(content: PageContent) -> Iterator[PageSection | None]:
     """Show the runs of systems, how far lists of labels overlap, and examples of rows."""
     comparison, layout = content.comparison, content.layout
-    if comparison is None:
+    if comparison is None or layout.pairs is False:
         return
     overlaps = (list_overlap(each, layout) for each in comparison.overlaps)
     yield _show("runs", "Runs", list_runs(comparison.runs, layout), content)

@@ -10,7 +10,7 @@ from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.markup import Child, Markup, element, join, name
 from xmceval.report.page.pagecontent import PageContent
 from xmceval.report.page.pageparts import PageColumn, PageSection, draw_lines, draw_table, write_sentence
-from xmceval.report.sheet.model import BEST, EMPTY, SECOND, Cell, Row, split_columns
+from xmceval.report.sheet.model import BEST, EMPTY, SECOND, Cell, Row, Section, split_columns
 from xmceval.report.sheet.scoresheet import explain_bins
 from xmceval.report.sheet.systemtable import SystemLine, describe_cautions
 
@@ -23,10 +23,10 @@ def show_results(content: PageContent) -> PageSection:
     heads = list(dict.fromkeys(figure.measure.head for figure in content.results[0].figures))
     controls = _draw_filter(heads) if len(heads) >= FEWEST_TO_FILTER else None
     systems = [SystemLine.of(result) for result in content.results]
-    cautions = describe_cautions(systems) if content.layout.intervals else ()
+    cautions = () if content.layout.intervals is False else describe_cautions(systems)
     warned = [element("p", write_sentence(line, content.names), class_="caution") for line in cautions]
     notes = draw_lines(write_sentence(line, content.names) for line in content.sheet.notes)
-    tables = _draw_blocks(content, _draw_results, "of each column")
+    tables = _draw_blocks(content, _draw_results, "of each column", content.sheet.sections)
     return PageSection("results", "Results", join([controls, tables, warned, notes]))
 
 
@@ -39,7 +39,7 @@ def show_bins(content: PageContent) -> PageSection | None:
         [element("b", each.name), each.title.removeprefix(each.name), "."] for each in bins if each.title
     ]
     lines += (write_sentence(line, content.names) for line in explain_bins(content.results))
-    tables = _draw_blocks(content, _draw_bins, "in each bin")
+    tables = _draw_blocks(content, _draw_bins, "in each bin", bins)
     return PageSection("bins", "By label frequency", join([draw_lines(lines), tables]))
 
 
@@ -52,11 +52,18 @@ def _draw_filter(heads: Sequence[str]) -> Markup:
 
 
 def _draw_blocks(
-    content: PageContent, draw_block: Callable[[PageContent, Sequence[str], Child], Markup], best_of: str
+    content: PageContent,
+    draw_block: Callable[[PageContent, Sequence[str], Child], Markup],
+    best_of: str,
+    sections: Sequence[Section],
 ) -> list[Markup]:
-    """Draw the columns in blocks that fit on paper, the first with a caption; those of one metric stay together."""
+    """Draw the columns in blocks that fit on paper, the first with a caption; those of one metric stay together.
+
+    Blocks of which no section has a value, such as of metrics without values of bins, are left out.
+    """
     columns = content.sheet.columns
-    blocks = split_columns(columns, [1] * len(columns), WIDEST, content.sheet.groups)
+    split = split_columns(columns, [1] * len(columns), WIDEST, content.sheet.groups)
+    blocks = (names for names in split if any(each.rows_with(names) for each in sections))
     return [draw_block(content, names, None if i else _describe(content, best_of)) for i, names in enumerate(blocks)]
 
 

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from xmceval.metrics.measure import Measure
+    from xmceval.report.benchmark import Benchmark
     from xmceval.report.comparison import Comparison
 
-    Subject: TypeAlias = Sequence[Any] | Comparison  # a sequence of Result, or of what auc returns
+    Subject: TypeAlias = Sequence[Any] | Comparison | Benchmark  # a sequence of Result, or of what auc returns
 
-RESULTS, COMPARISON, AUC = "results", "comparison", "auc"
+RESULTS, COMPARISON, AUC, BENCHMARK = "results", "comparison", "auc", "benchmark"
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Kind:
     shows : str
         What it shows, in a few words.
     subject : str
-        ``results`` (also those of a comparison), ``comparison``, or ``auc``: what `xmceval.auc` returns.
+        ``results`` (also those of a comparison), ``comparison``, ``auc``: what `xmceval.auc` returns, or ``benchmark``.
     is_collected : bool
         Whether it needs data that are collected while systems are scored, where `plots` names it.
     """
@@ -51,6 +52,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "rows": Kind("the values of rows of two systems against each other", COMPARISON, is_collected=True),
         "gain": Kind("the share of all hits against labels, the most frequent in training first", is_collected=True),
         "calibration": Kind("how often predictions are true, by their scores: probabilities", is_collected=True),
+        "cd": Kind("mean ranks of systems over data sets, and their critical difference", BENCHMARK),
         "roc": Kind("true positives against false positives", AUC),
         "precision-recall": Kind("precision against recall", AUC),
     }
@@ -59,18 +61,21 @@ COLLECTED = frozenset(name for name, kind in KINDS.items() if kind.is_collected)
 
 
 def default_kind(subject: Any) -> str:
-    """Return the kind that fits a subject: differences, roc of what auc returns, bins if there are any, or curves."""
+    """Return the kind that fits a subject; of results bins if there are any, else curves."""
+    from xmceval.report.benchmark import Benchmark
     from xmceval.report.comparison import Comparison
 
     if isinstance(subject, Comparison):
         return "differences"
+    if isinstance(subject, Benchmark):
+        return "cd"
     if any(hasattr(each, "points") for each in subject):
         return "roc"
     return "bins" if any(result.slices for result in subject) else "curves"
 
 
 def check_kinds(kinds: str | Iterable[str], subject: str) -> tuple[str, ...]:
-    """Return kinds of pictures, which must exist and be of a subject: ``results``, ``comparison`` or ``auc``.
+    """Return kinds of pictures, which must exist and be of a subject, such as ``results``; see `Kind`.
 
     Raises
     ------
@@ -84,6 +89,7 @@ def check_kinds(kinds: str | Iterable[str], subject: str) -> tuple[str, ...]:
             raise UsageError(f"the kind of picture must be one of {listed(allowed)}, got {kind!r}")
         if kind not in allowed:
             whose = {COMPARISON: "a comparison (hint: use compare)", AUC: "a log (hint: use auc)"}
+            whose[BENCHMARK] = "a benchmark (hint: use benchmark)"
             raise UsageError(
                 f"the picture {kind!r} needs {whose.get(KINDS[kind].subject, 'results (hint: use score)')}"
             )
@@ -150,7 +156,7 @@ def draw(
     ----------
     kind : str
         One of KINDS.
-    subject : sequence of Result, or Comparison
+    subject : sequence of Result, Comparison, or Benchmark
     metrics : str or iterable of str, optional
         Only these, such as ``"P,PSP"`` or ``["P@5"]``; default all that the kind can show.
     size : {"column", "page"}, optional

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import groupby, islice
 from typing import TypeVar
 
 from xmceval.report.forms.layout import DEFAULT, Layout
@@ -15,6 +15,8 @@ MINUS = "\N{MINUS SIGN}"
 BEST, SECOND = "best", "second"
 UP, DOWN = "\N{BLACK UP-POINTING TRIANGLE}", "\N{BLACK DOWN-POINTING TRIANGLE}"
 SUSPECT = "!"  # marks published rows with suspect values
+PUBLISHED_SIGN, NO_VALUE = "\N{BLACK DIAMOND SUIT}", "\N{EN DASH}"  # after the name of a system; in place of a value
+ASCII_SIGNS = {PUBLISHED_SIGN: "*", NO_VALUE: "-"}  # where the output has no such signs
 ASCII_MARKS = {UP: "+", DOWN: "-"}  # where the output has no such signs
 
 
@@ -133,6 +135,9 @@ class Sheet:
         What stands above a column, where that is not its name: two data sets side by side both have P@1.
     spans : tuple of (str, int)
         Heads above the heads, and how many consecutive columns each spans; empty: there are none.
+    is_grouped : bool
+        Whether the sections are groups of rows in one table, such as data sets, each below its title; else each is a
+        table.
     """
 
     above: tuple[str, ...]
@@ -146,11 +151,28 @@ class Sheet:
     groups: tuple[int, ...] = ()
     heads: Mapping[str, str] = field(default_factory=dict)
     spans: tuple[tuple[str, int], ...] = ()
+    is_grouped: bool = False
+
+    def head_of(self, column: str) -> str:
+        """Return what stands above a column."""
+        return self.heads.get(column, column)
+
+    def spans_of(self, columns: Sequence[str]) -> list[tuple[str, int]]:
+        """Return the heads above the heads of some columns in their order, and how many of them each spans."""
+        above = [place for place, (_, size) in enumerate(self.spans) for _ in range(size)]
+        places = dict(zip(self.columns, above, strict=False))
+        groups = ((place, len(list(own))) for place, own in groupby(columns, places.get))
+        return [("" if place is None else self.spans[place][0], size) for place, size in groups] if self.spans else []
 
     @property
     def rows(self) -> list[Row]:
         """The rows of all sections."""
         return [row for section in self.sections for row in section.rows]
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether any value has an interval beside it."""
+        return any(cell.interval for row in self.rows for cell in row.cells.values())
 
     def cells_of(self, column: str) -> list[Cell]:
         """Return the cells of a column."""

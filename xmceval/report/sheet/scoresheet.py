@@ -111,7 +111,7 @@ def _describe_input(results: Sequence[Result]) -> Iterator[str]:
 
 def _describe_intervals(lines: Sequence[SystemLine], layout: Layout) -> Iterator[str]:
     """Say which intervals may be off, where they are shown."""
-    yield from describe_cautions(lines) if layout.intervals else ()
+    yield from () if layout.intervals is False else describe_cautions(lines)
 
 
 def _describe_scoring(results: Sequence[Result]) -> Iterator[str]:
@@ -180,13 +180,18 @@ def _describe_propensities(propensities: Propensities) -> str:
 
 def _describe_options(result: Result) -> Iterator[str]:
     """Describe the options that were not the default and are shown nowhere else."""
-    texts = [
+    texts = list_options(result)
+    if texts:
+        yield f"options: {' · '.join(texts)}"
+
+
+def list_options(result: Result) -> list[str]:
+    """Return the options that were not the default and are shown nowhere else, each with its value."""
+    return [
         describe_option(name, result.options[name])
         for name, spec in specs().items()
         if name in result.options and spec.shown not in ELSEWHERE
     ]
-    if texts:
-        yield f"options: {' · '.join(texts)}"
 
 
 def describe_option(name: str, value: Any) -> str:

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 
 from xmceval.errors import counted, listed
 from xmceval.kernels.metrics.totals import FEW_DIFFER
-from xmceval.report.comparison import LEVEL, Comparison, Difference
+from xmceval.report.comparison import Comparison, Difference
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.scoring.comparing.testoptions import BETTER, NONE, UNTESTED, WORSE
+from xmceval.statistics.multiplicity import LEVEL
 
 LEAST_P = 0.0001
 ADJUSTED = {"holm": "p (Holm)", "tukey": "p (Tukey)"}
@@ -166,6 +167,14 @@ def _name_with_few(differences: Sequence[Difference]) -> str:
         by_few.setdefault(describe_few(each), []).append(each.measure.name)
     parts = (f"{', '.join(names)}{f', where {few}' if few else ''}" for few, names in by_few.items())
     return ", and on ".join(parts)
+
+
+def list_untested(comparison: Comparison) -> list[str]:
+    """Write which metrics were tested for no pair, if there are any."""
+    over_all = [each for each in comparison.differences if not each.bin]
+    tested = {each.measure.name for each in over_all if each.p is not None}
+    names = list(dict.fromkeys(each.measure.name for each in over_all if each.measure.name not in tested))
+    return [_describe_untested(names)] if names else []
 
 
 def _describe_untested(names: Sequence[str], pair: tuple[str, str] = ("", "")) -> str:

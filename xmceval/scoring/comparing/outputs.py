@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from xmceval.errors import DataError
 from xmceval.kernels.metrics.topk import SLOTS
 from xmceval.kernels.metrics.totals import DIFFERING, LOSSES, NEITHER, ONE_SIDED, WINS, add_values
-from xmceval.labels.bins import Bins
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
-from xmceval.scoring.comparing.pairsums import Pair, Pairs, PairState, PairSums, Runs, measures_in_bins, signs_of
+from xmceval.scoring.comparing.pairsums import Pair, Pairs, PairState, Runs, ValueColumns
 from xmceval.scoring.estimates import exact
+from xmceval.scoring.observing.observers import NO_TRUTH, BlockValues
 from xmceval.scoring.observing.rowsinmemory import RowsInMemory
 from xmceval.scoring.program import Program
 from xmceval.scoring.sums import OUT_OF_RANGE, Sums, no_extremes
@@ -26,6 +26,8 @@ from xmceval.scoring.tasks.task import RowTask
 from xmceval.scoring.totals import Totals
 from xmceval.statistics.exact import exact_sum
 from xmceval.statistics.paired import Differing, Moments, PairedT, Products, paired_t, paired_test
+
+NO_COUNTS = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -173,51 +175,71 @@ def _mean_rows(runs: Sequence[Float64]) -> Float64:
     return np.stack([scale * (ratio / n_rows + np.mean(errors, axis=0)), np.full(n_rows, scale / n_rows)], axis=1)
 
 
-def collect_outputs(
-    program: Program,
-    totals: Sequence[Totals],
-    groups: Sequence[Runs],
-    watch: Pairs,
-    held: RowsInMemory | None,
-    bins: Bins | None,
-) -> list[Output]:
-    """Return every metric that has values of rows: over all labels, then within each bin; `totals` are by run."""
-    if not program.columns:
-        return []
-    runs = [_RunSums.of(program, each) for each in totals]
-    n_all = max(each.tally.n_rows for each in totals)
-    n_rows = {measure: [int(run.n_rows[c]) for run in runs] for measure, c in program.columns.items()}
-    outputs = []
-    for c, measure in enumerate(program.row_measures):
-        pairs = {pair: own.of(c) for pair, own in watch.sums.items()}
-        rows = None if held is None else _rows_of(held.values, c)
-        outputs.append(Output(measure, "", groups, [run.sums[c] for run in runs], n_rows[measure], n_all, pairs, rows))
-    for b, bin_ in enumerate(() if bins is None else bins.bins):
-        for m, measure in enumerate(measures_in_bins(program)):
-            if measure.metric.complement:
-                continue
-            c = m * len(bins or ()) + b
-            pairs = {pair: own.of(c) for pair, own in watch.shares.items()}
-            rows = None if held is None else _rows_of(held.shares, c)
-            sums = [run.shares[c] for run in runs]
-            outputs.append(Output(measure, bin_.name, groups, sums, n_rows[measure], n_all, pairs, rows))
-    return outputs
+class RunSums(NamedTuple):
+    """The sums of one run by column.
 
-
-class _RunSums(NamedTuple):
-    """The sums of one run by column: of values, of the shares of bins, and how many rows have a value."""
+    Attributes
+    ----------
+    sums, shares : int64 array [n_columns, MOMENTS, WORDS] and [n_shares, MOMENTS, WORDS]
+        Of values, and of the shares of bins.
+    n_rows : int64 array [n_columns]
+        Rows with a value.
+    extremes : float64 array [n_columns, 2, KEPT, 2], optional
+        The rows that gain and lose most.
+    """
 
     sums: Int64
     shares: Int64
     n_rows: Int64
+    extremes: Float64 | None = None
 
     @classmethod
-    def of(cls, program: Program, totals: Totals) -> _RunSums:
+    def of(cls, program: Program, totals: Totals) -> RunSums:
+        """Take the sums of totals."""
         parts = [part for task, part in zip(program.tasks, totals.parts, strict=True) if isinstance(task, RowTask)]
         sums, shares, left_out = (
-            np.concatenate([getattr(part, name) for part in parts]) for name in ("sums", "shares", "left_out")
+            np.concatenate([getattr(part, name) for part in parts] or [nothing])
+            for name, nothing in (("sums", Sums.zeros(0)), ("shares", Sums.zeros(0)), ("left_out", NO_COUNTS))
         )
         return cls(sums, shares, totals.tally.n_rows - left_out)
+
+    @classmethod
+    def of_values(cls, values: Float64, weights: Float64, left_out: Int64) -> RunSums:
+        """Add values [n_rows, n_columns, 2] with weights [n_rows] or none; `left_out` [n_columns] rows have none."""
+        n_rows, n_columns = values.shape[:2]
+        padded, sums, extremes = np.zeros((n_rows, n_columns, SLOTS)), Sums.zeros(n_columns), no_extremes(n_columns)
+        padded[:, :, :2] = values
+        if add_values(padded, weights, sums, extremes) >= 0:
+            raise DataError(OUT_OF_RANGE)
+        return cls(sums, Sums.zeros(0), n_rows - left_out, extremes)
+
+
+def collect_outputs(
+    columns: ValueColumns,
+    runs: Sequence[RunSums],
+    n_all: int,
+    groups: Sequence[Runs],
+    watch: Pairs,
+    held: RowsInMemory | None,
+) -> list[Output]:
+    """Return every metric that has values of rows: over all labels, then within each bin; `n_all` are all rows."""
+    outputs = []
+    for c, measure in enumerate(columns.measures):
+        pairs = {pair: own.of(c) for pair, own in watch.sums.items()}
+        rows = None if held is None else _rows_of(held.values, c)
+        extremes = [run.extremes[c] for run in runs if run.extremes is not None]
+        sums, n_rows = [run.sums[c] for run in runs], [int(run.n_rows[c]) for run in runs]
+        outputs.append(Output(measure, "", groups, sums, n_rows, n_all, pairs, rows, extremes))
+    for b, bin_ in enumerate(columns.bins):
+        for m, measure in enumerate(columns.in_bins):
+            if measure.metric.complement:
+                continue
+            c = m * len(columns.bins) + b
+            pairs = {pair: own.of(c) for pair, own in watch.shares.items()}
+            rows = None if held is None else _rows_of(held.shares, c)
+            sums, of_all = [run.shares[c] for run in runs], outputs[columns.measures.index(measure)]
+            outputs.append(Output(measure, bin_, groups, sums, of_all.n_rows, n_all, pairs, rows))
+    return outputs
 
 
 def _rows_of(values: Callable[[int, int], Float64], column: int) -> Callable[[int], Float64]:
@@ -226,39 +248,14 @@ def _rows_of(values: Callable[[int, int], Float64], column: int) -> Callable[[in
 
 def outputs_of_rows(
     measures: Sequence[Measure], values: Float64, weights: Float64, pairs: Sequence[tuple[int, int]],
-    left_out: NDArray[np.int64],
+    left_out: NDArray[np.int64], *, holds_rows: bool,
 ) -> list[Output]:  # fmt: skip
     """Return the outputs of saved values [n_rows, n_systems, n_metrics, 2]; `left_out` is by system and metric."""
     n_rows, n_systems = values.shape[:2]
-    by_system = [np.ascontiguousarray(values[:, s]) for s in range(n_systems)]
-    sums, extremes = [], []
-    for each in by_system:
-        padded = np.zeros((n_rows, len(measures), SLOTS))
-        padded[:, :, :2] = each
-        sums.append(Sums.zeros(len(measures)))
-        extremes.append(no_extremes(len(measures)))
-        if add_values(padded, weights, sums[-1], extremes[-1]) >= 0:
-            raise DataError(OUT_OF_RANGE)
-    signs, found = signs_of(measures), dict[Pair, PairSums]()
-    for system, baseline in pairs:
-        own = found[(system,), (baseline,)] = PairSums(len(measures))
-        own.add(by_system[system], by_system[baseline], weights, signs)
-    scale = weights[:, None] if weights.size else 1.0
-    return [
-        Output(
-            measure,
-            "",
-            [(system,) for system in range(n_systems)],
-            [each[o] for each in sums],
-            [n_rows - int(n) for n in left_out[:, o]],
-            n_rows,
-            {pair: own.of(o) for pair, own in found.items()},
-            _scaled(by_system, o, scale),
-            [each[o] for each in extremes],
-        )
-        for o, measure in enumerate(measures)
-    ]
-
-
-def _scaled(by_system: Sequence[Float64], place: int, scale: Float64 | float) -> Callable[[int], Float64]:
-    return lambda system: by_system[system][:, place] * scale
+    columns, groups = ValueColumns(tuple(measures)), [(system,) for system in range(n_systems)]
+    by_system = [np.ascontiguousarray(values[:, system]) for system in range(n_systems)]
+    watch, held = Pairs(columns, groups, pairs), RowsInMemory() if holds_rows else None
+    for observer in (watch, *([] if held is None else [held])):
+        observer.add(BlockValues(0, n_rows, None, weights, NO_TRUTH, by_system, []))
+    runs = [RunSums.of_values(each, weights, left_out[s]) for s, each in enumerate(by_system)]
+    return collect_outputs(columns, runs, n_rows, groups, watch, held)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from xmceval.kernels.metrics.totals import (
     WORDS,
     add_pairs,
 )
+from xmceval.labels.bins import Bins
 from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.mergeable import Mergeable, PartField
@@ -24,6 +26,36 @@ from xmceval.scoring.sums import add_words
 Runs = tuple[int, ...]  # the runs of a system, by number; of most systems, one
 Pair = tuple[Runs, Runs]  # system and baseline
 PairState = tuple[Int64, Int64, Float64]  # products, counts and kept, as PairSums has them
+
+
+@dataclass(frozen=True)
+class ValueColumns:
+    """What values of rows are of.
+
+    Attributes
+    ----------
+    measures : tuple of Measure
+        One per column.
+    in_bins : tuple of Measure
+        Those of which bins of labels have shares, in the order of these.
+    bins : tuple of str
+        The names of the bins; each measure has a share of each, one after the other.
+    """
+
+    measures: tuple[Measure, ...]
+    in_bins: tuple[Measure, ...] = ()
+    bins: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, program: Program, bins: Bins | None) -> ValueColumns:
+        """Return what the values of a program are of."""
+        in_bins = (measure for task in program.row_tasks if task.has_ceiling for measure in task.measures)
+        return cls(tuple(program.row_measures), tuple(in_bins), tuple(each.name for each in bins.bins) if bins else ())
+
+    @property
+    def n_shares(self) -> int:
+        """How many shares a row has."""
+        return len(self.in_bins) * len(self.bins)
 
 
 def join_kept(left: Float64, right: Float64) -> Float64:
@@ -82,8 +114,7 @@ class Pairs(Mergeable, Observer):
 
     Parameters
     ----------
-    program : Program
-    n_bins : int
+    columns : ValueColumns
     groups : sequence of Runs
         The runs of each system.
     pairs : sequence of (system, baseline)
@@ -98,14 +129,14 @@ class Pairs(Mergeable, Observer):
 
     fields = (PartField("sums", _merge_each), PartField("shares", _merge_each))
 
-    def __init__(self, program: Program, n_bins: int, groups: Sequence[Runs], pairs: Sequence[tuple[int, int]]) -> None:
+    def __init__(self, columns: ValueColumns, groups: Sequence[Runs], pairs: Sequence[tuple[int, int]]) -> None:
         super().__init__()
         between = [((i,), (j,)) for system, baseline in pairs for i in groups[system] for j in groups[baseline]]
         within = [((i,), (j,)) for runs in groups for i in runs for j in runs if i < j]
         of_systems = [(groups[system], groups[baseline]) for system, baseline in pairs]
         keys: list[Pair] = list(dict.fromkeys([*between, *within, *of_systems]))
-        self._signs = signs_of(program.row_measures)
-        self._share_signs = np.repeat(signs_of(measures_in_bins(program)), n_bins)
+        self._signs = signs_of(columns.measures)
+        self._share_signs = np.repeat(signs_of(columns.in_bins), len(columns.bins))
         self.sums = {pair: PairSums(self._signs.size) for pair in keys}
         self.shares = {pair: PairSums(self._share_signs.size) for pair in keys}
 
@@ -124,11 +155,6 @@ class Pairs(Mergeable, Observer):
 def _mean(values: Sequence[Float64], runs: Runs) -> Float64:
     """Return the means of the values of runs."""
     return values[runs[0]] if len(runs) == 1 else np.asarray(np.mean([values[run] for run in runs], axis=0))
-
-
-def measures_in_bins(program: Program) -> list[Measure]:
-    """Return the measures of which bins of labels have shares, in the order of these."""
-    return [measure for task in program.row_tasks if task.has_ceiling for measure in task.measures]
 
 
 def all_pairs(n_systems: int, against: int | None = None) -> list[tuple[int, int]]:

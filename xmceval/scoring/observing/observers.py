@@ -15,6 +15,7 @@ from xmceval.scoring.tasks.task import RowValues
 
 FRACTION = 2  # of a row's values: numerator and denominator
 NO_FRACTIONS = np.empty((0, 0, FRACTION))
+NO_TRUTH = Rows(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))  # of values that were saved
 
 
 @dataclass(frozen=True)

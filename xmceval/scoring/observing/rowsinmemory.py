@@ -21,9 +21,9 @@ class RowsInMemory(Observer):
 
     def add(self, block: BlockValues) -> None:
         """Keep the values of a block, weighted."""
-        weights = block.weights[:, None, None] if block.weights.size else 1.0
-        values = [each * weights for each in block.values]
-        shares = [each * weights if each.size else each for each in block.shares]
+        values, shares = list(block.values), list(block.shares)
+        if block.weights.size:
+            values, shares = ([_weighted(each, block.weights) for each in kind] for kind in (values, shares))
         with self._lock:
             self._blocks.append((block.first_row, values, shares))
 
@@ -37,6 +37,10 @@ class RowsInMemory(Observer):
 
     def _in_order(self) -> list[tuple[int, list[Float64], list[Float64]]]:
         return sorted(self._blocks, key=lambda block: block[0])
+
+
+def _weighted(values: Float64, weights: Float64) -> Float64:
+    return values * weights[:, None, None] if values.size else values
 
 
 def _join(blocks: list[Float64]) -> Float64:

@@ -1,0 +1,164 @@
+"""``xmceval benchmark``: what goes to which stream, exit codes, and that a second run loads next to nothing."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix, save_npz
+
+from xmceval.cli import main, runner
+
+FILE = """\
+metrics = "P@1,3"
+against = "a"
+[datasets.one]
+truth = "one/truth.npz"
+[datasets.two]
+truth = "two/truth.npz"
+[systems]
+a = "{dataset}/a.npz"
+b = "{dataset}/b.npz"
+"""
+# Runs the command, and then names the packages that a second run does without.
+QUICK = """
+import sys
+from xmceval.cli import main
+try:
+    main(["benchmark"])
+finally:
+    print([name for name in ("numba", "llvmlite", "scipy") if name in sys.modules], file=sys.stderr)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, rng):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "benchmark.toml").write_text(FILE)
+    for name, n_rows in (("one", 40), ("two", 60)):
+        (tmp_path / name).mkdir()
+        truth = rng.random((n_rows, 12)) < 0.3
+        truth[:, 0] |= ~truth.any(axis=1)
+        save_npz(f"{name}/truth.npz", csr_matrix(truth, dtype=np.float32))
+        save_npz(f"{name}/a.npz", csr_matrix(truth + rng.random(truth.shape)))
+        save_npz(f"{name}/b.npz", csr_matrix(rng.random(truth.shape)))
+    return tmp_path
+
+
+@pytest.fixture
+def run(capsys):
+    def run(*args):
+        with pytest.raises(SystemExit) as ended:
+            main(["benchmark", *map(str, args)])
+        captured = capsys.readouterr()
+        return ended.value.code, captured.out, captured.err.replace(f"{runner.COMPILING}\n", "")
+
+    return run
+
+
+def last(said):
+    """Return the facts of the last line but the time."""
+    facts = said.splitlines()[-1].split(" · ")
+    return [each for each in facts if not each.endswith(" s")]
+
+
+def test_a_second_run_prints_the_same_and_scores_nothing(folder, run):
+    code, table, said = run()
+    assert (code, last(said)) == (0, ["4 cells scored, 0 kept", "kept in .xmceval"])
+    assert table.splitlines()[1] == "one · 40 instances · 12 labels"
+    code, again, said = run()
+    assert (code, last(said)) == (0, ["0 cells scored, 4 kept", "kept in .xmceval"])
+    assert again == table
+    assert run("-q") == (0, table, "")
+    assert last(run("-v")[2])[-1].startswith("kept in .xmceval (")
+
+
+def test_a_second_run_loads_neither_numba_nor_scipy(folder, run):
+    run()
+    ended = subprocess.run([sys.executable, "-c", QUICK], capture_output=True, text=True, check=True)
+    assert ended.stderr.splitlines()[-2].startswith("0 cells scored, 4 kept · ")
+    assert ended.stderr.splitlines()[-1] == "[]"
+
+
+def test_wins_are_listed_where_they_are_asked_for(folder, run):
+    words = "data sets on which the system in the line is ahead of that in the column"
+    assert words not in run("-q")[1]
+    assert f"P@1 · {words}, of all with both\n       a    b\n  a       2/2\n  b  0/2\n" in run("-q", "--wins")[1]
+
+
+def test_what_changed_and_what_moved_is_said(folder, run):
+    run()
+    save_npz("two/b.npz", csr_matrix(np.random.default_rng(2).random((60, 12))))
+    code, _, said = run()
+    lines = said.splitlines()
+    assert (code, lines[0]) == (0, "two, b: two/b.npz changed")
+    assert lines[1].startswith("1 cell scored, 3 kept · ")
+    assert lines[2].startswith("moved since ")
+    assert lines[3].startswith("  two  b  P@1 ")
+    assert len(lines) == 4
+    code, shown, _ = run("--history")
+    assert code == 0
+    assert shown.startswith("2 runs, ")
+    assert "  two, b: two/b.npz changed\n" in shown
+    code, shown, said = run("--history", "--since", "2999-01-01")
+    assert (code, shown, said) == (0, "benchmark.toml: no value has changed since 2999-01-01\n", "")
+
+
+def test_a_cell_with_an_error_ends_with_exit_code_1_after_all_others_are_printed(folder, run):
+    save_npz("two/b.npz", csr_matrix(np.ones((59, 12))))
+    for n_kept in (0, 3):
+        code, table, said = run()
+        assert code == 1
+        assert [line.split() for line in table.splitlines() if line.startswith("  b ")][1] == ["b", "error", "error"]
+        *_, summary, error = said.splitlines()
+        facts = f"{3 - n_kept} cells scored, {n_kept} kept"
+        assert summary.startswith(f"{facts} · 1 error · ")
+        assert error == (
+            "Error: two, b: two/truth.npz has 60 rows, two/b.npz has 59 rows; they must be of the same instances"
+        )
+
+
+@pytest.mark.parametrize(
+    ("gate", "code", "message"),
+    [
+        ("P@1:99", 0, ""),
+        ("P@1:5", 3, "breach: one: b is worse than a on P@1 by "),
+        ("nDCG@1", 1, "Error: a gate cannot be decided: nDCG@1 was not computed"),
+        ("X", 2, "unknown metric 'X'"),
+    ],
+)
+def test_gates_decide_the_exit_code(folder, run, gate, code, message):
+    assert run("-q", "--fail-if-worse", gate)[0] == code
+    assert message in run("-q", "--fail-if-worse", gate)[2]
+
+
+def test_an_error_wins_over_a_breach_and_a_breach_is_still_said(folder, run):
+    (folder / "two/b.npz").write_text("PK no archive")
+    code, _, said = run("-q", "--fail-if-worse", "P@1")
+    assert code == 1
+    assert "breach: one: b is worse than a on P@1" in said
+
+
+def test_warnings_of_a_kind_are_one_line(folder, run):
+    for name, n_rows in (("one", 40), ("two", 60)):
+        truth = np.eye(n_rows, 12)
+        save_npz(f"{name}/truth.npz", csr_matrix(truth, dtype=np.float32))
+    code, _, said = run()
+    warnings = [line for line in said.splitlines() if line.startswith("warning: ")]
+    assert (code, warnings) == (
+        0,
+        [
+            "warning: one: 28 instances have no true label: they count as 0 (and 1 more of this kind; -v shows all)",
+        ],
+    )
+    code, _, said = run("-v")
+    assert "warning: two: 48 instances have no true label: they count as 0\n" in said
+    code, shown, said = run("--strict")
+    assert (code, shown) == (1, "")
+    assert said.endswith("with --strict warnings are errors\n")
+
+
+def test_options_of_the_history_alone(folder, run):
+    assert run("--since", "2026-01-01")[0] == run("-m", "P@1")[0] == 2
+    assert run("--history", "--since", "yesterday")[0] == 2
+    assert run("nowhere.toml")[0] == 1

@@ -1,0 +1,147 @@
+"""Gates on the command line: the lines on stderr, and which exit code goes before which."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from xmceval.cli import main
+
+SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
+TRUTH, MODEL_A, MODEL_B = "tst_X_Y.txt", "model_a.txt", "model_b.txt"
+COMPARE = ("compare", TRUTH, MODEL_A, MODEL_B, "-q", "-m", "P", "-k", "1,3")
+SCORE = ("score", TRUTH, MODEL_A, MODEL_B, "-q", "-m", "P", "-k", "1,3")
+PERCENT = "(hint: pass P@1>=55, or --fraction for limits and table as fractions)"
+WORSE = "breach: model_b is worse than model_a on P@1 by 13.60 ± 5.29 points"
+
+
+@pytest.fixture(autouse=True)
+def in_sample(monkeypatch):
+    monkeypatch.chdir(SAMPLE)
+
+
+@pytest.fixture
+def run(capsys):
+    def run(*args):
+        with pytest.raises(SystemExit) as ended:
+            main([str(arg) for arg in args])
+        written = capsys.readouterr()
+        return ended.value.code, written.out, written.err
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("gates", "code", "lines"),
+    [
+        (["P@1:0.5"], 3, [f"{WORSE}, more than 0.5 (p < 0.0001)"]),
+        (["P"], 3, [f"{WORSE} (p < 0.0001)"]),
+        (["P@1:14", "P@3"], 0, []),
+        (["P@1:14", "P@1:13", "P:1"], 3, [f"{WORSE}, more than {limit} (p < 0.0001)" for limit in (13, 1)]),
+        (
+            ["P@1", "P@7"],
+            1,
+            ["Error: a gate cannot be decided: P@7 was not computed; expected any of P@1, P@3"],
+        ),
+        (["P@1:x"], 2, ["Error: gate 'P@1:x': expected a limit of at least 0, such as P@5:0.5"]),
+    ],
+)
+def test_compare_says_each_breach_and_ends_with_its_code(run, gates, code, lines):
+    table = run(*COMPARE)[1]
+    found = run(*COMPARE, *(word for gate in gates for word in ("--fail-if-worse", gate)))
+    assert found == (code, table if code in {0, 3} else "", "".join(f"{line}\n" for line in lines))
+
+
+def test_what_was_not_tested_is_said_after_the_output_and_beside_breaches(run):
+    code, out, err = run(*COMPARE, "-m", "P,macroF1", "--fail-if-worse", "P@1", "--fail-if-worse", "macroF1@1")
+    undecided = "Error: a gate cannot be decided: model_b was not tested against model_a on macroF1@1\n"
+    assert (code, err) == (1, f"{WORSE} (p < 0.0001)\n{undecided}")
+    assert out.startswith("500 instances")
+
+
+def test_three_systems_need_a_baseline(run):
+    systems = ("compare", TRUTH, MODEL_A, MODEL_B, MODEL_A, "-q", "-m", "P", "-k", 1, "--fail-if-worse", "P@1")
+    message = "Error: a gate of differences needs a baseline, and there are 3 systems (hint: pass --against NAME)\n"
+    assert run(*systems) == (2, "", message)
+    code, _, err = run(*systems, "--against", MODEL_B)
+    assert (code, err) == (0, "")
+    code, _, err = run(*systems, "--against", "model_a (1)")
+    assert (code, err.count("breach: ")) == (3, 1)
+
+
+def test_values_of_rows_have_gates_and_states_are_refused(run, tmp_path):
+    saved = {name: [tmp_path / f"{name}.{ending}" for ending in ("rows.npz", "state")] for name in ("a", "b")}
+    for (rows, state), preds in zip(saved.values(), (MODEL_A, MODEL_B), strict=True):
+        run("score", TRUTH, preds, "-q", "-m", "P", "-k", "1,3", "--save-rows", rows, "--save-state", state)
+    (rows_a, state_a), (rows_b, state_b) = saved.values()
+    assert run("compare", rows_a, rows_b, "-q", "--fail-if-worse", "P@1:0.5")[::2] == (
+        3,
+        f"{WORSE}, more than 0.5 (p < 0.0001)\n",
+    )
+    code, out, err = run("compare", rows_a, rows_b, "-q", "--fail-if-worse", "R@3")
+    assert (code, err) == (1, "Error: a gate cannot be decided: R@3 was not computed; expected any of P@1, P@3\n")
+    assert out
+    hint = "(hint: compare predictions, or files of --save-rows)"
+    refused = f"Error: {state_a}, {state_b}: states hold the totals of one system each, and no pairs {hint}\n"
+    assert run("compare", state_a, f"new={state_b}", "-q", "--fail-if-worse", "P@1") == (2, "", refused)
+
+
+@pytest.mark.parametrize(
+    ("required", "code", "lines"),
+    [
+        (["P@1>=60"], 3, ["breach: model_b has P@1 55.00, and at least 60 is required"]),
+        (["P@1>=55", "P@3<=49.2"], 0, []),
+        (
+            ["P@3<=49", "P@1>=60"],
+            3,
+            [
+                "breach: model_a has P@3 49.20, and at most 49 is required",
+                "breach: model_b has P@1 55.00, and at least 60 is required",
+            ],
+        ),
+        (["P@1>=60", "R@1>=2"], 1, ["Error: a gate cannot be decided: R@1 was not computed; expected any of P@1, P@3"]),
+        (["P@1>=0.55"], 2, [f"Error: --require P@1>=0.55: limits of shares are in percent, as in the table {PERCENT}"]),
+    ],
+)
+def test_score_says_each_value_that_is_not_as_required(run, required, code, lines):
+    table = run(*SCORE)[1]
+    found = run(*SCORE, *(word for each in required for word in ("--require", each)))
+    assert found == (code, table if code in {0, 3} else "", "".join(f"{line}\n" for line in lines))
+
+
+def test_limits_are_fractions_where_the_table_has_them_but_those_of_differences_are_points(run):
+    code, _, err = run(*SCORE, "--fraction", "--require", "P@1>=0.55", "--require", "P@3>=0.48")
+    assert (code, err) == (3, "breach: model_b has P@3 0.4753, and at least 0.48 is required\n")
+    assert run(*COMPARE, "--fraction", "--fail-if-worse", "P@1:13.6")[0] == 0
+    code, _, err = run(*COMPARE, "--fraction", "--fail-if-worse", "P@1:13.5")
+    assert (code, err) == (
+        3,
+        "breach: model_b is worse than model_a on P@1 by 0.1360 ± 0.0529, more than 13.5 points (p < 0.0001)\n",
+    )
+
+
+def test_json_and_pictures_are_written_before_a_breach_ends_the_command(run, tmp_path):
+    picture = tmp_path / "differences.svg"
+    code, out, _ = run(*COMPARE, "-o", "json", "--plot", picture, "--fail-if-worse", "P@1")
+    assert code == 3
+    assert picture.exists()
+    assert [(each["metric"], each["limit"], each["passed"]) for each in json.loads(out)["gates"]] == [("P@1", 0, False)]
+    code, out, _ = run(*SCORE, "-o", "json", "--require", "P@1>=60")
+    gates = json.loads(out)["gates"]
+    assert [(each["system"], each["limit"], each["value"], each["passed"]) for each in gates] == [
+        ("model_a", 0.6, 0.686, True),
+        ("model_b", 0.6, 0.55, False),
+    ]
+
+
+def test_a_breach_is_one_where_nobody_reads_the_output():
+    command = [sys.executable, "-m", "xmceval", *COMPARE, "--fail-if-worse"]
+    for gate, code in (("P@1", 3), ("P@1:14", 0)):
+        read, write = os.pipe()
+        os.close(read)
+        ended = subprocess.run([*command, gate], stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+        os.close(write)
+        assert (ended.returncode, ended.stderr.startswith(WORSE)) == (code, code == 3)

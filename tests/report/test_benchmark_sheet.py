@@ -1,0 +1,309 @@
+"""The sheet of a benchmark: groups of data sets, marks, mean ranks, notes; and what its forms have in common."""
+
+import csv
+import io
+from dataclasses import replace
+
+import pytest
+from support.benchmarks import benchmark, published_row
+
+from xmceval.report.benchmark import KEPT, MISSING, Benchmark
+from xmceval.report.forms.layout import Layout
+from xmceval.report.forms.registry import MODULES, render_benchmark
+from xmceval.report.sheet.benchmarksheet import build_benchmark_sheet
+from xmceval.report.sheet.model import BEST, SECOND, UP
+
+THREE = {
+    "first": {"old": 20, "new": [29, 31], "raw": 21},
+    "second": {"old": 12, "new": [29, 31], "raw": 4},
+    "third": {"old": 15, "new": [14, 15]},
+}
+WHY = {"raw": "no file third/raw.npz", "Known": "it has no published row", "bad": "no file bad.npz"}
+SIX = {f"set {i}": {"old": 12 + i, "new": 25 + i, "mid": 16 + i if i else 30, "low": 3} for i in range(6)}
+
+TABLE = """\
+              P@1       P@2    coverage_error
+first · 40 instances · 5 labels
+  old       50.00     37.50            2.25
+  new       75.00 ▲   49.38 ▲          1.29 ▲
+  raw       52.50     38.75            2.15
+  Known ♦   80.00         –               –
+  bad           –         –               –
+
+second · 40 instances · 5 labels
+  old       30.00     27.50            3.05
+  new       75.00 ▲   49.38 ▲          1.29 ▲
+  raw       10.00 ▼   17.50 ▼          3.85 ▼
+  Known ♦       –         –               –
+  bad           –         –               –
+
+third · 40 instances · 5 labels
+  old       37.50     31.25            2.75
+  new       36.25     30.63            2.80
+  raw           –         –               –
+  Known ♦       –         –               –
+  bad       error     error           error
+
+mean rank over 3 data sets
+  old        1.67      1.67            1.67
+  new        1.33      1.33            1.33
+
+lower is better: coverage_error
+▲ better, ▼ worse than old, p (Holm) < 0.05 over the systems of one data set and metric: 9 of 15 tests
+differences: paired t test · instances vary, training seeds do not
+♦ as published by XMLRepository: not tested, not ranked; best and second include it
+missing: bad on first, second: no file bad.npz
+missing: Known ♦ on second, third: it has no published row
+missing: raw on third: no file third/raw.npz
+error: could not be scored: bad on third
+ranks: of the 2 systems with a value on each of the 3 data sets; without raw, bad
+across data sets: not tested; 3 data sets, at least 5 are needed
+new: mean of 2 runs, sd over runs 0.88 to 3.54 points
+"""
+
+SIDE_BY_SIDE = """\
+first · 40 instances · 5 labels
+second · 40 instances · 5 labels
+third · 40 instances · 5 labels
+               first               second            third           first
+            P@1       P@2       P@1       P@2       P@1     P@2  coverage_error
+old       50.00     37.50     30.00     27.50     37.50   31.25          2.25
+new       75.00 +   49.38 +   75.00 +   49.38 +   36.25   30.63          1.29 +
+raw       52.50     38.75     10.00 -   17.50 -       -       -          2.15
+Known *   80.00         -         -         -         -       -             -
+bad           -         -         -         -     error   error             -
+
+             second          third                 mean rank
+         coverage_error  coverage_error     P@1     P@2  coverage_error
+old              3.05              2.75    1.67    1.67            1.67
+new              1.29 +            2.80    1.33    1.33            1.33
+raw              3.85 -               -
+Known *             -                 -
+bad                 -             error
+
+"""
+
+
+@pytest.fixture(scope="module")
+def three():
+    row = published_row(P_at_1=0.8)
+    return benchmark(THREE, against="old", published={"first": {"Known": row}}, why=WHY, failed=[("third", "bad")])
+
+
+@pytest.fixture(scope="module")
+def six():
+    return benchmark(SIX, against="old")
+
+
+def cells(sheet, section, column):
+    found = next(each for each in sheet.sections if each.name == section)
+    return {row.head: row.cells.get(column) for row in found.rows}
+
+
+def test_the_table_has_data_sets_as_groups_and_says_what_is_missing(three):
+    assert render_benchmark("table", three, Layout(intervals=False)) == TABLE
+
+
+def test_data_sets_stand_side_by_side_for_each_metric(three):
+    text = render_benchmark("table", three, Layout(intervals=False, transpose=True, is_unicode=False))
+    assert text[: len(SIDE_BY_SIDE)] == SIDE_BY_SIDE
+    assert text[len(SIDE_BY_SIDE) :].startswith("lower is better: coverage_error\n+ better, - worse than old, ")
+    first, *_ = three.to_markdown(transpose=True).partition("\n| -")[0].splitlines()[-1:]
+    assert first.split("|")[2].strip() == "first P@1"
+    assert '<th colspan="2" style="text-align: center">first</th>' in render_benchmark(
+        "html", three, Layout(transpose=True)
+    )
+
+
+def test_best_and_second_include_published_values_which_are_never_ranked_or_tested(three):
+    sheet = build_benchmark_sheet(three)
+    first = {head: (cell.emphasis, cell.marks) for head, cell in cells(sheet, "first", "P@1").items()}
+    assert first == {"old": ("", ""), "new": (SECOND, UP), "raw": ("", ""), "Known ♦": (BEST, ""), "bad": ("", "")}
+    assert {row.head for row in sheet.sections[-1].rows} == set(three.ranks("P@1")) == {"old", "new"}
+    assert "Known" not in {name for pair in three.wins("P@1") for name in pair}
+    assert three.systems.index("Known") not in three.across("P@1").systems
+
+
+def test_without_baseline_only_a_best_value_that_is_better_than_the_second_is_marked():
+    hits = {"a": {"x": 30, "y": 10, "z": 2}, "b": {"x": 20, "y": 21, "z": 2}, "c": {"x": 20, "y": 20, "z": 2}}
+    sheet = build_benchmark_sheet(benchmark(hits))
+    marked = {(name, head) for name in hits for head, cell in cells(sheet, name, "P@1").items() if cell.marks}
+    assert marked == {("a", "x")}
+    words = "▲ best of the tested systems, and better than the second, p (Holm) < 0.05 over all pairs of one data set"
+    assert sheet.notes[1] == f"{words} and metric: 3 of 9 best values"
+
+
+def test_bins_follow_the_main_table_and_its_ranks():
+    options = {"by_frequency": "head,tail", "counts": [9, 9, 1, 1, 1], "n_train": 20, "metrics": ["P@1", "R@all"]}
+    pair = {name: {"x": 30, "y": 10} for name in ("a", "b")}
+    known = {"a": {"Known": published_row(P_at_1=0.8)}}
+    made = benchmark(pair, published=known, failed=[("b", "bad")], why={"bad": "no"}, **options)
+    other = made["a"].results[0].options | {"dataset": "a", "ties": "best"}
+    first = replace(made["a"], results=tuple(replace(each, options=other) for each in made["a"].results))
+    made = replace(made, datasets=(replace(made.datasets[0], comparison=first), made.datasets[1]))
+    sheet = build_benchmark_sheet(made)
+    assert [each.name for each in sheet.sections] == ["a", "b", "mean rank", "a, head", "b, head", "a, tail", "b, tail"]
+    assert sheet.sections[3].title.startswith("a, head: 2 labels with 9 to 9 training rows, ")
+    assert [row.head for row in sheet.sections[3].rows] == ["x", "y", "bad"]
+    assert cells(sheet, "b, tail", "P@1")["bad"].value == "error"
+    assert set(cells(sheet, "b, tail", "R@all").values()) == {None}
+    assert "options: ties=best (a) · by_frequency=head,tail" in sheet.below
+
+
+def test_intervals_are_shown_where_they_fit_or_are_asked_for(three):
+    narrow, wide = (render_benchmark("table", three, Layout(width=width)) for width in (40, 66))
+    assert "±" not in narrow
+    assert "50.00 ±16.19" in wide
+    assert "±16.19" in render_benchmark("table", three, Layout(width=40, intervals=True))
+    assert "±" not in three.to_markdown()
+    assert "50.00 ±16.19" in three.to_markdown(intervals=True)
+    line = next(each for each in wide.splitlines() if each.startswith("  new"))
+    assert "±" not in line, "a mean over runs has no interval over instances"
+
+
+def test_tests_across_data_sets_are_listed_and_what_they_could_find(six):
+    ranks, signs, *wins = build_benchmark_sheet(six, Layout(wins=True)).listings
+    assert ranks.rows[:2] == (
+        ("", "data sets", "systems", "F", "df", "p", "critical difference"),
+        ("P@1", "6", "4", "85.00", "3, 15", "<0.0001", "1.91"),
+    )
+    assert ranks.lines[1:] == ("mid is ahead of low on P@1,2, coverage_error", "no other pair is told apart")
+    assert signs.rows[:2] == (("", "new  ", "mid  ", "low  "), ("P@1", "0.094  ", "0.094  ", "0.094  "))
+    assert signs.lines == ("with 6 data sets no p can be below 0.094; 7 are needed",)
+    assert wins[0].rows[2] == ("new", "6/6", "", "5/6", "6/6")
+    assert len(wins) == 3
+    two = benchmark({name: {each: hits[each] for each in ("old", "new")} for name, hits in SIX.items()})
+    (only,) = build_benchmark_sheet(two).listings
+    assert only.rows[1] == ("P@1", "0.031 ▲")
+
+
+def test_a_data_set_that_lacks_a_column_is_no_data_set_of_it(six):
+    first, *others = six.datasets
+    results = tuple(replace(each, figures=each.figures[:2]) for each in first.comparison.results)
+    less = replace(first, comparison=replace(first.comparison, results=results), notes=("coverage_error: no",))
+    partial = replace(six, datasets=(less, *others))
+    assert len(partial.across("coverage_error").datasets) == 5
+    sheet = build_benchmark_sheet(partial)
+    assert {cell.value for cell in cells(sheet, "set 0", "coverage_error").values()} == {"–"}
+    assert sheet.sections[-1].title == "mean rank over 5 to 6 data sets"
+    assert sheet.below[:3] == (
+        "set 0: coverage_error: no",
+        "ranks of P@1,2: of the 4 systems with a value on each of the 6 data sets",
+        "ranks of coverage_error: of the 4 systems with a value on each of the 5 data sets",
+    )
+
+
+def test_a_value_by_convention_ranks_nobody(six):
+    first, *others = six.datasets
+    undefined = [
+        replace(
+            each, figures=tuple(replace(own, estimate=replace(own.estimate, undefined=True)) for own in each.figures)
+        )
+        for each in first.comparison.results
+    ]
+    less = replace(first, comparison=replace(first.comparison, results=tuple(undefined)))
+    assert replace(six, datasets=(less, *others)).across("P@1").datasets == (1, 2, 3, 4, 5)
+
+
+KEYS = {
+    "x": "'x' is not one of the data sets first, second, third",
+    ("first", "old"): r"\('first', 'old'\) is not a data set, or a data set, a system and a metric",
+    ("x", "old", "P@1"): "'x' is not one of the data sets first, second, third",
+    ("first", "x", "P@1"): "'x' is not one of the systems old, new, raw, Known, bad",
+    ("first", "old", "R@1"): "'R@1' is not one of P@1, P@2, coverage_error",
+    ("third", "raw", "P@1"): "third, raw: missing: no file third/raw.npz",
+    ("third", "bad", "P@1"): "third, bad: could not be scored: no file bad.npz",
+    ("first", "Known", "P@2"): "first, Known: no value of P@2; there is P@1",
+}
+
+
+@pytest.mark.parametrize(("key", "message"), KEYS.items())
+def test_what_is_not_there_is_named(three, key, message):
+    with pytest.raises(KeyError, match=message):
+        three[key]
+
+
+def test_values_ranks_and_wins_are_found_by_name(three):
+    assert list(three) == ["first", "second", "third"]
+    assert three["first", "new", "precision@1"] == three["first"].systems["new"]["P@1"] == 0.75
+    assert three["first", "Known", "P@1"] == 0.8
+    assert three.ranks("P@1") == {"old": 5 / 3, "new": 4 / 3}
+    assert three.wins("coverage_error")["new", "raw"] == (2, 0, 0)
+    assert three.wins("P@1")["old", "new"] == (1, 0, 2)
+
+
+def test_a_benchmark_is_three_lines_in_a_shell(three):
+    assert repr(three) == (
+        "<Benchmark of 5 systems on 3 data sets: 8 scored, 1 published, 5 missing, 1 error\n"
+        " mean rank on P@1: new 1.33, old 1.67\n"
+        ' print() shows the table, ["first"] one Comparison, .to_frame() all>'
+    )
+
+
+def test_a_data_set_with_a_single_system_has_no_differences_to_show(three):
+    both = three["third"]
+    alone = replace(both, results=both.results[:1], differences=(), runs=())
+    assert repr(alone) == (
+        "<Comparison of old: nothing to compare with, 40 instances, 5 labels\n"
+        " no differences\n"
+        " print() shows tables, [metric, system, baseline] one difference, .to_frame() all>"
+    )
+    assert len(alone.to_frame()) == 0
+    assert str(alone).splitlines()[-1] == "lower is better: coverage_error"
+    dataset = replace(three.datasets[2], comparison=alone)
+    assert "9 of" in str(replace(three, datasets=(*three.datasets[:2], dataset)))
+
+
+def test_markdown_and_notebooks_have_one_table_with_names_of_data_sets_in_it(three):
+    text = three.to_markdown()
+    assert "| **second** · 40 instances · 5 labels |" in text
+    assert text.count("\n| ---") == 1
+    assert "<ins>75.00</ins> <sup>▲</sup>" in text
+    html = three._repr_html_()
+    assert html.count("<table>") == 1
+    assert '<th colspan="4" scope="rowgroup" style="text-align: left">second · 40 instances · 5 labels</th>' in html
+
+
+def test_csv_and_frames_have_every_value_and_ranks_have_no_data_set(three):
+    lines = list(csv.DictReader(io.StringIO(three.to_csv())))
+    found = {(each["dataset"], each["system"], f"{each['metric']}@{each['k']}".rstrip("@")): each for each in lines}
+    assert len(found) == len(lines) == 8 * 3 + 1 + 2 * 3
+    for (dataset, system, metric), line in found.items():
+        value = three[dataset, system, metric] if dataset else three.ranks(metric)[system]
+        assert float(line["value"]) == value
+        assert line["kind"] == ("rank" if not dataset else "published" if system == "Known" else "total")
+    new = found["first", "new", "P@1"]
+    assert (new["n_runs"], new["mark"], new["low"]) == ("2", "better", "")
+    assert float(new["sd"]) == pytest.approx(0.0353553, abs=1e-6)
+    frame = three.to_frame()
+    assert frame.index.names == ["dataset", "metric", "k", "system"]
+    assert frame.loc[("first", "P", 1, "Known"), "kind"] == "published"
+    assert len(frame) == 25
+
+
+def test_values_that_were_kept_show_the_same_bytes(three):
+    kept = [
+        replace(
+            each, cells=tuple(replace(cell, status=KEPT) if cell.status == "scored" else cell for cell in each.cells)
+        )
+        for each in three.datasets
+    ]
+    again = replace(three, datasets=tuple(kept))
+    for form in MODULES:
+        assert render_benchmark(form, again) == render_benchmark(form, three)
+
+
+def test_a_benchmark_without_any_values_is_shown(three):
+    empty = [
+        replace(each, comparison=None, published={}, cells=tuple(replace(cell, status=MISSING) for cell in each.cells))
+        for each in three.datasets[:2]
+    ]
+    nothing = Benchmark(tuple(empty), three.systems, three.measures, three.testing)
+    assert set(build_benchmark_sheet(nothing).cells_of("P@1")) == {
+        cells(build_benchmark_sheet(three), "third", "P@1")["raw"]
+    }
+    assert len(nothing) == 0
+    assert repr(nothing).splitlines()[1] == " P@1: no two systems have a value on all data sets"
+    assert nothing.to_dict()["datasets"][0]["comparison"] is None
+    for form in MODULES:
+        assert render_benchmark(form, nothing)

@@ -1,0 +1,219 @@
+"""Benchmark: systems on several data sets, of which only what changed is scored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from xmceval.api.benchmark.plan import Plan
+from xmceval.api.benchmark.running import Runner
+from xmceval.api.benchmark.scorecells import CellScorer
+from xmceval.api.benchmark.store import FOLDER, Store
+from xmceval.errors import DataError, argument, naming_flags, warn
+from xmceval.files.io.contentdigests import digest_file
+from xmceval.files.io.paths import to_path
+from xmceval.report.benchmark import FAILED, Benchmark, DatasetOutcome
+from xmceval.report.forms.layout import DEFAULT, Layout
+from xmceval.report.gates import Gate, check_baseline, check_computed, judge_datasets, parse_worse
+from xmceval.rows.threads import Progress
+
+
+def benchmark(
+    source: str | Path | Mapping[str, Any],
+    *,
+    cache: str | Path | None = None,
+    force: bool = False,
+    verify: bool = False,
+    strict: bool = False,
+    fail_if_worse: str | Iterable[str] = (),
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Benchmark:
+    """Score and compare systems on several data sets.
+
+    Parameters
+    ----------
+    source : path or mapping
+        A TOML file, or what it holds as a dict; ``xmceval guide benchmark`` describes it.
+    cache : path, optional
+        The folder in which results are kept, so that only what changed is scored the next time. Default: ``.xmceval``
+        beside the file; for a dict, none. Results with errors, and of what cannot be told apart by content, such as
+        pipes, are not kept.
+    force : bool
+        Score all again.
+    verify : bool
+        Read all files to see whether they changed, even where their sizes and times are those of the last run.
+    strict : bool
+        Refuse files that do not exist, which are missing cells otherwise.
+    fail_if_worse : str or iterable of str
+        Gates such as ``"P@5:0.5"``, as `check_worse` takes them, of each system and data set; ``benchmark.gates`` is
+        what they come to.
+    threads : int, optional
+        Default: one per processor.
+    progress : callable, optional
+        Called with a number of rows each time that many more are done.
+
+    Returns
+    -------
+    Benchmark
+        A mapping: ``benchmark["Bibtex"]`` is the Comparison of a data set, ``benchmark["Bibtex", "Ours", "P@5"]`` a
+        value.
+
+    Raises
+    ------
+    DataError
+        A file that is no benchmark, with all its mistakes.
+
+    Warns
+    -----
+    XmcevalWarning
+        What a reader must know before trusting the values, and why cells could not be scored.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = benchmark(
+    ...     {
+    ...         "metrics": "P@1",
+    ...         "datasets": {"toy": {"truth": np.eye(6)}},
+    ...         "systems": {"old": np.eye(6)[::-1], "new": np.eye(6)},
+    ...     }
+    ... )
+    >>> found["toy", "new", "P@1"], found["toy"]["P@1", "new", "old"].wins
+    (1.0, 6)
+    """
+    from xmceval.api.benchmark.readplan import read_plan
+
+    plan = read_plan(source, strict=strict, overrides={} if threads is None else {"threads": threads})
+    gates = [parse_worse(each) for each in ([fail_if_worse] if isinstance(fail_if_worse, str) else fail_if_worse)]
+    check_gates(plan, gates)
+    store, unkept = open_store(plan, cache, verify=verify)
+    scorer = CellScorer(plan.testing, progress=progress, unkept=unkept)
+    runner = Runner(plan.systems, scorer, store, force=force)
+    found = run_plan(plan, runner, gates=gates)
+    warn(dict.fromkeys([*list_failures(found), *list_warnings(found), *describe_unkept(scorer.unkept)]))
+    return found
+
+
+def find_folder(file: Path | None, cache: str | Path | None) -> Path:
+    """Return the folder in which the results of a benchmark are kept."""
+    if cache is not None:
+        return to_path(cache)
+    return to_path(FOLDER) if file is None else file.parent / FOLDER
+
+
+def open_store(plan: Plan, cache: str | Path | None, *, verify: bool = False) -> tuple[Store | None, list[str]]:
+    """Open the folder in which results are kept; where there is none for a file, also return why."""
+    if cache is None and plan.file is None:
+        return None, []
+    try:
+        return Store(find_folder(plan.file, cache), file="" if plan.file is None else plan.file.name, verify=verify), []
+    except DataError as error:
+        return None, [str(error)]
+
+
+def run_plan(
+    plan: Plan,
+    runner: Runner,
+    report: Callable[[DatasetOutcome], None] | None = None,
+    *,
+    gates: Sequence[Gate] = (),
+    layout: Layout = DEFAULT,
+    prune: bool = False,
+) -> Benchmark:
+    """Run a plan data set by data set; `report` is called with each as it is done.
+
+    `layout` is that of numbers in what gates say; with `prune`, all that this plan does not use is no longer kept.
+    """
+    outcomes = []
+    for planned in plan.datasets:
+        with naming_flags(False):  # a file has the names of Python's arguments, and what is kept is for both
+            outcomes.append(runner.run(planned))
+        if report is not None:
+            report(outcomes[-1])
+    of_cells = (line for planned in plan.datasets for cell in planned.cells for line in cell.warnings)
+    found = Benchmark(
+        tuple(outcomes),
+        plan.systems,
+        plan.measures,
+        plan.testing,
+        "" if plan.file is None else str(plan.file),
+        tuple(dict.fromkeys([*plan.warnings, *of_cells])),
+    )
+    if runner.store is not None:
+        runner.store.finish(prune=prune)
+        runner.moved = _record_values(plan, runner.store, found, runner.scorer.unkept)
+    if not gates:
+        return found
+    systems = _list_tested(plan)
+    comparisons = {each.name: each.comparison for each in found.datasets}
+    return replace(found, gates=judge_datasets(gates, comparisons, systems, plan.testing.against or systems[0], layout))
+
+
+def _record_values(plan: Plan, store: Store, found: Benchmark, unkept: list[str]) -> tuple[str, ...]:
+    """Add what changed to the history; return lines on what moved since the last run."""
+    values = {
+        dataset.name: {
+            name: {figure.name: figure.estimate.value for figure in result.figures}
+            for name, result in dataset.comparison.systems.items()
+        }
+        for dataset in found.datasets
+        if dataset.comparison is not None
+    }
+    try:
+        return store.record_history(values, digest="" if plan.file is None else digest_file(plan.file))
+    except DataError as error:
+        unkept.append(str(error))
+        return ()
+
+
+def check_gates(plan: Plan, gates: Sequence[Gate]) -> None:
+    """Refuse gates that no run of this plan could decide.
+
+    Raises
+    ------
+    UsageError
+        More than two systems, and no baseline.
+    DataError
+        Metrics that are not computed.
+    """
+    if gates:
+        with naming_flags(False):  # the file has it
+            check_baseline(len(_list_tested(plan)), plan.testing.against)
+        check_computed(gates, plan.measures)
+
+
+def _list_tested(plan: Plan) -> list[str]:
+    return [cell.system for cell in plan.datasets[0].cells]
+
+
+def list_failures(found: Benchmark) -> Iterator[str]:
+    """Yield why cells have failed: once for all cells of a data set that failed for one reason."""
+    for dataset in found.datasets:
+        systems: dict[str, list[str]] = {}
+        for cell in dataset.cells:
+            if cell.status == FAILED:
+                systems.setdefault(cell.why, []).append(cell.system)
+        for why, names in systems.items():
+            place = dataset.name if len(names) > 1 else f"{dataset.name}, {names[0]}"
+            yield from (f"{place}: {line}" for line in why.splitlines())
+
+
+def describe_unkept(reasons: Sequence[str]) -> Iterator[str]:
+    """Yield that something could not be kept, and why."""
+    yield from dict.fromkeys(
+        f"results are not kept: {why} (hint: pass {argument('cache', kind='DIR')})" for why in reasons
+    )
+
+
+def list_warnings(found: Benchmark) -> Iterator[str]:
+    """Yield what a reader must know before trusting the values, with the data set and systems that it is of."""
+    from xmceval.report.result import shared_lines
+
+    yield from found.warnings
+    for dataset in found.datasets:
+        if dataset.comparison is not None:
+            lines = (*dataset.comparison.warnings, *shared_lines(dataset.comparison.results, "warnings"))
+            yield from (f"{dataset.name}: {line}" for line in dict.fromkeys(lines))

@@ -1,0 +1,168 @@
+"""Matches: which pairs of systems are compared, by rows or by runs, and the comparison that comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from xmceval.api.comparing.pairtests import PairTests, Watch, adjust
+from xmceval.api.comparing.runs import Lineup
+from xmceval.api.scoring.setup import Named
+from xmceval.errors import UsageError, argument, listed
+from xmceval.files.arrays.npypairs import resolve
+from xmceval.files.io.shardfiles import find_shards
+from xmceval.metrics.measure import Measure
+from xmceval.report.comparison import Comparison, Difference
+from xmceval.report.result import Result
+from xmceval.rows.shards import parts_of
+from xmceval.rows.threads import default_threads
+from xmceval.scoring.comparing.outputs import Output
+from xmceval.scoring.comparing.pairsums import all_pairs
+from xmceval.scoring.comparing.testoptions import Testing
+
+
+@dataclass(frozen=True)
+class Matches:
+    """The pairs of systems that are compared, each as (system, baseline) by number.
+
+    Attributes
+    ----------
+    lineup : Lineup
+    testing : Testing
+    by_rows, by_runs : list of tuple
+        Those whose unit of test is the row, and the run.
+    pairs : list of tuple
+        Both, in their order.
+    overlapping : tuple of str
+        A warning of each pair that shares runs.
+    """
+
+    lineup: Lineup
+    testing: Testing
+    pairs: list[tuple[int, int]]
+    by_rows: list[tuple[int, int]]
+    by_runs: list[tuple[int, int]]
+    overlapping: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, systems: Sequence[Named], testing: Testing, *, needs_pairs: bool = True) -> Matches:
+        """Match systems; without `needs_pairs`, a single one, or a baseline that is missing, is no error.
+
+        Raises
+        ------
+        UsageError
+            Fewer than two systems, a name in `against` that is none of them, or a test that does not fit runs.
+        """
+        lineup = Lineup.of(systems)
+        find = find_pairs if needs_pairs else list_pairs
+        pairs, overlapping = lineup.without_parts(find(lineup.names, testing))
+        if needs_pairs and not pairs:
+            raise UsageError(f"no pair of systems is left to compare: {'; '.join(overlapping)}")
+        by_runs = lineup.by_runs(pairs)
+        if by_runs and testing.adjust == "tukey":
+            of_runs = listed(dict.fromkeys(lineup.names[each] for pair in by_runs for each in reversed(pair)))
+            raise UsageError(
+                f"{argument('adjust', 'tukey')} permutes rows, but {of_runs} are compared by runs (hint: use holm)"
+            )
+        by_rows = [pair for pair in pairs if pair not in by_runs]
+        return cls(lineup, testing, pairs, by_rows, by_runs, tuple(overlapping))
+
+    @property
+    def holds_rows(self) -> bool:
+        """Whether the values of rows have to be held in memory."""
+        return self.testing.holds_rows and len(self.by_rows) > 0
+
+    def compare(
+        self,
+        results: tuple[Result, ...],
+        outputs: Sequence[Output],
+        *,
+        threads: int | None = None,
+        watch: Watch | None = None,
+    ) -> Comparison:
+        """Return the comparison: results are by run, outputs those of all metrics that have values of rows."""
+        lineup, testing = self.lineup, self.testing
+        tests = PairTests(lineup.names, self.by_rows, testing, threads or default_threads(), watch)
+        tested = adjust([*tests.differences(outputs), *lineup.differences(results, self.by_runs)], testing)
+        measures = [figure.measure for figure in results[0].figures]
+        differences = [
+            *in_order(tested, measures, lineup.names, lineup.means(results), self.pairs),
+            *(each for each in tested if each.bin),
+        ]
+        warnings = *self.overlapping, *_warn_of_files(lineup), *warn_of_untested(differences, outputs, testing)
+        return Comparison(results, tuple(differences), testing, warnings, tuple(lineup.spreads(results)))
+
+
+def find_pairs(names: Sequence[str], testing: Testing) -> list[tuple[int, int]]:
+    """Return the pairs (system, baseline) that are compared, by number."""
+    if len(names) < 2:
+        raise UsageError(f"a comparison needs at least two systems, got {listed(names) or 'none'}")
+    if testing.against is not None and testing.against not in names:
+        raise UsageError(f"against names {testing.against!r}, which is not one of the systems: {listed(names)}")
+    return list_pairs(names, testing)
+
+
+def list_pairs(names: Sequence[str], testing: Testing) -> list[tuple[int, int]]:
+    """Return the pairs (system, baseline), by number, that there are; none without the baseline."""
+    if testing.against is None:
+        return all_pairs(len(names))
+    return all_pairs(len(names), names.index(testing.against)) if testing.against in names else []
+
+
+def in_order(
+    tested: Sequence[Difference],
+    measures: Sequence[Measure],
+    names: Sequence[str],
+    values: Sequence[Sequence[float]],
+    pairs: Sequence[tuple[int, int]],
+) -> Iterator[Difference]:
+    """Yield the differences over all labels in the order of the metrics, those that are not tested too.
+
+    Parameters
+    ----------
+    tested : sequence of Difference
+    measures : sequence of Measure
+    names : sequence of str
+        Of the systems.
+    values : sequence of sequence of float
+        By system and metric.
+    pairs : sequence of (system, baseline)
+        By number.
+    """
+    by_key = {each.key: each for each in tested if not each.bin}
+    for system, baseline in pairs:
+        for measure, own, other in zip(measures, values[system], values[baseline], strict=True):
+            plain = Difference(measure, names[system], names[baseline], own - other)
+            yield by_key.get(plain.key, plain)
+
+
+def _warn_of_files(lineup: Lineup) -> Iterator[str]:
+    """Warn of files, or of matrices in memory, that are several systems."""
+    seen: dict[tuple[Path | int, ...], str] = {}
+    for each in (lineup.runs[group[0]] for group in lineup.groups if len(group) == 1):
+        parts = parts_of(find_shards(each.y_score))
+        keys = tuple(resolve(part) if isinstance(part, (str, Path)) else id(part) for part in parts)
+        if keys in seen:
+            one, several = ("file", "files") if isinstance(keys[0], Path) else ("matrix", "matrices")
+            same = one if len(keys) == 1 else several
+            yield f"{seen[keys]} and {each.name} are the same {same}: all of their rows tie"
+        seen[keys] = str(each.name)
+
+
+def warn_of_untested(differences: Sequence[Difference], outputs: Sequence[Output], testing: Testing) -> Iterator[str]:
+    """Warn of metrics without a test, each with the reason."""
+    of_rows = {each.measure.name for each in outputs}
+    untested: dict[str, dict[str, None]] = {}
+    for each in differences:
+        if each.p is not None or each.bin:
+            continue
+        if each.unit == "run":
+            why = "the runs of each system are all alike"
+        elif each.measure.name not in of_rows:
+            why = "they are not means over rows" if testing.test != "bootstrap" else "they are not resampled"
+        else:
+            why = "there is one row only" if each.n else "a system has nothing to divide by"
+        untested.setdefault(why, {})[each.measure.name] = None
+    for why, names in untested.items():
+        yield f"no test and no interval for {listed(names)}: {why}"

@@ -1,0 +1,199 @@
+"""``xmceval benchmark``: systems on several data sets, of which only what changed is scored."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from xmceval.cli import options, progressbar
+from xmceval.cli.commandline import passed_flags
+from xmceval.cli.gating import enforced, fail_if_worse, not_worse
+from xmceval.cli.messages import by_kind, say, warn
+from xmceval.cli.plotting import Plots, plot_options
+from xmceval.cli.runner import engine_of, start, watch
+from xmceval.errors import DataError, UsageError, counted, listed
+from xmceval.files.io.paths import to_path
+from xmceval.report.forms.registry import render_benchmark
+from xmceval.report.pictures import BENCHMARK
+
+if TYPE_CHECKING:
+    from xmceval.api.benchmark.plan import Plan
+    from xmceval.api.benchmark.running import Runner
+    from xmceval.api.benchmark.store import Store
+    from xmceval.report.benchmark import Benchmark, DatasetOutcome
+    from xmceval.report.forms.layout import Layout
+
+FILE = "benchmark.toml"
+PATIENCE = 1.0  # seconds, after which a data set has a line of its own
+
+
+@click.command("benchmark", cls=options.GroupedCommand, short_help="Score and compare systems on several data sets.")
+@click.argument("file", type=options.FILE, default=FILE)
+@options.option("--force", is_flag=True, help="Score again what is kept.")
+@options.option("--verify", is_flag=True, help="Read all files to see whether they changed.")
+@options.option(
+    "--cache", type=options.FILE, metavar="DIR", help="Keep results in this folder.  [default: .xmceval beside FILE]"
+)
+@options.option("--prune", is_flag=True, help="Remove kept results that FILE does not use.")
+@options.option("--history", is_flag=True, group="Output", help="Show what moved since when, and score nothing.")
+@options.option("--since", metavar="DATE", group="Output", help="With --history: from this date on.")
+@options.option(
+    *("-m", "metric"),
+    metavar="METRIC",
+    group="Output",
+    help="With --history or --plot: show this metric.  [default: the first at its largest cutoff]",
+)
+@options.option(
+    "--wins", is_flag=True, group="Output", help="List on how many data sets each system is ahead of each other one."
+)
+@fail_if_worse
+@options.threads
+@options.report_form
+@options.layout
+@plot_options(BENCHMARK, "cd")
+@options.dask
+@options.strict
+@options.quiet
+@options.verbose
+def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> None:
+    """Score the systems of FILE on its data sets, and compare them.
+
+    FILE is TOML, by default ./benchmark.toml: it says which files belong together, and has the options of scoring and
+    testing; see xmceval guide benchmark. Only what changed since the last run is scored.
+
+    \b
+    Examples:
+      xmceval benchmark
+      xmceval benchmark runs.toml -o latex
+    """
+    layout = replace(options.take_layout(arguments, form), wins=arguments["wins"])
+    pictures = Plots.of(plots, ())
+    _check_flags(arguments["history"], plots)
+    if arguments["history"]:
+        _show_history(file, form, layout, arguments)
+        return
+    began, quiet = time.monotonic(), arguments["quiet"]
+    from xmceval.api.benchmark.benchmark import describe_unkept, list_failures, list_warnings
+    from xmceval.api.benchmark.readplan import read_plan
+
+    overrides = {} if arguments["threads"] is None else {"threads": arguments["threads"]}
+    plan = read_plan(file, strict=arguments["strict"], overrides=overrides)
+    found, runner = _run(plan, layout, arguments)
+    failures, warnings = list(list_failures(found)), list(list_warnings(found))
+    if arguments["strict"] and warnings:
+        raise DataError(*failures, *warnings, "with --strict warnings are errors")
+    names = {*found.systems, *(dataset.name for dataset in plan.datasets)}
+    warn(warnings if arguments["verbose"] else by_kind(warnings, names), quiet=quiet)
+    warn(describe_unkept(runner.scorer.unkept), quiet=quiet)
+    with enforced(found.gates, failures):
+        click.echo(render_benchmark(form, found, layout), nl=False)
+        pictures.write(found, arguments["metric"])
+        facts = _count_cells(found.datasets), f"{time.monotonic() - began:.1f} s"
+        summary = " · ".join([*facts, *_describe_store(runner.store, arguments["verbose"])])
+        for line in () if quiet else (summary, *runner.moved):
+            say(line)
+
+
+def _check_flags(history: bool, plots: Sequence[str]) -> None:
+    """Refuse what has no effect with the history, or without it.
+
+    Raises
+    ------
+    UsageError
+        Names the options.
+    """
+    context = click.get_current_context()
+    if history:
+        passed, what = passed_flags(context, {"plots", "force", "verify", "prune", "fail_if_worse", "dask"}), "with"
+    else:
+        passed, what = passed_flags(context, {"since"} if plots else {"since", "metric"}), "without"
+    if passed:
+        raise UsageError(f"{listed(passed)}: has no effect {what} --history")
+
+
+def _show_history(file: str, form: str, layout: Layout, arguments: Mapping[str, Any]) -> None:
+    """Print what moved since when."""
+    from xmceval.api.benchmark.benchmark import find_folder
+    from xmceval.api.benchmark.history import read_history
+
+    path = to_path(file)
+    history = read_history(find_folder(path, arguments["cache"]), path.name)
+    if arguments["since"] is not None:
+        history = history.since(arguments["since"])
+    warn(history.warnings, quiet=arguments["quiet"])
+    text = history.render(form, layout, metric=arguments["metric"], has_all=arguments["verbose"])
+    click.echo(text, nl=False)
+
+
+def _run(plan: Plan, layout: Layout, arguments: Mapping[str, Any]) -> tuple[Benchmark, Runner]:
+    """Run a plan, and show how far it is."""
+    from xmceval.api.benchmark.benchmark import check_gates, open_store, run_plan
+    from xmceval.api.benchmark.running import Runner
+    from xmceval.api.benchmark.scorecells import CellScorer
+
+    quiet, dask = arguments["quiet"], arguments["dask"]
+    gates = not_worse(arguments)
+    check_gates(plan, gates)
+    store, unkept = open_store(plan, arguments["cache"], verify=arguments["verify"])
+    with ExitStack() as stack:
+
+        def begin() -> Mapping[str, Any]:
+            start(quiet, ahead=True)
+            return stack.enter_context(engine_of(dask))
+
+        scorer = CellScorer(plan.testing, begin, watch=watch(quiet), unkept=unkept)
+        runner = Runner(plan.systems, scorer, store, force=arguments["force"], keeps_runs=dask is None)
+        stack.enter_context(progressbar.shown(quiet))
+        found = run_plan(*(plan, runner, _line_writer(quiet)), gates=gates, layout=layout, prune=arguments["prune"])
+    return found, runner
+
+
+def _line_writer(quiet: bool) -> Callable[[DatasetOutcome], None]:
+    """Return what writes why cells of a data set were scored again, and a line on each data set that took long."""
+    since = time.monotonic()
+
+    def write(dataset: DatasetOutcome) -> None:
+        nonlocal since
+        seconds, since = time.monotonic() - since, time.monotonic()
+        lines = list(_list_changes(dataset))
+        if seconds >= PATIENCE:
+            lines.append(f"{dataset.name}: {_count_cells([dataset])} · {seconds:.1f} s")
+        for line in () if quiet else lines:
+            progressbar.clear()
+            say(line)
+
+    return write
+
+
+def _list_changes(dataset: DatasetOutcome) -> Iterator[str]:
+    """Yield why cells were scored again, once for all that share a reason."""
+    from xmceval.report.benchmark import SCORED
+
+    systems: dict[str, list[str]] = {}
+    for cell in dataset.cells:
+        if cell.status == SCORED and cell.why not in {"", "new"}:
+            systems.setdefault(cell.why, []).append(cell.system)
+    for why, names in systems.items():
+        yield f"{dataset.name}, {listed(names)}: {why}"
+
+
+def _describe_store(store: Store | None, verbose: bool) -> Iterator[str]:
+    """Yield where results are kept."""
+    if store is not None:
+        size = f" ({store.n_bytes / 1e6:,.1f} MB)" if verbose else ""
+        yield f"kept in {store.folder}{size}"
+
+
+def _count_cells(datasets: Sequence[DatasetOutcome]) -> str:
+    """Return how many cells there are of each status."""
+    from xmceval.report.benchmark import FAILED, KEPT, MISSING, PUBLISHED, SCORED
+
+    n = Counter(cell.status for dataset in datasets for cell in dataset.cells)
+    facts = [f"{counted(n[SCORED], 'cell')} scored, {n[KEPT]:,} kept"]
+    return " · ".join([*facts, *(f"{n[each]:,} {each}" for each in (FAILED, MISSING, PUBLISHED) if n[each])])

@@ -1,0 +1,117 @@
+"""Gates on the command line: what is beyond a limit goes to stderr after all output, and ends with exit code 3."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from xmceval.cli import options
+from xmceval.cli.messages import say
+from xmceval.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    from xmceval.report.forms.layout import Layout
+    from xmceval.report.gateoutcomes import GateOutcome
+    from xmceval.report.gates import Gate
+    from xmceval.scoring.options import Options
+
+BREACH = 3
+
+fail_if_worse = options.option(
+    "--fail-if-worse",
+    multiple=True,
+    group="Testing",
+    metavar="METRIC[:X]",
+    help="Exit with code 3 if a system is significantly worse than the baseline, by more than X points (of a metric "
+    "that is no share, by more than X); may be repeated.",
+)
+require = options.option(
+    "--require",
+    multiple=True,
+    group="Output",
+    metavar="METRIC>=X",
+    help="Exit with code 3 if a value is below X, in the unit of the table, or with <= above it; may be repeated.",
+)
+
+
+def not_worse(arguments: Mapping[str, Any]) -> list[Gate]:
+    """Return the gates of differences that were asked for."""
+    if not arguments["fail_if_worse"]:
+        return []
+    from xmceval.report.gates import parse_worse
+
+    return [parse_worse(each) for each in arguments["fail_if_worse"]]
+
+
+def required(arguments: Mapping[str, Any], layout: Layout) -> list[Gate]:
+    """Return the gates of values that were asked for, in the unit of the table.
+
+    Raises
+    ------
+    UsageError
+        A limit of a share that looks like a fraction where the table has percent.
+    """
+    if not arguments["require"]:
+        return []
+    from xmceval.report.gates import parse_required
+
+    gates = [parse_required(each, in_percent=layout.percent) for each in arguments["require"]]
+    for gate in gates:
+        if gate.in_hundredths is not None:
+            raise UsageError(
+                f"--require {gate}: limits of shares are in percent, as in the table (hint: pass {gate.in_hundredths}, "
+                "or --fraction for limits and table as fractions)"
+            )
+    return gates
+
+
+def check_before(gates: Sequence[Gate], options: Options, n_systems: int = 2, against: str | None = None) -> None:
+    """Refuse gates that scoring could not decide.
+
+    Raises
+    ------
+    UsageError
+        More than two systems, and no baseline.
+    DataError
+        Metrics that are not computed.
+    """
+    if gates:
+        from xmceval.report.gates import check_baseline, check_computed
+
+        check_baseline(n_systems, against)
+        check_computed(gates, options.measures)
+
+
+@contextmanager
+def enforced(outcomes: Sequence[GateOutcome], failures: Sequence[str] = ()) -> Iterator[None]:
+    """Report gates that were not passed after the output is written, also where nobody reads it to its end.
+
+    `failures` are what else went wrong, which the output does not have.
+
+    Raises
+    ------
+    DataError
+        What failed, or could not be decided.
+    Exit
+        With code 3, something is beyond its limit.
+    """
+    from xmceval.report.gateoutcomes import find_breaches, find_undecided
+
+    try:
+        yield
+    except BrokenPipeError:
+        if all(each.passed for each in outcomes) and not failures:
+            raise
+        sys.stdout = io.StringIO()  # nothing more may be written there, not even at exit
+    breaches, undecided = find_breaches(outcomes), find_undecided(outcomes)
+    for line in breaches:
+        say(f"breach: {line}")
+    if failures or undecided:
+        raise DataError(*failures, *(f"a gate cannot be decided: {line}" for line in undecided))
+    if breaches:
+        raise click.exceptions.Exit(BREACH)

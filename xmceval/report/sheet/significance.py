@@ -1,0 +1,82 @@
+"""Significance: the marks of values in a table of systems, and how differences were tested."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from xmceval.metrics.measure import Measure
+from xmceval.report.comparison import Comparison, Difference
+from xmceval.report.forms.layout import Layout
+from xmceval.report.sheet.model import ASCII_MARKS
+from xmceval.report.sheet.systemtable import Signs, SystemLine, join_letters, name_letters
+from xmceval.report.sheet.verdicts import describe_level, find_beaten
+from xmceval.scoring.comparing.testoptions import BETTER, WORSE, Testing
+
+TESTS = {"t": "paired t test", "randomization": "randomization", "bootstrap": "bootstrap"}
+
+
+def find_signs(layout: Layout) -> dict[str, str]:
+    """Return the signs of values that are better and worse than those of a baseline."""
+    signs = ASCII_MARKS if layout.is_unicode else ASCII_MARKS.values()
+    return dict(zip((BETTER, WORSE), signs, strict=True))
+
+
+def mark_beaten(comparison: Comparison, lines: Sequence[SystemLine]) -> Signs:
+    """Mark values by the letters of the systems that they are significantly better than."""
+    if not comparison.differences:
+        return Signs()
+    letters, beaten = name_letters([line.name for line in lines if line.is_ranked]), find_beaten(comparison)
+    marks = {key: join_letters([letters[name] for name in names]) for key, names in beaten.items()}
+    notes = (f"letters after a value: significantly better than these systems, {describe_level(comparison)}",)
+    return Signs(marks, letters, notes if beaten else ())
+
+
+def mark_against(comparison: Comparison, layout: Layout) -> Signs:
+    """Mark values that are significantly better or worse than those of the common baseline."""
+    against, signs = comparison.testing.against, find_signs(layout)
+    marks = {
+        (each.bin, each.measure.name, each.system): signs[each.mark]
+        for each in comparison.differences
+        if each.mark in signs
+    }
+    words = ", ".join(f"{sign} significantly {mark}" for mark, sign in signs.items())
+    explained = (f"{words} than {against}, {describe_level(comparison)}",) if marks else ()
+    tested = (f"only differences from {against} were tested",) if comparison.differences else ()
+    return Signs(marks, notes=(*explained, *tested))
+
+
+def mark_best(comparison: Comparison, layout: Layout) -> Signs:
+    """Mark the values that are the best of a metric, and significantly better than the second."""
+    beaten, sign = find_beaten(comparison), find_signs(layout)[BETTER]
+    marks = {}
+    for (bin_name, measure), values in _group_values(comparison).items():
+        ordered = sorted(values, key=values.__getitem__, reverse=measure.metric.higher_is_better)
+        best, seconds = ordered[0], [name for name in ordered[1:] if values[name] == values[ordered[1]]]
+        key = bin_name, measure.name, best
+        if seconds and set(seconds) <= set(beaten.get(key, ())):
+            marks[key] = sign
+    return Signs(marks)
+
+
+def _group_values(comparison: Comparison) -> dict[tuple[str, Measure], dict[str, float]]:
+    """Return the values of systems by bin of labels and measure."""
+    values: dict[tuple[str, Measure], dict[str, float]] = {}
+    for name, result in comparison.systems.items():
+        for bin_name, figures in [("", result.figures), *((each.bin.name, each.figures) for each in result.slices)]:
+            for figure in figures:
+                values.setdefault((bin_name, figure.measure), {})[name] = figure.estimate.value
+    return values
+
+
+def describe_test(testing: Testing, differences: Iterable[Difference]) -> str:
+    """Describe how differences were tested, and what varies in these tests."""
+    units = {each.unit for each in differences}
+    if units == {"run"}:
+        return "differences: Welch's t test of runs · runs vary, instances do not"
+    words = [f"differences: {TESTS[testing.test]}"]
+    if testing.adjust == "tukey":
+        words[0] += "; p (Tukey): randomized two-way test"
+    if testing.test != "t" or testing.adjust == "tukey":
+        words[0] += f", {testing.resamples:,} resamples, seed {testing.seed}"
+    words.append("instances vary, training seeds do not" if "run" not in units else "of runs: Welch's t test")
+    return " · ".join(words)

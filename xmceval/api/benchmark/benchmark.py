@@ -210,10 +210,20 @@ def describe_unkept(reasons: Sequence[str]) -> Iterator[str]:
 
 def list_warnings(found: Benchmark) -> Iterator[str]:
     """Yield what a reader must know before trusting the values, with the data set and systems that it is of."""
-    from xmceval.report.result import shared_lines
-
     yield from found.warnings
     for dataset in found.datasets:
-        if dataset.comparison is not None:
-            lines = (*dataset.comparison.warnings, *shared_lines(dataset.comparison.results, "warnings"))
-            yield from (f"{dataset.name}: {line}" for line in dict.fromkeys(lines))
+        own = () if dataset.comparison is None else dataset.comparison.warnings
+        yield from (f"{dataset.name}: {line}" for line in dict.fromkeys([*own, *_list_lines(dataset, "warnings")]))
+
+
+def list_notes(found: Benchmark) -> Iterator[str]:
+    """Yield how files were read, with the data set and systems that it is of."""
+    for dataset in found.datasets:
+        yield from (f"{dataset.name}: {line}" for line in _list_lines(dataset, "notes"))
+
+
+def _list_lines(dataset: DatasetOutcome, kind: str) -> Iterator[str]:
+    """Yield the notes or warnings of the systems of a data set."""
+    from xmceval.report.result import shared_lines
+
+    return iter(()) if dataset.comparison is None else shared_lines(dataset.comparison.results, kind)

@@ -79,7 +79,7 @@ def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> N
         _show_history(file, form, layout, arguments)
         return
     began, quiet = time.monotonic(), arguments["quiet"]
-    from xmceval.api.benchmark.benchmark import describe_unkept, list_failures, list_warnings
+    from xmceval.api.benchmark.benchmark import describe_unkept, list_failures, list_notes, list_warnings
     from xmceval.api.benchmark.readplan import read_plan
 
     overrides = {} if arguments["threads"] is None else {"threads": arguments["threads"]}
@@ -88,6 +88,8 @@ def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> N
     failures, warnings = list(list_failures(found)), list(list_warnings(found))
     if arguments["strict"] and warnings:
         raise DataError(*failures, *warnings, "with --strict warnings are errors")
+    for line in list_notes(found) if arguments["verbose"] else ():
+        say(f"note: {line}")
     names = {*found.systems, *(dataset.name for dataset in plan.datasets)}
     warn(warnings if arguments["verbose"] else by_kind(warnings, names), quiet=quiet)
     warn(describe_unkept(runner.scorer.unkept), quiet=quiet)

@@ -107,6 +107,7 @@ def test_what_messages_name_is_a_keyword_in_python_and_an_option_of_a_command():
     named = {found for text in sources for found in re.findall(r"(?<![.\w])argument\(\s*[\"'](\w+)", text)}
     assert {"train", "duplicates", "client"} <= named
     functions = [getattr(xmceval, name) for name in xmceval.__all__ if inspect.isfunction(getattr(xmceval, name))]
+    functions.append(xmceval.Result.to_markdown)  # of the layout
     keywords = {each for function in [*functions, distributed.score] for each in inspect.signature(function).parameters}
     commands = [cli.get_command(click.Context(cli), name) for name in COMMANDS]
     flags = {flag for command in commands for option in command.params for flag in option.opts}

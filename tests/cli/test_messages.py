@@ -39,6 +39,7 @@ def check(text):
 ARGUMENTS = {
     "compare": ["t.txt", EVIL, "p.txt"],
     "report": ["t.txt", EVIL, "--html", "x.html"],
+    "benchmark": [EVIL],
     "inspect": [EVIL, "t.txt"],
     "convert": [EVIL, "x.npz"],
     "fuse": ["p.txt", EVIL, "x.txt"],

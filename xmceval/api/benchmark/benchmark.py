@@ -78,8 +78,7 @@ def benchmark(
     store, unkept = open_store(plan, cache, verify=verify)
     scorer = CellScorer(plan.testing, progress=progress, unkept=unkept)
     runner = Runner(plan.systems, scorer, store, force=force)
-    found = judge(plan, run_plan(plan, runner), gates)
-    record_values(plan, runner, found)
+    found = run_plan(plan, runner, gates=gates)
     warn(dict.fromkeys([*list_failures(found), *list_warnings(found), *describe_unkept(scorer.unkept)]))
     return found
 
@@ -102,11 +101,17 @@ def open_store(plan: Plan, cache: str | Path | None, *, verify: bool = False) ->
 
 
 def run_plan(
-    plan: Plan, runner: Runner, report: Callable[[DatasetOutcome], None] | None = None, *, prune: bool = False
+    plan: Plan,
+    runner: Runner,
+    report: Callable[[DatasetOutcome], None] | None = None,
+    *,
+    gates: Sequence[Gate] = (),
+    layout: Layout = DEFAULT,
+    prune: bool = False,
 ) -> Benchmark:
     """Run a plan data set by data set; `report` is called with each as it is done.
 
-    With `prune`, all that this plan does not use is no longer kept.
+    `layout` is that of numbers in what gates say; with `prune`, all that this plan does not use is no longer kept.
     """
     outcomes = []
     for planned in plan.datasets:
@@ -114,10 +119,8 @@ def run_plan(
             outcomes.append(runner.run(planned))
         if report is not None:
             report(outcomes[-1])
-    if runner.store is not None:
-        runner.store.finish(prune=prune)
     of_cells = (line for planned in plan.datasets for cell in planned.cells for line in cell.warnings)
-    return Benchmark(
+    found = Benchmark(
         tuple(outcomes),
         plan.systems,
         plan.measures,
@@ -125,6 +128,31 @@ def run_plan(
         "" if plan.file is None else str(plan.file),
         tuple(dict.fromkeys([*plan.warnings, *of_cells])),
     )
+    if runner.store is not None:
+        runner.store.finish(prune=prune)
+        runner.moved = _record_values(plan, runner.store, found, runner.scorer.unkept)
+    if not gates:
+        return found
+    systems = _list_tested(plan)
+    comparisons = {each.name: each.comparison for each in found.datasets}
+    return replace(found, gates=judge_datasets(gates, comparisons, systems, plan.testing.against or systems[0], layout))
+
+
+def _record_values(plan: Plan, store: Store, found: Benchmark, unkept: list[str]) -> tuple[str, ...]:
+    """Add what changed to the history; return lines on what moved since the last run."""
+    values = {
+        dataset.name: {
+            name: {figure.name: figure.estimate.value for figure in result.figures}
+            for name, result in dataset.comparison.systems.items()
+        }
+        for dataset in found.datasets
+        if dataset.comparison is not None
+    }
+    try:
+        return store.record_history(values, digest="" if plan.file is None else digest_file(plan.file))
+    except DataError as error:
+        unkept.append(str(error))
+        return ()
 
 
 def check_gates(plan: Plan, gates: Sequence[Gate]) -> None:
@@ -143,36 +171,8 @@ def check_gates(plan: Plan, gates: Sequence[Gate]) -> None:
         check_computed(gates, plan.measures)
 
 
-def judge(plan: Plan, found: Benchmark, gates: Sequence[Gate], layout: Layout = DEFAULT) -> Benchmark:
-    """Judge the systems of a benchmark by gates."""
-    systems = _list_tested(plan)
-    comparisons = {dataset.name: dataset.comparison for dataset in found.datasets}
-    baseline = plan.testing.against or systems[0]
-    return replace(found, gates=judge_datasets(gates, comparisons, systems, baseline, layout)) if gates else found
-
-
 def _list_tested(plan: Plan) -> list[str]:
     return [cell.system for cell in plan.datasets[0].cells]
-
-
-def record_values(plan: Plan, runner: Runner, found: Benchmark) -> tuple[str, ...]:
-    """Add what changed to the history; return lines on what moved since the last run."""
-    if runner.store is None:
-        return ()
-    values = {
-        dataset.name: {
-            name: {figure.name: figure.estimate.value for figure in result.figures}
-            for name, result in dataset.comparison.systems.items()
-        }
-        for dataset in found.datasets
-        if dataset.comparison is not None
-    }
-    try:
-        digest = "" if plan.file is None else digest_file(plan.file)
-        return runner.store.record_history(values, digest=digest)
-    except DataError as error:
-        runner.scorer.unkept.append(str(error))
-        return ()
 
 
 def list_failures(found: Benchmark) -> Iterator[str]:

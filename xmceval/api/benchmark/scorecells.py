@@ -103,10 +103,10 @@ class CellScorer:
         except FAILURES as error:
             failures = self._find_failures(dataset, cells) if len(cells) > 1 else {}
             if not failures and any(kept):  # so it may be that they cannot be written
-                found, failures = self.attempt(work, dataset, cells, {})
-                if not failures:
+                found, still = self.attempt(work, dataset, cells, {})
+                if not still:
                     self.unkept.append(describe_failure(error))
-                return found, failures
+                return found, still
             if not failures and isinstance(error, UsageError) and len(cells) > 1:
                 raise
             failures = failures or {cell.system: describe_failure(error) for cell in cells}

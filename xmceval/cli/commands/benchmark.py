@@ -17,7 +17,6 @@ from xmceval.cli.messages import by_kind, say, warn
 from xmceval.cli.runner import engine_of, start, watch
 from xmceval.errors import DataError, UsageError, counted, listed
 from xmceval.files.io.paths import to_path
-from xmceval.report.benchmark import FAILED, KEPT, MISSING, PUBLISHED, SCORED
 from xmceval.report.forms.registry import render_benchmark
 
 if TYPE_CHECKING:
@@ -74,32 +73,23 @@ def command(file: str, form: str, **arguments: Any) -> None:
     if passed:
         raise UsageError(f"{listed(passed)}: has no effect without --history")
     began, quiet = time.monotonic(), arguments["quiet"]
-    from xmceval.api.benchmark.benchmark import (
-        check_gates,
-        describe_unkept,
-        judge,
-        list_failures,
-        list_warnings,
-        record_values,
-    )
+    from xmceval.api.benchmark.benchmark import describe_unkept, list_failures, list_warnings
     from xmceval.api.benchmark.readplan import read_plan
 
     overrides = {} if arguments["threads"] is None else {"threads": arguments["threads"]}
-    plan, gates = read_plan(file, strict=arguments["strict"], overrides=overrides), not_worse(arguments)
-    check_gates(plan, gates)
-    found, runner = _run(plan, arguments)
-    found, moved = judge(plan, found, gates, layout), record_values(plan, runner, found)
+    plan = read_plan(file, strict=arguments["strict"], overrides=overrides)
+    found, runner = _run(plan, layout, arguments)
     failures, warnings = list(list_failures(found)), list(list_warnings(found))
-    names = {*found.systems, *(dataset.name for dataset in plan.datasets)}
     if arguments["strict"] and warnings:
         raise DataError(*failures, *warnings, "with --strict warnings are errors")
+    names = {*found.systems, *(dataset.name for dataset in plan.datasets)}
     warn(warnings if arguments["verbose"] else by_kind(warnings, names), quiet=quiet)
     warn(describe_unkept(runner.scorer.unkept), quiet=quiet)
     with enforced(found.gates, failures):
         click.echo(render_benchmark(form, found, layout), nl=False)
-        kept = _describe_store(runner.store, arguments["verbose"])
-        seconds = f"{time.monotonic() - began:.1f} s"
-        for line in () if quiet else (" · ".join([_count_cells(found.datasets), seconds, *kept]), *moved):
+        facts = _count_cells(found.datasets), f"{time.monotonic() - began:.1f} s"
+        summary = " · ".join([*facts, *_describe_store(runner.store, arguments["verbose"])])
+        for line in () if quiet else (summary, *runner.moved):
             say(line)
 
 
@@ -117,13 +107,15 @@ def _show_history(file: str, form: str, layout: Layout, arguments: Mapping[str, 
     click.echo(text, nl=False)
 
 
-def _run(plan: Plan, arguments: Mapping[str, Any]) -> tuple[Benchmark, Runner]:
+def _run(plan: Plan, layout: Layout, arguments: Mapping[str, Any]) -> tuple[Benchmark, Runner]:
     """Run a plan, and show how far it is."""
-    from xmceval.api.benchmark.benchmark import open_store, run_plan
+    from xmceval.api.benchmark.benchmark import check_gates, open_store, run_plan
     from xmceval.api.benchmark.running import Runner
     from xmceval.api.benchmark.scorecells import CellScorer
 
     quiet, dask = arguments["quiet"], arguments["dask"]
+    gates = not_worse(arguments)
+    check_gates(plan, gates)
     store, unkept = open_store(plan, arguments["cache"], verify=arguments["verify"])
     with ExitStack() as stack:
 
@@ -134,7 +126,8 @@ def _run(plan: Plan, arguments: Mapping[str, Any]) -> tuple[Benchmark, Runner]:
         scorer = CellScorer(plan.testing, begin, watch=watch(quiet), unkept=unkept)
         runner = Runner(plan.systems, scorer, store, force=arguments["force"], keeps_runs=dask is None)
         stack.enter_context(progressbar.shown(quiet))
-        return run_plan(plan, runner, _line_writer(quiet), prune=arguments["prune"]), runner
+        found = run_plan(*(plan, runner, _line_writer(quiet)), gates=gates, layout=layout, prune=arguments["prune"])
+    return found, runner
 
 
 def _line_writer(quiet: bool) -> Callable[[DatasetOutcome], None]:
@@ -156,6 +149,8 @@ def _line_writer(quiet: bool) -> Callable[[DatasetOutcome], None]:
 
 def _list_changes(dataset: DatasetOutcome) -> Iterator[str]:
     """Yield why cells were scored again, once for all that share a reason."""
+    from xmceval.report.benchmark import SCORED
+
     systems: dict[str, list[str]] = {}
     for cell in dataset.cells:
         if cell.status == SCORED and cell.why not in {"", "new"}:
@@ -173,6 +168,8 @@ def _describe_store(store: Store | None, verbose: bool) -> Iterator[str]:
 
 def _count_cells(datasets: Sequence[DatasetOutcome]) -> str:
     """Return how many cells there are of each status."""
+    from xmceval.report.benchmark import FAILED, KEPT, MISSING, PUBLISHED, SCORED
+
     n = Counter(cell.status for dataset in datasets for cell in dataset.cells)
     facts = [f"{counted(n[SCORED], 'cell')} scored, {n[KEPT]:,} kept"]
     return " · ".join([*facts, *(f"{n[each]:,} {each}" for each in (FAILED, MISSING, PUBLISHED) if n[each])])

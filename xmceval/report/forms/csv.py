@@ -21,21 +21,20 @@ if TYPE_CHECKING:
 
 def render(results: Sequence[Result]) -> str:
     """Write results as CSV in long form, one line per value."""
-    return write_fields(VALUES, list_values(results))
+    return _write(VALUES, list_values(results))
 
 
 def render_comparison(comparison: Comparison) -> str:
     """Write a comparison as CSV in long form, one line per difference."""
-    return write_fields(DIFFERENCES, list_differences(comparison))
+    return _write(DIFFERENCES, list_differences(comparison))
 
 
 def render_benchmark(benchmark: Benchmark) -> str:
     """Write a benchmark as CSV in long form, one line per value, and one per mean rank."""
     from xmceval.report.fields.benchmarkfields import LINES, list_benchmark_values, list_mean_ranks
 
-    return write_fields(LINES, (*list_benchmark_values(benchmark), *list_mean_ranks(benchmark)))
+    return _write(LINES, (*list_benchmark_values(benchmark), *list_mean_ranks(benchmark)))
 
 
-def write_fields(fields: Fields, lines: Iterable[Any]) -> str:
-    """Write lines of these fields as CSV."""
+def _write(fields: Fields, lines: Iterable[Any]) -> str:
     return write_lines(list(fields), map(record("A line.", **fields).write, lines))

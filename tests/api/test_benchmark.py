@@ -10,8 +10,14 @@ import time
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, load_npz, save_npz
+from support.tasks import PickledTasks
 
 import xmceval
+from xmceval.api.benchmark.benchmark import open_store, run_plan
+from xmceval.api.benchmark.readplan import read_plan
+from xmceval.api.benchmark.running import Runner
+from xmceval.api.benchmark.scorecells import CellScorer
+from xmceval.api.cluster.engine import Engine
 from xmceval.api.comparing import compare as comparing
 from xmceval.api.scoring import score as scoring
 
@@ -260,6 +266,21 @@ def test_a_full_disk_is_a_warning_and_costs_no_result(folder, monkeypatch, name)
             found = xmceval.benchmark(described(), cache="kept")
     assert of(found, "one").to_dict() == compared("one").to_dict()
     assert documents(xmceval.benchmark(described(), cache="kept")) == documents(found)
+
+
+def test_tasks_elsewhere_give_the_same_and_their_comparisons_are_kept(folder, scored):
+    plan = read_plan(described())
+    started = []
+
+    def run():
+        scorer = CellScorer(plan.testing, lambda: started.append(1) or {"engine": Engine(PickledTasks())})
+        return run_plan(plan, Runner(plan.systems, scorer, open_store(plan, "kept")[0], keeps_runs=False))
+
+    first = run()
+    assert documents(first) == documents(xmceval.benchmark(described()))
+    scored.clear()
+    assert documents(run()) == documents(first)
+    assert (scored, started) == ([], [1])
 
 
 # Processes that are killed, and two at once.

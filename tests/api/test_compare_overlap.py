@@ -220,25 +220,25 @@ FILES = {
     "texts.txt": "first text\nsecond text\n",
 }
 BOTH_LISTS = """
-b.txt \N{MINUS SIGN} a.txt · overlap of the k best labels · percent
-      Jaccard  hits of both  only b.txt  only a.txt  union P  union R  oracle P
-  @1     0.00          0.00       66.67       33.33    75.00   100.00    100.00
-  @2    33.33         33.33       33.33       33.33    50.00   100.00     75.00
+b \N{MINUS SIGN} a · overlap of the k best labels · percent
+      Jaccard  hits of both  only b  only a  union P  union R  oracle P
+  @1     0.00          0.00   66.67   33.33    75.00   100.00    100.00
+  @2    33.33         33.33   33.33   33.33    50.00   100.00     75.00
   rank-biased overlap of the best 2 (p=0.9, extrapolated): 45.00
 
-b.txt \N{MINUS SIGN} a.txt · rows that b.txt loses most on P@2, counted from 0 · * marks hits
-  row 0  P@2    50.00 against 100.00
-         text   first text
-         true   zero, two
-         b.txt  *two, three
-         a.txt  *zero, *two
+b \N{MINUS SIGN} a · rows that b loses most on P@2, counted from 0 · * marks hits
+  row 0  P@2   50.00 against 100.00
+         text  first text
+         true  zero, two
+         b     *two, three
+         a     *zero, *two
 
-b.txt \N{MINUS SIGN} a.txt · rows that b.txt wins most on P@2, counted from 0 · * marks hits
-  row 1  P@2    50.00 against 0.00
-         text   second text
-         true   one
-         b.txt  *one, three
-         a.txt  three, two
+b \N{MINUS SIGN} a · rows that b wins most on P@2, counted from 0 · * marks hits
+  row 1  P@2   50.00 against 0.00
+         text  second text
+         true  one
+         b     *one, three
+         a     three, two
 """
 
 
@@ -263,7 +263,7 @@ def test_command_lists_overlap_and_examples(run):
         "hits_baseline": pytest.approx(1 / 3), "union_precision": 0.75, "union_recall": 1.0, "oracle_precision": 1.0,
     }  # fmt: skip
     assert document["examples"][1] == {
-        "system": "b.txt", "baseline": "a.txt", "kind": "win", "metric": "P@2", "row": 1,
+        "system": "b", "baseline": "a", "kind": "win", "metric": "P@2", "row": 1, "id": None,
         "value": 0.5, "baseline_value": 0.0, "text": "second text",
         "true": [{"label": 1, "name": "one"}],
         "ranked": [{"label": 1, "name": "one", "hit": True}, {"label": 3, "name": "three", "hit": False}],

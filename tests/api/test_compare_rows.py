@@ -8,7 +8,7 @@ import pytest
 
 import xmceval
 from xmceval.cli import main
-from xmceval.errors import DataError, UsageError
+from xmceval.errors import DataError, UsageError, XmcevalWarning
 from xmceval.files.saved.rowvalues import read_row_values
 from xmceval.rows.matrices import matrices
 
@@ -354,3 +354,82 @@ def test_values_of_rows_under_another_name_have_a_hint(made):
     xmceval.score(truth, scores["a"], metrics="P@1", save_rows="a.npz")
     with pytest.raises(DataError, match=r"hint: values of rows are compared with compare_rows"):
         xmceval.score(truth, "a.npz")
+
+
+QRELS = "q9 0 d1 1\nq9 0 d2 0\nq10 0 d2 1\nq10 0 d1 1\nq\u00e97 0 d3 2\n"
+RUNS = {"a": (3, 2, 1), "b": (1, 2, 3)}
+
+
+@pytest.fixture
+def queries():
+    Path("q.txt").write_text(QRELS, encoding="utf-8")
+    for name, scores in RUNS.items():
+        lines = [
+            f"{query} Q0 d{d} {d} {score} {name}\n"
+            for query in ("q\u00e97", "q9", "q10")
+            for d, score in enumerate(scores, 1)
+        ]
+        Path(f"{name}.run").write_text("".join(lines), encoding="utf-8")
+    return "q.txt", {"a": "a.run", "b": "b.run"}
+
+
+@pytest.mark.parametrize("form", ["npz", "csv", "jsonl"])
+def test_rows_of_qrels_are_called_by_their_queries_and_joined_with_files_of_other_tools(form, queries):
+    truth, runs = queries
+    together = xmceval.compare(truth, runs, metrics="P", k=1, save_rows=f"r.{form}")
+    assert read_row_values(f"r.{form}").rows == ("q9", "q10", "q\u00e97")
+    other = "".join(f"P_1\t{query}\t{value}\n" for query, value in (("q10", 0), ("q\u00e97", 1), ("q9", 0)))
+    Path("b.eval").write_text(other.replace("P_1", "P@1"), encoding="utf-8")
+    xmceval.score(truth, runs["a"], metrics="P", k=1, save_rows=f"a.rows.{form}")
+    with pytest.warns(XmcevalWarning, match="nothing shows that the rows are of the same truth"):
+        joined = xmceval.compare_rows([f"a.rows.{form}", "b.eval"], names=["a", "b"])
+    assert joined.differences == together.differences
+
+
+@pytest.mark.parametrize("form", ["npz", "csv", "jsonl"])
+@pytest.mark.parametrize("kind", ["sequence", "file", "shards"])
+def test_ids_of_rows_are_kept_in_saved_rows_and_examples(form, kind, made):
+    truth, scores, options = made
+    ids = [f"id {row:x}" for row in range(90)]
+    for name, own in {"ids.txt": ids, "part-1.txt": ids[:40], "part-2.txt": ids[40:]}.items():
+        Path(name).write_text("\r\n".join(own) + "\n", encoding="utf-8-sig")
+    passed = {"sequence": np.array(ids), "file": "ids.txt", "shards": "part-*.txt"}[kind]
+    weights, shards = np.arange(90) % 3, xmceval.Shards([truth[:50], truth[50:]])
+    found = xmceval.compare(
+        *(shards, scores), **options, sample_weight=weights, row_ids=passed, examples=2, save_rows=f"r.{form}"
+    )
+    assert read_row_values(f"r.{form}").rows == tuple(name for name, weight in zip(ids, weights, strict=True) if weight)
+    assert [each.id for each in found.examples] == [ids[each.row] for each in found.examples]
+    assert f"row {found.examples[0].id} " in str(found)
+    assert f"row {found.examples[0].id}<" in found.to_html()
+    assert xmceval.Comparison.from_dict(found.to_dict()).examples == found.examples
+
+
+BAD_IDS = {
+    "a\nb\na\n": r"ids\.txt:3: the id 'a' appears twice; it is also that of ids\.txt:1",
+    "a\n\nb\n": r"ids\.txt:2: expected the id of a row, found nothing",
+    "a\nb\n": r"ids\.txt: has 2 ids, and there are 3 rows; expected one id per row",
+    "a\nb\nc\nd\n": r"ids\.txt: has 4 ids, and there are 3 rows; expected one id per row",
+}
+
+
+@pytest.mark.parametrize("content", BAD_IDS)
+@pytest.mark.parametrize("header", ["3 3\n", ""])
+def test_ids_that_are_wrong_are_refused(content, header):
+    Path("ids.txt").write_text(content, encoding="utf-8")
+    Path("t.txt").write_text(f"{header}0:1\n1:1\n2:1\n", encoding="utf-8")
+    Path("p.txt").write_text("0:1\n1:.5\n1:.25\n", encoding="utf-8")
+    message = BAD_IDS[content].replace("there are 3 rows", "there are (3|more) rows")
+    with pytest.raises(DataError, match=message):
+        xmceval.score("t.txt", "p.txt", metrics="P", k=1, n_labels=3, row_ids="ids.txt", save_rows="r.csv")
+    assert not Path("r.csv").exists()
+
+
+def test_ids_without_effect_or_beside_queries_are_refused(queries):
+    truth, runs = queries
+    with pytest.raises(DataError, match=r"row_ids\[2\]: the id '7' appears twice; it is also that of row_ids\[0\]"):
+        xmceval.score(truth, runs["a"], row_ids=[7, 8, 7], save_rows="r.csv")
+    with pytest.raises(UsageError, match=r"q\.txt have ids already, its queries"):
+        xmceval.score(truth, runs["a"], row_ids=["x", "y", "z"], save_rows="r.csv")
+    with pytest.raises(UsageError, match=r"row ids have no effect .*pass save_rows"):
+        xmceval.score(np.eye(3), np.eye(3), row_ids=[1, 2, 3])

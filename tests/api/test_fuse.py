@@ -161,7 +161,7 @@ def test_the_commands_fuse(tmp_path, monkeypatch, capsys):
     with pytest.raises(SystemExit, match="0"):
         main(["score", "t.txt", "a.txt", "-k", "1", "-m", "P", "--fuse", "both=rank:a.txt,b.txt", "-q", "-o", "csv"])
     out = capsys.readouterr().out
-    assert "a.txt,P,1" in out
+    assert "a,P,1" in out
     assert [line.split(",")[:3] for line in out.splitlines()][-1] == ["both", "P", "1"]
 
 

@@ -201,7 +201,7 @@ def test_the_commands_save_names_of_labels_and_report_who_wins(tmp_path, capsys)
     with pytest.raises(SystemExit) as left:
         main(command)
     assert left.value.code == 0
-    assert "l.csv: y.txt has a higher hits@1 than x.txt for 1 label, a lower one for 1, the same for 2" in (
+    assert "l.csv: y has a higher hits@1 than x for 1 label, a lower one for 1, the same for 2" in (
         capsys.readouterr().err
     )
     with open("l.csv", encoding="utf-8") as file:

@@ -15,7 +15,7 @@ from xmceval.cli import main, progressbar, runner
 from xmceval.cli.progressbar import Bar, describe
 from xmceval.files.io import chunks
 from xmceval.files.io.streams import open_bytes, read_all_bytes
-from xmceval.rows.progress import find_watcher, phase, watched_by
+from xmceval.rows.progress import find_watcher, named, phase, watched_by
 
 N_ROWS = 400
 
@@ -184,3 +184,18 @@ def test_resamples_have_a_bar(monkeypatch):
     with terminal(monkeypatch) as seen, watched_by(Bar()), runner.watch(quiet=False)(cost) as add:
         add(6_400)
     assert "  21%  0:07 left  6,400 resamples  3,200/s" in "".join(seen)
+
+
+def test_phases_of_a_named_work_have_its_name():
+    names = []
+
+    class Names(Bar):
+        def start(self, name, total, unit):
+            names.append(name)
+
+    with watched_by(Names()):
+        with named("Bibtex"), phase("7 systems"):
+            pass
+        with phase("7 systems"):
+            pass
+    assert names == ["Bibtex", "7 systems"]

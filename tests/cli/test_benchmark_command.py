@@ -80,6 +80,12 @@ def test_a_second_run_loads_neither_numba_nor_scipy(folder, run):
     assert ended.stderr.splitlines()[-1] == "[]"
 
 
+def test_wins_are_listed_where_they_are_asked_for(folder, run):
+    words = "data sets on which the system in the line is ahead of that in the column"
+    assert words not in run("-q")[1]
+    assert f"P@1 · {words}, of all with both\n       a    b\n  a       2/2\n  b  0/2\n" in run("-q", "--wins")[1]
+
+
 def test_what_changed_and_what_moved_is_said(folder, run):
     run()
     save_npz("two/b.npz", csr_matrix(np.random.default_rng(2).random((60, 12))))

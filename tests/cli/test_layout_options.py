@@ -31,20 +31,18 @@ MARKDOWN = """\
 P@1 55.00..55.20, nDCG@5 59.49..59.58
 """
 
-LATEX = r"""% needs \usepackage{booktabs} in the preamble
-% 500 instances · 300 labels · 3.33 true labels and 14.8 predictions per instance
-% ties across a cutoff: 3 instances @5 · ties inside the cutoffs only: 6
-\begin{table}
+LATEX = r"""% needs \usepackage{booktabs}
+\begin{table}[t]
   \centering
   \small
-  \setlength{\tabcolsep}{4pt}
   \caption{Results}
   \label{tab:results}
-  \begin{tabular}{lr@{}l}
+  \vspace{4pt}
+  \begin{tabular}{@{}lrr@{}}
     \toprule
-     & \multicolumn{2}{c}{@5} \\
+    & @1 & @5 \\
     \midrule
-    P & 0 & .374 \\
+    P & 0.686 & 0.374 \\
     \bottomrule
   \end{tabular}
 \end{table}
@@ -73,11 +71,32 @@ def test_markdown_is_whole():
 
 
 def test_latex_is_whole():
-    layout = ("--fraction", "--places", 3, "--no-intervals", "--caption", "Results", "--label", "tab:results")
-    assert run("score", *FILES[:2], "-m", "P@5", "-q", "-o", "latex", *layout) == LATEX
-    turned = run("score", *FILES[:2], "-m", "P@5", "-q", "-o", "latex", "--transpose", *layout)
-    assert r"\multicolumn{2}{c}{P}" in turned
-    assert "    @5 & 0 & .374 \\\\\n" in turned
+    layout = ("--fraction", "--places", 3, "--caption", "Results", "--label", "tab:results")
+    asked = ("score", *FILES[:2], "-m", "P@1,5", "-q", "-o", "latex", *layout)
+    assert run(*asked) == LATEX
+    assert "    & P \\\\\n    \\midrule\n    @1 & 0.686 \\\\\n" in run(*asked, "--transpose")
+    assert "    P & 0.686 {\\scriptsize$\\pm$0.041} & 0.374 {\\scriptsize$\\pm$0.019} \\\\\n" in run(
+        *asked, "--intervals"
+    )
+    above = run(*asked, "-v").partition("\\begin{table}")[0].splitlines()
+    assert above[1] == "% 500 instances · 300 labels · 3.33 true labels and 14.8 predictions per instance"
+
+
+def test_pairs_decides_in_every_form_and_latex_leaves_them_out():
+    asked = ("compare", *ASKED, "--runs", "C=model_a.txt,model_b.txt")
+    for form, sign in (("table", "wins/ties/losses"), ("md", "wins/ties/losses"), ("latex", "wins/ties/losses")):
+        shown, left_out = (run(*asked, "-o", form, flag) for flag in ("--pairs", "--no-pairs"))
+        assert sign in shown
+        assert sign not in left_out
+        assert " lowest " in shown
+        assert " lowest " not in left_out
+        assert ("C (2) " in shown, "C (2) " in left_out, "C, mean of 2 runs" in left_out) == (True, False, True)
+        assert run(*asked, "-o", form) == (left_out if form == "latex" else shown)
+    for flag in ("--examples", "--overlap"):
+        args = ("compare", *ASKED, flag, *([1] if flag == "--examples" else []))
+        message = refused(*args, "-o", "latex")[1]
+        assert message == "-o latex shows neither overlap nor examples without the lists of pairs (hint: pass --pairs)"
+        assert run(*args, "-o", "latex", "--pairs").count(r"\begin{tabular}") > 2
 
 
 @pytest.mark.parametrize(
@@ -112,7 +131,7 @@ def test_one_row_has_neither_intervals_nor_tests(tmp_path):
         assert "±" not in out
         assert r"\pm" not in out
         assert "P@1 was not tested" in out
-        assert "\\multicolumn{2}{c}{P@1}" in out or form != "latex"
+        assert "& P@1 \\\\" in out or form != "latex"
 
 
 @pytest.mark.parametrize("form", ["csv", "json"])
@@ -124,6 +143,7 @@ def test_options_without_effect_are_refused(form, args):
 
 
 def test_captions_are_of_latex_only():
+    assert refused("score", *ASKED, "--siunitx")[1] == "--siunitx has no effect on -o table (hint: pass -o latex)"
     for flag in ("--caption", "--label"):
         message = refused("score", *ASKED, "-o", "md", flag, "x")[1]
         assert message == f"{flag} has no effect on -o md (hint: pass -o latex)"
@@ -134,9 +154,12 @@ def test_csv_and_json_have_fractions_and_may_be_asked_for_them():
     assert run("score", *ASKED, "-o", "csv", "--fraction") == run("score", *ASKED, "-o", "csv")
 
 
-def test_every_option_of_the_layout_is_an_option_of_score_and_compare():
-    for command in ("score", "compare"):
-        assert set(specs(Layout)) <= {each.name for each in cli.get_command(None, command).params}
+def test_every_option_of_the_layout_is_an_option_of_compare_and_score_has_no_pairs():
+    params = {
+        command: {each.name for each in cli.get_command(None, command).params} for command in ("score", "compare")
+    }
+    assert set(specs(Layout)) <= params["compare"]
+    assert set(specs(Layout)) - params["score"] == {"pairs"}
 
 
 class Terminal(io.StringIO):
@@ -171,7 +194,10 @@ def test_a_pipe_has_no_style():
 
 
 def test_metrics_and_datasets_have_all_forms():
-    for form, has_line in (("md", "| P@k"), ("latex", "  P@k & precision & 0..1 & hits / k")):
+    for form, has_line in (
+        ("md", "| P@k"),
+        ("latex", r"  P@k & \raggedright precision & 0..1 & \raggedright hits / k"),
+    ):
         found = run("metrics", "-o", form)
         assert any(line.startswith(has_line) for line in found.splitlines())
         assert all(name in found.replace(r"\_", "_") for name in METRICS)

@@ -1,7 +1,8 @@
-"""The README tells the truth: its commands print what it shows, its picture is current, and its Python runs."""
+"""README and guides tell the truth: commands print what they show, the picture is current, and the Python runs."""
 
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,14 @@ from xmceval.cli import main
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-SHOWN = re.findall(r"^```console\n\$ xmceval (.*)\n((?:(?!```).*\n)*)```$", README, re.MULTILINE)
+GUIDES = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "xmceval" / "guide").glob("*.md"))]
+SHOWN = re.findall(r"^```console\n\$ xmceval (.*)\n((?:(?!```).*\n)*)```$", "\n".join([README, *GUIDES]), re.MULTILINE)
 
 
 @pytest.mark.parametrize(("command", "output"), SHOWN)
-def test_shown_output_is_what_the_command_prints(command, output, monkeypatch, capsys):
-    monkeypatch.chdir(ROOT)
+def test_shown_output_is_what_the_command_prints(command, output, tmp_path, monkeypatch, capsys):
+    shutil.copytree(ROOT / "datasets" / "sample", tmp_path / "datasets" / "sample")
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as ended:
         main(shlex.split(command))
     assert ended.value.code == 0
@@ -58,3 +61,9 @@ def test_python_examples_run(capsys):
         exec(example, known)
     assert known["result"]["PSP@5"] == known["evaluator"].result()["PSP@5"]
     assert 0 <= known["comparison"]["P@5", "new", "old"].p <= 1
+
+
+def test_the_file_that_the_guide_shows_is_that_of_the_sample():
+    guide = next(text for text in GUIDES if text.startswith("# Benchmarks"))
+    shown = re.sub(r" +#.*", "", re.search(r"```toml\n(.*?)```", guide, re.DOTALL)[1])
+    assert shown == (ROOT / "datasets" / "sample" / "benchmark.toml").read_text()

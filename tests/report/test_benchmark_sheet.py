@@ -65,21 +65,21 @@ SIDE_BY_SIDE = """\
 first · 40 instances · 5 labels
 second · 40 instances · 5 labels
 third · 40 instances · 5 labels
-               first               second            third         mean rank
-            P@1       P@2       P@1       P@2       P@1     P@2     P@1     P@2
-old       50.00     37.50     30.00     27.50     37.50   31.25    1.67    1.67
-new       75.00 +   49.38 +   75.00 +   49.38 +   36.25   30.63    1.33    1.33
-raw       52.50     38.75     10.00 -   17.50 -       -       -
-Known *   80.00         -         -         -         -       -
-bad           -         -         -         -     error   error
+               first               second            third           first
+            P@1       P@2       P@1       P@2       P@1     P@2  coverage_error
+old       50.00     37.50     30.00     27.50     37.50   31.25          2.25
+new       75.00 +   49.38 +   75.00 +   49.38 +   36.25   30.63          1.29 +
+raw       52.50     38.75     10.00 -   17.50 -       -       -          2.15
+Known *   80.00         -         -         -         -       -             -
+bad           -         -         -         -     error   error             -
 
-             first           second          third         mean rank
-         coverage_error  coverage_error  coverage_error  coverage_error
-old              2.25            3.05              2.75            1.67
-new              1.29 +          1.29 +            2.80            1.33
-raw              2.15            3.85 -               -
-Known *             -               -                 -
-bad                 -               -             error
+             second          third                 mean rank
+         coverage_error  coverage_error     P@1     P@2  coverage_error
+old              3.05              2.75    1.67    1.67            1.67
+new              1.29 +            2.80    1.33    1.33            1.33
+raw              3.85 -               -
+Known *             -                 -
+bad                 -             error
 
 """
 
@@ -136,8 +136,9 @@ def test_without_baseline_only_a_best_value_that_is_better_than_the_second_is_ma
 def test_bins_follow_the_main_table_and_its_ranks():
     options = {"by_frequency": "head,tail", "counts": [9, 9, 1, 1, 1], "n_train": 20, "metrics": ["P@1", "R@all"]}
     pair = {name: {"x": 30, "y": 10} for name in ("a", "b")}
-    made = benchmark(pair, failed=[("b", "bad")], why={"bad": "no"}, **options)
-    other = made["a"].results[0].options | {"ties": "best"}
+    known = {"a": {"Known": published_row(P_at_1=0.8)}}
+    made = benchmark(pair, published=known, failed=[("b", "bad")], why={"bad": "no"}, **options)
+    other = made["a"].results[0].options | {"dataset": "a", "ties": "best"}
     first = replace(made["a"], results=tuple(replace(each, options=other) for each in made["a"].results))
     made = replace(made, datasets=(replace(made.datasets[0], comparison=first), made.datasets[1]))
     sheet = build_benchmark_sheet(made)
@@ -190,6 +191,18 @@ def test_a_data_set_that_lacks_a_column_is_no_data_set_of_it(six):
         "ranks of P@1,2: of the 4 systems with a value on each of the 6 data sets",
         "ranks of coverage_error: of the 4 systems with a value on each of the 5 data sets",
     )
+
+
+def test_a_value_by_convention_ranks_nobody(six):
+    first, *others = six.datasets
+    undefined = [
+        replace(
+            each, figures=tuple(replace(own, estimate=replace(own.estimate, undefined=True)) for own in each.figures)
+        )
+        for each in first.comparison.results
+    ]
+    less = replace(first, comparison=replace(first.comparison, results=tuple(undefined)))
+    assert replace(six, datasets=(less, *others)).across("P@1").datasets == (1, 2, 3, 4, 5)
 
 
 KEYS = {

@@ -83,7 +83,7 @@ def as_flags(options):
 
 def test_every_option_that_may_change_a_number_is_tried():
     assert set(VALUES) == {name for name, spec in specs().items() if spec.shown != "nowhere"}
-    assert {name for name, spec in specs().items() if spec.shown == "nowhere"} == {"threads", "max_line"}
+    assert {name for name, spec in specs().items() if spec.shown == "nowhere"} == {"threads", "max_line", "row_ids"}
 
 
 def test_the_defaults_are_not_recorded():

@@ -87,7 +87,11 @@ def folder(tmp_path_factory):
     texts |= {f"{name}.txt": rows(scores[rng.permutation(n)] if name != "a" else scores) for name in "abcd"}
     texts["shifted.txt"] = rows(np.roll(truth, 1, axis=1)).rstrip()
     texts |= {"filter.txt": "0 0\n1 1\n1 2\n", "names.txt": "".join(f"label {j}\n" for j in range(n_labels))}
-    texts |= {"texts.txt": "words\n" * n, "log.csv": "user,clicked,score\n1,1,0.5\n1,0,0.2\n2,1,0.1\n"}
+    texts |= {
+        "texts.txt": "words\n" * n,
+        "ids.txt": "".join(f"i{row}\n" for row in range(n)),
+        "log.csv": "user,clicked,score\n1,1,0.5\n1,0,0.2\n2,1,0.1\n",
+    }
     texts["table.tsv"] = "method\tP@1\tnDCG@1\nA\t50.1\t40.2\n"
     texts["odd.txt"] = "3 4\n0:1 1:-1\n2:0.5 2:0.5\n3:0 1:inf\n"
     texts |= {"again.txt": texts["a.txt"], "probable.txt": rows(np.round(rng.random((n, n_labels)), 3))}
@@ -134,7 +138,7 @@ def rich_comparisons(folder):
     options |= {"filter": folder / "filter.txt", "ceiling": True, "threads": 1}
     spread = xmceval.compare(folder / "t.txt", runs, **options, against="new", overlap=True)
     alone = {"a": folder / "a.txt", "b": folder / "b.txt"}
-    names = {"labels": folder / "names.txt", "texts": folder / "texts.txt"}
+    names = {"labels": folder / "names.txt", "texts": folder / "texts.txt", "row_ids": folder / "ids.txt"}
     collected = {"plots": ["rows", "gain", "calibration"], "save_labels": folder / "compare.labels.npz"}
     pair = xmceval.compare(folder / "t.txt", alone, **options, **names, **collected, examples=2)
     hits = {name: np.where(np.arange(20)[:, None] < n, FEW_ROWS, 0.5) for name, n in (("few", 2), ("more", 14))}

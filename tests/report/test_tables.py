@@ -14,10 +14,10 @@ import pytest
 import xmceval
 from xmceval.errors import UsageError
 from xmceval.report.forms.columns import clean, text_width
-from xmceval.report.forms.latex import draw_listings
+from xmceval.report.forms.latex import draw as draw_latex, draw_listings
 from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.registry import render, render_comparison
-from xmceval.report.sheet.model import Listing, split_columns
+from xmceval.report.sheet.model import BEST, DOWN, UP, Cell, Listing, Row, Section, Sheet, split_columns
 from xmceval.report.sheet.scoresheet import build_sheet
 from xmceval.report.sheet.verdicts import format_p
 
@@ -96,26 +96,25 @@ def read_markdown_cell(text):
 
 
 def read_latex(text):
-    """Read the cells of the first tabular."""
+    """Read the cells of the first tabular, of which each has a value."""
     body = text.partition(r"\toprule")[2].partition(r"\bottomrule")[0]
-    cells, bin_name, columns, parts = {}, "", [], 3
+    cells, bin_name, columns = {}, "", []
     for line in (each.strip().removesuffix(r"\\").strip() for each in body.splitlines()):
-        if r"\emph" in line:
-            bin_name = re.search(r"\\emph\{(.*?)\}", line)[1]
+        if r"\textit" in line:
+            bin_name = re.search(r"\\textit\{(.*?)\}", line)[1]
         elif line.startswith("&"):
-            found = re.findall(r"\\multicolumn\{(\d)\}\{c\}\{(.*?)\} ?(?=&|$)", line)
-            parts, columns, bin_name = int(found[0][0]), [name.replace(r"\_", "_") for _, name in found], ""
+            columns, bin_name = [each.strip(" {}").replace(r"\_", "_") for each in line.split("&")[1:]], ""
         elif "&" in line:
             head, *values = (each.strip() for each in line.split("&"))
-            joined = ["".join(values[i : i + parts]) for i in range(0, len(values), parts)]
-            read_rows([(head, *joined)], columns, bin_name, cells)
+            assert len(values) == len(columns)
+            read_rows([(head, *values)], columns, bin_name, cells)
     return {key: read_latex_cell(value) for key, value in cells.items()}
 
 
 def read_latex_cell(text):
-    text = re.sub(r"\\(textbf|underline)\{([^}]*)\}", r"\2", text)
-    text = text.replace(r"\scriptsize$\pm$", r"\scriptsize\ ±")
-    pattern = rf"({N})(?:\{{\\scriptsize\\ ({INTERVAL})\}})?(?:\\textsuperscript\{{([a-z-]+)\}})?"
+    text = re.sub(r"\\(textbf|underline)\{([^}]*)\}|\{\\scriptsize\\phantom\{[^}]*\}\}", r"\2", text)
+    text = text.replace(r"\scriptsize$\pm$", r"\scriptsize ±")
+    pattern = rf"({N})(?: \{{\\scriptsize ({INTERVAL})\}})? ?(?:\\sig\{{([a-z-]+)\}})?"
     return tuple(part or "" for part in re.fullmatch(pattern, text).groups())
 
 
@@ -166,7 +165,8 @@ READERS = {"table": read_plain, "md": read_markdown, "latex": read_latex}
 def test_every_number_is_that_of_the_json(four, form, percent):
     expected = expected_cells(four, percent)
     assert any(marks for _, _, marks in expected.values())
-    assert READERS[form](render_comparison(form, four, replace(WIDE, percent=percent))) == expected
+    layout = replace(WIDE, percent=percent, intervals=True)
+    assert READERS[form](render_comparison(form, four, layout)) == expected
 
 
 @pytest.mark.parametrize("form", READERS)
@@ -338,7 +338,7 @@ def test_names_are_shown_as_they_are(name):
     markdown, latex = NAMES[name]
     assert f"| {markdown} " in render("md", results)
     text = render("latex", results)
-    assert f"    {latex} & 10 & .00" in text
+    assert re.search(rf"^    {re.escape(latex)} *& +10\.00 \\\\$", text, re.MULTILINE)
     assert all(line.startswith("%") or line.isascii() for line in text.splitlines())
     plain = render("table", results)
     assert clean(name) in plain
@@ -377,11 +377,12 @@ def test_a_label_that_would_break_the_table_is_refused(label):
         Layout(label=label)
 
 
-def test_the_rows_of_latex_fit_their_columns(four):
-    text = render_comparison("latex", four)
-    assert text.partition(r"\end{tabular}")[0].count(r"\heavyrulewidth") == 1  # P and PSP, then the others
+@pytest.mark.parametrize("siunitx", [False, True])
+def test_the_rows_of_latex_fit_their_columns(four, siunitx):
+    text = render_comparison("latex", four, Layout(intervals=True, pairs=True, siunitx=siunitx))
+    assert text.partition(r"\end{tabular}")[0].count(r"\heavyrulewidth") >= 1  # P, then the others
     for kinds, body in re.findall(r"\\begin\{tabular\}\{(.*)\}\n(.*?)\\end\{tabular\}", text, re.DOTALL):
-        n_columns = len(re.findall("[lr]", kinds.replace("@{}", "")))
+        n_columns = len(re.findall("[lrS]", re.sub(r"\[.*?\]|@\{.*?\}+", "", kinds)))
         for line in body.splitlines():
             if "&" in line:
                 spans = [int(n) - 1 for n in re.findall(r"\\multicolumn\{(\d+)\}", line)]
@@ -391,30 +392,124 @@ def test_the_rows_of_latex_fit_their_columns(four):
 
 def test_columns_of_latex_are_as_wide_as_the_widest_block():
     """Blocks of one table share their columns: wide heads in the second block widen those of the first."""
-    heads = ("P@1", "P@3", "P@5", "R@1", "R@3", "R@5", *(f"PSnDCG@{k}00" for k in range(1, 7)))
-    text = draw_listings([Listing("", (("", *heads), ("a", *["1.00"] * 12)), frozenset(), has_head=True)], Layout())
+    heads = ("P@1", "P@3", "P@5", "R@1", "R@3", "R@5", *(f"PSnDCG@{k}00" for k in range(1, 10)))
+    text = draw_listings([Listing("", (("", *heads), ("a", *["1.00"] * 15)), frozenset(), has_head=True)], Layout())
     rows = [line.count("&") for line in text.splitlines() if "a & " in line]
-    assert rows == [6, 3, 3]  # beside three heads of 66 points three of 25 and a wide one have no room
+    assert rows == [6, 3, 3, 3]  # four of 75 points beside two of 30 would fit, but even blocks look better
+    narrow = draw_listings([Listing("", (("", *heads[:6] * 2), ("a", *["1.00"] * 12)), has_head=True)], Layout())
+    assert [line.count("&") for line in narrow.splitlines() if "a & " in line] == [12]
 
 
-def test_addresses_below_latex_break():
-    text = draw_listings([Listing("", (("a", "1"),), frozenset(), ("see http://a.org/b/c",))], Layout())
-    assert r"see http://a.org/\allowbreak{}b/\allowbreak{}c\par" in text
+def test_paths_below_latex_break():
+    text = draw_listings([Listing("", (("a", "1"),), frozenset(), ("see https://a.org/long/name_of/it",))], Layout())
+    assert (
+        r"see https://\allowbreak{}a.\allowbreak{}org/\allowbreak{}long/\allowbreak{}name\_\allowbreak{}of/\allowbreak{}it"
+        in text
+    )
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
-def test_latex_compiles(four, tmp_path):
+def make_dataset(name, values, marks=("", "")):
+    rows = [
+        Row(head, {column: Cell(f"{value + i:.2f}", "", emphasis, mark) for i, column in enumerate(("P@1", "PSP@1"))})
+        for head, value, emphasis, mark in zip(
+            ("A_1", "B \N{BLACK DIAMOND SUIT}"), values, ("", BEST), marks, strict=True
+        )
+    ]
+    return Section(f"{name} · 2,515 instances", tuple(rows), name)
+
+
+DATASETS = (make_dataset("One", (9.5, 60.25), (UP, "")), make_dataset("Two_2", (8.25, 70), (DOWN, "")))
+BENCHMARK = r"""% needs \usepackage{booktabs}
+\begin{table}[t]
+  \centering
+  \small
+  \def\up{\rlap{$^{\scriptscriptstyle+}$}}\def\dn{\rlap{$^{\scriptscriptstyle-}$}}% marks; they take no width
+  \caption{All}
+  \vspace{4pt}
+  \begin{tabular}{@{}lrr@{\hspace{4pt}}}
+    \toprule
+    & P@1 & PSP@1 \\
+    \midrule
+    \multicolumn{3}{@{}l}{\textit{One}, 2,515 instances} \\[2pt]
+    A\_1           &        9.50\up &       10.50\up \\
+    B$^{\diamond}$ & \textbf{60.25} & \textbf{61.25} \\
+    \midrule
+    \multicolumn{3}{@{}l}{\textit{Two\_2}, 2,515 instances} \\[2pt]
+    A\_1           &        8.25\dn &        9.25\dn \\
+    B$^{\diamond}$ & \textbf{70.00} & \textbf{71.00} \\
+    \bottomrule
+  \end{tabular}
+
+  \vspace{4pt}
+  \begin{minipage}{200pt}\footnotesize\raggedright
+    Best in bold.
+    $^{+}$\,better, $^{-}$\,worse than B.
+    $^{\diamond}$\,published.
+  \end{minipage}
+\end{table}
+"""
+NOTES = ("▲ better, ▼ worse than B", "♦ published")
+
+
+def test_data_sets_in_groups_are_whole():
+    sheet = Sheet((), ("P@1", "PSP@1"), DATASETS, (), layout=Layout(caption="All"), notes=NOTES)
+    assert draw_latex(sheet) == BENCHMARK
+
+
+def beside(n_datasets, cutoffs):
+    """Return a sheet of data sets side by side, with two families of metrics."""
+    heads = {f"{i}|{m}@{k}": f"{m}@{k}" for i in range(n_datasets) for m in ("P", "PSP") for k in cutoffs}
+    row = Row("A", {name: Cell("50.00") for name in heads})
+    spans = tuple((f"set {i}", 2 * len(cutoffs)) for i in range(n_datasets))
+    return Sheet((), tuple(heads), (Section("", (row,)),), (), heads=heads, spans=spans)
+
+
+def test_data_sets_side_by_side_have_a_rule_each():
+    lines = draw_latex(beside(2, (1, 3))).splitlines()
+    at = next(i for i, line in enumerate(lines) if r"\toprule" in line)
+    assert lines[at + 1 : at + 4] == [
+        r"    & \multicolumn{4}{c}{set 0} & \multicolumn{4}{c}{set 1} \\",
+        r"    \cmidrule(r{6pt}){2-5}\cmidrule{6-9}".replace("(r{6pt})", "(r{16pt})"),
+        r"    & P@1 & P@3 & PSP@1 & PSP@3 & P@1 & P@3 & PSP@1 & PSP@3 \\",
+    ]
+
+
+def test_families_of_metrics_are_below_each_other_where_data_sets_need_the_width():
+    text = draw_latex(beside(3, (1, 3, 5)))
+    heads = [line.strip() for line in text.splitlines() if line.startswith("    & ")]
+    assert heads == [
+        r"& \multicolumn{3}{c}{set 0} & \multicolumn{3}{c}{set 1} & \multicolumn{3}{c}{set 2} \\",
+        rf"& {' & '.join(['P@1 & P@3 & P@5'] * 3)} \\",
+        rf"& {' & '.join(['PSP@1 & PSP@3 & PSP@5'] * 3)} \\",
+    ]
+
+
+def has_siunitx():
+    return (
+        shutil.which("kpsewhich")
+        and not subprocess.run(["kpsewhich", "siunitx.sty"], check=False, stdout=subprocess.DEVNULL).returncode
+    )
+
+
+@pytest.mark.skipif(not has_siunitx(), reason="pdflatex with siunitx is not installed")
+def test_latex_compiles_and_nothing_leaves_the_text(four, tmp_path):
     results = [result for name in NAMES for result in made([0.1], name=name.replace("{", "{{").replace("}", "}}"))]
     document = "\n".join([
-        r"\documentclass{article}\usepackage{booktabs}\begin{document}",
+        r"\documentclass{article}\usepackage[textwidth=5.5in]{geometry}\usepackage{booktabs,siunitx}\begin{document}",
         render("latex", results, Layout(caption=r"50\% of $x_1$", label="tab:a_b")),
         render_comparison("latex", four),
+        render_comparison("latex", four, Layout(intervals=True)),
+        render_comparison("latex", four, Layout(transpose=True, pairs=True)),
+        draw_latex(beside(6, (1, 3, 5))),
+        *(render_comparison("latex", four, Layout(siunitx=True, intervals=each)) for each in (True, False)),
         r"\end{document}",
     ])  # fmt: skip
     (tmp_path / "t.tex").write_text(document)
     command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "t.tex"]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
-    assert ended.returncode == 0, ended.stdout.decode(errors="replace")[-2000:]
+    output = ended.stdout.decode(errors="replace")
+    assert ended.returncode == 0, output[-2000:]
+    assert "Overfull" not in output
 
 
 # CSV.

@@ -18,7 +18,7 @@ from xmceval.files.io.addresses import redacted
 
 COMMANDS = (
     *("score", "compare", "benchmark", "merge", "report", "auc", "inspect", "convert", "fuse", "propensity"),
-    *("check-table", "metrics", "datasets", "formats", "schema"),
+    *("check-table", "metrics", "datasets", "formats", "schema", "guide"),
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, TypeVar
 
 import click
@@ -21,7 +21,7 @@ from xmceval.scoring.spec import Spec
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # The forms that an option of the layout has an effect on, if not all of DRAWN.
-FORMS_OF = {"caption": ("latex",), "label": ("latex",)}
+FORMS_OF = {"caption": ("latex",), "label": ("latex",), "siunitx": ("latex",)}
 
 FILE = click.Path(readable=False)  # so that a shell completes names of files; the readers refuse what is wrong
 
@@ -55,11 +55,11 @@ def option(*flags: str, group: str = GROUPS[0], **how: Any) -> Callable[[Functio
     return click.option(*flags, cls=GroupedOption, group=group, **how)
 
 
-def derived(of: type[Any]) -> Callable[[Function], Function]:
-    """Make all options that a dataclass of options has."""
+def derived(of: type[Any], without: Collection[str] = ()) -> Callable[[Function], Function]:
+    """Make all options that a dataclass of options has, without those that have no effect on a command."""
 
     def decorate(function: Function) -> Function:
-        for name in reversed([*specs(of)]):
+        for name in reversed([each for each in specs(of) if each not in without]):
             function = derived_option(name, of)(function)
         return function
 
@@ -141,7 +141,7 @@ def take_layout(arguments: Mapping[str, Any], form: str) -> Layout:
             f"--label {label} is a file, and the \\label of a LaTeX table is a name such as tab:results "
             f"(hint: names of labels are read by --labels {label})"
         )
-    return Layout.of(arguments, **terminal())
+    return Layout.of(arguments, is_verbose=bool(arguments.get("verbose")), **terminal())
 
 
 def _is_passed(flag: str, value: object) -> bool:
@@ -162,6 +162,7 @@ def form_option(forms: Iterable[str], more: str = "") -> Callable[[Function], Fu
 
 scoring = derived(Options)
 layout = derived(Layout)
+layout_of_results = derived(Layout, without=["pairs"])
 form = form_option(["table", "json"])
 report_form = form_option(FORMS, "; csv and json have fractions in full precision")
 names = option(

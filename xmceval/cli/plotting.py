@@ -50,14 +50,6 @@ def plot_options(subject: str, default: str) -> Callable[[Function], Function]:
     return decorate
 
 
-plot_metric = option(
-    "--plot-metric",
-    group="Output",
-    metavar="NAME",
-    help="The metric of the picture.  [default: the first one, at its largest cutoff]",
-)
-
-
 @dataclass(frozen=True)
 class Plots:
     """Pictures to write: files and their kinds; an empty kind is the default."""

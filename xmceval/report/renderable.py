@@ -95,6 +95,7 @@ class Renderable:
         percent: bool = True,
         intervals: bool | None = None,
         transpose: bool = False,
+        pairs: bool = True,
     ) -> str | None:
         """Return a Markdown table.
 
@@ -111,8 +112,10 @@ class Renderable:
             benchmark.
         transpose : bool
             Whether systems are columns and metrics are lines; of a benchmark, whether data sets are columns.
+        pairs : bool
+            Whether a comparison shows each run, and lists of differences of pairs, overlaps and examples.
         """
-        layout = Layout(places=places, percent=percent, intervals=intervals, transpose=transpose)
+        layout = Layout(places=places, percent=percent, intervals=intervals, transpose=transpose, pairs=pairs)
         return _put(self._render("md", layout), path)
 
     @overload
@@ -125,10 +128,12 @@ class Renderable:
         *,
         places: int | None = None,
         percent: bool = True,
-        intervals: bool | None = None,
+        intervals: bool = False,
         transpose: bool = False,
+        pairs: bool = False,
         caption: str | None = None,
         label: str | None = None,
+        siunitx: bool = False,
     ) -> str | None:
         r"""Return a LaTeX table for a document that loads booktabs.
 
@@ -136,18 +141,22 @@ class Renderable:
         ----------
         path : path, optional
             A file to write instead, which is replaced if it exists.
-        places, percent, intervals, transpose
-            As in `to_markdown`.
+        places, percent, intervals, transpose, pairs
+            As in `to_markdown`; intervals and lists are left out unless they are asked for.
         caption, label : str, optional
             The caption, itself LaTeX, and the ``\label`` of the table.
+        siunitx : bool
+            Whether it has ``S`` columns, for a document that loads siunitx too.
         """
         layout = Layout(
             places=places,
             percent=percent,
             intervals=intervals,
             transpose=transpose,
+            pairs=pairs,
             caption=caption,
             label=label,
+            siunitx=siunitx,
         )
         return _put(self._render("latex", layout), path)
 
@@ -163,6 +172,7 @@ class Renderable:
         places: int | None = None,
         percent: bool = True,
         intervals: bool | None = None,
+        pairs: bool = True,
     ) -> str | None:
         """Return a page with tables, pictures and definitions that needs nothing else.
 
@@ -174,7 +184,7 @@ class Renderable:
             A file to write instead, which is replaced if it exists.
         title : str, optional
             Default: the names of the systems.
-        places, percent, intervals
+        places, percent, intervals, pairs
             As in `to_markdown`.
 
         Raises
@@ -182,7 +192,8 @@ class Renderable:
         DataError
             matplotlib is not installed.
         """
-        return _put(self._draw_page(title, Layout(places=places, percent=percent, intervals=intervals)), path)
+        layout = Layout(places=places, percent=percent, intervals=intervals, pairs=pairs)
+        return _put(self._draw_page(title, layout), path)
 
     def plot(
         self,

@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -19,6 +20,8 @@ from xmceval.labels.catalogue import datasets
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse, parse_cutoffs
 from xmceval.metrics.table import DECISION_NAMES, DEFAULT_CUTOFFS, DEFAULT_NAMES, METRICS
+from xmceval.rows.rowids import RowIds
+from xmceval.rows.shards import Shards
 from xmceval.scoring.spec import Spec
 
 Duplicates = Literal["error", "max"]
@@ -146,6 +149,13 @@ class Options:
     sample_weight: Any = option(
         None, "Input", "Sample weights, one per line or npy.", flags=("--weights",), metavar="FILE"
     )
+    row_ids: Any = option(
+        None,
+        "Input",
+        "Ids of the rows, one per line, for --save-rows and --examples; queries of qrels are ids already.",
+        metavar="FILE",
+        shown="nowhere",
+    )
     filter: Any = option(None, "Input", "Pairs 'row label' to remove from the predictions.", metavar="FILE")
     filter_truth: bool = option(False, "Input", "Remove the pairs of --filter from TRUTH too.", kind=bool)
     empty_rows: EmptyRows = option(
@@ -196,6 +206,8 @@ class Options:
                 raise UsageError(f"{name} must be one of {listed(spec.choices)}, got {value!r}")
             if spec.kind is int and value is not None:
                 spec.check_whole(name, value)
+        if self.row_ids is not None and not isinstance(self.row_ids, (str, Path, Shards, RowIds)):
+            object.__setattr__(self, "row_ids", RowIds.of(self.row_ids))
         _ = self.measures
         if self.by_frequency is not None:
             read_bin_spec(self.by_frequency)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from xmceval.errors import counted
 from xmceval.kernels.metrics.totals import TIE
+from xmceval.statistics.fdistribution import f_tail
 from xmceval.statistics.multiplicity import LEVEL, holm
 from xmceval.statistics.ranks import midranks, signed_rank_p
 
@@ -225,10 +226,8 @@ def _test_friedman(doubled: Int64) -> Friedman:
         tied = np.unique(doubled[0], return_counts=True)[1].tolist()
         n_orders = math.factorial(k) // math.prod(map(math.factorial, tied))
         return Friedman(chi2, None, df, float(Fraction(1, n_orders) ** (n - 1)))
-    from scipy.special import fdtrc  # at each start, it costs time to load
-
     f = (n - 1) * between / (n * total - between)
-    return Friedman(chi2, f, df, float(fdtrc(*df, f)))
+    return Friedman(chi2, f, df, f_tail(f, *df))
 
 
 def _test_nemenyi(mean_ranks: tuple[float, ...], systems: tuple[int, ...], n_datasets: int) -> Nemenyi:

@@ -39,7 +39,8 @@ def benchmark(
         A TOML file, or what it holds as a dict; ``xmceval guide benchmark`` describes it.
     cache : path, optional
         The folder in which results are kept, so that only what changed is scored the next time. Default: ``.xmceval``
-        beside the file; for a dict, none.
+        beside the file; for a dict, none. Results with errors, and of what cannot be told apart by content, such as
+        pipes, are not kept.
     force : bool
         Score all again.
     verify : bool
@@ -69,6 +70,19 @@ def benchmark(
     -----
     XmcevalWarning
         What a reader must know before trusting the values, and why cells could not be scored.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = benchmark(
+    ...     {
+    ...         "metrics": "P@1",
+    ...         "datasets": {"toy": {"truth": np.eye(6)}},
+    ...         "systems": {"old": np.eye(6)[::-1], "new": np.eye(6)},
+    ...     }
+    ... )
+    >>> found["toy", "new", "P@1"], found["toy"]["P@1", "new", "old"].wins
+    (1.0, 6)
     """
     from xmceval.api.benchmark.readplan import read_plan
 
@@ -196,10 +210,20 @@ def describe_unkept(reasons: Sequence[str]) -> Iterator[str]:
 
 def list_warnings(found: Benchmark) -> Iterator[str]:
     """Yield what a reader must know before trusting the values, with the data set and systems that it is of."""
-    from xmceval.report.result import shared_lines
-
     yield from found.warnings
     for dataset in found.datasets:
-        if dataset.comparison is not None:
-            lines = (*dataset.comparison.warnings, *shared_lines(dataset.comparison.results, "warnings"))
-            yield from (f"{dataset.name}: {line}" for line in dict.fromkeys(lines))
+        own = () if dataset.comparison is None else dataset.comparison.warnings
+        yield from (f"{dataset.name}: {line}" for line in dict.fromkeys([*own, *_list_lines(dataset, "warnings")]))
+
+
+def list_notes(found: Benchmark) -> Iterator[str]:
+    """Yield how files were read, with the data set and systems that it is of."""
+    for dataset in found.datasets:
+        yield from (f"{dataset.name}: {line}" for line in _list_lines(dataset, "notes"))
+
+
+def _list_lines(dataset: DatasetOutcome, kind: str) -> Iterator[str]:
+    """Yield the notes or warnings of the systems of a data set."""
+    from xmceval.report.result import shared_lines
+
+    return iter(()) if dataset.comparison is None else shared_lines(dataset.comparison.results, kind)

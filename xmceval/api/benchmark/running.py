@@ -10,7 +10,8 @@ from typing import Any
 from xmceval.api.benchmark.plan import PlannedCell, PlannedDataset
 from xmceval.api.benchmark.scorecells import FAILURES, CellScorer, systems_of
 from xmceval.api.benchmark.store import Keys, Store
-from xmceval.errors import DataError, describe_failure
+from xmceval.errors import DataError, UsageError, describe_failure
+from xmceval.files.io.contentdigests import digest_text
 from xmceval.labels.catalogue import Sizes
 from xmceval.report.benchmark import FAILED, KEPT, MISSING, PUBLISHED, SCORED, CellOutcome, DatasetOutcome
 from xmceval.report.comparison import Comparison
@@ -29,11 +30,14 @@ class Obtained:
         Why the others have none, by system.
     scored : mapping of str to str
         The systems of which a run was scored now, with what has changed.
+    digests : mapping of str to str
+        Of all that the values of each system depend on, where they are kept.
     """
 
     comparison: Comparison | None
     failures: Mapping[str, str] = field(default_factory=dict)
     scored: Mapping[str, str] = field(default_factory=dict)
+    digests: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -94,7 +98,7 @@ class Runner:
             found = self._complete(store, dataset, cells, keys) or self._score_and_keep(store, dataset, cells, keys)
             found = replace(found, scored={name: store.explain(dataset.name, name) for name in found.scored})
         self._save(store, dataset, cells, keys, found)
-        return found
+        return replace(found, digests={cell.system: _digest_cell(keys[cell.system]) for cell in cells})
 
     def _load(self, store: Store, cells: Sequence[PlannedCell], keys: Keys) -> Obtained | None:
         """Return the comparison of some systems, if it is kept."""
@@ -109,10 +113,10 @@ class Runner:
     ) -> Obtained | None:
         """Score the runs that are not kept, and compare all from their files; None where none is, or it fails."""
         of_cells = [key for cell in cells for key in keys[cell.system]]
-        if not self.keeps_runs or None in of_cells or not any(map(store.has_cell, of_cells)):
-            return None
         places = _find_places(store, cells, keys)
         missing = list(_only_placed(cells, places))
+        if None in of_cells or not any(map(store.has_cell, of_cells)) or (missing and not self.keeps_runs):
+            return None
         files = {system: [place for place in own if place is not None] for system, own in places.items()}
         _, failures = self.scorer.attempt(self.scorer.keep, dataset, missing, files)
         if not store.has_same_inputs():
@@ -139,6 +143,8 @@ class Runner:
         threads, watch = dataset.options.threads, self.scorer.watch
         try:
             return Obtained(compare_kept(kept, self.scorer.testing, threads=threads, watch=watch, needs_pairs=False))
+        except UsageError:
+            raise
         except FAILURES:
             store.discard([key for cell in cells for key in keys[cell.system]])
             return None
@@ -211,13 +217,20 @@ def without_unlike(dataset: PlannedDataset, comparison: Comparison | None) -> Pl
     return replace(dataset, published={}, unpublished={**dataset.unpublished, **unlike})
 
 
+def _digest_cell(keys: Sequence[str | None]) -> str:
+    """Return one key for all runs of a system; nothing where one has none."""
+    known = [key for key in keys if key is not None]
+    if len(known) < len(keys):
+        return ""
+    return known[0] if len(known) == 1 else digest_text(" ".join(known))
+
+
 def _describe_cell(cell: PlannedCell, found: Obtained) -> CellOutcome:
     """Return how a tested system fared."""
-    n_runs = len(cell.runs)
+    name, n_runs = cell.system, len(cell.runs)
     if not cell.runs:
-        return CellOutcome(cell.system, MISSING, cell.missing, 0)
-    if cell.system in found.failures:
-        return CellOutcome(cell.system, FAILED, found.failures[cell.system], n_runs)
-    if cell.system in found.scored:
-        return CellOutcome(cell.system, SCORED, found.scored[cell.system], n_runs)
-    return CellOutcome(cell.system, KEPT, n_runs=n_runs)
+        return CellOutcome(name, MISSING, cell.missing, 0)
+    if name in found.failures:
+        return CellOutcome(name, FAILED, found.failures[name], n_runs)
+    status = SCORED if name in found.scored else KEPT
+    return CellOutcome(name, status, found.scored.get(name, ""), n_runs, found.digests.get(name, ""))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xmceval.errors import UsageError, argument
 from xmceval.report.pictures import COLLECTED, COMPARISON, RESULTS, check_kinds
 
 if TYPE_CHECKING:
@@ -31,8 +32,11 @@ def choose_extras(
     Raises
     ------
     UsageError
-        A state that cannot be saved, or a shard where none is.
+        A state that cannot be saved, a shard where none is, or ids of rows that nothing shows.
     """
+    has_examples = details is not None and details.examples is not None
+    if options.row_ids is not None and save_rows is None and not has_examples:
+        raise UsageError(f"row ids have no effect without saved rows or examples (hint: pass {argument('save_rows')})")
     extras: list[Extra] = []
     if details is not None and details.needs_lists:
         from xmceval.api.extras.details import choose_details

@@ -83,8 +83,18 @@ class PickExamples(Extra):
         texts: Mapping[int, str] = {}
         if self._texts is not None:
             texts = _pick_texts(self._texts, {each.row for each in found}, self._examples.n_rows)
-        setup = outcome.scoring.setup
-        examples = (replace(each, names=_name(setup, each.labels), text=texts.get(each.row)) for each in found)
+        setup, ids = outcome.scoring.setup, outcome.scoring.setup.row_ids
+        if ids is not None:
+            ids.check_number(self._examples.n_rows)
+        examples = (
+            replace(
+                each,
+                names=_name(setup, each.labels),
+                text=texts.get(each.row),
+                id=None if ids is None else ids.ids[each.row],
+            )
+            for each in found
+        )
         return replace(outcome, examples=tuple(examples))
 
 

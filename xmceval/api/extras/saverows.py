@@ -39,13 +39,16 @@ class SaveRows(Extra):
             raise UsageError(f"{self._path}: none of the metrics has values of rows")
         names = tuple(each.name for each in scoring.opened)
         has_ideal = tuple(measure.norm.over in {"ratio", "micro", "cells"} for measure in measures)
-        head = RowHead(names, tuple(measure.name for measure in measures), has_ideal)
+        head = RowHead(names, tuple(measure.name for measure in measures), has_ideal, setup.row_ids)
         self._writer = files.enter_context(open_row_writer(self._path, head))
         self._rows = OrderedRows(setup.program, self._writer, drop_empty=setup.terms.drop_empty)
         self.observers = [self._rows]
 
     def finish(self, outcome: Outcome) -> Outcome:
         """Write what is known at the end: digests of truth and propensities, rules, and the counts of each system."""
+        ids = outcome.scoring.setup.row_ids
+        if ids is not None:
+            ids.check_number(self._rows.n_rows)
         counts = [asdict(result.counts) for result in outcome.results]
         self._writer.finish({**identify_data(outcome.results[0], self._rows.digest), "counts": counts})
         return outcome

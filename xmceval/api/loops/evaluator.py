@@ -1,6 +1,6 @@
 """Evaluator: the metrics of rows that come batch by batch, in a loop or on several machines.
 
-Examples for training loops and other libraries are in ``xmceval/guide/loops.md``.
+Examples for training loops and other libraries: ``xmceval guide loops``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from xmceval.scoring.states.sketch import find_overlaps
 from xmceval.scoring.states.state import State
 from xmceval.scoring.states.statedocument import dump_state, load_state, open_state
 
-OF_FILES = frozenset({"labels", "max_line", "sample_weight"})  # options that a loop over matrices does not have
+OF_FILES = frozenset({"labels", "max_line", "row_ids", "sample_weight"})  # options that a loop does not have
 
 
 class Evaluator:

@@ -43,6 +43,7 @@ def score(
     ceiling: bool = False,
     threshold: float | None = None,
     sample_weight: Any = None,
+    row_ids: Any = None,
     filter: Any = None,  # noqa: A002 - the field's word
     filter_truth: bool = False,
     threads: int | None = None,
@@ -121,6 +122,9 @@ def score(
     sample_weight : array of float or path, optional
         One weight per row, at least 0: a row of weight 0 is skipped, one of weight 2 counts twice. Intervals treat
         weights as fixed, not as numbers of repetitions.
+    row_ids : sequence of str or path, optional
+        An id of each row, or a file with one per line, which `save_rows` and examples have instead of the number of the
+        row; those of a truth in qrels or LETOR lines are its queries.
     filter : array of int [n_pairs, 2] or path, optional
         Pairs of row and label that are removed from the predictions before they are ranked, such as the reciprocal
         pairs of the LF-Amazon sets; for metrics of whole rows they are labels without a score.

@@ -14,13 +14,15 @@ from xmceval.api.scoring.inputs import Opener, check_common_labels, check_narrow
 from xmceval.api.scoring.openshards import Input, check_inputs, find_input
 from xmceval.api.scoring.propensities import PropensityLookup, find_propensities, fit_program
 from xmceval.api.scoring.weights import range_of, read_weights
-from xmceval.errors import DataError, argument, listed
+from xmceval.errors import DataError, UsageError, argument, listed
 from xmceval.files.io.paths import as_input
 from xmceval.files.io.shardfiles import find_shards
+from xmceval.files.sidecars.rowidfile import read_row_ids
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.report.result import Result
 from xmceval.rows.block import Source
 from xmceval.rows.matrices.storage import rounded
+from xmceval.rows.rowids import RowIds
 from xmceval.rows.threads import Progress
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.evaluate import evaluate
@@ -133,6 +135,27 @@ class Setup(Rules):
         rules = find_rules(opener, program, truth.source, needs_counts=needs_counts, max_weight=max_weight)
         found = {**vars(rules), "notes": (*truth.notes, *rules.notes)}
         return cls(**found, options=options, opener=opener, truth=truth, truth_name=name, engine=engine)
+
+    @cached_property
+    def row_ids(self) -> RowIds | None:
+        """The ids of the rows, where there are any: those that were passed, or the queries of the truth.
+
+        Raises
+        ------
+        UsageError
+            Ids of queries.
+        DataError
+            Another number of ids than of rows, where that is known, or an id twice.
+        """
+        passed, judgments, n_rows = self.options.row_ids, self.truth.judgments, self.truth.source.n_rows
+        if passed is None:
+            return None if judgments is None else judgments.row_ids
+        if judgments is not None:
+            raise UsageError(f"{argument('row_ids')}: the rows of {judgments.name} have ids already, its queries")
+        found = passed if isinstance(passed, RowIds) else read_row_ids(passed)
+        if n_rows is not None:
+            found.check_number(n_rows)
+        return found
 
     def open_systems(self, systems: Sequence[Named]) -> list[System]:
         """Open the scores of systems."""

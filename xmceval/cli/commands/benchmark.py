@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,10 +15,12 @@ from xmceval.cli import options, progressbar
 from xmceval.cli.commandline import passed_flags
 from xmceval.cli.gating import enforced, fail_if_worse, not_worse
 from xmceval.cli.messages import by_kind, say, warn
+from xmceval.cli.plotting import Plots, plot_options
 from xmceval.cli.runner import engine_of, start, watch
 from xmceval.errors import DataError, UsageError, counted, listed
 from xmceval.files.io.paths import to_path
 from xmceval.report.forms.registry import render_benchmark
+from xmceval.report.pictures import BENCHMARK
 
 if TYPE_CHECKING:
     from xmceval.api.benchmark.plan import Plan
@@ -44,17 +47,21 @@ PATIENCE = 1.0  # seconds, after which a data set has a line of its own
     *("-m", "metric"),
     metavar="METRIC",
     group="Output",
-    help="With --history: show this metric.  [default: the first at its largest cutoff]",
+    help="With --history or --plot: show this metric.  [default: the first at its largest cutoff]",
+)
+@options.option(
+    "--wins", is_flag=True, group="Output", help="List on how many data sets each system is ahead of each other one."
 )
 @fail_if_worse
 @options.threads
 @options.report_form
 @options.layout
+@plot_options(BENCHMARK, "cd")
 @options.dask
 @options.strict
 @options.quiet
 @options.verbose
-def command(file: str, form: str, **arguments: Any) -> None:
+def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> None:
     """Score the systems of FILE on its data sets, and compare them.
 
     FILE is TOML, by default ./benchmark.toml: it says which files belong together, and has the options of scoring and
@@ -65,15 +72,14 @@ def command(file: str, form: str, **arguments: Any) -> None:
       xmceval benchmark
       xmceval benchmark runs.toml -o latex
     """
-    layout = options.take_layout(arguments, form)
+    layout = replace(options.take_layout(arguments, form), wins=arguments["wins"])
+    pictures = Plots.of(plots, ())
+    _check_flags(arguments["history"], plots)
     if arguments["history"]:
         _show_history(file, form, layout, arguments)
         return
-    passed = passed_flags(click.get_current_context(), {"since", "metric"})
-    if passed:
-        raise UsageError(f"{listed(passed)}: has no effect without --history")
     began, quiet = time.monotonic(), arguments["quiet"]
-    from xmceval.api.benchmark.benchmark import describe_unkept, list_failures, list_warnings
+    from xmceval.api.benchmark.benchmark import describe_unkept, list_failures, list_notes, list_warnings
     from xmceval.api.benchmark.readplan import read_plan
 
     overrides = {} if arguments["threads"] is None else {"threads": arguments["threads"]}
@@ -82,15 +88,35 @@ def command(file: str, form: str, **arguments: Any) -> None:
     failures, warnings = list(list_failures(found)), list(list_warnings(found))
     if arguments["strict"] and warnings:
         raise DataError(*failures, *warnings, "with --strict warnings are errors")
+    for line in list_notes(found) if arguments["verbose"] else ():
+        say(f"note: {line}")
     names = {*found.systems, *(dataset.name for dataset in plan.datasets)}
     warn(warnings if arguments["verbose"] else by_kind(warnings, names), quiet=quiet)
     warn(describe_unkept(runner.scorer.unkept), quiet=quiet)
     with enforced(found.gates, failures):
         click.echo(render_benchmark(form, found, layout), nl=False)
+        pictures.write(found, arguments["metric"])
         facts = _count_cells(found.datasets), f"{time.monotonic() - began:.1f} s"
         summary = " · ".join([*facts, *_describe_store(runner.store, arguments["verbose"])])
         for line in () if quiet else (summary, *runner.moved):
             say(line)
+
+
+def _check_flags(history: bool, plots: Sequence[str]) -> None:
+    """Refuse what has no effect with the history, or without it.
+
+    Raises
+    ------
+    UsageError
+        Names the options.
+    """
+    context = click.get_current_context()
+    if history:
+        passed, what = passed_flags(context, {"plots", "force", "verify", "prune", "fail_if_worse", "dask"}), "with"
+    else:
+        passed, what = passed_flags(context, {"since"} if plots else {"since", "metric"}), "without"
+    if passed:
+        raise UsageError(f"{listed(passed)}: has no effect {what} --history")
 
 
 def _show_history(file: str, form: str, layout: Layout, arguments: Mapping[str, Any]) -> None:

@@ -18,7 +18,7 @@ from xmceval.cli.systems import split_name
 from xmceval.errors import UsageError, listed
 from xmceval.files.io.addresses import is_address
 from xmceval.files.io.paths import to_path
-from xmceval.report.forms.registry import render_comparison
+from xmceval.report.forms.registry import DRAWN, render_comparison
 from xmceval.report.pictures import COMPARISON
 from xmceval.scoring.comparing.testoptions import Details, Testing
 from xmceval.scoring.options import Options, specs
@@ -26,6 +26,7 @@ from xmceval.scoring.options import Options, specs
 if TYPE_CHECKING:
     from xmceval.files.saved.rowtable import RowTable
     from xmceval.report.comparison import Comparison
+    from xmceval.report.forms.layout import Layout
     from xmceval.report.gates import Gate
 
 
@@ -72,7 +73,7 @@ def command(form: str, rows: bool, plots: tuple[str, ...], plot_kinds: tuple[str
     if rows or is_row_file(arguments["truth"]):
         comparison = _compare_rows(arguments, pictures)
     else:
-        _check_systems(arguments, form)
+        _check_systems(arguments, form, layout)
         comparison = _compare_systems(arguments, pictures, gates)
     if gates:
         from xmceval.report.gates import judge_differences
@@ -86,8 +87,8 @@ def command(form: str, rows: bool, plots: tuple[str, ...], plot_kinds: tuple[str
         pictures.write(comparison)
 
 
-def _check_systems(arguments: Mapping[str, Any], form: str) -> None:
-    """Refuse values of rows beside a truth, states, no systems at all, and what CSV does not have.
+def _check_systems(arguments: Mapping[str, Any], form: str, layout: Layout) -> None:
+    """Refuse values of rows beside a truth, states, no systems at all, and lists that would not be shown.
 
     Raises
     ------
@@ -104,6 +105,10 @@ def _check_systems(arguments: Mapping[str, Any], form: str) -> None:
         raise UsageError("a comparison needs at least two systems after TRUTH, got none")
     if form == "csv" and Details.of(arguments).needs_lists:
         raise UsageError("csv has differences only, neither overlap nor examples (hint: pass -o json)")
+    if form in DRAWN and layout.settle(form).pairs is False and Details.of(arguments).needs_lists:
+        raise UsageError(
+            f"-o {form} shows neither overlap nor examples without the lists of pairs (hint: pass --pairs)"
+        )
 
 
 def _refuse_states(paths: Sequence[str]) -> None:

@@ -15,7 +15,7 @@ from xmceval.report.forms.registry import render
 @click.argument("states", nargs=-1, required=True, type=options.FILE)
 @options.report_form
 @options.option("--name", group="Output", metavar="NAME", help="Name of the system.  [default: those it had]")
-@options.layout
+@options.layout_of_results
 @options.published
 @options.option(
     "--save-state",

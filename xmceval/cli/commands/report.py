@@ -55,6 +55,7 @@ NOT_IN_COMMAND = frozenset({"open_it", "quiet", "verbose"})  # they do not chang
 @options.derived_option("places", Layout)
 @options.derived_option("percent", Layout)
 @options.derived_option("intervals", Layout)
+@options.derived_option("pairs", Layout)
 @options.shards
 @options.strict
 @options.quiet

@@ -23,7 +23,7 @@ from xmceval.report.pictures import RESULTS
 @options.fused
 @options.report_form
 @options.names
-@options.layout
+@options.layout_of_results
 @options.published
 @require
 @options.shards

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from xmceval.files.io.streams import quote
 from xmceval.files.sidecars.labelnames import LARGEST_ID, Names, unknown_name
 from xmceval.rows.block import Int64
+from xmceval.rows.rowids import RowIds
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,11 @@ class Judgments:
     queries: Mapping[bytes, int]
     indptr: Int64
     documents: Documents | None = None
+
+    @property
+    def row_ids(self) -> RowIds:
+        """The queries, as ids of the rows."""
+        return RowIds([query.decode(errors="surrogateescape") for query in self.queries], self.name)
 
     @property
     def has_own_labels(self) -> bool:

@@ -164,7 +164,7 @@ class _Packed(NamedTuple):
         source = np.where(kinds < 0, -1 - kinds, np.arange(n_columns))
         if np.any(source > np.arange(n_columns)) or np.any(kinds[source] < 0):
             return None
-        places = ((end - n)[source] for end, n in zip(ends, (n_numbers, n_codes), strict=True))
+        places = (ends[0] - n_numbers)[source], (ends[1] - n_codes)[source]
         numbers = content[8 * n_columns : split].view(np.int64)
         return cls(n_rows, kinds[source], *places, numbers, content[split:])
 

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from xmceval.rows.rowids import RowIds
+
 
 @dataclass(frozen=True)
 class RowHead:
@@ -18,11 +20,18 @@ class RowHead:
     systems, metrics : tuple of str
     has_ideal : tuple of bool
         By metric: whether its value is a ratio of sums, so that each row has an ideal as denominator.
+    ids : RowIds, optional
+        Without them, rows are called by their numbers.
     """
 
     systems: tuple[str, ...]
     metrics: tuple[str, ...]
     has_ideal: tuple[bool, ...]
+    ids: RowIds | None = None
+
+    def name_rows(self, rows: NDArray[np.int64]) -> list[Any]:
+        """Return what rows [n_rows] are called: by their ids, where they have any, else by their numbers."""
+        return rows.tolist() if self.ids is None else self.ids.of_rows(rows.tolist())
 
 
 @dataclass(frozen=True)

@@ -114,13 +114,21 @@ class _Npz:
         text = np.frombuffer(json.dumps(_meta(self._head, meta)).encode(), dtype=np.uint8)
         with zipfile.ZipFile(self._file, "w", zipfile.ZIP_STORED) as archive:
             write_member(archive, "meta", np.dtype(np.uint8), (text.size,), iter([text]))
-            write_member(archive, "rows", np.dtype(np.int64), (n,), (table[:, 0] for table in self._tables()))
+            write_member(archive, "rows", self._type_of_rows(), (n,), self._names())
             write_member(archive, "weights", np.dtype(np.float64), (n,), (table[:, 1] for table in self._tables()))
             write_member(archive, "values", np.dtype(np.float64), shape, (table[:, 2:] for table in self._tables()))
 
     def close(self) -> None:
         """Delete the temporary file."""
         self._spool.close()
+
+    def _type_of_rows(self) -> np.dtype[Any]:
+        ids = self._head.ids
+        return np.dtype(np.int64) if ids is None else np.dtype(f"U{max(map(len, ids.ids), default=1)}")
+
+    def _names(self) -> Iterator[NDArray[Any]]:
+        for table in self._tables():
+            yield np.array(self._head.name_rows(table[:, 0].astype(np.int64)), dtype=self._type_of_rows())
 
     def _tables(self) -> Iterator[NDArray[np.float64]]:
         self._spool.seek(0)
@@ -156,9 +164,9 @@ class _Line(NamedTuple):
 
 def _split_rows(
     head: RowHead, rows: NDArray[np.int64], weights: NDArray[np.float64], values: NDArray[np.float64]
-) -> Iterator[tuple[int, str, float, dict[str, float | None], dict[str, float]]]:
+) -> Iterator[tuple[int | str, str, float, dict[str, float | None], dict[str, float]]]:
     """Yield row, system, weight, values and ideals of each line; a value is None where the row does not count."""
-    for row, weight, of_row in zip(rows.tolist(), weights.tolist(), values, strict=True):
+    for row, weight, of_row in zip(head.name_rows(rows), weights.tolist(), values, strict=True):
         for system, cells in zip(head.systems, of_row.tolist(), strict=True):
             numbers = {name: None if math.isnan(n) else n for name, (n, _) in zip(head.metrics, cells, strict=True)}
             named = zip(head.metrics, cells, head.has_ideal, strict=True)
@@ -176,7 +184,7 @@ class _Csv:
     def _write(self, lines: Iterable[Sequence[Any]]) -> None:
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows(lines)
-        self._file.write(text.getvalue().encode())
+        self._file.write(text.getvalue().encode(errors="surrogateescape"))
 
     def put(self, rows: NDArray[np.int64], weights: NDArray[np.float64], values: NDArray[np.float64]) -> None:
         """Write rows: numbers and weights [n_rows], and values [n_rows, n_systems, n_metrics, 2]."""
@@ -283,7 +291,8 @@ def _join(
 
 
 def _meta(head: RowHead, meta: Mapping[str, Any]) -> dict[str, Any]:
-    return {"schema": ROWS_SCHEMA, **vars(head), **meta}
+    own = {"systems": head.systems, "metrics": head.metrics, "has_ideal": head.has_ideal}
+    return {"schema": ROWS_SCHEMA, **own, **meta}
 
 
 def _read_head(path: Path, meta: dict[str, Any]) -> RowHead:

@@ -179,6 +179,7 @@ EXAMPLE = record(
     kind=text("How the system does.", ("loss", "win")),
     metric=metric("The canonical name of the metric that decides."),
     row=count("The row, counted from 0."),
+    id=maybe(text("The id of the row."), "where rows have none"),
     value=number("The value of the system in this row."),
     baseline_value=number("The value of the baseline in this row."),
     text=maybe(text("The text of the row."), "where texts were not passed"),

@@ -1,216 +1,272 @@
-r"""LaTeX: tables for papers, which need nothing but booktabs; what papers seldom print is in comments.
+r"""LaTeX: the main table as a paper prints it, which needs nothing but booktabs, and lists where they are asked for.
 
-Values are aligned on the decimal point by two columns, of what is before it and of what follows it: bold digits are
-wider than others, and neither siunitx nor dcolumn can underline a number and keep its place.
+A value is one cell, which an author can edit, merge or move, in an ``r`` column; marks take no width, so that decimal
+points stay in line. With ``siunitx`` the columns are its ``S``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import zip_longest
-from typing import TypeVar
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, islice
 
-from xmceval.report.forms.columns import clean
-from xmceval.report.forms.latextext import escape, list_replaced
+from xmceval.report.forms.latexfloats import DIAMOND, comment, draw_float, draw_listing, write_note
+from xmceval.report.forms.latexplan import GAPS, LONGEST_HEAD, MORE, MORE_IN_BOLD, Plan, is_long, plan_table
+from xmceval.report.forms.latextext import break_words, escape, list_replaced, measure_text
 from xmceval.report.forms.layout import Layout
-from xmceval.report.sheet.model import ASCII_MARKS, BEST, EMPTY, MINUS, SECOND, Cell, Listing, Sheet, split_columns
+from xmceval.report.sheet.model import (
+    ASCII_MARKS,
+    BEST,
+    EMPTY,
+    MINUS,
+    PUBLISHED_SIGN,
+    SECOND,
+    UP,
+    Cell,
+    Listing,
+    Section,
+    Sheet,
+)
 
-T = TypeVar("T")
-
+# Commands that a float defines where it uses them; what they print has no width.
+COMMANDS = {
+    r"\up": r"\def\up{\rlap{$^{\scriptscriptstyle+}$}}",
+    r"\dn": r"\def\dn{\rlap{$^{\scriptscriptstyle-}$}}",
+    r"\sig": r"\def\sig#1{\rlap{\textsuperscript{\mdseries#1}}}",
+}
+MARKS = {mark: r"\up" if sign == UP else r"\dn" for sign, plain in ASCII_MARKS.items() for mark in (sign, plain)}
 STYLES = {BEST: r"\textbf{{{}}}", SECOND: r"\underline{{{}}}"}
-MARKS = {mark: f"$^{{{plain}}}$" for sign, plain in ASCII_MARKS.items() for mark in (sign, plain)}
-KINDS = {2: "r@{}l", 3: "r@{}l@{}l"}  # of the columns of a value, without and with interval and marks
+EMPHASES = {BEST: "best in bold", SECOND: "second best underlined"}
+NUMBER = re.compile(r"-?[\d,]*\.?\d+")
+CAUTION = "caution: "
+ITEM = " \N{MIDDLE DOT} "
+BOLD_ROOM = rf"\hspace{{{MORE_IN_BOLD}pt}}"
 
-# In points, of an article of 10 points, where tables are \small and the columns 8 points apart.
-TEXT_WIDTH, LETTER, CAPITAL, DIGIT, SMALL_DIGIT, SPACE = 345, 4.7, 6.6, 4.7, 3.6, 8
-NUMBERS = re.compile(r"[-+\d.,<\s]*\d[*]?")
-SIGN = re.compile(f"([{''.join(ASCII_MARKS)}])")
-SLASH, BREAK = re.compile(r"(?<=[^\s/])/(?=[^\s/])"), r"/\\allowbreak{}"
-LONG, LONG_SHARE = 50, 0.65  # characters, from which on a column of a list is wrapped, and the share of all such
-MOST_ROWS = 35  # of a list on one page
+PREAMBLE = r"needs \usepackage{booktabs}"
+PREAMBLE_OF_SIUNITX = r"needs \usepackage{booktabs,siunitx}"
 
-PREAMBLE = r"needs \usepackage{booktabs} in the preamble"
-PREAMBLE_OF_LONG = r"needs \usepackage{longtable} too"
+
+@dataclass(frozen=True)
+class Digits:
+    """How many digits the numbers of a column have before and after the point, and the longest of its intervals."""
+
+    whole: int
+    places: int
+    interval: str
+    is_signed: bool
+
+    @classmethod
+    def of(cls, cells: Sequence[Cell]) -> Digits:
+        """Count those of cells."""
+        numbers = [each.value.replace(",", "") for each in cells if NUMBER.fullmatch(each.value)]
+        parts = [number.lstrip("-").partition(".") for number in numbers]
+        return cls(
+            max((len(whole) for whole, _, _ in parts), default=1),
+            max((len(places) for _, _, places in parts), default=0),
+            max((each.interval for each in cells), key=len, default=""),
+            any(number.startswith("-") for number in numbers),
+        )
+
+    def write_format(self) -> str:
+        """Write the options of a column of siunitx."""
+        interval = rf",table-space-text-post={{\ {_draw_interval(self.interval)}{BOLD_ROOM}}}" if self.interval else ""
+        return f"table-format={'-' * self.is_signed}{self.whole}.{self.places},detect-weight{interval}"
 
 
 def draw(sheet: Sheet) -> str:
-    """Draw a sheet as LaTeX."""
-    titles = [section.title for section in sheet.sections if section.title]
-    texts = [*sheet.columns, *titles, *(row.head for row in sheet.rows)]
-    comments = [PREAMBLE, *list_replaced(texts), *sheet.above, *sheet.below]
-    body = [*_draw_tabular(*_plan_table(sheet)), *map(_draw_note, (*sheet.notes, *titles))]
-    lines = [*map(_comment, comments), *_draw_environment(body, sheet.layout.caption, sheet.layout.label)]
+    """Draw a sheet as LaTeX: its table, and its lists."""
+    layout, texts = sheet.layout, [*sheet.columns, *(section.title for section in sheet.sections)]
+    comments = [PREAMBLE_OF_SIUNITX if layout.siunitx else PREAMBLE]
+    comments += list_replaced([*texts, *(row.head for row in sheet.rows)])
+    comments += [*sheet.above, *sheet.below, *sheet.verdicts] if layout.is_verbose else []
+    lines = [*map(comment, comments), *_draw_table(sheet)]
     for listing in sheet.listings:
-        lines.extend(["", *_draw_listing(listing)])
-    lines.extend(["", *map(_comment, sheet.verdicts)] if sheet.verdicts else [])
+        lines.extend(["", *draw_listing(listing)])
     return "\n".join(lines) + "\n"
 
 
 def draw_listings(listings: Sequence[Listing], layout: Layout) -> str:  # noqa: ARG001 - forms share one signature
     """Draw lists, one below the other."""
-    tables = ("\n".join(_draw_listing(listing)) for listing in listings)
-    return "\n\n".join([_comment(PREAMBLE), *tables]) + "\n"
+    tables = ("\n".join(draw_listing(listing)) for listing in listings)
+    return "\n\n".join([comment(PREAMBLE), *tables]) + "\n"
 
 
-def _comment(line: str) -> str:
-    return f"% {clean(line)}"
+def _draw_table(sheet: Sheet) -> Iterator[str]:
+    plan = plan_table(sheet)
+    tabular = [*_draw_tabular(sheet, plan)]
+    used = [macro for name, macro in COMMANDS.items() if any(name in line for line in tabular)]
+    settings = [] if plan.gap == GAPS[0] else [rf"\setlength{{\tabcolsep}}{{{plan.gap / 2:g}pt}}"]
+    settings += [f"{''.join(used)}% marks; they take no width"] if used else []
+    yield from draw_float(
+        tabular,
+        [*_explain(sheet, plan)],
+        plan.width,
+        settings=settings,
+        caption=sheet.layout.caption,
+        label=sheet.layout.label,
+    )
 
 
-def _draw_environment(body: Sequence[str], caption: str | None, label: str | None = None) -> Iterator[str]:
-    """Draw a table around its lines."""
-    yield from (r"\begin{table}", r"  \centering", r"  \small", r"  \setlength{\tabcolsep}{4pt}")
-    yield from [] if caption is None else [rf"  \caption{{{caption}}}"]
-    yield from [] if label is None else [rf"  \label{{{label}}}"]
-    yield from (f"  {line}" for line in body)
-    yield r"\end{table}"
+def _explain(sheet: Sheet, plan: Plan) -> Iterator[str]:
+    """Write what the signs of a table mean, and titles that have no room in it, as sentences."""
+    found = {cell.emphasis for row in sheet.rows for cell in row.cells.values()}
+    emphases = [words for emphasis, words in EMPHASES.items() if emphasis in found]
+    titles = (each.title for each in sheet.sections if each.title and not _fits(each.title, plan))
+    names = {
+        word
+        for text in (*sheet.columns, *(each.head for each in sheet.rows), *(each.name for each in sheet.sections))
+        for word in text.split()
+    }
+    cautions = (line for line in sheet.below if line.startswith(CAUTION))
+    for note in (*([", ".join(emphases)] if emphases else []), *sheet.notes, *titles, *cautions):
+        first = note.split(maxsplit=1)[0].rstrip(":")
+        sentence = note if first in names else note[0].upper() + note[1:]
+        yield write_note(f"{sentence}.")
 
 
-def _draw_tabular(kinds: str, blocks: Iterable[Iterable[str]]) -> Iterator[str]:
-    """Draw blocks of rows, one below the other, as columns of these kinds."""
-    yield rf"\begin{{tabular}}{{{kinds}}}"
-    yield from _draw_blocks(blocks)
+def _draw_tabular(sheet: Sheet, plan: Plan) -> Iterator[str]:
+    yield rf"\begin{{tabular}}{{{_write_kinds(sheet, plan)}}}"
+    spans: list[str] = []
+    for i, names in enumerate(plan.blocks):
+        yield r"  \midrule[\heavyrulewidth]" if i else r"  \toprule"
+        above = _draw_spans(sheet, names, plan)
+        yield from (f"  {line}" for line in above if above != spans)
+        yield from (f"  {line}" for line in _draw_block(sheet, names, plan, is_first=i == 0))
+        spans = above
+    yield r"  \bottomrule"
     yield r"\end{tabular}"
 
 
-def _draw_blocks(blocks: Iterable[Iterable[str]]) -> Iterator[str]:
-    for i, lines in enumerate(blocks):
-        yield r"  \midrule[\heavyrulewidth]" if i else r"  \toprule"
-        yield from (f"  {line}" for line in lines)
-    yield r"  \bottomrule"
+def _write_kinds(sheet: Sheet, plan: Plan) -> str:
+    """Write the kinds of the columns, and where there is more room between them."""
+    kinds = [rf"@{{}}p{{{LONGEST_HEAD}pt}}" if any(is_long(row.head) for row in sheet.rows) else "@{}l"]
+    for place in range(plan.n_places):
+        more = rf"@{{\hspace{{{plan.gap + MORE}pt}}}}" if place in plan.wide else ""
+        digits = Digits.of(_cells_of_place(sheet, plan, place))
+        kinds.append(more + (f"S[{digits.write_format()}]" if sheet.layout.siunitx else "r"))
+    return "".join(kinds) + (rf"@{{\hspace{{{plan.mark}pt}}}}" if plan.mark else "@{}")
 
 
-def _draw_note(text: str) -> str:
-    """Draw a line below a table; addresses break after a slash."""
-    pieces = (MARKS[piece] if piece in ASCII_MARKS else escape(piece) for piece in re.split(SIGN, text))
-    return rf"\par\smallskip{{\footnotesize {SLASH.sub(BREAK, ''.join(pieces))}\par}}"
+def _cells_of_place(sheet: Sheet, plan: Plan, place: int) -> list[Cell]:
+    """Return the cells of the columns that stand below each other."""
+    return [cell for names in plan.blocks for name in names[place : place + 1] for cell in sheet.cells_of(name)]
 
 
-def _plan_table(sheet: Sheet) -> tuple[str, list[Iterator[str]]]:
-    """Return the kinds of the columns of a table and its rows: in blocks of columns where it is wider than the text."""
-    has_more = any(cell.interval or cell.marks for row in sheet.rows for cell in row.cells.values())
-    n_parts = 3 if has_more else 2
-    widths = [_measure(name, sheet.cells_of(name)) for name in sheet.columns]
-    available = max(TEXT_WIDTH - SPACE - max(_estimate(row.head) for row in sheet.rows), TEXT_WIDTH / 2)
-    blocks = _split_aligned(sheet.columns, widths, int(available), sheet.groups)
-    n_columns = max(map(len, blocks))
-    drawn = [_draw_block(sheet, names, n_parts, 1 + n_parts * n_columns) for names in blocks]
-    return f"l{KINDS[n_parts] * n_columns}", drawn
+def _draw_spans(sheet: Sheet, names: Sequence[str], plan: Plan) -> list[str]:
+    """Draw the heads above the heads of a block, and the rules between them."""
+    if not sheet.spans:
+        return []
+    rest = iter(sheet.columns)
+    span_of = {name: i for i, (_, size) in enumerate(sheet.spans) for name in islice(rest, size)}
+    cells, rules, place = [""], [], 0
+    for i, own in groupby(names, span_of.__getitem__):
+        size = len([*own])
+        kind = "c" if size > 1 or plan.wide or place + 1 == plan.n_places else "r"
+        cells.append(rf"\multicolumn{{{size}}}{{{kind}}}{{{escape(sheet.spans[i][0])}}}")
+        left, right = plan.trims(place, place + size - 1)
+        trims = "".join(f"{side}{{{trim:g}pt}}" for side, trim in (("l", left), ("r", right)) if trim)
+        rules.append(rf"\cmidrule{f'({trims})' if trims else ''}{{{place + 2}-{place + size + 1}}}")
+        place += size
+    return [rf"{' & '.join(cells).lstrip()} \\", "".join(rules)]
 
 
-def _split_aligned(
-    columns: Sequence[T], widths: Sequence[int], available: int, groups: Sequence[int] = ()
-) -> list[tuple[T, ...]]:
-    """Split columns into blocks below each other, in which columns at the same place are as wide as the widest."""
-    width_of = dict(zip(columns, widths, strict=True))
-    for room in range(available, 0, -1):
-        blocks = [tuple(block) for block in split_columns(columns, widths, room, groups)]
-        places = zip_longest(*([width_of[column] for column in block] for block in blocks), fillvalue=0)
-        if sum(map(max, places)) <= available or max(map(len, blocks)) == 1:
-            break
-    return blocks
-
-
-def _measure(name: str, cells: Sequence[Cell]) -> int:
-    """Return about how many points wide a column is."""
-    value = max(len(cell.value) for cell in cells) * DIGIT
-    more = max(len(cell.interval) + len(cell.marks) + 0.5 * bool(cell.interval) for cell in cells) * SMALL_DIGIT
-    return int(max(value + more, _estimate(name)) + SPACE)
-
-
-def _estimate(text: str) -> float:
-    """Return about how many points wide a text is."""
-    return sum(CAPITAL if each.isupper() or each == "@" else LETTER for each in text)
-
-
-def _draw_block(sheet: Sheet, names: Sequence[str], n_parts: int, n_columns: int) -> Iterator[str]:
-    heads = (rf"\multicolumn{{{n_parts}}}{{c}}{{{escape(name)}}}" for name in names)
-    yield _join(["", *heads])
+def _draw_block(sheet: Sheet, names: Sequence[str], plan: Plan, *, is_first: bool) -> Iterator[str]:
+    siunitx = sheet.layout.siunitx
+    heads = (_draw_column_head(sheet.heads.get(name, name)) for name in names)
+    yield rf"& {' & '.join(f'{{{head}}}' if siunitx else head for head in heads)} \\".replace("  ", " ")
+    digits = {
+        name: Digits.of(_cells_of_place(sheet, plan, place) if siunitx else sheet.cells_of(name))
+        for place, name in enumerate(names)
+    }
+    draw_cell = _draw_number if siunitx else _draw_cell
     for section in sheet.sections:
         rows = section.rows_with(names)
         if rows:
             yield r"\midrule"
-        if section.name and rows:
-            yield rf"\multicolumn{{{n_columns}}}{{l}}{{\emph{{{escape(section.name)}}}}} \\"
-        for row in rows:
-            parts = (part for name in names for part in _draw_cell(row.cells.get(name, EMPTY), n_parts))
-            yield _join([escape(row.head), *parts])
+            yield from _draw_title(section, plan, is_first=is_first)
+        cells = ([draw_cell(row.cells.get(name, EMPTY), digits[name]) for name in names] for row in rows)
+        yield from _align([[_draw_head(row.head), *own] for row, own in zip(rows, cells, strict=True)])
 
 
-def _join(cells: Sequence[str]) -> str:
-    return rf"{' & '.join(cells).rstrip()} \\"
+def _draw_head(head: str) -> str:
+    text = rf"\raggedright {break_words(head)}" if is_long(head) else escape(head)
+    return text.replace(f" {escape(PUBLISHED_SIGN)}", DIAMOND)
 
 
-def _draw_cell(cell: Cell, n_parts: int) -> list[str]:
-    """Draw a value as what is before the decimal point, what follows, and its interval and marks."""
-    whole, point, places = cell.value.partition(".")
-    style = STYLES.get(cell.emphasis, "{}")
-    parts = [style.format(escape(part)) if part else "" for part in (whole.replace("-", MINUS), point + places)]
-    if n_parts == 2:
-        return parts
-    return [*parts, _draw_interval(cell.interval) + _draw_marks(cell.marks)]
+def _draw_column_head(head: str) -> str:
+    return rf"\parbox[b]{{{LONGEST_HEAD}pt}}{{\raggedleft {break_words(head)}}}" if is_long(head) else escape(head)
+
+
+def _align(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Align the cells of rows in the source."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for head, *cells in rows:
+        parts = [head.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))]
+        yield rf"{' & '.join(parts)} \\"
+
+
+def _draw_title(section: Section, plan: Plan, *, is_first: bool) -> Iterator[str]:
+    """Draw the line above the rows of a section: its whole title where that has room, and once."""
+    if not section.title:
+        return
+    name, title = section.name or section.title, section.title
+    whole = is_first and _fits(title, plan)
+    first = name if title.startswith(name) or not whole else title
+    rest = title.removeprefix(first).replace(ITEM, ", ") if whole else ""
+    text = rf"\textit{{{escape(first)}}}{escape(rest)}"
+    yield rf"\multicolumn{{{1 + plan.n_places}}}{{@{{}}l}}{{{text}}} \\[2pt]"
+
+
+def _fits(title: str, plan: Plan) -> bool:
+    return measure_text(title) <= plan.width
+
+
+def _draw_cell(cell: Cell, digits: Digits) -> str:
+    """Draw a value, its interval and its marks; what shorter ones lack is left blank, so that points stay in line."""
+    if not NUMBER.fullmatch(cell.value):
+        return escape(cell.value)
+    value = STYLES.get(cell.emphasis, "{}").format(_draw_value(cell.value))
+    point = "" if "." in cell.value else "."
+    lacking = digits.places - len(cell.value.partition(".")[2])
+    blank = rf"\phantom{{{point}{'0' * lacking}}}" if lacking else ""
+    return value + blank + _draw_aside(cell, digits)
+
+
+def _draw_number(cell: Cell, digits: Digits) -> str:
+    """Draw a value for siunitx, which prints numbers in bold, but none that are underlined."""
+    if not NUMBER.fullmatch(cell.value):
+        return f"{{{escape(cell.value)}}}" if cell.value else ""
+    number = cell.value.replace(",", "")
+    aside = _draw_aside(cell, digits).replace(r" {", r"{\ \mdseries", 1)
+    if cell.emphasis != SECOND:
+        return (r"\bfseries " if cell.emphasis else "") + number + aside
+    lacking = digits.whole - len(number.partition(".")[0].lstrip("-"))
+    blank = rf"\phantom{{{'0' * lacking}}}" if lacking else ""
+    room = BOLD_ROOM if digits.interval else ""
+    return f"{{{blank}{STYLES[SECOND].format(_draw_value(number))}{aside}{room}}}"
+
+
+def _draw_value(number: str) -> str:
+    return escape(number.replace("-", MINUS))
+
+
+def _draw_aside(cell: Cell, digits: Digits) -> str:
+    """Draw an interval and marks, and what the interval lacks of the longest of its column."""
+    lacking = digits.interval[len(cell.interval) :]
+    blank = rf"{{\scriptsize\phantom{{{lacking.lstrip('±')}}}}}" if lacking else ""
+    space = " " if digits.interval else ""
+    return space + _draw_interval(cell.interval) + _draw_marks(cell.marks) + blank
 
 
 def _draw_interval(text: str) -> str:
     if text.startswith("±"):
         return rf"{{\scriptsize$\pm${text[1:]}}}"
-    return rf"{{\scriptsize\ {text.replace('-', MINUS)}}}" if text else ""
+    return rf"{{\scriptsize {text.replace('-', '$-$')}}}" if text else ""
 
 
 def _draw_marks(marks: str) -> str:
     """Draw letters, or that a value is better or worse than the baseline."""
     if marks in MARKS or not marks:
         return MARKS.get(marks, "")
-    return rf"\textsuperscript{{{marks.replace('-', '--')}}}"
-
-
-def _draw_listing(listing: Listing) -> Iterator[str]:
-    """Draw a list as a table of its own, its title as the caption; a long one over several pages."""
-    texts = [listing.title, *(cell for row in listing.rows for cell in row)]
-    yield from map(_comment, list_replaced(texts))
-    if not listing.rows:
-        yield _comment(listing.title)
-        return
-    kinds, blocks = _plan_listing(listing)
-    rows = [_draw_rows(listing, block) for block in blocks]
-    notes = map(_draw_note, listing.lines)
-    caption = escape(listing.title) if listing.title else None
-    if len(listing.rows) <= MOST_ROWS:
-        yield from _draw_environment([*_draw_tabular(kinds, rows), *notes], caption)
-        return
-    yield _comment(PREAMBLE_OF_LONG)
-    yield from (r"{\small\setlength{\tabcolsep}{4pt}", rf"\begin{{longtable}}{{{kinds}}}")
-    yield from [] if caption is None else [rf"  \caption{{{caption}}} \\"]
-    yield from (*_draw_blocks(rows), r"\end{longtable}", *notes, "}")
-
-
-def _plan_listing(listing: Listing) -> tuple[str, list[tuple[int, ...]]]:
-    """Return the kinds of the columns of a list, long ones wrapped, and its columns in blocks."""
-    widths = [max(len(row[i]) for row in listing.rows) for i in range(len(listing.rows[0]))]
-    columns = list(range(1, len(widths)))
-    points = [int(max(_estimate(row[i]) for row in listing.rows) + SPACE) for i in range(len(widths))]
-    long = [i for i, width in enumerate(widths) if width > LONG]
-    is_split = listing.has_head and not long
-    blocks = _split_aligned(columns, points[1:], TEXT_WIDTH - points[0]) if is_split else [tuple(columns)]
-    kinds = ["r" if i in listing.numeric else "l" for i in range(1 + max(map(len, blocks)))]
-    for i in long:
-        kinds[i] = rf"p{{{LONG_SHARE / len(long):.2f}\linewidth}}"
-    return "".join(kinds), blocks
-
-
-def _draw_rows(listing: Listing, block: Sequence[int]) -> Iterator[str]:
-    """Draw the rows of a block of columns, and the first column."""
-    for i, row in enumerate(listing.rows):
-        if i == 1 and listing.has_head:
-            yield r"\midrule"
-        if any(row[each].strip() for each in block):
-            yield _join([_draw_text(row[each]) for each in (0, *block)])
-
-
-def _draw_text(text: str) -> str:
-    """Draw a cell of a list; the star of a number takes no room, so that numbers stay aligned."""
-    text = text.strip()
-    if not NUMBERS.fullmatch(text):
-        return escape(text)
-    star = r"\rlap{*}" if text.endswith("*") else ""
-    return escape(text.removesuffix("*").replace("-", MINUS)) + star
+    return rf"\sig{{{marks.replace('-', '--')}}}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
@@ -31,14 +31,22 @@ class Layout:
     percent : bool
         Whether shares are in percent, else they are fractions.
     intervals : bool or None
-        Whether values have their intervals beside them; None: those of one truth have, those of several data sets in
-        plain tables that are wide enough.
+        Whether values have their intervals beside them; None: those of one truth have, but not in LaTeX, and those of
+        several data sets in plain tables that are wide enough.
+    pairs : bool or None
+        Whether a comparison shows more than the table of systems: each run, and the lists of differences of pairs, of
+        spreads of runs, overlaps and examples, and a benchmark its tests across data sets; None: it does, but not in
+        LaTeX.
     transpose : bool
         Whether systems are columns and metrics are lines; of a benchmark, whether data sets are columns.
     caption, label : str or None
         Of a LaTeX table.
     wins : bool
         Whether a benchmark has a list of who is ahead of whom on how many data sets.
+    siunitx : bool
+        Whether a LaTeX table has columns of siunitx.
+    is_verbose : bool
+        Whether a LaTeX table says in comments what was read and how it was weighted and tested.
     width : int
         Columns of the terminal, at which plain tables are wrapped.
     is_terminal : bool
@@ -69,16 +77,25 @@ class Layout:
     intervals: bool | None = option(
         None,
         "Output",
-        "Show the 95% intervals, or leave them out.  [default: shown; of a benchmark where they fit]",
+        "Show the 95% intervals, or leave them out.  [default: shown, of a benchmark where they fit; not in latex]",
         kind=bool,
         flags=("--intervals/--no-intervals",),
+    )
+    pairs: bool | None = option(
+        None,
+        "Output",
+        "Show the differences of pairs, and runs, or the table of systems alone.  [default: shown, but not in latex]",
+        kind=bool,
+        flags=("--pairs/--no-pairs",),
     )
     transpose: bool = option(
         False, "Output", "Systems as columns, metrics as lines; of a benchmark data sets as columns.", kind=bool
     )
     caption: str | None = option(None, "Output", "The caption of a LaTeX table, itself LaTeX.", metavar="TEXT")
     label: str | None = option(None, "Output", r"The \label of a LaTeX table.", metavar="TEXT")
+    siunitx: bool = option(False, "Output", "LaTeX with S columns of siunitx.", kind=bool)
     wins: bool = False
+    is_verbose: bool = False
     width: int = WIDTH
     is_terminal: bool = False
     is_styled: bool = False
@@ -96,10 +113,11 @@ class Layout:
         """Take the options of the layout from a function's arguments; `terminal` has its width and style."""
         return cls(**{name: arguments[name] for name in specs(cls) if name in arguments}, **terminal)
 
-    @property
-    def shows_intervals(self) -> bool:
-        """Whether the values of one truth have their intervals beside them."""
-        return self.intervals is not False
+    def settle(self, form: str) -> Layout:
+        """Return the layout with the defaults of a form: LaTeX has the table of a paper alone."""
+        if form != "latex":
+            return self
+        return replace(self, intervals=bool(self.intervals), pairs=bool(self.pairs))
 
     def format(self, measure: Measure, value: float) -> str:
         """Write a value: shares in percent or as fractions, counts as they are."""

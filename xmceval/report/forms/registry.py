@@ -40,7 +40,7 @@ def render(form: str, results: Sequence[Result], layout: Layout = DEFAULT) -> st
         return str(module.render(results))
     from xmceval.report.sheet.scoresheet import build_sheet
 
-    return str(module.draw(build_sheet(results, layout)))
+    return str(module.draw(build_sheet(results, layout.settle(form))))
 
 
 def render_comparison(form: str, comparison: Comparison, layout: Layout = DEFAULT) -> str:
@@ -50,7 +50,7 @@ def render_comparison(form: str, comparison: Comparison, layout: Layout = DEFAUL
         return str(module.render_comparison(comparison))
     from xmceval.report.sheet.comparesheet import build_comparison_sheet
 
-    return str(module.draw(build_comparison_sheet(comparison, layout)))
+    return str(module.draw(build_comparison_sheet(comparison, layout.settle(form))))
 
 
 def render_benchmark(form: str, benchmark: Benchmark, layout: Layout = DEFAULT) -> str:
@@ -60,10 +60,11 @@ def render_benchmark(form: str, benchmark: Benchmark, layout: Layout = DEFAULT) 
         return str(module.render_benchmark(benchmark))
     from xmceval.report.sheet.benchmarksheet import build_benchmark_sheet
 
-    are_wanted = form == "table" if layout.intervals is None else layout.intervals
-    sheet = build_benchmark_sheet(benchmark, replace(layout, intervals=are_wanted))
-    if layout.intervals is None and sheet.has_intervals and (width := module.measure_width(sheet)) > layout.width:
-        sheet = build_benchmark_sheet(benchmark, replace(layout, intervals=False))
+    may_fit = form == "table" and layout.intervals is None
+    settled = replace(layout.settle(form), intervals=may_fit or bool(layout.intervals))
+    sheet = build_benchmark_sheet(benchmark, settled)
+    if may_fit and sheet.has_intervals and (width := module.measure_width(sheet)) > layout.width:
+        sheet = build_benchmark_sheet(benchmark, replace(settled, intervals=False))
         hint = [f"intervals: pass {argument('intervals', True)}, or {width} columns"] if names_flags() else []
         sheet = replace(sheet, notes=(*sheet.notes, *hint))
     return str(module.draw(sheet))

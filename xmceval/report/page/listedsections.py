@@ -33,7 +33,7 @@ def show_differences(content: PageContent) -> PageSection | None:
         element("p", write_sentence(describe_test(comparison.testing, comparison.differences), names), class_="note"),
         draw_lines((write_sentence(line, names) for line in content.sheet.verdicts), "verdicts"),
     ]
-    for pair in comparison.pairs:
+    for pair in () if content.layout.pairs is False else comparison.pairs:
         tables = [*_draw_pair(list_pair(comparison, pair, content.layout), names)]
         summary = element("summary", join([name(pair[0]), f" {MINUS} ", name(pair[1])]))
         parts += [element("details", summary, tables)] if is_closed else tables
@@ -59,7 +59,7 @@ def show_comparable(content: PageContent) -> Iterator[PageSection | None]:
 def show_details(content: PageContent) -> Iterator[PageSection | None]:
     """Show the runs of systems, how far lists of labels overlap, and examples of rows."""
     comparison, layout = content.comparison, content.layout
-    if comparison is None:
+    if comparison is None or layout.pairs is False:
         return
     overlaps = (list_overlap(each, layout) for each in comparison.overlaps)
     yield _show("runs", "Runs", list_runs(comparison.runs, layout), content)

@@ -23,7 +23,7 @@ def show_results(content: PageContent) -> PageSection:
     heads = list(dict.fromkeys(figure.measure.head for figure in content.results[0].figures))
     controls = _draw_filter(heads) if len(heads) >= FEWEST_TO_FILTER else None
     systems = [SystemLine.of(result) for result in content.results]
-    cautions = describe_cautions(systems) if content.layout.shows_intervals else ()
+    cautions = () if content.layout.intervals is False else describe_cautions(systems)
     warned = [element("p", write_sentence(line, content.names), class_="caution") for line in cautions]
     notes = draw_lines(write_sentence(line, content.names) for line in content.sheet.notes)
     tables = _draw_blocks(content, _draw_results, "of each column", content.sheet.sections)

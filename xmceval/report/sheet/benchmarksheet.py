@@ -41,7 +41,10 @@ def build_benchmark_sheet(benchmark: Benchmark, layout: Layout = DEFAULT) -> She
         columns=columns,
         sections=(*main, *(section for sections in bins.values() for section in sections)),
         below=tuple(describe_benchmark(benchmark, layout)),
-        listings=(*list_across(benchmark, layout), *(list_wins(benchmark) if layout.wins else ())),
+        listings=(
+            *(list_across(benchmark, layout) if layout.pairs is not False else ()),
+            *(list_wins(benchmark) if layout.wins else ()),
+        ),
         layout=layout,
         notes=tuple(explain_signs(benchmark, list(signs.values()), layout)),
         groups=groups,
@@ -125,22 +128,22 @@ def _rank_cell(ranks: Mapping[str, float], system: str, layout: Layout) -> Cell:
 
 def _put_beside(sheet: Sheet, main: Sequence[Section], bins: Mapping[str, Sequence[Section]]) -> Sheet:
     """Put data sets into columns, side by side for each metric, so that a wide table is wrapped between metrics."""
-    columns, spans = {}, []
     measures = iter(sheet.columns)
-    for size in sheet.groups:
-        own = [next(measures) for _ in range(size)]
-        for section in main:
-            columns.update({f"{section.name} {name}": name for name in own})
-            spans.append((section.name, size))
+    families = [[next(measures) for _ in range(size)] for size in sheet.groups]
+    datasets, ranks = ([each for each in main if (each.name == RANKS) == is_rank] for is_rank in (False, True))
+    groups = [(section.name, own) for own in families for section in datasets]
+    groups += [(section.name, own) for section in ranks for own in families]
+    columns = {f"{head} {name}": name for head, own in groups for name in own}
+    spans = [(head, len(own)) for head, own in groups if head != RANKS]
     parts = {"": main, **bins}
     return replace(
         sheet,
-        above=tuple(each.title for each in main if each.name != RANKS),
+        above=tuple(section.title for section in datasets),
         columns=tuple(columns),
         sections=tuple(Section(name, tuple(_join_rows(each, name)), name) for name, each in parts.items()),
-        groups=tuple(size for _, size in spans),
+        groups=tuple(len(own) for _, own in groups),
         heads=columns,
-        spans=tuple(spans),
+        spans=(*spans, *((section.name, len(sheet.columns)) for section in ranks)),
     )
 
 

@@ -15,30 +15,34 @@ from xmceval.report.sheet.overlaplists import list_examples, list_overlap
 from xmceval.report.sheet.scoresheet import build_systems_sheet
 from xmceval.report.sheet.significance import describe_test, mark_against, mark_beaten
 from xmceval.report.sheet.systemtable import SystemLine
-from xmceval.report.sheet.verdicts import has_many_pairs, summarise, write_verdicts
+from xmceval.report.sheet.verdicts import has_many_pairs, list_untested, summarise, write_verdicts
 
 
 def build_comparison_sheet(comparison: Comparison, layout: Layout = DEFAULT) -> Sheet:
     """Build the sheet of a comparison."""
-    lines = list(_lines(comparison))
+    lines = [line for line in _lines(comparison) if line.is_ranked or layout.pairs is not False]
     signs = mark_against(comparison, layout) if comparison.testing.against else mark_beaten(comparison, lines)
     sheet = build_systems_sheet(comparison.results, lines, layout, signs)
     sheet = transpose(sheet) if layout.transpose else sheet
-    listings = (
-        *list_runs(comparison.runs, layout),
-        *list_differences(comparison, layout),
-        *(list_overlap(each, layout) for each in comparison.overlaps),
-        *list_examples(comparison.examples, layout),
-    )
     test = describe_test(comparison.testing, comparison.differences)
     verdicts = summarise(comparison) if has_many_pairs(comparison) else write_verdicts(comparison, layout)
+    untested = list_untested(comparison) if layout.pairs is False else []
     return replace(
         sheet,
         above=(comparison.source,) if comparison.source else sheet.above,
         below=(*sheet.below, *([test] if comparison.differences else [])),
-        listings=listings,
-        verdicts=tuple(verdicts),
+        listings=() if layout.pairs is False else tuple(_list_pairs(comparison, layout)),
+        verdicts=tuple(each for each in verdicts if each not in untested),
+        notes=(*sheet.notes, *untested),
     )
+
+
+def _list_pairs(comparison: Comparison, layout: Layout) -> Iterator[Listing]:
+    """List what there is beside the table of systems."""
+    yield from list_runs(comparison.runs, layout)
+    yield from list_differences(comparison, layout)
+    yield from (list_overlap(each, layout) for each in comparison.overlaps)
+    yield from list_examples(comparison.examples, layout)
 
 
 def _lines(comparison: Comparison) -> Iterator[SystemLine]:

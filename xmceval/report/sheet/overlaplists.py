@@ -34,8 +34,9 @@ def list_examples(examples: Sequence[Example], layout: Layout, longest: int | No
     for (system, baseline, kind), group in groupby(examples, lambda each: (each.system, each.baseline, each.kind)):
         own = list(group)
         does = "loses" if kind == LOSS else "wins"
+        counting = ", counted from 0" if own[0].id is None else ""
         title = (
-            f"{system} {MINUS} {baseline} · rows that {system} {does} most on {own[0].measure.name}, counted from 0 · "
+            f"{system} {MINUS} {baseline} · rows that {system} {does} most on {own[0].measure.name}{counting} · "
             f"{HIT} marks hits"
         )
         yield Listing(title, tuple(row for each in own for row in _example_rows(each, layout, longest)), frozenset())
@@ -44,7 +45,7 @@ def list_examples(examples: Sequence[Example], layout: Layout, longest: int | No
 def _example_rows(example: Example, layout: Layout, longest: int | None) -> Iterator[tuple[str, str, str]]:
     """Write an example as lines of a table: its values, its text, its true labels and both lists."""
     value, other = (layout.format(example.measure, each) for each in (example.value, example.baseline_value))
-    yield f"row {example.row}", example.measure.name, f"{value} against {other}"
+    yield example.called, example.measure.name, f"{value} against {other}"
     if example.text is not None:
         yield (
             "",

@@ -111,7 +111,7 @@ def _describe_input(results: Sequence[Result]) -> Iterator[str]:
 
 def _describe_intervals(lines: Sequence[SystemLine], layout: Layout) -> Iterator[str]:
     """Say which intervals may be off, where they are shown."""
-    yield from describe_cautions(lines) if layout.shows_intervals else ()
+    yield from () if layout.intervals is False else describe_cautions(lines)
 
 
 def _describe_scoring(results: Sequence[Result]) -> Iterator[str]:

@@ -179,7 +179,7 @@ def _is_defined(figure: Figure) -> bool:
 def format_interval(figure: Figure, layout: Layout) -> str:
     """Write the interval of a value; empty where there is none, or intervals are left out."""
     estimate = figure.estimate
-    if not layout.shows_intervals:
+    if layout.intervals is False:
         return ""
     return layout.format_interval(figure.measure, estimate.value, estimate.low, estimate.high)
 

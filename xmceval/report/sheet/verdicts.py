@@ -169,6 +169,14 @@ def _name_with_few(differences: Sequence[Difference]) -> str:
     return ", and on ".join(parts)
 
 
+def list_untested(comparison: Comparison) -> list[str]:
+    """Write which metrics were tested for no pair, if there are any."""
+    over_all = [each for each in comparison.differences if not each.bin]
+    tested = {each.measure.name for each in over_all if each.p is not None}
+    names = list(dict.fromkeys(each.measure.name for each in over_all if each.measure.name not in tested))
+    return [_describe_untested(names)] if names else []
+
+
 def _describe_untested(names: Sequence[str], pair: tuple[str, str] = ("", "")) -> str:
     """Write what was not tested, of one pair or, without a name, of all."""
     about = f" between {' and '.join(pair)}" if all(pair) else ""

@@ -47,6 +47,8 @@ class Example:
         The names of these labels, where label names were passed.
     text : str or None
         The text of the row, where texts were passed.
+    id : str or None
+        The id of the row, where rows have any.
     """
 
     system: str
@@ -61,6 +63,12 @@ class Example:
     baseline_ranked: tuple[int, ...]
     names: Mapping[int, str] = field(default_factory=dict)
     text: str | None = None
+    id: str | None = None
+
+    @property
+    def called(self) -> str:
+        """What the row is called: by its id, where it has one."""
+        return f"row {self.row if self.id is None else self.id}"
 
     @property
     def labels(self) -> set[int]:

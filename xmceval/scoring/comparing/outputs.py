@@ -237,8 +237,8 @@ def collect_outputs(
             c = m * len(columns.bins) + b
             pairs = {pair: own.of(c) for pair, own in watch.shares.items()}
             rows = None if held is None else _rows_of(held.shares, c)
-            sums, n_rows = [run.shares[c] for run in runs], outputs[columns.measures.index(measure)].n_rows
-            outputs.append(Output(measure, bin_, groups, sums, n_rows, n_all, pairs, rows))
+            sums, of_all = [run.shares[c] for run in runs], outputs[columns.measures.index(measure)]
+            outputs.append(Output(measure, bin_, groups, sums, of_all.n_rows, n_all, pairs, rows))
     return outputs
 
 

@@ -19,13 +19,15 @@ class OrderedRows(Observer):
 
     Attributes
     ----------
+    n_rows : int
+        All rows that were written, and those of weight 0.
     digest : TruthDigest
         Of the truth that was scored.
     """
 
     def __init__(self, program: Program, writer: RowWriter, *, drop_empty: bool = False) -> None:
         self._columns, self._drop_empty = program.columns, drop_empty
-        self._writer, self._next, self._lock = writer, 0, threading.Lock()
+        self._writer, self.n_rows, self._lock = writer, 0, threading.Lock()
         self._waiting: dict[int, tuple[int, Int64, Float64, Float64]] = {}
         self.digest = TruthDigest()
 
@@ -40,10 +42,10 @@ class OrderedRows(Observer):
         with self._lock:
             self.digest.add(rows.size, digest)
             self._waiting[block.first_row] = block.n_rows, rows, weights.copy(), values
-            while self._next in self._waiting:
-                n_rows, rows, weights, values = self._waiting.pop(self._next)
+            while self.n_rows in self._waiting:
+                n_rows, rows, weights, values = self._waiting.pop(self.n_rows)
                 self._writer.put(rows, weights, values)
-                self._next += n_rows
+                self.n_rows += n_rows
 
     def _counts(self, truth: Rows, denominators: Float64) -> NDArray[np.bool_]:
         """Return which values [n_rows, n_systems, n_metrics] count: the others are left out."""

@@ -1,0 +1,75 @@
+"""Ids of rows: what values of rows and examples are called, instead of by the numbers of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xmceval.errors import DataError, counted
+
+
+@dataclass(frozen=True)
+class RowIds:
+    """The ids of all rows.
+
+    Attributes
+    ----------
+    ids : sequence of str
+        By row.
+    source : str
+        Where they come from, for messages.
+    """
+
+    ids: Sequence[str]
+    source: str
+
+    @classmethod
+    def of(cls, ids: Iterable[Any]) -> RowIds:
+        """Take the ids of a sequence.
+
+        Raises
+        ------
+        DataError
+            An id that appears twice, or is empty.
+        """
+        found = cls([str(each) for each in ids], "row_ids")
+        found.check_each([f"row_ids[{row}]" for row in range(len(found.ids))] if found.is_doubtful else ())
+        return found
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether an id appears twice, or is empty."""
+        return len(set(self.ids)) < len(self.ids) or "" in self.ids
+
+    def check_each(self, places: Sequence[str]) -> None:
+        """Refuse an id that appears twice or is empty; `places` are those of all ids, for the message."""
+        first: dict[str, str] = {}
+        for name, place in zip(self.ids, places, strict=False):
+            if not name:
+                raise DataError(f"{place}: expected the id of a row, found nothing")
+            if name in first:
+                raise DataError(f"{place}: the id {name[:40]!r} appears twice; it is also that of {first[name]}")
+            first[name] = place
+
+    def check_number(self, n_rows: int) -> None:
+        """Refuse another number of ids than of rows."""
+        if len(self.ids) != n_rows:
+            raise DataError(
+                f"{self.source}: has {counted(len(self.ids), 'id')}, and there are {counted(n_rows, 'row')}; "
+                "expected one id per row"
+            )
+
+    def of_rows(self, rows: Iterable[int]) -> list[str]:
+        """Return the ids of some rows.
+
+        Raises
+        ------
+        DataError
+            A row beyond the last id.
+        """
+        numbers = list(rows)
+        if max(numbers, default=-1) >= len(self.ids):
+            n = len(self.ids)
+            raise DataError(f"{self.source}: has {counted(n, 'id')}, and there are more rows; expected one id per row")
+        return [self.ids[row] for row in numbers]

@@ -72,7 +72,7 @@ def _render_report(dataset: DatasetOutcome, comparison: Comparison, layout: Layo
 
 
 def name_files(datasets: Iterable[str]) -> dict[str, str]:
-    """Name a file for each data set, of letters, digits, dots and dashes; no two differ in case only.
+    """Name a file for each data set, of letters, digits and dashes; no two differ in case only.
 
     Examples
     --------
@@ -83,9 +83,9 @@ def name_files(datasets: Iterable[str]) -> dict[str, str]:
     taken: set[str] = set()
     for dataset in datasets:
         plain = unicodedata.normalize("NFKD", dataset).encode("ascii", "ignore").decode().lower()
-        stem = re.sub(r"[^a-z0-9.]+", "-", plain)[:LONGEST].strip("-.") or "dataset"
+        stem = re.sub(r"[^a-z0-9]+", "-", plain)[:LONGEST].strip("-") or "dataset"
         n, name = 1, stem
-        while name in taken or RESERVED.fullmatch(name.partition(".")[0]):
+        while name in taken or RESERVED.fullmatch(name):
             n += 1
             name = f"{stem}-{n}"
         taken.add(name)

@@ -2,12 +2,11 @@
 
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, save_npz
-
-from xmceval.cli import main, runner
 
 FILE = """\
 metrics = "P@1,3"
@@ -46,14 +45,8 @@ def folder(tmp_path, monkeypatch, rng):
 
 
 @pytest.fixture
-def run(capsys):
-    def run(*args):
-        with pytest.raises(SystemExit) as ended:
-            main(["benchmark", *map(str, args)])
-        captured = capsys.readouterr()
-        return ended.value.code, captured.out, captured.err.replace(f"{runner.COMPILING}\n", "")
-
-    return run
+def run(run):
+    return partial(run, "benchmark")
 
 
 def last(said):

@@ -192,11 +192,7 @@ def _list_tested(plan: Plan) -> list[str]:
 def list_failures(found: Benchmark) -> Iterator[str]:
     """Yield why cells have failed: once for all cells of a data set that failed for one reason."""
     for dataset in found.datasets:
-        systems: dict[str, list[str]] = {}
-        for cell in dataset.cells:
-            if cell.status == FAILED:
-                systems.setdefault(cell.why, []).append(cell.system)
-        for why, names in systems.items():
+        for why, names in dataset.group_reasons(FAILED).items():
             place = dataset.name if len(names) > 1 else f"{dataset.name}, {names[0]}"
             yield from (f"{place}: {line}" for line in why.splitlines())
 

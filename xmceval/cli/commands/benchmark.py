@@ -223,12 +223,9 @@ def _list_changes(dataset: DatasetOutcome) -> Iterator[str]:
     """Yield why cells were scored again, once for all that share a reason."""
     from xmceval.report.benchmark import SCORED
 
-    systems: dict[str, list[str]] = {}
-    for cell in dataset.cells:
-        if cell.status == SCORED and cell.why not in {"", "new"}:
-            systems.setdefault(cell.why, []).append(cell.system)
-    for why, names in systems.items():
-        yield f"{dataset.name}, {listed(names)}: {why}"
+    for why, systems in dataset.group_reasons(SCORED).items():
+        if why not in {"", "new"}:
+            yield f"{dataset.name}, {listed(systems)}: {why}"
 
 
 def _describe_store(store: Store | None, verbose: bool) -> Iterator[str]:

@@ -56,10 +56,7 @@ class KeptFiles:
 
     def has_archive(self, path: Path) -> bool:
         """Return whether there is an archive that was not cut; its members are checked when they are read."""
-        try:
-            return zipfile.is_zipfile(path)
-        except OSError:
-            return False
+        return zipfile.is_zipfile(path)
 
     def read(self, path: Path) -> Any:
         """Return a document that was written here; None where there is none, or it is damaged."""

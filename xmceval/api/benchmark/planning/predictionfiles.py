@@ -182,6 +182,6 @@ def _find_run(files: NamedFiles, value: Any) -> Any:
         return f"@{beside(files.config.path, files.fill(str_of(value))[1:])}"
 
 
-def join_first(whys: Sequence[str]) -> str:
-    """Return the first of several reasons, and how many others there are."""
-    return whys[0] + (f" and {counted(len(whys) - 1, 'other')}" if len(whys) > 1 else "")
+def join_first(texts: Sequence[str]) -> str:
+    """Return the first of several texts, and how many others there are."""
+    return texts[0] + (f" and {counted(len(texts) - 1, 'other')}" if len(texts) > 1 else "")

@@ -13,7 +13,7 @@ from xmceval.api.benchmark.scorecells import CellScorer
 from xmceval.api.benchmark.store import FOLDER, Store
 from xmceval.errors import DataError, argument, naming_flags, warn
 from xmceval.files.io.contentdigests import digest_file
-from xmceval.files.io.paths import to_path
+from xmceval.files.io.paths import beside, to_path
 from xmceval.report.benchmark import FAILED, Benchmark, DatasetOutcome
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.gates import Gate, check_baseline, check_computed, judge_datasets, parse_worse
@@ -99,9 +99,7 @@ def benchmark(
 
 def find_folder(file: Path | None, cache: str | Path | None) -> Path:
     """Return the folder in which the results of a benchmark are kept."""
-    if cache is not None:
-        return to_path(cache)
-    return to_path(FOLDER) if file is None else file.parent / FOLDER
+    return beside(file, FOLDER) if cache is None else to_path(cache)
 
 
 def open_store(plan: Plan, cache: str | Path | None, *, verify: bool = False) -> tuple[Store | None, list[str]]:

@@ -162,3 +162,4 @@ def test_options_of_the_history_alone(folder, run):
     assert run("--since", "2026-01-01")[0] == run("-m", "P@1")[0] == 2
     assert run("--history", "--since", "yesterday")[0] == 2
     assert run("nowhere.toml")[0] == 1
+    assert run("--cache", "") == (2, "", "Error: --cache: expected the name of a folder, got ''\n")

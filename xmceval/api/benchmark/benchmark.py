@@ -11,7 +11,7 @@ from xmceval.api.benchmark.plan import Plan
 from xmceval.api.benchmark.running import Runner
 from xmceval.api.benchmark.scorecells import CellScorer
 from xmceval.api.benchmark.store import FOLDER, Store
-from xmceval.errors import DataError, argument, naming_flags, warn
+from xmceval.errors import DataError, UsageError, argument, naming_flags, warn
 from xmceval.files.io.contentdigests import digest_file
 from xmceval.files.io.paths import beside, to_path
 from xmceval.report.benchmark import FAILED, Benchmark, DatasetOutcome
@@ -98,7 +98,15 @@ def benchmark(
 
 
 def find_folder(file: Path | None, cache: str | Path | None) -> Path:
-    """Return the folder in which the results of a benchmark are kept."""
+    """Return the folder in which the results of a benchmark are kept.
+
+    Raises
+    ------
+    UsageError
+        A folder without a name.
+    """
+    if cache == "":
+        raise UsageError(f"{argument('cache')}: expected the name of a folder, got ''")
     return beside(file, FOLDER) if cache is None else to_path(cache)
 
 

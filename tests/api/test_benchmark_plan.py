@@ -302,6 +302,7 @@ BELOW = [
     ("max_line = 0", "3: max_line must be a whole number of at least 1, got 0"),
     ("metrics = 'PSPP'", "3: unknown metric 'PSPP'; did you mean PSP? (hint: xmceval metrics lists all)"),
     ("metrics = 'RR@20000'", "3: k = 20,000 is above 10,000, the deepest cutoff"),
+    ("train = ''", "3: train in [datasets.Bibtex] must be a path or a list of paths, got ''"),
     ("train = 3", "3: train in [datasets.Bibtex] must be a path or a list of paths, got 3"),
     ("filter = ['a']", "3: filter in [datasets.Bibtex] must be a path, got a list"),
     ("train = 'data/{dataset}/no.txt'", "3: train in [datasets.Bibtex]: no file data/Bibtex/no.txt"),
@@ -352,7 +353,12 @@ ABOVE = [
 # Further systems, from line 5 on.
 SYSTEMS = [
     ("x = 3", "5: systems.x must be a path, a list of paths or a table, got 3"),
-    ("x = []", "5: systems.x must be a path, a list of paths or a table, got a list"),
+    ("x = []", "5: systems.x must be a path, a list of paths or a table, got an empty list"),
+    ("x = ''", "5: systems.x must be a path, a list of paths or a table, got ''"),
+    ("x = ['']", "5: systems.x must be a path, a list of paths or a table, got a list"),
+    ("a = 'runs/no.npz'", "5: a has no predictions: no file runs/no.npz"),
+    ("k = '{dataset}.npz'", "5: k has no predictions: no file Bibtex.npz"),
+    ("a = 'runs/{Data}.npz'", "5: a has no predictions: no file runs/{Data}.npz (hint: {dataset}, not {Data})"),
     ("x = [1]", "5: systems.x must be a path, a list of paths or a table, got a list"),
     ("x = { pth = 'runs/Bibtex/seed1.npz' }", "5: unknown key 'pth' in [systems.x] (hint: path)"),
     ("x = { name = 'y' }", "5: [systems.x] has no predictions (hint: path, runs, paths or published)"),

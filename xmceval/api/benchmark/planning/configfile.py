@@ -134,6 +134,8 @@ def show_value(value: Any) -> str:
         return "a table"
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, list) and not value:
+        return "an empty list"
     return repr(value) if isinstance(value, (int, float, str)) else f"a {type(value).__name__}"
 
 

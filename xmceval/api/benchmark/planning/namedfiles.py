@@ -43,7 +43,7 @@ class NamedFiles:
 
         `keys` are OVERRIDE for what is relative to the current folder; `what` begins the messages.
         """
-        if isinstance(value, (str, Path)):
+        if isinstance(value, (str, Path)) and value != "":
             return self._find(keys, str_of(value), what, may_have_shards=may_have_shards)
         if may_have_shards and are_names(value):
             parts = [self._find(keys, str_of(each), what, may_have_shards=False) for each in value]
@@ -94,7 +94,11 @@ def describe_absence(name: str) -> str:
 
 def are_names(value: Any) -> bool:
     """Return whether a value is a list of paths."""
-    return isinstance(value, (list, tuple)) and len(value) > 0 and all(isinstance(each, (str, Path)) for each in value)
+    return (
+        isinstance(value, (list, tuple))
+        and len(value) > 0
+        and all(isinstance(each, (str, Path)) and each != "" for each in value)
+    )
 
 
 def str_of(name: str | Path) -> str:

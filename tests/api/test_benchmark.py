@@ -14,7 +14,7 @@ from scipy.sparse import csr_matrix, load_npz, save_npz
 from support.tasks import PickledTasks
 
 import xmceval
-from xmceval.api.benchmark.benchmark import find_folder, open_store, run_plan
+from xmceval.api.benchmark.benchmark import describe_unkept, find_folder, open_store, run_plan
 from xmceval.api.benchmark.history import read_history
 from xmceval.api.benchmark.readplan import read_plan
 from xmceval.api.benchmark.running import Runner
@@ -286,6 +286,14 @@ def test_a_full_disk_is_a_warning_and_costs_no_result(folder, monkeypatch, name)
             found = xmceval.benchmark(described(), cache="kept")
     assert of(found, "one").to_dict() == compared("one").to_dict()
     assert documents(xmceval.benchmark(described(), cache="kept")) == documents(found)
+
+
+def test_a_reason_why_files_are_not_kept_is_said_once():
+    reasons = ["kept/x: No space left on device", "kept/y: No space left on device", "kept/z: Permission denied"]
+    assert list(describe_unkept([*reasons, *reasons])) == [
+        "results are not kept: kept/x: No space left on device; 1 more file for this reason (hint: pass cache=)",
+        "results are not kept: kept/z: Permission denied (hint: pass cache=)",
+    ]
 
 
 def test_tasks_elsewhere_give_the_same_and_their_comparisons_are_kept(folder, scored):

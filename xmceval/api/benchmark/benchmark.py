@@ -11,7 +11,7 @@ from xmceval.api.benchmark.plan import Plan
 from xmceval.api.benchmark.running import Runner
 from xmceval.api.benchmark.scorecells import CellScorer
 from xmceval.api.benchmark.store import FOLDER, Store
-from xmceval.errors import DataError, UsageError, argument, naming_flags, warn
+from xmceval.errors import DataError, UsageError, argument, counted, naming_flags, warn
 from xmceval.files.io.contentdigests import digest_file
 from xmceval.files.io.paths import beside, to_path
 from xmceval.report.benchmark import FAILED, Benchmark, DatasetOutcome
@@ -186,8 +186,7 @@ def check_gates(plan: Plan, gates: Sequence[Gate]) -> None:
         Metrics that are not computed.
     """
     if gates:
-        with naming_flags(False):  # the file has it
-            check_baseline(len(_list_tested(plan)), plan.testing.against)
+        check_baseline(len(_list_tested(plan)), plan.testing.against, 'against = "NAME" in the file')
         check_computed(gates, plan.measures)
 
 
@@ -208,10 +207,13 @@ def list_failures(found: Benchmark) -> Iterator[str]:
 
 
 def describe_unkept(reasons: Sequence[str]) -> Iterator[str]:
-    """Yield that something could not be kept, and why."""
-    yield from dict.fromkeys(
-        f"results are not kept: {why} (hint: pass {argument('cache', kind='DIR')})" for why in reasons
-    )
+    """Yield that something could not be kept, and why: once for all files of one reason."""
+    kinds: dict[str, list[str]] = {}
+    for reason in dict.fromkeys(reasons):
+        kinds.setdefault(reason.rpartition(": ")[2], []).append(reason)
+    for first, *others in kinds.values():
+        more = f"; {counted(len(others), 'more file')} for this reason" if others else ""
+        yield f"results are not kept: {first}{more} (hint: pass {argument('cache', kind='DIR')})"
 
 
 def list_warnings(found: Benchmark) -> Iterator[str]:

@@ -402,6 +402,9 @@ WHOLE = [
     (f"{BIBTEX}{OURS}[systems]\nx = 'runs/ours/pecos.npz'",
      f"6: x has the same predictions on Bibtex and ours: runs/ours/pecos.npz {OF_DATASET}"),
     (f"{BIBTEX}{PECOS}x = [", " invalid value"),
+    (f"{BIBTEX}{PECOS}{BIBTEX}", "5: [datasets.Bibtex] is there twice"),
+    (f"k = 1\nk = 2\n{BIBTEX}{PECOS}", "2: this key is there twice"),
+    (f"metrics = P@1\n{BIBTEX}{PECOS}", "1: invalid value (hint: write text in quotes)"),
     (b"# \xe9\n# \xff", "1: is not UTF-8 text"),
 ]  # fmt: skip
 

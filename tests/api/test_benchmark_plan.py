@@ -382,6 +382,8 @@ SYSTEMS = [
      "5: against has no predictions: no file PECOS; against is an option (hint: it belongs above the first table)"),
     ("x = { published = 3 }", "5: published in [systems.x] must be true or the name of a method, got 3"),
     ("x = { published = true, path = 'a' }", "5: [systems.x] has published and path: expected one of them"),
+    ("x = { published = 'Parabell' }", "5: Parabell is published for none of these data sets (hint: Parabel)"),
+    ("DiSMEC = { published = true }", "5: DiSMEC is published for none of these data sets: its row has no values"),
     ("Parabell = { published = true }", "5: Parabell is published for none of these data sets (hint: Parabel)"),
     (r'x = "runs\new.npz"', "5: " + escape(r'runs\new.npz')),
 ]  # fmt: skip

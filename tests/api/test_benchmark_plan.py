@@ -129,6 +129,23 @@ def test_a_pattern_is_shards_in_a_string_and_seeds_in_runs():
     assert dataset.cells[1].runs == ("@blank.txt",)
 
 
+def test_the_folder_of_a_data_set_is_no_pattern():
+    touch("data/my [1]*/t-1.txt", "data/my [1]*/t-2.txt", "runs/my [1]*/s1.npz", "runs/my [1]*/s2.npz")
+    text = """
+        [datasets."my [1]*"]
+        truth = "data/{dataset}/t-*"
+        [systems]
+        one = "runs/{dataset}/s2.npz"
+        seeds = { runs = "runs/{dataset}/s*.npz" }
+        """
+    [dataset] = plan_of(text).datasets
+    assert names([dataset.truth]) == [[f"data/my [1]*/t-{i}.txt" for i in (1, 2)]]
+    assert [names(cell.runs) for cell in dataset.cells] == [
+        ["runs/my [1]*/s2.npz"],
+        [f"runs/my [1]*/s{i}.npz" for i in (1, 2)],
+    ]
+
+
 def test_paths_are_relative_to_the_file_and_addresses_are_left_alone(tmp_path, monkeypatch):
     fsspec = pytest.importorskip("fsspec")
     store = fsspec.filesystem("memory")

@@ -294,6 +294,17 @@ def test_the_folder_is_ignored_by_git_and_has_a_size():
     assert store.n_bytes == 2
 
 
+def test_a_folder_of_other_files_is_not_hidden_from_git_and_keeps_them():
+    Path("mine/cells").mkdir(parents=True)
+    write("mine/cells/model.npz", "x")
+    store = Store("mine")
+    keep(store, dataset())
+    store.finish(prune=True)
+    assert Path("mine/cells/model.npz").exists()
+    assert not Path("mine/.gitignore").exists()
+    assert len(list(Path("mine/cells").iterdir())) == 3
+
+
 def test_a_folder_that_is_remote_or_cannot_be_written_is_refused(tmp_path, monkeypatch):
     with pytest.raises(DataError, match=r"s3://bucket/\.xmceval: is remote, so nothing can be kept there"):
         Store("s3://bucket/.xmceval")

@@ -143,7 +143,8 @@ def _describe_runs(benchmark: Benchmark, layout: Layout) -> Iterator[str]:
         shares = [each for each in spreads if each.measure.metric.unit == "share"]
         by_size = sorted(shares or spreads, key=lambda each: each.sd)
         least, most = (layout.format(each.measure, each.sd) for each in (by_size[0], by_size[-1]))
-        yield f"{name}: mean of {n}, sd over runs {least} to {most}{' points' if shares and layout.percent else ''}"
+        spread = least if least == most else f"{least} to {most}"
+        yield f"{name}: mean of {n}, sd over runs {spread}{' points' if shares and layout.percent else ''}"
 
 
 def _describe_propensities(benchmark: Benchmark) -> Iterator[str]:

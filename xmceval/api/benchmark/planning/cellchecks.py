@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from xmceval.api.benchmark.plan import PlannedCell, PlannedDataset
-from xmceval.api.benchmark.planning.configfile import ConfigFile, header, suggest
+from xmceval.api.benchmark.planning.configfile import ConfigFile, header
 from xmceval.api.benchmark.planning.namedfiles import PLACEHOLDER
 from xmceval.api.benchmark.planning.predictionfiles import ABOVE, NO_PATH, SystemEntry, join_first
 from xmceval.files.arrays.npypairs import identify
@@ -86,12 +86,13 @@ def _refuse_empty_datasets(
 
 def _hint_at_name(system: SystemEntry) -> str:
     """Return a hint at what may be wrong in the paths of a system that has no file."""
-    if system.key in {*specs(Options), *specs(Testing)}:
-        return f"; {system.key} is an option{ABOVE}"
-    for word in re.findall(r"\{\w*\}", str(system.template)):
-        if word != PLACEHOLDER and suggest(word, [PLACEHOLDER]):
-            return f" (hint: {PLACEHOLDER}, not {word})"
-    return ""
+    text = str(system.template)
+    word = next((each for each in re.findall(r"\{\w*\}", text) if each != PLACEHOLDER), "")
+    if word:
+        return f" (hint: {PLACEHOLDER}, not {word})"
+    option = {**specs(Options), **specs(Testing)}.get(system.key)
+    is_value = option is not None and PLACEHOLDER not in text and (option.is_file or "/" not in text)
+    return f"; {system.key} is an option{ABOVE}" if is_value else ""  # a system may be called a or k, too
 
 
 def _refuse_repeated(config: ConfigFile, line: SystemCells) -> None:

@@ -162,3 +162,18 @@ def test_options_of_the_history_alone(folder, run):
     assert run("--since", "2026-01-01")[0] == run("-m", "P@1")[0] == 2
     assert run("--history", "--since", "yesterday")[0] == 2
     assert run("nowhere.toml")[0] == 1
+
+
+def test_a_file_is_proposed_and_runs(folder, run):
+    code, shown, said = run("--init", ".")
+    assert (code, shown) == (1, "")
+    assert said == "Error: benchmark.toml: already exists (hint: pass --force to overwrite)\n"
+    code, shown, said = run("--init", ".", "--force")
+    lines = shown.splitlines()
+    assert (code, said) == (0, "")
+    assert lines[0] == "6 files looked at: 2 data sets, 2 systems"
+    assert lines[-1] == "wrote benchmark.toml (hint: name systems in it, then run xmceval benchmark)"
+    code, table, _ = run()
+    assert (code, table.splitlines()[1]) == (0, "one · 40 instances · 12 labels")
+    assert run("--init", ".", "--strict")[::2] == (2, "Error: --strict: has no effect with --init\n")
+    assert run("--init", "nowhere")[0] == 1

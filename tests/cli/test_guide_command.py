@@ -29,7 +29,11 @@ def test_all_guides_are_listed_by_their_titles_and_each_is_printed(capsys):
 
 @pytest.mark.parametrize(
     ("word", "hint"),
-    [("bench", "did you mean benchmark?"), ("Comparing", "did you mean compare?"), ("x", "hint: xmceval guide lists them")],
+    [
+        ("bench", "did you mean benchmark?"),
+        ("Comparing", "did you mean compare?"),
+        ("x", "hint: xmceval guide lists them"),
+    ],
 )
 def test_another_topic_is_refused_with_the_topics_and_a_suggestion(capsys, word, hint):
     message = f"Error: there is no guide {word!r} ({hint}); expected one of {', '.join(find_topics())}"
@@ -65,7 +69,7 @@ def test_tables_are_aligned_and_cells_wrapped_at_the_width():
         "P@k   a | b                5",
         "R     one two three four  10",
     ]
-    assert render(text, 24, is_styled=False).splitlines()[4:] == ["R     one two three   10", "      four"]
+    assert render(text, 24, is_styled=False).splitlines()[3:] == ["R     one two three   10", "      four"]
 
 
 @pytest.mark.parametrize("topic", find_topics())
@@ -73,6 +77,16 @@ def test_tables_are_aligned_and_cells_wrapped_at_the_width():
 def test_tables_and_paragraphs_fit_the_terminal(topic, width):
     lines = render(re.sub(r"```.*?```", "", read_guide(topic), flags=re.DOTALL), width, is_styled=False).splitlines()
     assert not [line for line in lines if len(line) > width and " " in line.strip()]
+
+
+def test_a_terminal_gets_a_page_at_its_width(monkeypatch):
+    pages = []
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("click.echo_via_pager", pages.append)
+    monkeypatch.setenv("COLUMNS", "50")
+    with pytest.raises(SystemExit):
+        main(["guide", "propensities"])
+    assert pages == [render(read_guide("propensities"), 50, is_styled=True)]
 
 
 def test_no_guide_is_read_by_part_of_a_path():

@@ -2,6 +2,8 @@
 
 import doctest
 import importlib
+import json
+import pydoc
 import re
 import shutil
 import warnings
@@ -70,14 +72,16 @@ def test_links_lead_to_guides(text):
 
 @all_over(WRITTEN)
 def test_every_python_name_exists(text):
-    for dotted in re.findall(r"(?<![\w./'\"-])xmceval((?:\.[A-Za-z_]\w*)+)", text):
-        if dotted in {".toml", ".distributed.score"}:
-            continue
-        found = xmceval
-        for name in dotted[1:].split("."):
-            found = getattr(found, name, None) or importlib.import_module(
-                f"xmceval{dotted[: dotted.index(name) - 1]}.{name}"
-            )
+    names = set(re.findall(r"(?<![\w./'\"-])(xmceval(?:\.[A-Za-z_]\w*)+)", text)) - {"xmceval.toml"}
+    assert [name for name in names if pydoc.locate(name) is None] == []
+
+
+def test_help_names_what_there_is_and_the_first_guide():
+    lists = re.findall(r"^(\w+(?:, [\w.]+)*)(?: and others)?\n    ", xmceval.__doc__, re.MULTILINE)
+    names = [name for each in lists for name in each.split(", ")]
+    assert len(names) > 12
+    assert [name for name in names if pydoc.locate(f"xmceval.{name}") is None] == []
+    assert set(re.findall(r"``xmceval guide (\w+)``", xmceval.__doc__)) <= set(GUIDES)
 
 
 @all_over(WRITTEN)
@@ -113,3 +117,13 @@ def test_python_runs(text, tmp_path, monkeypatch):
 def test_lines_are_at_most_120_wide(text):
     prose = BLOCK.sub("", text).splitlines()
     assert [line for line in prose if len(line) > 120 and not line.startswith("|")] == []
+
+
+def test_figures_of_speed_are_those_that_were_measured():
+    measured = json.loads((ROOT / "datasets" / "speed.json").read_text())["measured"]
+    ours = {each["subject"]: each for each in measured if each["contestant"] == "xmceval"}
+    rows = re.findall(r"^\| ([\d,]+)(?: \((.*)\))? \| .* \| ([\d.]+) s \| (\d+) MB \|$", GUIDES["shards"], re.MULTILINE)
+    assert rows
+    for n, name, seconds, megabytes in rows:
+        own = ours[name.lower() or f"titles-{n.replace(',', '')}"]
+        assert (f"{own['wall']['median']:.2f}", f"{own['peak']['median']:.0f}") == (seconds, megabytes)

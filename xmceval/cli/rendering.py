@@ -33,8 +33,8 @@ def render(text: str, width: int, *, is_styled: bool) -> str:
         if kind == "code":
             lines += [(INDENT + line).rstrip() for line in block]
         elif kind == "head":
-            head = _links(block[0].lstrip("#").strip()).replace("`", "")
-            lines.append(f"{BOLD}{head}{PLAIN}" if is_styled else head)
+            heads = textwrap.wrap(_plain(block[0].lstrip("#").strip()), width, break_on_hyphens=False)
+            lines += [f"{BOLD}{head}{PLAIN}" if is_styled else head for head in heads]
         elif kind == "table":
             lines += render_table(block, width)
         elif kind == "text":

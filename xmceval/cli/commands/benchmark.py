@@ -16,7 +16,7 @@ from xmceval.cli.commandline import passed_flags
 from xmceval.cli.gating import enforced, fail_if_worse, not_worse
 from xmceval.cli.messages import by_kind, say, warn
 from xmceval.cli.plotting import Plots, plot_options
-from xmceval.cli.runner import engine_of, start, watch
+from xmceval.cli.runner import engine_of, long_work, start, watch
 from xmceval.errors import DataError, UsageError, counted, listed
 from xmceval.files.io.paths import to_path
 from xmceval.report.forms.registry import render_benchmark
@@ -35,7 +35,13 @@ PATIENCE = 1.0  # seconds, after which a data set has a line of its own
 
 @click.command("benchmark", cls=options.GroupedCommand, short_help="Score and compare systems on several data sets.")
 @click.argument("file", type=options.FILE, default=FILE)
-@options.option("--force", is_flag=True, help="Score again what is kept.")
+@options.option(
+    "--init",
+    type=options.FILE,
+    metavar="DIR",
+    help="Write DIR/benchmark.toml from the files of a folder, say what was taken for what, and score nothing.",
+)
+@options.option("--force", is_flag=True, help="Score again what is kept; with --init: overwrite the file.")
 @options.option("--verify", is_flag=True, help="Read all files to see whether they changed.")
 @options.option(
     "--cache", type=options.FILE, metavar="DIR", help="Keep results in this folder.  [default: .xmceval beside FILE]"
@@ -71,7 +77,11 @@ def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> N
     Examples:
       xmceval benchmark
       xmceval benchmark runs.toml -o latex
+      xmceval benchmark --init .
     """
+    if arguments["init"] is not None:
+        _write_proposal(arguments["init"], force=arguments["force"], quiet=arguments["quiet"])
+        return
     layout = replace(options.take_layout(arguments, form), wins=arguments["wins"])
     pictures = Plots.of(plots, ())
     _check_flags(arguments["history"], plots)
@@ -100,6 +110,20 @@ def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> N
         summary = " · ".join([*facts, *_describe_store(runner.store, arguments["verbose"])])
         for line in () if quiet else (summary, *runner.moved):
             say(line)
+
+
+def _write_proposal(folder: str, *, force: bool, quiet: bool) -> None:
+    """Write the file of a benchmark from what is in a folder, and print why."""
+    from xmceval.api.benchmark.initfile import propose, write_proposal
+
+    context = click.get_current_context()
+    others = {each.name or "" for each in context.command.params} - {"init", "force", "quiet"}
+    if passed := passed_flags(context, others):
+        raise UsageError(f"{listed(passed)}: has no effect with --init")
+    with long_work(quiet):
+        proposal = propose(folder, force=force)
+    for line in (*proposal.lines, write_proposal(proposal)):
+        click.echo(line)
 
 
 def _check_flags(history: bool, plots: Sequence[str]) -> None:

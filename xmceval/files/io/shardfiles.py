@@ -122,7 +122,7 @@ def find_beside(file: Path | None, name: str) -> Path | Shards | None:
     return Shards(files, path.name, is_listed=False) if files else None
 
 
-def natural_key(path: Path) -> tuple[object, ...]:
+def natural_key(path: str | Path) -> tuple[object, ...]:
     """Return a key that orders numbers in names by their value: 2 before 10."""
     words = _NUMBER.split(str(path))
     return (*((word, int(number)) for word, number in zip(words[::2], [*words[1::2], "-1"], strict=True)), str(path))

@@ -30,8 +30,10 @@ A name is a metric, then its options in parentheses, then its cutoffs after @. C
 | `P` | at the cutoffs of `-k`, by default 1, 3 and 5 |
 | `AP@all` | over the whole list, the default of {whole} |
 | `PSnDCG(norm=sum)@5` | with an option; several are separated by commas |
-| `P(rel=2)@5` | only labels of grade 2 or above are true |
+| `P(rel=2)@5` | only labels of grade 2 or above are true, for all metrics that do not use grades themselves |
 """
+
+REL = "rel=1"  # of all metrics that do not use grades themselves, so that it is said once
 
 FORMATS_START = """# Formats: which files are read, and who writes them
 
@@ -62,7 +64,7 @@ def write_metrics_guide() -> Iterable[str]:
                 f"{each.title}: {each.formula}",
                 metriclist.format_range(each),
                 "higher" if each.higher_is_better else "lower",
-                "; ".join(metriclist.option_words(each)),
+                "; ".join(word for word in metriclist.option_words(each) if word != REL),
             )
             for each in own
         ]

@@ -164,6 +164,25 @@ def test_options_of_the_history_alone(folder, run):
     assert run("nowhere.toml")[0] == 1
 
 
+def test_pages_are_written_beside_the_table_and_their_folder_is_checked_first(folder, run):
+    code, out, _ = run("--pages", "pages", "-o", "md")
+    assert code == 0
+    assert out.startswith("|")
+    assert {each.name for each in (folder / "pages").iterdir()} == {"index.html", "one.html", "two.html"}
+    (folder / "pages").rename(folder / "first")
+    (folder / "pages").write_text("")
+    code, out, err = run("--pages", "pages", "--force")
+    assert (code, out) == (2, "")
+    assert "pages: is not a folder" in err
+    code, _, _ = run("--pages", "second")
+    assert code == 0
+    for page in (folder / "first").iterdir():
+        assert page.read_bytes() == (folder / "second" / page.name).read_bytes(), "what was kept shows the same"
+    code, _, err = run("--pages", "pages", "--history")
+    assert code == 2
+    assert "--pages: has no effect with --history" in err
+
+
 def test_a_file_is_proposed_and_runs(folder, run):
     code, shown, said = run("--init", ".")
     assert (code, shown) == (1, "")

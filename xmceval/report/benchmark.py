@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -106,7 +107,8 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
     """Comparisons by data set: ``benchmark["Bibtex"]`` is one, ``benchmark["Bibtex", "Ours", "P@5"]`` a value.
 
     ``str(benchmark)`` is the table; it is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``,
-    ``to_latex``, ``to_dict`` and ``to_frame``.
+    ``to_latex``, ``to_dict`` and ``to_frame``; ``to_html`` is a leaderboard, ``to_pages`` one with the reports of its
+    data sets.
 
     Attributes
     ----------
@@ -218,6 +220,34 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
         """
         return load("forms.frame").make_benchmark_frame(self, bins=bins)
 
+    def to_pages(
+        self,
+        folder: str | Path,
+        *,
+        title: str | None = None,
+        places: int | None = None,
+        percent: bool = True,
+        intervals: bool | None = None,
+    ) -> None:
+        """Write a leaderboard, ``index.html``, and beside it a report for each data set; they need nothing else.
+
+        Parameters
+        ----------
+        folder : path
+            Made if it does not exist; files of these names are replaced, others stay.
+        title : str, optional
+            Of the leaderboard.
+        places, percent, intervals
+            As in `to_markdown`.
+
+        Raises
+        ------
+        DataError
+            matplotlib is not installed, or a file cannot be written.
+        """
+        layout = Layout(places=places, percent=percent, intervals=intervals)
+        load("leaderboard.pagefiles").write_pages(self, folder, title=title, layout=layout)
+
     @cached_property
     def _measures(self) -> dict[str, Measure]:
         return {each.name: each for each in self.measures}
@@ -275,7 +305,7 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
         return str(load("forms.registry").render_benchmark(form, self, layout))
 
     def _draw_page(self, title: str | None, layout: Layout) -> str:
-        raise NotImplementedError
+        return str(load("leaderboard").render_leaderboard(self, title=title, layout=layout))
 
     @property
     def _subject(self) -> Benchmark:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -58,6 +59,13 @@ PATIENCE = 1.0  # seconds, after which a data set has a line of its own
 @options.option(
     "--wins", is_flag=True, group="Output", help="List on how many data sets each system is ahead of each other one."
 )
+@options.option(
+    "--pages",
+    type=options.FILE,
+    metavar="DIR",
+    group="Output",
+    help="Write a leaderboard to this folder: index.html, and a report of each data set.",
+)
 @fail_if_worse
 @options.threads
 @options.report_form
@@ -78,6 +86,7 @@ def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> N
       xmceval benchmark
       xmceval benchmark runs.toml -o latex
       xmceval benchmark --init .
+      xmceval benchmark --pages leaderboard
     """
     if arguments["init"] is not None:
         _write_proposal(arguments["init"], force=arguments["force"], quiet=arguments["quiet"])
@@ -94,6 +103,7 @@ def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> N
 
     overrides = {} if arguments["threads"] is None else {"threads": arguments["threads"]}
     plan = read_plan(file, strict=arguments["strict"], overrides=overrides)
+    pages = list(_open_pages(arguments["pages"], layout))
     found, runner = _run(plan, layout, arguments)
     failures, warnings = list(list_failures(found)), list(list_warnings(found))
     if arguments["strict"] and warnings:
@@ -106,10 +116,21 @@ def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> N
     with enforced(found.gates, failures):
         click.echo(render_benchmark(form, found, layout), nl=False)
         pictures.write(found, arguments["metric"])
+        for write in pages:
+            write(found)
         facts = _count_cells(found.datasets), f"{time.monotonic() - began:.1f} s"
         summary = " · ".join([*facts, *_describe_store(runner.store, arguments["verbose"])])
         for line in () if quiet else (summary, *runner.moved):
             say(line)
+
+
+def _open_pages(folder: str | None, layout: Layout) -> Iterator[Callable[[Benchmark], None]]:
+    """Yield what writes pages to a folder, if there is one, which is made before anything is scored."""
+    if folder is not None:
+        from xmceval.report.leaderboard.pagefiles import open_folder, write_pages
+
+        open_folder(folder)
+        yield partial(write_pages, folder=folder, layout=layout)
 
 
 def _write_proposal(folder: str, *, force: bool, quiet: bool) -> None:
@@ -136,7 +157,8 @@ def _check_flags(history: bool, plots: Sequence[str]) -> None:
     """
     context = click.get_current_context()
     if history:
-        passed, what = passed_flags(context, {"plots", "force", "verify", "prune", "fail_if_worse", "dask"}), "with"
+        without = {"plots", "pages", "force", "verify", "prune", "fail_if_worse", "dask"}
+        passed, what = passed_flags(context, without), "with"
     else:
         passed, what = passed_flags(context, {"since"} if plots else {"since", "metric"}), "without"
     if passed:

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 from xmceval.errors import UsageError, counted, listed
 from xmceval.files.io.addresses import is_address
 from xmceval.files.io.paths import to_path
+from xmceval.files.io.signatures import COMPRESSED_ENDINGS
 from xmceval.scoring.options import Options
 
 if TYPE_CHECKING:
     from xmceval.api.scoring.setup import Named
 
 
-# Endings of files that default names do without, and those of compressed ones after them.
+# Endings of files that default names do without.
 ENDINGS = (".txt", ".npz", ".npy", ".trec", ".run", ".csv", ".tsv", ".json", ".jsonl", ".mat", ".mtx", ".parquet")
-COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ def without_endings(name: str) -> str:
     """
     if glob.has_magic(name):
         return name
-    bare = next((name.removesuffix(each) for each in COMPRESSED if name.endswith(each)), name)
+    bare = next((name.removesuffix(each) for each in COMPRESSED_ENDINGS if name.endswith(each)), name)
     bare = next((bare.removesuffix(each) for each in ENDINGS if bare.endswith(each)), bare)
     return bare if bare and not bare.endswith("/") else name
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import permutations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -83,6 +84,14 @@ class DatasetOutcome:
     def find_cell(self, system: str) -> CellOutcome | None:
         """Return the cell of a system."""
         return next((each for each in self.cells if each.system == system), None)
+
+    def group_reasons(self, status: str) -> dict[str, list[str]]:
+        """Return why cells have a status, and of each reason the systems."""
+        systems: dict[str, list[str]] = {}
+        for cell in self.cells:
+            if cell.status == status:
+                systems.setdefault(cell.why, []).append(cell.system)
+        return systems
 
     def list_figures(self, system: str, measures: Iterable[Measure]) -> tuple[Figure, ...]:
         """Return those of some measures that a system has a value of: computed, a mean over runs, or published."""
@@ -189,14 +198,11 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
         """
         measure = self._measures[find_name(metric, self.measures)]
         table = self._tabulate(measure)
-        counts = count_wins(table, higher_is_better=measure.metric.higher_is_better)
+        wins, ties = (each.tolist() for each in count_wins(table, higher_is_better=measure.metric.higher_is_better))
         have = [i for i in range(len(self.systems)) if not np.isnan(table[:, i]).all()]
-        numbers = [each.tolist() for each in (counts.wins, counts.ties, counts.losses)]
         return {
-            (self.systems[i], self.systems[j]): WinCount(*(each[i][j] for each in numbers))
-            for i in have
-            for j in have
-            if i != j
+            (self.systems[i], self.systems[j]): WinCount(wins[i][j], ties[i][j], wins[j][i])
+            for i, j in permutations(have, 2)
         }
 
     def to_frame(self, *, bins: bool = False) -> Any:

@@ -20,6 +20,7 @@ from xmceval.cli.plotting import Plots, plot_options
 from xmceval.cli.runner import engine_of, long_work, start, watch
 from xmceval.errors import DataError, UsageError, counted, listed
 from xmceval.files.io.paths import to_path
+from xmceval.files.io.presence import is_present
 from xmceval.report.forms.registry import render_benchmark
 from xmceval.report.pictures import BENCHMARK
 
@@ -160,7 +161,9 @@ def _check_flags(history: bool, plots: Sequence[str]) -> None:
         without = {"plots", "pages", "force", "verify", "prune", "fail_if_worse", "dask"}
         passed, what = passed_flags(context, without), "with"
     else:
-        passed, what = passed_flags(context, {"since"} if plots else {"since", "metric"}), "without"
+        passed, what = passed_flags(context, {"since"}), "without"
+        if not plots and passed_flags(context, {"metric"}):
+            raise UsageError("-m: has no effect without --history or --plot (hint: metrics are named in the file)")
     if passed:
         raise UsageError(f"{listed(passed)}: has no effect {what} --history")
 
@@ -172,6 +175,8 @@ def _show_history(file: str, form: str, layout: Layout, arguments: Mapping[str, 
 
     path = to_path(file)
     history = read_history(find_folder(path, arguments["cache"]), path.name)
+    if not history.runs and not is_present(path):
+        raise DataError(f"{path}: no such file")
     if arguments["since"] is not None:
         history = history.since(arguments["since"])
     warn(history.warnings, quiet=arguments["quiet"])
@@ -223,12 +228,9 @@ def _list_changes(dataset: DatasetOutcome) -> Iterator[str]:
     """Yield why cells were scored again, once for all that share a reason."""
     from xmceval.report.benchmark import SCORED
 
-    systems: dict[str, list[str]] = {}
-    for cell in dataset.cells:
-        if cell.status == SCORED and cell.why not in {"", "new"}:
-            systems.setdefault(cell.why, []).append(cell.system)
-    for why, names in systems.items():
-        yield f"{dataset.name}, {listed(names)}: {why}"
+    for why, systems in dataset.group_reasons(SCORED).items():
+        if why not in {"", "new"}:
+            yield f"{dataset.name}, {listed(systems)}: {why}"
 
 
 def _describe_store(store: Store | None, verbose: bool) -> Iterator[str]:

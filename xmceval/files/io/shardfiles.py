@@ -12,11 +12,10 @@ from xmceval.errors import DataError, counted
 from xmceval.files.arrays.npypairs import pair_of
 from xmceval.files.io.paths import RemotePath, as_input, beside, to_path
 from xmceval.files.io.presence import is_present
+from xmceval.files.io.signatures import COMPRESSED_ENDINGS
 from xmceval.files.io.streams import read_all_bytes
 from xmceval.rows.matrices.lists import is_pair
 from xmceval.rows.shards import Shards, parts_of
-
-COMPRESSED = (".gz", ".xz", ".bz2", ".zst")
 
 _NUMBER = re.compile(r"([0-9]+)")
 
@@ -191,7 +190,7 @@ def find_keys(parts: Sequence[Any]) -> list[tuple[int, ...]] | list[str]:
 def _plain_name(path: Path) -> str:
     """Return a path without the ending that says how the file is compressed."""
     name = str(path)
-    for ending in COMPRESSED:
+    for ending in COMPRESSED_ENDINGS:
         name = name.removesuffix(ending)
     return name
 

@@ -16,5 +16,7 @@ PICKLE = b"\x80"
 GZIP, BZIP2, XZ, ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"
 ZSTD_SKIPPABLE = tuple(bytes([first]) + b"\x2a\x4d\x18" for first in range(0x50, 0x60))
 
+COMPRESSED_ENDINGS = (".gz", ".xz", ".bz2", ".zst")
+
 # Endings of the two files of a pair, which may be compressed.
 LABELS_ENDING, SCORES_ENDING = "-labels.npy", "-scores.npy"

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Set
 from pathlib import PurePosixPath
 
 from xmceval.api.benchmark.planning.namedfiles import PLACEHOLDER
-from xmceval.files.io.shardfiles import COMPRESSED
-from xmceval.files.io.signatures import LABELS_ENDING, SCORES_ENDING
+from xmceval.files.io.signatures import COMPRESSED_ENDINGS, LABELS_ENDING, SCORES_ENDING
 
 TRAIN = frozenset({"trn", "train", "training"})
 TEST = frozenset({"tst", "test", "testing"})
@@ -59,7 +58,7 @@ SEED = "\0"  # where a number was
 
 def split_ending(name: str) -> tuple[str, str]:
     """Return a path without the ending that says how it is stored, and that ending: ``plt`` and ``.txt.gz``."""
-    rest = next((name.removesuffix(each) for each in COMPRESSED if name.lower().endswith(each)), name)
+    rest = next((name.removesuffix(each) for each in COMPRESSED_ENDINGS if name.lower().endswith(each)), name)
     suffix = PurePosixPath(rest).suffix
     stem = rest.removesuffix(suffix) if suffix and suffix.lower() in ENDINGS else rest
     return stem, name[len(stem) :]
@@ -67,7 +66,7 @@ def split_ending(name: str) -> tuple[str, str]:
 
 def stem_of_pair(name: str) -> str:
     """Return the common part of the names of two npy files of labels and scores; empty for any other name."""
-    rest = next((name.removesuffix(each) for each in COMPRESSED if name.endswith(each)), name)
+    rest = next((name.removesuffix(each) for each in COMPRESSED_ENDINGS if name.endswith(each)), name)
     ending = next((each for each in (LABELS_ENDING, SCORES_ENDING) if rest.endswith(each)), "")
     return rest.removesuffix(ending) if ending and rest == name else ""
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 
+from xmceval.api.benchmark.planning.predictionfiles import join_first
 from xmceval.api.benchmark.proposing.cataloguematch import CatalogueMatch
 from xmceval.api.benchmark.proposing.folderfiles import FolderFiles, FoundFile
 from xmceval.api.benchmark.proposing.guesseddatasets import GuessedDataset
@@ -110,9 +111,7 @@ def _list_systems(
     rows = []
     for each in systems:
         templates, paths = each.split_paths(guessed, exists)
-        first, *others = [path for own in paths.values() for path in own] or [""]
-        and_others = f" and {counted(len(others), 'other')}" if others else ""
-        title = each.title if templates else first + and_others
+        title = each.title if templates else join_first([path for own in paths.values() for path in own] or [""])
         rows.append(
             [clean(each.name), clean(title), _count_cells(each, guessed), "; ".join(_notes(each, templates, paths))]
         )
@@ -145,6 +144,6 @@ def list_left_out(left_out: Mapping[str, str]) -> Iterator[str]:
     for why, items in groupby(ordered, key=lambda item: item[1]):
         names = [clean(name) for name, _ in items]
         if are_many[why]:
-            yield f"{names[0]} and {counted(len(names) - 1, 'other')} ({why})"
+            yield f"{join_first(names)} ({why})"
         else:
             yield from (f"{name} ({why})" for name in names)

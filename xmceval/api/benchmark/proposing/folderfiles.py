@@ -10,20 +10,18 @@ from pathlib import Path, PurePosixPath
 
 from xmceval.api.benchmark.proposing.nameparts import (
     ARCHIVES,
-    ENDINGS,
     FEATURES,
     SCORES,
     TRUTH,
     alias_pattern,
     describe_part,
     find_dataset_names,
-    split_ending,
     stem_of_pair,
     words_of,
 )
 from xmceval.errors import DataError, counted
 from xmceval.files.io.shardfiles import natural_key
-from xmceval.files.io.signatures import SCORES_ENDING
+from xmceval.files.io.signatures import DATA_ENDINGS, SCORES_ENDING, split_ending
 from xmceval.files.sidecars.labelnames import read_names
 from xmceval.inspection.peek import Peek, needs_names, peek
 
@@ -180,7 +178,7 @@ def _reject_name(name: str) -> str:
 
 def _is_ending(suffix: str) -> bool:
     """Return whether what follows a dot says how a file is stored, and is no part of its name such as ``.5``."""
-    return suffix.lower() not in ENDINGS and suffix[1:].isalpha()
+    return suffix.lower() not in DATA_ENDINGS and suffix[1:].isalpha()
 
 
 def _look_at_file(folder: Path, name: str, files: FolderFiles, unnamed: list[str]) -> None:

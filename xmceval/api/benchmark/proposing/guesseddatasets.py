@@ -10,9 +10,10 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from xmceval.api.benchmark.proposing.folderfiles import LABEL_FILES, SCORE_FILES, FolderFiles, FoundFile
-from xmceval.api.benchmark.proposing.nameparts import alias_pattern, find_dataset_names, split_ending
+from xmceval.api.benchmark.proposing.nameparts import alias_pattern, find_dataset_names
 from xmceval.errors import UsageError, counted
 from xmceval.files.io.shardfiles import natural_key
+from xmceval.files.io.signatures import split_ending
 from xmceval.labels.catalogue import Dataset, Sizes, datasets, find_dataset
 
 _ORDER_OF_PARTS = {"test": 0, "": 1, "valid": 2, "train": 3}

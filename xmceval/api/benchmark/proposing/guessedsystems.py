@@ -10,9 +10,10 @@ from itertools import pairwise
 from xmceval.api.benchmark.planning.namedfiles import PLACEHOLDER
 from xmceval.api.benchmark.proposing.folderfiles import FolderFiles
 from xmceval.api.benchmark.proposing.guesseddatasets import GuessedDataset
-from xmceval.api.benchmark.proposing.nameparts import SEED, find_seeds, name_system, split_ending
+from xmceval.api.benchmark.proposing.nameparts import SEED, find_seeds, name_system
 from xmceval.errors import listed
 from xmceval.files.io.shardfiles import natural_key
+from xmceval.files.io.signatures import split_ending
 
 _PREFERRED_ENDINGS = (".npz", "", ".npy")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Set
 from pathlib import PurePosixPath
 
 from xmceval.api.benchmark.planning.namedfiles import PLACEHOLDER
-from xmceval.files.io.signatures import COMPRESSED_ENDINGS, LABELS_ENDING, SCORES_ENDING
+from xmceval.files.io.signatures import COMPRESSED_ENDINGS, LABELS_ENDING, SCORES_ENDING, split_ending
 
 TRAIN = frozenset({"trn", "train", "training"})
 TEST = frozenset({"tst", "test", "testing"})
@@ -30,10 +30,6 @@ _PLAIN = (
 )
 _PLAIN_FOLDERS = _PLAIN | {"dataset", "datasets", "raw", "xmc", "base", "benchmark", "experiments", "models", "model"}
 
-ENDINGS = frozenset(
-    {".txt", ".npz", ".npy", ".mat", ".mtx", ".csv", ".tsv", ".json", ".jsonl", ".parquet", ".trec", ".qrels", ".run"}
-    | {".y", ".dat", ".svm", ".libsvm", ".letor", ".pred", ".preds", ".scores", ".lst", ".xmc", ""}
-)
 ARCHIVES = frozenset({".zip", ".tar", ".tgz", ".7z", ".rar", ".tbz2", ".txz"})
 
 _SEPARATOR = re.compile(r"([-_. =+]+)")
@@ -54,14 +50,6 @@ _LARGEST_BARE = 99
 _SHORT = 2  # letters of a name that other words may be by chance
 
 SEED = "\0"  # where a number was
-
-
-def split_ending(name: str) -> tuple[str, str]:
-    """Return a path without the ending that says how it is stored, and that ending: ``plt`` and ``.txt.gz``."""
-    rest = next((name.removesuffix(each) for each in COMPRESSED_ENDINGS if name.lower().endswith(each)), name)
-    suffix = PurePosixPath(rest).suffix
-    stem = rest.removesuffix(suffix) if suffix and suffix.lower() in ENDINGS else rest
-    return stem, name[len(stem) :]
 
 
 def stem_of_pair(name: str) -> str:

@@ -29,7 +29,7 @@ INPUTS: Mapping[str, str] = MappingProxyType(
         "label": "counts by label within the cutoff",
         "confusion": "decisions: labels with a score of at least --threshold",
         "calibration": "the scores of the k best labels of a row, which must be probabilities",
-        "judged": "the k best labels of a row, and the stored zeros of the truth",
+        "judged": "the predictions of a row, and the stored zeros of the truth",
         "column": "all cells of a label, which are held in memory",
     }
 )
@@ -67,7 +67,7 @@ Asked = tuple[Metric, list[Measure]]  # a metric, and the measures of it that we
 
 def write_table(width: int) -> str:
     """Write all metrics as a table by family; definitions are wrapped at a width."""
-    heads = align_columns([HEAD[:2], *((display_name(each), _format_range(each)) for each in METRICS.values())])
+    heads = align_columns([HEAD[:2], *((display_name(each), format_range(each)) for each in METRICS.values())])
     indent = max(map(len, heads)) + 2
     lines = [heads[0].ljust(indent) + HEAD[2]]
     starts = dict(zip(METRICS, heads[1:], strict=True))
@@ -79,7 +79,7 @@ def write_table(width: int) -> str:
             first, *rest = wrap_text(definition, width - indent)
             lines.append(starts[metric.name].ljust(indent) + first)
             lines.extend(" " * indent + line for line in rest)
-    terms = [*_explain_symbols(METRICS.values()), ("more", "xmceval metrics NAME")]
+    terms = [*explain_symbols(METRICS.values()), ("more", "xmceval metrics NAME")]
     return "\n".join([*lines, "", *align_terms(terms, width)]) + "\n"
 
 
@@ -106,7 +106,7 @@ def list_metrics(entries: Sequence[Asked]) -> Iterator[Listing]:
         yield Listing(f"{display_name(metric)}: {metric.title}", tuple(facts), frozenset())
     if not entries:
         rows = (
-            (display_name(each), each.title, _format_range(each), each.formula, "; ".join(_option_words(each)))
+            (display_name(each), each.title, format_range(each), each.formula, "; ".join(option_words(each)))
             for each in sort_by_family()
         )
         head = ("metric", "what it is", "range", "definition", "options")
@@ -127,13 +127,15 @@ def find_metrics(names: Iterable[str]) -> list[Asked]:
         An unknown name; the message suggests one.
     """
     measures: dict[str, list[Measure]] = {}
-    for name in names:
-        is_listed = name.strip().lower().endswith("@k")
-        word = f"{name.strip()[:-1]}1" if is_listed else name
+    with_level = {display_name(metric).lower(): metric.name for metric in METRICS.values() if metric.level}
+    for name in (with_level.get(name.strip().lower(), name.strip()) for name in names):
+        is_listed = name.lower().endswith("@k")
+        word = f"{name[:-1]}1" if is_listed else name
         for measure, other in zip(parse(word, [1]), parse(word, [2]), strict=True):
             own = measures.setdefault(measure.metric.name, [])
             has_cutoff = measure.k is not None and measure.k == other.k and not is_listed
-            if measure.chosen or has_cutoff:
+            has_options = measure.chosen and name != measure.metric.name
+            if has_options or has_cutoff:
                 own.append(measure)
     return [(METRICS[name], own) for name, own in measures.items()]
 
@@ -144,7 +146,9 @@ def sort_by_family(metrics: Iterable[Metric] = METRICS.values()) -> list[Metric]
 
 
 def display_name(metric: Metric) -> str:
-    """Return the name of a metric, with @k where it takes a cutoff."""
+    """Return the name of a metric, with @k where it takes a cutoff, or the option that takes its place."""
+    if metric.level:
+        return f"{metric.name}@{metric.level}"
     return metric.name if metric.cutoff == "none" or "@" in metric.name else f"{metric.name}@k"
 
 
@@ -162,7 +166,7 @@ def describe_empty_rows(metric: Metric) -> str:
     if metric.left_out:
         return f"left out, like all rows where {metric.left_out}; the number of such rows is reported"
     norm = next(iter(metric.norms.values()))
-    if metric.family == "judged":
+    if metric.gain == "judgment":
         effect = "its judged labels count like those of any other"
     elif metric.family in {"label", "confusion", "calibration", "column"} or norm.over == "micro":
         effect = "its predictions are false positives"
@@ -189,11 +193,11 @@ def _facts(metric: Metric, asked: Sequence[Measure]) -> Iterator[tuple[str, str]
     yield "definition", metric.formula
     for measure in asked:
         yield str(measure), measure.definition
-    for symbol, meaning in _explain_symbols([metric]):
+    for symbol, meaning in explain_symbols([metric]):
         yield "where", f"{symbol} is {meaning}"
     yield "over rows", _describe_averages(metric)
     yield "from", _describe_input(metric)
-    yield "range", f"{_format_range(metric)}, {'higher' if metric.higher_is_better else 'lower'} is better"
+    yield "range", f"{format_range(metric)}, {'higher' if metric.higher_is_better else 'lower'} is better"
     for line in _describe_options(metric):
         yield "options", line
     yield "no true label", describe_empty_rows(metric)
@@ -208,7 +212,7 @@ def _facts(metric: Metric, asked: Sequence[Measure]) -> Iterator[tuple[str, str]
     yield "source", metric.source
 
 
-def _explain_symbols(metrics: Iterable[Metric]) -> list[tuple[str, str]]:
+def explain_symbols(metrics: Iterable[Metric]) -> list[tuple[str, str]]:
     """Explain the symbols that occur in the formulas of metrics."""
     formulas = " ".join(norm.formula for metric in metrics for norm in metric.norms.values())
     words = set(re.findall(r"[A-Za-z]+", formulas))
@@ -237,16 +241,18 @@ def _describe_averages(metric: Metric) -> str:
     return "; ".join(f"{name}: {average}" for name, average in averages.items())
 
 
-def _format_range(metric: Metric) -> str:
+def format_range(metric: Metric) -> str:
+    """Write the bounds of a metric; nothing after the dots where there is no upper one."""
     low, high = metric.bounds
     return f"{low:g}.." + (f"{high:g}" if math.isfinite(high) else "")
 
 
-def _option_words(metric: Metric) -> Iterator[str]:
+def option_words(metric: Metric) -> Iterator[str]:
+    """Yield the options of a metric, each with its choices or its default."""
     for name, choices in metric.options.items():
         yield f"{name}={'|'.join(choices)}"
     for name, number in metric.numbers.items():
-        yield f"{name}={number.default:g}"
+        yield name if name == metric.level else f"{name}={number.default:g}"
 
 
 def _describe_options(metric: Metric) -> Iterator[str]:
@@ -257,7 +263,8 @@ def _describe_options(metric: Metric) -> Iterator[str]:
             yield from (f"  {choice}: {norm.formula}" for choice, norm in metric.norms.items())
     for name, number in metric.numbers.items():
         meaning = "; labels of this grade or above are true" if name == "rel" else ""
-        yield f"{name}={number.default:g} by default, {number.kind}{meaning}"
+        default = "the number after the @" if name == metric.level else f"{number.default:g} by default"
+        yield f"{name}={default}, {number.kind}{meaning}"
 
 
 def _list_options(metric: Metric) -> dict[str, dict[str, Any]]:

@@ -420,7 +420,7 @@ def test_sums_of_weights_are_named_and_have_no_intervals():
 
 @pytest.mark.parametrize("size", ["column", "page"])
 def test_pictures_of_many_systems_are_no_higher_than_a_page_and_say_what_is_left_out(size):
-    found = compare([*NAMES, *"abcdef"])
+    found = compare([*NAMES, *"abcdef"], metrics=("P", "PSP"))
     pairs = "11 of 66 pairs, those with plain (hint: against= chooses others)"
     for kind in kinds_of("comparison"):
         figure = draw(kind, found, size=size)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SHOWS = "scores and hits of metrics at a cutoff"
 BARS = (0.0, -0.25, 1.0, 0.19)  # where the numbers of predictions are, below a diagram and in shares of it
 ERRORS = 6.5  # the size of the letters below the name
-INTERVALS = "95 % intervals of Wilson, as if predictions were independent"
+INTERVALS = "95% intervals of Wilson, as if predictions were independent"
 
 
 def shows(measure: Measure) -> bool:
@@ -44,8 +44,9 @@ def plan(subject: Subject, metrics: str | Iterable[str] | None = None) -> Plan:
     ]
     bars = "sums of weights" if is_weighted else "numbers of predictions"
     note = f"bars: {bars}; dashed: perfect calibration" + ("" if is_weighted else f"; {INTERVALS}")
+    height = 2.9 if len(results) <= 2 else 2.35 if len(results) <= 9 else 1.95
     narrow = Grid(1, 2.6) if len(results) == 1 else Grid(2, 1.95)
-    return Plan(panels, None, text, Grid(3, 2.35 if len(results) <= 9 else 1.95), narrow, note=note,
+    return Plan(panels, None, text, Grid(3, height), narrow, note=note,
                 hint="hint: pass fewer systems")  # fmt: skip
 
 

@@ -53,7 +53,7 @@ def plan(subject: Subject, metrics: str | Iterable[str] | None = None) -> Plan:
         f"{listed(heads)} against the cutoff k{intervals} for {listed(r.name for r in results)}",
         Grid(columns, 2.1),
         Grid(1, 2.1 if len(panels) <= FEW_PANELS else 1.55),
-        note="" if has_intervals else f"95 % intervals are left out: {n_points} would overlap in each panel",
+        note="" if has_intervals else f"95% intervals are left out: {n_points} would overlap in each panel",
         hint=choosing("metrics", "NAMES"),
     )
 

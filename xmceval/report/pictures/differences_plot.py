@@ -45,8 +45,8 @@ LINE, GAP = 0.17, 0.4  # inches per difference; how many of these are between me
 MOST = 40  # differences, above which only the largest cutoff of each metric is shown
 MOST_LINES = 40  # of one pair, in a panel
 MOST_WIDTH = 0.55  # of the picture, for the names of its lines
-LONGEST_NAME = 14  # characters: systems with longer names leave room for a single metric in a column of a paper
-NUMBER, ROOM = 6.5, 1.1  # the size of written differences, and from how many inches on a panel has room for them
+LONGEST_NAME = 16  # characters: systems with longer names leave room for a single metric in a column of a paper
+NUMBER, ROOM = 6.5, 0.9  # the size of written differences, and from how many inches on a panel has room for them
 ADJUSTED = {"holm": ", adjusted by Holm", "tukey": ", adjusted by Tukey", "none": ""}
 SHOWS = "differences between systems"
 # What a difference is, in the order of every legend: its colour, its marker, and whether that is filled.
@@ -124,7 +124,7 @@ def _plan_panels(comparison: Comparison, measures: Sequence[Measure]) -> Plan:
     differences = [each for panel in shown for each in panel]
     baseline = f" than {shorten([*baselines], 20)[0]}" if len(baselines) == 1 else ""
     adjusted = ADJUSTED[comparison.testing.adjust]
-    is_adjusted = "" if not adjusted or len(pairs) == 1 else "95 % intervals, which are not adjusted for several pairs"
+    is_adjusted = "" if not adjusted or len(pairs) == 1 else "95% intervals, which are not adjusted for several pairs"
     return Plan(
         [partial(_draw_pairs, each, names, _limits(each, differences)) for each in shown],
         _explain(differences, comparison, baseline),
@@ -174,12 +174,18 @@ def _draw_pairs(
     n_columns = round(width / room)
     labels = _fit_names(names, MOST_WIDTH * width if n_columns == 1 else MOST_WIDTH / 1.6 * width)
     ax.set_yticks([line.place for line in lines], labels if is_first else [""] * len(lines))
-    unit = ", points" if scale(differences[0].measure) == 100 else ""
-    ax.set_title(f"{differences[0].measure.name}{unit}", loc="left", fontweight="bold")
     widest = max(sum(measure(each, RULES["ytick.labelsize"]) for each in pair) for pair in names)
-    own = (width - min(widest, MOST_WIDTH * width)) / n_columns
+    own = (width - min(widest, MOST_WIDTH * width)) / n_columns - 3 * MARGIN
+    ax.set_title(_title(differences[0].measure, own), loc="left", fontweight="bold")
     if own > ROOM:
-        _write_numbers(lines, own - 3 * MARGIN, ax)
+        _write_numbers(lines, own, ax)
+
+
+def _title(shown: Measure, inches: float) -> str:
+    """Return the name of a metric, and the unit of its differences where there is room."""
+    size = RULES["axes.titlesize"]
+    whole = f"{shown.name}{', points' if scale(shown) == 100 else ''}"
+    return whole if measure(whole, size, bold=True) < inches else fit([shown.name], 0.85 * inches, size)[0]
 
 
 def _write_numbers(lines: Sequence[Line], inches: float, ax: Axes) -> None:

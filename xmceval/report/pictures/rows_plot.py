@@ -47,6 +47,7 @@ GRIDS = (
 )
 AROUND = 0.65  # inches beside a panel, for the names on its axes
 ROOM = 3.1  # inches that a panel takes at most
+NARROW, NARROW_TICKS = 1.3, 4  # inches of a panel in which more labels than these would touch
 CELL, TITLE = 6, 6.5  # the sizes of the numbers in cells, and of those above
 PALEST, DARK = 0.05, 0.85  # opacities of a cell: the least, and from which on its number is white
 
@@ -75,8 +76,9 @@ def plan(subject: Subject, metrics: str | Iterable[str] | None = None) -> Plan:
     pairs = (f"{each.system} against {each.baseline}" for each in shown)
     text = f"numbers of rows by their values of {listed(measures)}: {listed(dict.fromkeys(pairs))}"
     panels = [partial(_draw, comparison, each) for each in shown]
+    hint = choosing("metrics", "NAMES") if len(measures) > 1 else "hint: pass fewer systems"
     page, column = next((page, column) for most, page, column in GRIDS if len(shown) <= most)
-    return Plan(panels, None, text, page, column, note=note, hint=choosing("metrics", "NAMES"))
+    return Plan(panels, None, text, page, column, note=note, hint=hint)
 
 
 def _draw(comparison: Comparison, density: Density, ax: Axes) -> None:
@@ -103,7 +105,8 @@ def _draw(comparison: Comparison, density: Density, ax: Axes) -> None:
     ticks = [
         100 * i / min(density.n_steps, MOST_NUMBERS - 1) for i in range(min(density.n_steps, MOST_NUMBERS - 1) + 1)
     ]
-    ax.set_xticks(ticks, [f"{tick:.0f}" for tick in ticks])
+    every = 2 if room < NARROW and len(ticks) > NARROW_TICKS else 1
+    ax.set_xticks(ticks, ["" if i % every else f"{tick:.0f}" for i, tick in enumerate(ticks)])
     ax.set_yticks(ticks, [f"{tick:.0f}" for tick in ticks])
 
 

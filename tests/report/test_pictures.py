@@ -4,6 +4,7 @@ import ast
 import io
 import re
 import xml.etree.ElementTree as ET
+from itertools import zip_longest
 from pathlib import Path
 
 import matplotlib as mpl
@@ -75,11 +76,15 @@ def test_each_kind_draws_any_number_of_systems_with_any_names(n):
     found = compare(max(n, 2))
     for kind in kinds_of("results"):
         figure = draw(kind, found.results[:n])
-        texts = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
-        names = style.shorten(NAMES[:n], 16 if kind == "calibration" else 30) if n > 1 else []
-        for text, name in zip((text.partition(":")[0] for text in texts), names, strict=False):
+        columns = [column for legend in figure.legends for column in legend._legend_handle_box.get_children()]
+        lines = zip_longest(*([row.get_children()[1].get_text() for row in each.get_children()] for each in columns))
+        texts = [text for line in lines for text in line if text]
+        if kind == "calibration":
+            texts = [ax.get_title(loc="left") for ax in figure.axes]
+        names = style.shorten(NAMES[:n]) if n > 1 else []
+        for text, name in zip(texts, names, strict=False):
             head, _, tail = text.partition("…")
-            assert text == name or (head and tail and name.startswith(head) and name.endswith(tail))
+            assert text == name or (head and tail and name.startswith(head) and name.endswith(tail)), "line after line"
         assert len(texts) >= len(names)
     for kind in ("differences", "rows") if n > 1 else ():
         assert draw(kind, found).axes
@@ -133,22 +138,26 @@ def test_bins_of_labelwise_metrics_are_averages():
 
 
 def test_differences_show_intervals_and_mark_significance_by_shape(comparison):
-    shares, others = comparison.plot().axes
-    assert (shares.get_xlabel(), others.get_xlabel()) == ("difference, points", "difference")
-    whole = [each for each in comparison.differences if not each.bin and each.measure.metric.unit == "share"]
+    panels = comparison.plot(metrics="P,nDCG,PSP,DCG,ECE,Brier").axes[:9]
+    whole = [each for each in comparison.differences if not each.bin]
     order = list(dict.fromkeys(each.measure for each in whole))
-    expected = [each for measure in order for each in whole if each.measure == measure]
-    points = [line for line in shares.lines if line.get_linestyle() == "None"]
-    assert [line.get_xdata()[0] for line in points] == [100 * each.difference for each in expected]
-    filled = [line.get_markerfacecolor() != "none" for line in points]
-    assert filled == [each.is_detected for each in expected]
+    titles = [panel.get_title(loc="left").removesuffix(", points") for panel in panels]
+    assert titles == [measure.name for measure in order]
+    filled = []
+    for panel, measure in zip(panels, order, strict=True):
+        expected = [each for each in whole if each.measure == measure]
+        factor = 100 if measure.metric.unit == "share" else 1
+        points = [line for line in panel.lines if line.get_linestyle() == "None"]
+        assert [line.get_xdata()[0] for line in points] == [factor * each.difference for each in expected]
+        assert [text.get_text().replace("\N{MINUS SIGN}", "-") for text in panel.texts] == [
+            f"{factor * each.difference:+.2f}" for each in expected
+        ]
+        spans = [tuple(line.get_xdata()) for line in panel.lines[1:] if line.get_linestyle() == "-"]
+        assert spans == [(factor * each.low, factor * each.high) for each in expected if each.low is not None]
+        filled += [line.get_markerfacecolor() != "none" for line in points]
+        assert filled[-3:] == [each.is_detected for each in expected]
     assert 0 < sum(filled) < len(filled)
-    spans = [
-        tuple(line.get_xdata()) for line in shares.lines if line.get_linestyle() == "-" and len(line.get_xdata()) == 2
-    ]
-    assert spans[1:] == [(100 * each.low, 100 * each.high) for each in expected if each.low is not None]
-    headings = [each.get_text() for each in shares.get_yticklabels() if each.get_fontweight() == "bold"]
-    assert headings == [measure.name for measure in order]
+    assert panels[0].get_yticklabels()[0].get_text() == "_under_score \N{MINUS SIGN} plain"
 
 
 def test_untested_differences_have_a_mark_of_their_own(comparison):
@@ -170,26 +179,33 @@ def test_rows_show_every_row_once(comparison):
     assert fine.collections[0].get_array().shape == (41, 41)
 
 
-def test_gain_ends_with_all_hits(comparison):
-    panel = comparison.plot("gain").axes[0]
-    gain = comparison.results[0].gain
-    truth, first = panel.lines[:2]
+def test_gain_is_that_of_the_most_frequent_labels_and_ends_with_all_hits(comparison):
+    shares, differences = comparison.plot("gain").axes
+    gain, other = (result.gain for result in comparison.results[:2])
+    truth, first = shares.lines[:2]
     assert first.get_ydata()[-1] == truth.get_ydata()[-1] == 100
-    assert first.get_xdata()[1] == 100 * gain.n_labels[0] / 20
-    assert first.get_ydata()[1] == pytest.approx(100 * gain.hits[0] / gain.hits.sum())
-    assert panel.get_ylabel() == "share of all hits@3, %"
+    n = int(gain.n_labels[0])
+    at = first.get_xdata().tolist().index(n)
+    assert first.get_ydata()[at] == pytest.approx(100 * gain.hits[0] / gain.hits.sum())
+    expected = 100 * (other.hits[0] / other.hits.sum() - gain.hits[0] / gain.hits.sum())
+    assert differences.lines[1].get_ydata()[at] == pytest.approx(expected)
+    assert (shares.get_xscale(), differences.get_xscale()) == ("log", "log")
+    assert shares.get_ylabel() == "share of all hits@3, %"
+    assert differences.get_ylabel() == "difference to plain, points"
 
 
-def test_calibration_shows_the_errors_of_the_report(comparison):
+def test_calibration_shows_the_errors_of_the_report_and_intervals_for_each_system(comparison):
     figure = comparison.plot("calibration")
-    rates, numbers = figure.axes
-    for i, result in enumerate(comparison.results):
+    for panel, result in zip(figure.axes, comparison.results, strict=True):
         found = result.reliability
-        assert rates.lines[i + 1].get_xdata().tolist() == [100 * each.mean_score for each in found.bins]
-        assert rates.lines[i + 1].get_ydata().tolist() == [100 * each.hit_rate for each in found.bins]
-        assert sum(numbers.lines[i].get_ydata()) == 180
-        text = figure.legends[0].get_texts()[i].get_text()
-        assert text.endswith(f"ECE@3 {100 * result['ECE@3']:.2f} %, Brier@3 {100 * result['Brier@3']:.2f} %")
+        assert panel.lines[1].get_xdata().tolist() == [100 * each.mean_score for each in found.bins]
+        assert panel.lines[1].get_ydata().tolist() == [100 * each.hit_rate for each in found.bins]
+        assert sum(bar.get_height() for bar in panel.child_axes[0].patches) == 180
+        assert panel.texts[0].get_text() == f"ECE {100 * result['ECE@3']:.2f} %, Brier {100 * result['Brier@3']:.2f} %"
+        for segment, each in zip(panel.collections[0].get_segments(), found.bins, strict=True):
+            for p in segment[:, 1] / 100:  # Wilson's ends are the shares at which the score test has z = 1.96
+                z = abs(each.hit_rate - p) / np.sqrt(p * (1 - p) / each.weight) if 1e-9 < p < 1 - 1e-9 else 1.959964
+                assert z == pytest.approx(1.959964, rel=1e-6)
 
 
 def test_roc_and_precision_recall_are_those_of_the_log(log):
@@ -301,7 +317,7 @@ def test_figures_keep_their_style_when_the_user_saves_them(comparison, tmp_path)
 
 
 def test_sizes_are_those_of_a_paper(comparison):
-    assert comparison.plot("gain").get_size_inches()[0] == 3.3
+    assert comparison.results[0].plot("gain").get_size_inches()[0] == 3.3
     assert comparison.plot("curves").get_size_inches()[0] == 6.9
     assert comparison.plot("curves", size="column").get_size_inches()[0] == 3.3
     with pytest.raises(UsageError, match="size must be one of column, page, got 'huge'"):
@@ -309,7 +325,7 @@ def test_sizes_are_those_of_a_paper(comparison):
 
 
 def test_notebooks_show_a_picture_as_png(comparison):
-    figure = comparison.plot("gain")
+    figure = comparison.results[0].plot("gain")
     data, shown = figure._repr_png_()
     assert data.startswith(b"\x89PNG")
     assert (shown["width"], shown["alt"]) == (396, figure.get_label())
@@ -392,14 +408,39 @@ def test_metrics_of_a_picture_are_understood_in_any_spelling(comparison):
     assert labels("precision@1,3") == labels(["P@1", "p@3"]) == ["share of P@1, points", "share of P@3, points"]
 
 
-def test_the_axis_of_numbers_says_what_they_are():
+def test_sums_of_weights_are_named_and_have_no_intervals():
     y_true, y_score = np.eye(3), np.full((3, 3), 0.3)
-    for weights, label in ((None, "predictions"), ([8.0, 8.0, 8.0], "sum of weights")):
+    for weights, note in ((None, "numbers of predictions"), ([8.0, 8.0, 8.0], "sums of weights")):
         result = xmceval.score(y_true, y_score, k=1, metrics="P", plots="calibration", sample_weight=weights)
-        axis = result.plot("calibration").axes[1].yaxis
-        assert axis.get_label_text() == label
-        assert [axis.get_major_formatter()(value, 0) for value in (0.1, 1, 1000)] == ["0.1", "1", "1,000"]
+        figure = result.plot("calibration")
+        assert f"bars: {note}" in figure.get_label()
+        assert ("intervals" in figure.get_label()) == (weights is None) == (len(figure.axes[0].collections) == 1)
         assert result.reliability.bins[0].weight == (3 if weights is None else 24)
+
+
+@pytest.mark.parametrize("size", ["column", "page"])
+def test_pictures_of_many_systems_are_no_higher_than_a_page_and_say_what_is_left_out(size):
+    found = compare([*NAMES, *"abcdef"], metrics=("P", "PSP"))
+    pairs = "11 of 66 pairs, those with plain (hint: against= chooses others)"
+    for kind in kinds_of("comparison"):
+        figure = draw(kind, found, size=size)
+        assert figure.get_size_inches()[1] <= style.TALLEST, kind
+        assert (pairs in figure.get_label()) == (kind in {"differences", "rows"})
+        assert f"{len(figure.axes)} of 12 panels" in figure.get_label() or kind != "calibration" or size == "page"
+    label = draw("differences", found).get_label()
+    assert "metrics at their largest cutoff (hint: metrics= chooses others)" in label
+    assert "intervals, which are not adjusted" in label
+
+
+def test_from_four_systems_on_curves_are_points_beside_each_other():
+    found = compare(4)
+    panel = found.plot("curves", metrics="P").axes[0]
+    places = [container.lines[0].get_xdata() for container in panel.containers]
+    assert (np.diff(places, axis=0) > 0).all()
+    assert np.max(np.abs(np.array(places) - [0, 1])) < 0.5
+    for container, result in zip(panel.containers, found.results, strict=True):
+        spans = [segment[:, 1] for segment in container.lines[2][0].get_segments()]
+        assert np.array(spans) == pytest.approx(100 * np.array([result.interval(f"P@{k}") for k in (1, 3)]))
 
 
 def benchmark(names, values):

@@ -11,7 +11,7 @@ from xmceval.errors import UsageError, listed
 from xmceval.metrics.measure import Measure
 from xmceval.report.benchmark import Benchmark
 from xmceval.report.pictures.plottedvalues import Subject, choose, deepest
-from xmceval.report.pictures.style import INK, LONGEST_NAME, MARGIN, RULES, Plan, fit, measure, shorten
+from xmceval.report.pictures.style import INK, LONGEST_NAME, MARGIN, RULES, Grid, Plan, fit, measure, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,7 +92,8 @@ def plan(subject: Subject | Benchmark, metrics: str | Iterable[str] | None = Non
     widest = max(measure(each, LARGE) for each in diagram.names)
     is_small = len(diagram.names) <= MOST_IN_COLUMN and widest <= LONGEST_IN_COLUMN
     text = _describe(diagram, nemenyi, subject.systems)
-    return Plan([partial(_draw, diagram)], None, text, diagram.height, size="column" if is_small else "page")
+    grid = Grid(1, diagram.height)
+    return Plan([partial(_draw, diagram)], None, text, grid, grid, size="column" if is_small else "page")
 
 
 def _require_nemenyi(metric: Measure, across: Across) -> Nemenyi:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,22 @@ from matplotlib.figure import Figure
 
 from xmceval.files.io.paths import to_path
 from xmceval.report.pictures.picturefiles import METADATA, to_bytes
-from xmceval.report.pictures.style import DOTS_PER_INCH, MARGIN, PAGE, SIZES, Plan, add_legend, arrange, style
+from xmceval.report.pictures.style import (
+    DOTS_PER_INCH,
+    MARGIN,
+    PAGE,
+    SIZES,
+    TALLEST,
+    Grid,
+    Plan,
+    add_legend,
+    arrange,
+    style,
+    wrap,
+)
 
 LINE = 0.17  # inches, of a legend
+NOTE, NOTE_LINE = 6.5, 0.12  # the size of the letters of a note, and the inches that a line of it takes
 SCREEN_DOTS_PER_INCH = 120  # of notebooks: letters are as large as those of the text beside
 
 
@@ -33,30 +47,69 @@ class Picture(Figure):  # type: ignore[misc]
 
 
 def draw_plan(plan: Plan, size: str | None) -> Picture:
-    """Draw panels side by side and below each other, and the legend above them."""
-    width = SIZES[size or plan.size or ("column" if len(plan.panels) == 1 else "page")]
-    n_columns = min(len(plan.panels), plan.columns if width == PAGE else 1)
-    n_lines = -(-len(plan.panels) // n_columns)
+    """Draw panels side by side and below each other, the legend above them and the note below; no more than a page."""
     with style():
-        height = n_lines * plan.height + 2 * MARGIN
-        if plan.legend is not None:
-            n_texts = len(plan.legend.texts)
-            height += LINE * max(n_texts / n_columns, -(-n_texts // arrange(plan.legend, width)[1]))
+        plan, grid = _fit_page(plan, size)
+        width, n_lines = _width(plan, size), -(-len(plan.panels) // grid.columns)
+        height = min(n_lines * grid.height + _around(plan, width), TALLEST)
         figure = Picture(figsize=(width, height), layout="constrained")
-        figure.set_label(plan.text)
+        figure.set_label("; ".join(filter(None, (plan.text, plan.note))))
         figure.get_layout_engine().set(w_pad=MARGIN, h_pad=MARGIN)
         ratios = plan.ratios if n_lines == len(plan.ratios) else None
-        axes = figure.subplots(n_lines, n_columns, squeeze=False, height_ratios=ratios).flatten()
+        axes = figure.subplots(n_lines, grid.columns, squeeze=False, height_ratios=ratios).flatten()
         for panel, ax in zip(plan.panels, axes, strict=False):
             panel(ax)
         for ax in axes[len(plan.panels) :]:
             ax.set_axis_off()
-        if plan.legend is not None:
-            add_legend(figure, plan.legend, width, loc="outside upper left")
-        dpi = figure.dpi
-        figure.set_dpi(DOTS_PER_INCH)  # with few dots letters are rounded to whole ones, and texts have other widths
-        for _ in range(2):  # the first layout may change the ticks, and with them the room that their labels need
-            figure.draw_without_rendering()
-        figure.set_dpi(dpi)
-        figure.set_layout_engine("none")  # a layout that is computed again may differ by rounding
+        _add_texts(figure, plan, width)
+        _lay_out(figure)
     return figure
+
+
+def _fit_page(plan: Plan, size: str | None) -> tuple[Plan, Grid]:
+    """Return what of a plan fits on a page, and how it is arranged."""
+    width = _width(plan, size)
+    columns, height = plan.page if width == PAGE else plan.column
+    n_lines = -(-len(plan.panels) // columns)
+    most = max(1, int((TALLEST - _around(plan, width)) / height))
+    if n_lines > most and plan.smaller is not None:
+        return _fit_page(plan.smaller, size)
+    if n_lines > most:
+        shown = f"{most * columns} of {len(plan.panels)} panels, as many as fit on a page"
+        note = "; ".join(filter(None, (shown + (f" ({plan.hint})" if plan.hint else ""), plan.note)))
+        plan, n_lines = replace(plan, panels=plan.panels[: most * columns], note=note), most
+    return plan, Grid(-(-len(plan.panels) // n_lines), height)
+
+
+def _width(plan: Plan, size: str | None) -> float:
+    return SIZES[size or plan.size or ("column" if len(plan.panels) == 1 else "page")]
+
+
+def _around(plan: Plan, width: float) -> float:
+    """Return the inches that the legend, the note and the margins take."""
+    height = 2 * MARGIN
+    if plan.legend is not None:
+        height += LINE * -(-len(plan.legend.texts) // arrange(plan.legend, width)[1])
+    return height + (NOTE_LINE * len(_wrap_note(plan, width).splitlines()) + MARGIN if plan.note else 0.0)
+
+
+def _wrap_note(plan: Plan, width: float) -> str:
+    return wrap(plan.note, width - 4 * MARGIN, NOTE)
+
+
+def _add_texts(figure: Picture, plan: Plan, width: float) -> None:
+    """Add the legend and the note."""
+    if plan.legend is not None:
+        add_legend(figure, plan.legend, width, loc="outside upper left")
+    if plan.note:
+        figure.supxlabel(_wrap_note(plan, width), x=MARGIN / width, ha="left", fontsize=NOTE)
+
+
+def _lay_out(figure: Picture) -> None:
+    """Compute where everything is, once."""
+    dpi = figure.dpi
+    figure.set_dpi(DOTS_PER_INCH)  # with few dots letters are rounded to whole ones, and texts have other widths
+    for _ in range(2):  # the first layout may change the ticks, and with them the room that their labels need
+        figure.draw_without_rendering()
+    figure.set_dpi(dpi)
+    figure.set_layout_engine("none")  # a layout that is computed again may differ by rounding

@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 
-from xmceval.errors import UsageError, listed
+from xmceval.errors import UsageError, argument, listed
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import split_names
 from xmceval.report.comparison import Comparison
 from xmceval.report.lookup import find_measures
+from xmceval.report.pictures.style import printable
 from xmceval.report.result import Result
 from xmceval.scoring.estimates import Estimate
 
 Subject = Sequence[Result] | Comparison
+MOST_PAIRS = 6  # that a picture shows of systems that were all compared with each other
 
 
 def results_of(subject: Subject) -> Sequence[Result]:
@@ -114,6 +116,26 @@ def require_any(kind: str, measures: Sequence[Measure], shows: Callable[[Measure
     if not possible:
         raise UsageError(f"the picture {kind!r} shows {what}, such as P@5; there are only {listed(measures)}")
     return possible
+
+
+def choosing(name: str, kind: str) -> str:
+    """Return the hint for what a picture leaves out: the argument that chooses what it shows."""
+    return f"hint: {argument(name, kind=kind)} chooses others"
+
+
+def main_pairs(comparison: Comparison) -> tuple[list[tuple[str, str]], str]:
+    """Return the pairs that a picture shows, and what to say of the others.
+
+    Those with the first system where every pair of more than four systems was compared.
+    """
+    pairs = comparison.pairs
+    if comparison.testing.against is not None or len(pairs) <= MOST_PAIRS:
+        return pairs, ""
+    first = pairs[0][1]
+    shown = [pair for pair in pairs if first in pair]
+    if len(shown) == len(pairs):
+        return pairs, ""
+    return shown, f"{len(shown)} of {len(pairs)} pairs, those with {printable(first)} ({choosing('against', 'NAME')})"
 
 
 def deepest(measures: Sequence[Measure]) -> list[Measure]:

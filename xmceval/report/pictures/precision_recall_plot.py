@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from xmceval.errors import listed
 from xmceval.report.pictures.roc_plot import Scored, points_of
-from xmceval.report.pictures.style import GUIDE, Look, Plan, lines_of
+from xmceval.report.pictures.style import GUIDE, Grid, Look, Plan, lines_of
 from xmceval.statistics.curves import RocPoints
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def plan(subject: Sequence[Scored], metrics: str | Iterable[str] | None = None) 
     errors = [f"average precision {100 * each.average_precision:.2f} %" for each in all_points]
     text = f"precision-recall curve of {listed(each.name for each in subject)}"
     legend = lines_of([each.name for each in subject], errors, has_markers=False, guide="chance")
-    return Plan([partial(_draw, all_points)], legend, text, 2.9)
+    return Plan([partial(_draw, all_points)], legend, text, column=Grid(1, 2.9), page=Grid(1, 5.6))
 
 
 def _draw(all_points: Sequence[RocPoints], ax: Axes) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from xmceval.errors import UsageError, listed, names_flags
 from xmceval.report.pictures.plottedvalues import not_collected, takes_no_metrics
-from xmceval.report.pictures.style import GUIDE, Look, Plan, lines_of
+from xmceval.report.pictures.style import GUIDE, Grid, Look, Plan, lines_of
 from xmceval.statistics.curves import RocPoints
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def plan(subject: Sequence[Scored], metrics: str | Iterable[str] | None = None) 
     errors = [f"AUC {100 * each.auc:.2f} %" for each in subject]
     text = f"ROC curve of {listed(each.name for each in subject)}"
     legend = lines_of([each.name for each in subject], errors, has_markers=False, guide="chance")
-    return Plan([partial(_draw, all_points)], legend, text, 2.9)
+    return Plan([partial(_draw, all_points)], legend, text, column=Grid(1, 2.9), page=Grid(1, 5.6))
 
 
 def points_of(kind: str, subject: Sequence[Scored], metrics: str | Iterable[str] | None) -> list[RocPoints]:

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:  # matplotlib is loaded when a picture is drawn
     from matplotlib.axes import Axes
@@ -20,14 +20,16 @@ FAINT = 0.25  # opacity of grids
 BAND = 0.16  # opacity of intervals
 LONGEST_NAME, SHORT_NAME = 30, 16  # in a legend; where more follows the name
 GUIDE: dict[str, Any] = {"color": INK, "linewidth": 0.7, "linestyle": (0, (4, 3))}  # such as a diagonal
+DOTTED: dict[str, Any] = {"color": INK, "alpha": FAINT, "linewidth": 0.6, "linestyle": (0, (2, 2))}  # between groups
 DOTS_PER_INCH = 300
 MARGIN = 0.07  # inches around a picture
+TALLEST = 8.5  # inches: what is left of a page above a caption
 HANDLE, GAP = 0.4, 0.15  # inches that a legend takes beside a text, and between columns
 
 # From the palette of Okabe and Ito, as far as it has a contrast of 3 with white and with black: one made for colour
 # blindness. Markers, dashes and hatches repeat what colours say, for grey print and for more than six systems.
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#b6609a", "#a87b00", "#767676")
-MARKERS = ("o", "s", "^", "D", "v", "X", "P", "<", ">", "p")
+MARKERS = ("o", "s", "^", "D", "v", "X", "P", "<", ">", "p", "*", "d")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)), (0, (7, 2)), (0, (3, 1, 1, 1, 1, 1)))
 HATCHES = ("", "////", "\\\\\\\\", "xxxx", "----", "||||", "++++", "//", "\\\\", "xx")
 
@@ -76,6 +78,17 @@ class Look:
     marker: str
     dashes: Any
     hatch: str
+    face: str  # of markers: hollow where a colour comes again
+
+    @property
+    def line(self) -> dict[str, Any]:
+        """The style of a line with markers."""
+        return {"linestyle": self.dashes, **self.mark}
+
+    @property
+    def mark(self) -> dict[str, Any]:
+        """The style of markers."""
+        return {"color": self.color, "marker": self.marker, "markerfacecolor": self.face}
 
     @property
     def bars(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -91,6 +104,7 @@ class Look:
             MARKERS[number % len(MARKERS)],
             DASHES[(number // len(COLORS) + number) % len(DASHES)],
             HATCHES[number % len(HATCHES)],
+            "none" if number // len(COLORS) % 2 else COLORS[number % len(COLORS)],
         )
 
 
@@ -101,6 +115,16 @@ class Legend:
     texts: Sequence[str]
     handles: Callable[[], Sequence[Any]]
     more: Sequence[str] = ()
+
+
+class Grid(NamedTuple):
+    """How panels are arranged: how many side by side at most, and the height of each in inches."""
+
+    columns: int
+    height: float
+
+
+PANELS, PANEL = Grid(2, 2.1), Grid(1, 2.1)  # of a page and of a column, where a picture has no others
 
 
 @dataclass(frozen=True)
@@ -115,26 +139,33 @@ class Plan:
         Above the panels, where there is more than one thing to tell apart.
     text : str
         What the picture shows, for those who cannot see it.
-    height : float
-        Of a panel, in inches.
-    columns : int
-        The most panels side by side on a page.
+    page, column : Grid
+        How panels are arranged in each of SIZES.
     ratios : sequence of float
         The heights of the lines of panels to each other; empty where they are equal.
     size : str
         One of SIZES, where it is not that of the number of panels.
     is_first_alone : bool
         Whether the first panel says enough where there is room for one only.
+    note : str
+        What a reader must know beside, such as what is left out and how to see it.
+    hint : str
+        How to choose what is shown, where not all panels fit.
+    smaller : Plan or None
+        What is drawn instead where this is higher than a page.
     """
 
     panels: Sequence[Callable[[Axes], None]]
     legend: Legend | None = None
     text: str = ""
-    height: float = 2.1
-    columns: int = 2
+    page: Grid = PANELS
+    column: Grid = PANEL
     ratios: Sequence[float] = ()
     size: str = ""
     is_first_alone: bool = False
+    note: str = ""
+    hint: str = ""
+    smaller: Plan | None = None
 
 
 @contextmanager
@@ -153,9 +184,12 @@ def style() -> Iterator[None]:
 def add_legend(parent: Any, legend: Legend, width: float, **where: Any) -> None:
     """Add a legend; its texts may begin with an underscore, which matplotlib would leave out."""
     texts, n_columns = arrange(legend, width)
-    drawn = parent.legend(legend.handles(), ["x"] * len(legend.texts), ncols=n_columns, handlelength=2.4, **where)
-    for text, name in zip(drawn.get_texts(), texts, strict=True):
-        text.set_text(name)
+    handles = legend.handles()
+    # matplotlib fills column after column, and people read line after line
+    order = [i for column in range(n_columns) for i in range(column, len(texts), n_columns)]
+    drawn = parent.legend([handles[i] for i in order], ["x"] * len(texts), ncols=n_columns, handlelength=2.4, **where)
+    for text, i in zip(drawn.get_texts(), order, strict=True):
+        text.set_text(texts[i])
 
 
 def arrange(legend: Legend, width: float) -> tuple[list[str], int]:
@@ -169,7 +203,12 @@ def arrange(legend: Legend, width: float) -> tuple[list[str], int]:
 
 
 def lines_of(
-    names: Sequence[str], more: Sequence[str] = (), *, has_markers: bool = True, guide: str = ""
+    names: Sequence[str],
+    more: Sequence[str] = (),
+    *,
+    has_markers: bool = True,
+    has_lines: bool = True,
+    guide: str = "",
 ) -> Legend | None:
     """Return the legend of systems that are drawn as lines; `more` follows each name, `guide` explains a dashed line.
 
@@ -180,12 +219,10 @@ def lines_of(
         from matplotlib.lines import Line2D
 
         looks = map(Look.of, range(len(names)))
-        lines = [
-            Line2D([], [], color=each.color, marker=each.marker if has_markers else "", linestyle=each.dashes)
-            for each in looks
-        ]
+        lines = [Line2D([], [], **{**each.line, **hidden}) for each in looks]
         return [*lines, Line2D([], [], **GUIDE)] if guide else lines
 
+    hidden = {**({} if has_markers else {"marker": ""}), **({} if has_lines else {"linestyle": "none"})}
     short = shorten(names, SHORT_NAME if more else LONGEST_NAME)
     rest = [*(f": {its}" for its in more), *([""] if guide else [])] if more else ()
     return Legend([*short, guide] if guide else short, handles, rest) if len(names) > 1 or more or guide else None
@@ -218,6 +255,21 @@ def measure(text: str, size: float, *, bold: bool = False) -> float:
     font = FontProperties(family=RULES["font.family"], size=size, weight="bold" if bold else "normal")
     width: float = text_to_path.get_text_width_height_descent(text, font, ismath=False)[0]
     return width / 72
+
+
+def place_of(ax: Axes) -> tuple[bool, float]:
+    """Return whether Axes are the first of their line, and how many inches of the picture's width they have."""
+    place, width = ax.get_subplotspec(), float(ax.figure.bbox.width / ax.figure.dpi)
+    return (True, width) if place is None else (place.is_first_col(), width / place.get_gridspec().ncols)
+
+
+def wrap(text: str, inches: float, size: float) -> str:
+    """Break a text into lines that are no wider than some inches."""
+    lines = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".strip()
+        lines[-1:] = [longer] if not lines[-1] or measure(longer, size) <= inches else [lines[-1], word]
+    return "\n".join(lines)
 
 
 def fit(texts: Sequence[str], inches: float, size: float) -> list[str]:

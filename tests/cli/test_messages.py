@@ -49,6 +49,8 @@ ARGUMENTS = {
     "formats": [EVIL],
     "schema": [EVIL],
     "merge": [EVIL],
+    "guide": [EVIL],
+    "warmup": [EVIL],
     "auc": [EVIL],
     "check-table": [EVIL],
     "score": ["t.txt", EVIL],

@@ -144,15 +144,15 @@ def test_the_matrix_of_many_pairs_names_least_and_most_detectable():
     comparison = xmceval.compare(TRUTH, {name: SYSTEMS[name] for name in names}, k=1, metrics="P")
     (listing,) = listed(comparison)
     sizes = sorted(100 * each.detectable for each in comparison.values() if each.detectable)
-    assert len(sizes) == 5  # of base and same only two rows differ
-    assert listing.lines == (f"detected with 80% power: {sizes[0]:.2f} to {sizes[-1]:.2f} or more",)
+    assert len(sizes) == 5  # of base and same only two instances differ
+    assert listing.lines == (f"smallest difference detectable with 80% power: {sizes[0]:.2f} to {sizes[-1]:.2f}",)
     assert listing.numeric == {1, 2, 3}
     equal = xmceval.compare(
         TRUTH, {name: np.roll(SYSTEMS["base"], 30 * i, axis=0) for i, name in enumerate("abcd")}, k=1, metrics="P"
     )
     one = [replace(each, detectable=0.125) for each in equal.differences]
     (listing,) = listed(replace(equal, differences=tuple(one)))
-    assert listing.lines == ("detected with 80% power: 12.50 or more",)
+    assert listing.lines == ("smallest difference detectable with 80% power: 12.50",)
     none = [replace(each, detectable=None) for each in equal.differences]
     (listing,) = listed(replace(equal, differences=tuple(none)))
     assert listing.lines == ()

@@ -37,7 +37,7 @@ async function open(file, options) {
   const url = pathToFileURL(file).href;
   page.on("console", (message) => check(!["error", "warning"].includes(message.type()), `console: ${message.text()}`));
   page.on("pageerror", (error) => check(false, `error: ${error}`));
-  page.on("request", (request) => check(request.url() === url, `request: ${request.url().slice(0, 80)}`));
+  page.on("request", (request) => check(request.url().split("#")[0] === url, `request: ${request.url().slice(0, 80)}`));
   page.on("dialog", (dialog) => { check(false, `dialog: ${dialog.message()}`); dialog.dismiss(); });
   await page.goto(url);
   const close = async () => { await browser.close(); fs.rmSync(profile, { recursive: true, force: true }); };
@@ -53,16 +53,21 @@ async function checkAccess(page, name) {
 }
 
 async function checkSorting(page) {
-  const button = page.locator("table.sortable thead button").nth(1);
-  const head = page.locator("table.sortable thead th").nth(1);
-  const orders = () => page.$$eval("table.sortable", (all) => all.map((each) =>
+  const table = page.locator("table.sortable:visible").first();
+  const button = table.locator("thead button").last();
+  const head = table.locator("thead th").last();
+  const group = await table.getAttribute("data-group");
+  const orders = () => page.$$eval(`table[data-group="${group}"]`, (all) => all.map((each) =>
     [...each.tBodies[0].rows].map((row) => row.dataset.key).join("|")));
-  for (const [order, sign] of [["descending", -1], ["ascending", 1]]) {
+  const both = [["descending", -1], ["ascending", 1]];
+  if ((await head.getAttribute("data-first")) === "ascending") both.reverse();
+  for (const [order, sign] of both) {
     await button.focus();
     await page.keyboard.press("Enter");
     check((await head.getAttribute("aria-sort")) === order, `sort: aria-sort is not ${order}`);
-    const values = await page.$eval("table.sortable", (each) =>
-      [...each.tBodies[0].rows].map((row) => Number(row.cells[1].dataset.value ?? NaN)).filter((x) => !Number.isNaN(x)));
+    const cells = await table.evaluate((each) => [...each.tBodies[0].rows].map((row) => [...row.cells].at(-1).dataset.value));
+    const values = cells.filter((x) => x !== undefined).map(Number);
+    check(cells.slice(values.length).every((x) => x === undefined), `sort: ${cells}: those without a value are not last`);
     check(values.every((x, i) => !i || sign * (x - values[i - 1]) >= 0), `sort: ${values} is not ${order}`);
     check(new Set(await orders()).size === 1, "sort: the blocks of the table have different orders");
     check((await page.textContent("#status")).includes(order), "sort: the order is not announced");
@@ -84,6 +89,28 @@ async function checkFilter(page) {
   check((await seen()).length === boxes.length, "filter: metrics do not come back");
 }
 
+// The metrics of a leaderboard: a link shows its own alone, as the address does; paper has all of them.
+async function checkChoice(page) {
+  const links = page.locator(".choice a");
+  const names = await links.allTextContents();
+  const seen = () => page.$$eval(".metric", (all) => all.filter((each) => each.offsetParent).map((each) => each.id));
+  for (const [i, name] of names.entries()) {
+    await links.nth(i).focus();
+    await page.keyboard.press("Enter");
+    await page.waitForFunction((i) => document.activeElement === document.querySelectorAll(".choice a")[i], i);
+    check((await seen()).join() === name, `choice: ${await seen()} instead of ${name}`);
+    check(new URL(page.url()).hash === `#${name}`, `choice: the address is ${page.url()}`);
+    check((await page.evaluate(() => scrollY)) === 0, "choice: the page scrolls");
+    check((await page.locator(".choice a[aria-current]").allTextContents()).join() === name, `choice: ${name} is not the current one`);
+  }
+  if (!names.length) return;
+  await page.reload();
+  check((await seen()).join() === names.at(-1), "choice: the metric of the address is not shown");
+  await page.emulateMedia({ media: "print" });
+  check((await seen()).length === names.length, "choice: paper lacks metrics");
+  await page.emulateMedia({ media: "screen" });
+}
+
 async function checkPaper(page) {
   await page.emulateMedia({ media: "print" });
   await page.setViewportSize(A4);
@@ -103,12 +130,14 @@ for (const file of pages) {
     if (name === "light") {
       await checkSorting(page);
       await checkFilter(page);
+      await checkChoice(page);
       await checkPaper(page);
     }
     await close();
   }
   const { page, close } = await open(file, { ...WINDOWS.dark, javaScriptEnabled: false });
   check(!(await page.isVisible(".controls")), "without scripts there is a filter that does nothing");
+  check(await page.$$eval(".metric", (all) => all.every((each) => each.offsetParent)), "without scripts there are hidden metrics");
   await page.pdf({ path: `${stem}.pdf`, preferCSSPageSize: true });
   await close();
 }

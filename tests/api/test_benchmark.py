@@ -7,19 +7,22 @@ import subprocess
 import sys
 import time
 
+import fsspec
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, load_npz, save_npz
 from support.tasks import PickledTasks
 
 import xmceval
-from xmceval.api.benchmark.benchmark import open_store, run_plan
+from xmceval.api.benchmark.benchmark import describe_unkept, find_folder, open_store, run_plan
+from xmceval.api.benchmark.history import read_history
 from xmceval.api.benchmark.readplan import read_plan
 from xmceval.api.benchmark.running import Runner
 from xmceval.api.benchmark.scorecells import CellScorer
 from xmceval.api.cluster.engine import Engine
 from xmceval.api.comparing import compare as comparing
 from xmceval.api.scoring import score as scoring
+from xmceval.files.io.paths import to_path
 
 SIZES = {"one": 40, "two": 60}
 SYSTEMS = {"a": "{dataset}/a.npz", "b": "{dataset}/b.npz", "seeds": ["{dataset}/s1.npz", "{dataset}/s2.npz"]}
@@ -255,6 +258,23 @@ def test_a_folder_that_cannot_be_written_is_a_warning(folder):
     assert of(found, "one").to_dict() == compared("one").to_dict()
 
 
+def test_a_file_on_a_store_is_scored_and_what_is_kept_has_another_folder(folder):
+    lines = [f"[datasets.{name}]\ntruth = '{name}/truth.npz'\n" for name in SIZES]
+    text = f"metrics = 'P@1'\n{''.join(lines)}[systems]\na = '{{dataset}}/a.npz'\nb = '{{dataset}}/b.npz'\n"
+    (folder / "benchmark.toml").write_text(text)
+    store = fsspec.filesystem("memory")
+    for path in ("benchmark.toml", *(f"{name}/{each}.npz" for name in SIZES for each in ("truth", "a", "b"))):
+        store.pipe(f"/there/{path}", (folder / path).read_bytes())
+    local, remote = xmceval.benchmark("benchmark.toml"), "memory://there/benchmark.toml"
+    with pytest.warns(xmceval.XmcevalWarning, match=r"^results are not kept: memory://there/\.xmceval: is remote, .*"):
+        assert str(xmceval.benchmark(remote)) == str(local)
+    for status in ("scored", "kept"):
+        found = xmceval.benchmark(remote, cache="kept")
+        assert {cell.status for dataset in found.datasets for cell in dataset.cells} == {status}
+    with pytest.raises(xmceval.DataError, match=r"^memory://there/\.xmceval: is remote, so nothing is kept there"):
+        read_history(find_folder(to_path(remote), None), "benchmark.toml")
+
+
 @pytest.mark.parametrize("name", ["xmceval.files.saved.keptrows", "xmceval.files.saved.keptfiles"])
 def test_a_full_disk_is_a_warning_and_costs_no_result(folder, monkeypatch, name):
     def fail(*_arguments, **_options):
@@ -266,6 +286,14 @@ def test_a_full_disk_is_a_warning_and_costs_no_result(folder, monkeypatch, name)
             found = xmceval.benchmark(described(), cache="kept")
     assert of(found, "one").to_dict() == compared("one").to_dict()
     assert documents(xmceval.benchmark(described(), cache="kept")) == documents(found)
+
+
+def test_a_reason_why_files_are_not_kept_is_said_once():
+    reasons = ["kept/x: No space left on device", "kept/y: No space left on device", "kept/z: Permission denied"]
+    assert list(describe_unkept([*reasons, *reasons])) == [
+        "results are not kept: kept/x: No space left on device; 1 more file for this reason (hint: pass cache=)",
+        "results are not kept: kept/z: Permission denied (hint: pass cache=)",
+    ]
 
 
 def test_tasks_elsewhere_give_the_same_and_their_comparisons_are_kept(folder, scored):

@@ -129,6 +129,23 @@ def test_a_pattern_is_shards_in_a_string_and_seeds_in_runs():
     assert dataset.cells[1].runs == ("@blank.txt",)
 
 
+def test_the_folder_of_a_data_set_is_no_pattern():
+    touch("data/my [1]*/t-1.txt", "data/my [1]*/t-2.txt", "runs/my [1]*/s1.npz", "runs/my [1]*/s2.npz")
+    text = """
+        [datasets."my [1]*"]
+        truth = "data/{dataset}/t-*"
+        [systems]
+        one = "runs/{dataset}/s2.npz"
+        seeds = { runs = "runs/{dataset}/s*.npz" }
+        """
+    [dataset] = plan_of(text).datasets
+    assert names([dataset.truth]) == [[f"data/my [1]*/t-{i}.txt" for i in (1, 2)]]
+    assert [names(cell.runs) for cell in dataset.cells] == [
+        ["runs/my [1]*/s2.npz"],
+        [f"runs/my [1]*/s{i}.npz" for i in (1, 2)],
+    ]
+
+
 def test_paths_are_relative_to_the_file_and_addresses_are_left_alone(tmp_path, monkeypatch):
     fsspec = pytest.importorskip("fsspec")
     store = fsspec.filesystem("memory")
@@ -302,6 +319,7 @@ BELOW = [
     ("max_line = 0", "3: max_line must be a whole number of at least 1, got 0"),
     ("metrics = 'PSPP'", "3: unknown metric 'PSPP'; did you mean PSP? (hint: xmceval metrics lists all)"),
     ("metrics = 'RR@20000'", "3: k = 20,000 is above 10,000, the deepest cutoff"),
+    ("train = ''", "3: train in [datasets.Bibtex] must be a path or a list of paths, got ''"),
     ("train = 3", "3: train in [datasets.Bibtex] must be a path or a list of paths, got 3"),
     ("filter = ['a']", "3: filter in [datasets.Bibtex] must be a path, got a list"),
     ("train = 'data/{dataset}/no.txt'", "3: train in [datasets.Bibtex]: no file data/Bibtex/no.txt"),
@@ -352,7 +370,12 @@ ABOVE = [
 # Further systems, from line 5 on.
 SYSTEMS = [
     ("x = 3", "5: systems.x must be a path, a list of paths or a table, got 3"),
-    ("x = []", "5: systems.x must be a path, a list of paths or a table, got a list"),
+    ("x = []", "5: systems.x must be a path, a list of paths or a table, got an empty list"),
+    ("x = ''", "5: systems.x must be a path, a list of paths or a table, got ''"),
+    ("x = ['']", "5: systems.x must be a path, a list of paths or a table, got a list"),
+    ("a = 'runs/no.npz'", "5: a has no predictions: no file runs/no.npz"),
+    ("k = '{dataset}.npz'", "5: k has no predictions: no file Bibtex.npz"),
+    ("a = 'runs/{Data}.npz'", "5: a has no predictions: no file runs/{Data}.npz (hint: {dataset}, not {Data})"),
     ("x = [1]", "5: systems.x must be a path, a list of paths or a table, got a list"),
     ("x = { pth = 'runs/Bibtex/seed1.npz' }", "5: unknown key 'pth' in [systems.x] (hint: path)"),
     ("x = { name = 'y' }", "5: [systems.x] has no predictions (hint: path, runs, paths or published)"),
@@ -376,6 +399,8 @@ SYSTEMS = [
      "5: against has no predictions: no file PECOS; against is an option (hint: it belongs above the first table)"),
     ("x = { published = 3 }", "5: published in [systems.x] must be true or the name of a method, got 3"),
     ("x = { published = true, path = 'a' }", "5: [systems.x] has published and path: expected one of them"),
+    ("x = { published = 'Parabell' }", "5: Parabell is published for none of these data sets (hint: Parabel)"),
+    ("DiSMEC = { published = true }", "5: DiSMEC is published for none of these data sets: its row has no values"),
     ("Parabell = { published = true }", "5: Parabell is published for none of these data sets (hint: Parabel)"),
     (r'x = "runs\new.npz"', "5: " + escape(r'runs\new.npz')),
 ]  # fmt: skip
@@ -396,6 +421,9 @@ WHOLE = [
     (f"{BIBTEX}{OURS}[systems]\nx = 'runs/ours/pecos.npz'",
      f"6: x has the same predictions on Bibtex and ours: runs/ours/pecos.npz {OF_DATASET}"),
     (f"{BIBTEX}{PECOS}x = [", " invalid value"),
+    (f"{BIBTEX}{PECOS}{BIBTEX}", "5: [datasets.Bibtex] is there twice"),
+    (f"k = 1\nk = 2\n{BIBTEX}{PECOS}", "2: this key is there twice"),
+    (f"metrics = P@1\n{BIBTEX}{PECOS}", "1: invalid value (hint: write text in quotes)"),
     (b"# \xe9\n# \xff", "1: is not UTF-8 text"),
 ]  # fmt: skip
 

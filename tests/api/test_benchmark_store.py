@@ -15,6 +15,7 @@ from scipy import sparse
 
 import xmceval
 from xmceval.api.benchmark import dependencies
+from xmceval.api.benchmark.dependencies import comparison_key
 from xmceval.api.benchmark.history import HISTORY, read_history
 from xmceval.api.benchmark.plan import PlannedCell, PlannedDataset
 from xmceval.api.benchmark.store import DIGESTS, Store
@@ -252,7 +253,7 @@ def keep(store, planned):
     keys = store.find_keys(planned)
     for runs in keys.values():
         np.savez(store.cell_path(runs[0]), values=np.arange(3))
-    key = store.comparison_key(planned.cells, keys, Testing())
+    key = comparison_key(planned.cells, keys, Testing())
     store.save_comparison(key, {"systems": [1, "é"]})
     store.finish_dataset(planned)
     return keys, key
@@ -263,13 +264,13 @@ def test_comparisons_depend_on_cells_their_order_and_the_test():
     keys, key = keep(store, planned)
     assert Store(".xmceval").load_comparison(key) == {"systems": [1, "é"]}
     others = [
-        store.comparison_key(planned.cells[::-1], keys, Testing()),
-        store.comparison_key(planned.cells[:1], keys, Testing()),
-        store.comparison_key(planned.cells, keys, Testing(against="A")),
+        comparison_key(planned.cells[::-1], keys, Testing()),
+        comparison_key(planned.cells[:1], keys, Testing()),
+        comparison_key(planned.cells, keys, Testing(against="A")),
     ]
     assert len({key, *others}) == 4
     assert [store.load_comparison(each) for each in (*others, None)] == [None] * 4
-    assert store.comparison_key(planned.cells, {**keys, "A": (None,)}, Testing()) is None
+    assert comparison_key(planned.cells, {**keys, "A": (None,)}, Testing()) is None
 
 
 def test_damaged_files_count_as_not_kept():
@@ -291,6 +292,17 @@ def test_the_folder_is_ignored_by_git_and_has_a_size():
     store = Store("deep/er/.xmceval")
     assert (store.folder / ".gitignore").read_text() == "*\n"
     assert store.n_bytes == 2
+
+
+def test_a_folder_of_other_files_is_not_hidden_from_git_and_keeps_them():
+    Path("mine/cells").mkdir(parents=True)
+    write("mine/cells/model.npz", "x")
+    store = Store("mine")
+    keep(store, dataset())
+    store.finish(prune=True)
+    assert Path("mine/cells/model.npz").exists()
+    assert not Path("mine/.gitignore").exists()
+    assert len(list(Path("mine/cells").iterdir())) == 3
 
 
 def test_a_folder_that_is_remote_or_cannot_be_written_is_refused(tmp_path, monkeypatch):

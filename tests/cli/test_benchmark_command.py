@@ -2,12 +2,11 @@
 
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, save_npz
-
-from xmceval.cli import main, runner
 
 FILE = """\
 metrics = "P@1,3"
@@ -46,14 +45,8 @@ def folder(tmp_path, monkeypatch, rng):
 
 
 @pytest.fixture
-def run(capsys):
-    def run(*args):
-        with pytest.raises(SystemExit) as ended:
-            main(["benchmark", *map(str, args)])
-        captured = capsys.readouterr()
-        return ended.value.code, captured.out, captured.err.replace(f"{runner.COMPILING}\n", "")
-
-    return run
+def run(run):
+    return partial(run, "benchmark")
 
 
 def last(said):
@@ -139,6 +132,15 @@ def test_an_error_wins_over_a_breach_and_a_breach_is_still_said(folder, run):
     assert "breach: one: b is worse than a on P@1" in said
 
 
+def test_a_gate_without_a_baseline_says_where_the_file_names_it(folder, run):
+    (folder / "benchmark.toml").write_text(
+        FILE.replace("against", "#") + 'c = ["{dataset}/a.npz", "{dataset}/b.npz"]\n'
+    )
+    code, _, said = run("--fail-if-worse", "P@1")
+    assert code == 2
+    assert said.endswith('a baseline, and there are 3 systems (hint: against = "NAME" in the file)\n')
+
+
 def test_warnings_of_a_kind_are_one_line(folder, run):
     for name, n_rows in (("one", 40), ("two", 60)):
         truth = np.eye(n_rows, 12)
@@ -161,4 +163,41 @@ def test_warnings_of_a_kind_are_one_line(folder, run):
 def test_options_of_the_history_alone(folder, run):
     assert run("--since", "2026-01-01")[0] == run("-m", "P@1")[0] == 2
     assert run("--history", "--since", "yesterday")[0] == 2
-    assert run("nowhere.toml")[0] == 1
+    for flags in ([], ["--history"]):
+        assert run("nowhere.toml", *flags) == (1, "", "Error: nowhere.toml: no such file\n")
+    assert "-m: has no effect without --history or --plot (hint: " in run("-m", "P@1")[2]
+    assert run("--cache", "") == (2, "", "Error: --cache: expected the name of a folder, got ''\n")
+
+
+def test_pages_are_written_beside_the_table_and_their_folder_is_checked_first(folder, run):
+    code, out, _ = run("--pages", "pages", "-o", "md")
+    assert code == 0
+    assert out.startswith("|")
+    assert {each.name for each in (folder / "pages").iterdir()} == {"index.html", "one.html", "two.html"}
+    (folder / "pages").rename(folder / "first")
+    (folder / "pages").write_text("")
+    code, out, err = run("--pages", "pages", "--force")
+    assert (code, out) == (2, "")
+    assert "pages: is not a folder" in err
+    code, _, _ = run("--pages", "second")
+    assert code == 0
+    for page in (folder / "first").iterdir():
+        assert page.read_bytes() == (folder / "second" / page.name).read_bytes(), "what was kept shows the same"
+    code, _, err = run("--pages", "pages", "--history")
+    assert code == 2
+    assert "--pages: has no effect with --history" in err
+
+
+def test_a_file_is_proposed_and_runs(folder, run):
+    code, shown, said = run("--init", ".")
+    assert (code, shown) == (1, "")
+    assert said == "Error: benchmark.toml: already exists (hint: pass --force to overwrite)\n"
+    code, shown, said = run("--init", ".", "--force")
+    lines = shown.splitlines()
+    assert (code, said) == (0, "")
+    assert lines[0] == "6 files looked at: 2 data sets, 2 systems"
+    assert lines[-1] == "wrote benchmark.toml (hint: name systems in it, then run xmceval benchmark)"
+    code, table, _ = run()
+    assert (code, table.splitlines()[1]) == (0, "one · 40 instances · 12 labels")
+    assert run("--init", ".", "--strict")[::2] == (2, "Error: --strict: has no effect with --init\n")
+    assert run("--init", "nowhere")[0] == 1

@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_matrix, save_npz
 from support.files import A_ALONE
 
-from xmceval.cli import COMMANDS, main, runner, systems
+from xmceval.cli import COMMANDS, main, systems
 
 SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
 TRUTH, MODEL_A, MODEL_B, TRAIN = (f"{name}.txt" for name in ("tst_X_Y", "model_a", "model_b", "trn_X_Y"))
@@ -26,18 +26,6 @@ FROM_TRUTH = (
 @pytest.fixture(autouse=True)
 def in_sample(monkeypatch):
     monkeypatch.chdir(SAMPLE)
-
-
-@pytest.fixture
-def run(capsys):
-    def run(*args):
-        with pytest.raises(SystemExit) as ended:
-            main([str(arg) for arg in args])
-        captured = capsys.readouterr()
-        said = captured.err.replace(f"{runner.COMPILING}\n", "")
-        return ended.value.code, captured.out, said
-
-    return run
 
 
 def fields(table):

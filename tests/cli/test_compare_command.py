@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -147,14 +148,8 @@ def in_sample(monkeypatch):
 
 
 @pytest.fixture
-def run(capsys):
-    def run(*args):
-        with pytest.raises(SystemExit) as ended:
-            main(["compare", *(str(arg) for arg in args)])
-        written = capsys.readouterr()
-        return ended.value.code, written.out, written.err.replace(f"{runner.COMPILING}\n", "")
-
-    return run
+def run(run):
+    return partial(run, "compare")
 
 
 @pytest.fixture

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from xmceval.cli import main
-
 SAMPLE = Path(__file__).parents[2] / "datasets" / "sample"
 TRUTH, MODEL_A, MODEL_B = "tst_X_Y.txt", "model_a.txt", "model_b.txt"
 COMPARE = ("compare", TRUTH, MODEL_A, MODEL_B, "-q", "-m", "P", "-k", "1,3")
@@ -21,17 +19,6 @@ WORSE = "breach: model_b is worse than model_a on P@1 by 13.60 ± 5.29 points"
 @pytest.fixture(autouse=True)
 def in_sample(monkeypatch):
     monkeypatch.chdir(SAMPLE)
-
-
-@pytest.fixture
-def run(capsys):
-    def run(*args):
-        with pytest.raises(SystemExit) as ended:
-            main([str(arg) for arg in args])
-        written = capsys.readouterr()
-        return ended.value.code, written.out, written.err
-
-    return run
 
 
 @pytest.mark.parametrize(
@@ -85,7 +72,9 @@ def test_values_of_rows_have_gates_and_states_are_refused(run, tmp_path):
     assert (code, err) == (1, "Error: a gate cannot be decided: R@3 was not computed; expected any of P@1, P@3\n")
     assert out
     hint = "(hint: compare predictions, or files of --save-rows)"
-    refused = f"Error: {state_a}, {state_b}: saved states cannot be compared: each has only the totals of one system {hint}\n"
+    refused = (
+        f"Error: {state_a}, {state_b}: saved states cannot be compared: each has only the totals of one system {hint}\n"
+    )
     assert run("compare", state_a, f"new={state_b}", "-q", "--fail-if-worse", "P@1") == (2, "", refused)
 
 

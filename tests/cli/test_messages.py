@@ -48,6 +48,7 @@ ARGUMENTS = {
     "metrics": [EVIL],
     "formats": [EVIL],
     "schema": [EVIL],
+    "guide": [EVIL],
     "merge": [EVIL],
     "guide": [EVIL],
     "warmup": [EVIL],

@@ -14,17 +14,9 @@ SCORE = ("score", TRUTH, MODEL_A, MODEL_B, "-q", "-k", "1,3", "-m", "P", "--trai
 COMPARE = ("compare", *SCORE[1:])
 
 
-@pytest.fixture
-def run(capsys, tmp_path, monkeypatch):
+@pytest.fixture(autouse=True)
+def in_empty_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-
-    def run(*args):
-        with pytest.raises(SystemExit) as stopped:
-            main([str(arg) for arg in args])
-        text = capsys.readouterr()
-        return stopped.value.code, text.out, text.err
-
-    return run
 
 
 def test_pictures_are_written_beside_the_table(run):

@@ -51,6 +51,7 @@ class Seen:
     k: int
     inverse: Inverse | None
     options: Options
+    is_whole: bool = False
 
     @property
     def n(self) -> int:
@@ -94,8 +95,9 @@ class Seen:
 
 
 def precision(row: Seen) -> Pair:
-    """P: hits / k."""
-    return row.hits / row.k, 1
+    """P: hits / k, over the whole list hits / its length."""
+    length = len(row.top) if row.is_whole else row.k
+    return (row.hits / length if length else 0), 1
 
 
 def recall(row: Seen) -> Pair:
@@ -260,7 +262,7 @@ def seen(
     """Return what a metric sees of a row: stored zeros are not true."""
     cut = k if k is not None else n_labels
     assert cut is not None, "a ranking without a cut needs n_labels"
-    return Seen({label: value for label, value in y.items() if value > 0}, top[:cut], cut, inverse, options)
+    return Seen({label: value for label, value in y.items() if value > 0}, top[:cut], cut, inverse, options, k is None)
 
 
 def ratio(pairs: Sequence[Pair]) -> float:

@@ -51,6 +51,24 @@ def judged(truth: Rows, scores: Rows, k: int, weights: Weights = None, empty_row
     return math.fsum(value * w for value, w in rows) / weight if weight else 0.0
 
 
+def bpref(truth: Rows, scores: Rows, rel: float, weights: Weights = None, empty_rows: str = "zero") -> float:
+    """Bpref: for each hit the share of the first n judged labels that are not true that it is above, over n."""
+    values = []
+    for y, s, w in zip(truth, scores, weights or [1.0] * len(truth), strict=True):
+        n = sum(grade >= rel for grade in y.values())
+        if not n and empty_rows == "drop":
+            continue
+        value, before = 0.0, 0
+        for label in ranked(s):
+            if y.get(label, -1) >= rel:
+                value += 1 - min(before, n) / min(len(y) - n, n) if before else 1
+            elif label in y:
+                before += 1
+        values.append((value / n if n else 0.0, w))
+    weight = math.fsum(w for _, w in values)
+    return math.fsum(value * w for value, w in values) / weight if weight else 0.0
+
+
 def cells_of(rows: Sequence[tuple[set[int], Row, float]], label: int, unscored: str) -> list[tuple[Place, bool, float]]:
     """Return (place, truth, weight) of all cells of a label."""
     missing = (0, 0.0) if unscored == "bottom" else (1, 0.0)

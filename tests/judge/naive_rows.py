@@ -112,6 +112,23 @@ def recall(row: Whole) -> Pair | None:
     return (len(row.hit_ranks) / row.n if row.n else 0), 1
 
 
+def precision(row: Whole) -> Pair | None:
+    """P along the list: hits / its length."""
+    return (len(row.hit_ranks) / len(row.scores) if row.scores else 0), 1
+
+
+def f_measure(row: Whole) -> Pair | None:
+    """F1 along the list: harmonic mean of P and R, in which R weighs beta^2 times as much."""
+    p, r, b = precision(row)[0], recall(row)[0], row.options.get("beta", 1) ** 2  # type: ignore[index]
+    return ((1 + b) * p * r / (b * p + r) if p + r else 0), 1
+
+
+def interpolated_precision(row: Whole) -> Pair | None:
+    """IPrec: greatest precision at a rank from the one on where floor(recall n + 0.9) true labels are found."""
+    wanted = math.floor(row.options["recall"] * row.n + 0.9)
+    return max((i / rank for i, rank in enumerate(row.hit_ranks, 1) if i >= wanted), default=0), 1
+
+
 def recall_at_n(row: Whole) -> Pair | None:
     """R@n: hits among the first n / n."""
     return (sum(rank <= row.n for rank in row.hit_ranks) / row.n if row.n else 0), 1
@@ -168,6 +185,9 @@ METRICS: dict[str, Metric] = {
     "AP@all": average_precision,
     "RR@all": reciprocal_rank,
     "R@all": recall,
+    "P@all": precision,
+    "F1@all": f_measure,
+    "IPrec": interpolated_precision,
     "R@n": recall_at_n,
     "microR@n": micro_recall_at_n,
     "DCG@all": dcg,

@@ -23,7 +23,8 @@ ASKING_FOR_LABELS = frozenset({
 
 # Metrics that are no share from 0 to 1.
 BOUNDS = {
-    **dict.fromkeys(("DCG", "PSDCG", "coverage_error", "hamming_distance", "tp", "fp", "fn", "tn"), (0.0, math.inf)),
+    **dict.fromkeys(("DCG", "PSDCG", "coverage_error", "hamming_distance"), (0.0, math.inf)),
+    **dict.fromkeys(("tp", "fp", "fn", "tn", "NumRet", "NumRel"), (0.0, math.inf)),
     "MCC": (-1.0, 1.0),
 }
 
@@ -67,7 +68,7 @@ class Name:
 
 def parse(name: str) -> Name:
     """Take a name such as ``nDCG(base=e,discount=none)@5`` apart."""
-    match = re.fullmatch(r"(\w+)(?:\(([^)]*)\))?(?:@(\w+))?", name)
+    match = re.fullmatch(r"(\w+)(?:\(([^)]*)\))?(?:@([\w.]+))?", name)
     assert match is not None, name
     options = dict(option.split("=") for option in match[2].split(",")) if match[2] else {}
     return Name(match[1], options, match[3])
@@ -91,6 +92,8 @@ def top_k(name: Name, truth: Sequence[Row], scores: Sequence[Row], rules: Rules)
 
 def whole_row(name: Name, truth: Sequence[Row], scores: Sequence[Row], rules: Rules) -> float | None:
     """Judge a metric of naive_rows.py."""
+    if name.metric == "IPrec":
+        return interpolated(name, truth, scores, rules)
     norm = "(norm=hits)" if name.options.get("norm") == "hits" else ""
     cut = f"@{name.cutoff}" if name.cutoff in {"all", "n"} else ""
     head = "AUC@k" if name.metric == "AUC" and name.cutoff else name.metric + norm + cut
@@ -103,6 +106,18 @@ def whole_row(name: Name, truth: Sequence[Row], scores: Sequence[Row], rules: Ru
         rel=name.rel,
         weights=rules.weights,
         options=numbers,
+    )
+
+
+def interpolated(name: Name, truth: Sequence[Row], scores: Sequence[Row], rules: Rules) -> float | None:
+    """Judge IPrec, whose @ or option is a level of recall."""
+    recall = float(name.cutoff or name.options["recall"])
+    return naive_rows.evaluate(
+        *("IPrec", truth, scores, rules.n_labels),
+        empty_rows=rules.empty_rows,
+        rel=name.rel,
+        weights=rules.weights,
+        options={"recall": recall},
     )
 
 
@@ -134,12 +149,13 @@ def per_row(worth: Callable[[set[int], set[int]], float]) -> Judge:
     return judge
 
 
-def cells(which: int) -> Judge:
-    """Return the judge of a number of cells: tp, fp, fn or tn."""
+def cells(*which: int) -> Judge:
+    """Return the judge of a number of cells, of one kind or several: tp, fp, fn or tn."""
 
     def judge(name: Name, truth: Sequence[Row], scores: Sequence[Row], rules: Rules) -> float | None:
         sets, weights = sets_of(name, truth, scores, rules)
-        return math.fsum(naive_labels.of_label(sets, label, weights)[which] for label in range(rules.n_labels))
+        of_labels = [naive_labels.of_label(sets, label, weights) for label in range(rules.n_labels)]
+        return math.fsum(each[kind] for each in of_labels for kind in which)
 
     return judge
 
@@ -171,6 +187,11 @@ def judged(name: Name, truth: Sequence[Row], scores: Sequence[Row], rules: Rules
     return naive_further.judged(truth, scores, name.k, rules.weights, rules.empty_rows)
 
 
+def bpref(name: Name, truth: Sequence[Row], scores: Sequence[Row], rules: Rules) -> float | None:
+    """Judge Bpref."""
+    return naive_further.bpref(truth, scores, name.rel, rules.weights, rules.empty_rows)
+
+
 def column(name: Name, truth: Sequence[Row], scores: Sequence[Row], rules: Rules) -> float | None:
     """Judge a metric of columns."""
     rows = naive_further.kept(truth, scores, rules.weights, name.rel, rules.empty_rows)
@@ -179,7 +200,7 @@ def column(name: Name, truth: Sequence[Row], scores: Sequence[Row], rules: Rules
 
 JUDGES: dict[str, Judge] = {
     **dict.fromkeys(naive.METRICS, top_k),
-    **dict.fromkeys(("RBP", "ERR", "AUC@k", "R@n", "microR@n"), whole_row),
+    **dict.fromkeys(("IPrec", "RBP", "ERR", "AUC@k", "R@n", "microR@n"), whole_row),
     **dict.fromkeys(("LRAP", "coverage_error", "ranking_loss", "AUC", "GAUC"), whole_row),
     **{
         f"{average}{name}": rate(kind, average)
@@ -202,9 +223,12 @@ JUDGES: dict[str, Judge] = {
     "MCC": rate("matthews", "micro"),
     "balanced_accuracy": rate("balanced", "micro"),
     **{name: cells(which) for which, name in enumerate(("tp", "fp", "fn", "tn"))},
+    "NumRet": cells(0, 1),
+    "NumRel": cells(0, 2),
     "ECE": calibration(lambda predictions, name: naive_further.ece(predictions, int(name.options.get("bins", 15)))),
     "Brier": calibration(lambda predictions, _: naive_further.brier(predictions)),
     "Judged": judged,
+    "Bpref": bpref,
     **dict.fromkeys(("macroAUC", "microAUC", "macroAP"), column),
 }
 

@@ -109,7 +109,9 @@ def test_python_and_the_command_understand_the_same_lists(tmp_path, monkeypatch)
 def test_every_name_of_the_table_is_understood_as_a_name(name):
     measures = parse([name], [1, 5])
     assert {measure.metric.name for measure in measures} == {name}
-    assert [measure.k for measure in measures] == [1, 5] if METRICS[name].cutoff != "none" else [None]
+    cutoffs = [str(i / 10).removesuffix(".0") for i in range(11)] if name == "IPrec" else ["1", "5"]
+    has_several = METRICS[name].cutoff != "none" or METRICS[name].level
+    assert [measure.cutoff for measure in measures] == (cutoffs if has_several else [name.partition("@")[2]])
 
 
 def test_a_cutoff_k_is_none_of_a_metric_that_has_no_cutoff():

@@ -251,6 +251,9 @@ def test_canonical_names_leave_defaults_out(metric):
 def test_numbers_of_a_name_print_back_and_their_defaults_are_left_out(metric):
     for key, number in metric.numbers.items():
         other = 2 if number.is_whole else 0.25
+        if key == metric.level:  # which has no default
+            assert str(parse(measures.named(metric, {key: other}, 5))[0]) == f"{metric.name}@{other}"
+            continue
         assert str(parse(measures.named(metric, {key: number.default}, 5))[0]) == measures.named(metric, {}, 5)
         assert str(parse(measures.named(metric, {key: other}, 5))[0]) == measures.named(metric, {key: other}, 5)
 
@@ -296,6 +299,14 @@ def test_other_tools_names_mean_a_metric_of_the_table(alias):
         ("zero_one_loss", ["zero_one_loss"]),
         ("map@5", ["AP@5"]),
         ("ERR@all", ["ERR@all"]),
+        ("SetP", ["P@all"]),
+        ("set_recall", ["R@all"]),
+        ("SetF(beta=4,rel=2)", ["F1(beta=2,rel=2)@all"]),
+        ("num_rel_ret,num_ret", ["tp", "NumRet"]),
+        ("IPrec@0.10,1.0", ["IPrec@0.1", "IPrec@1"]),
+        ("iprec_at_recall_0.10", ["IPrec@0.1"]),
+        ("iprec_at_recall.0.1,.25,bpref", ["IPrec@0.1", "IPrec@0.25", "Bpref"]),
+        ("IPrec(recall=0.3,rel=2)", ["IPrec(rel=2)@0.3"]),
         ("RBP(p=0.5)@all", ["RBP(p=0.5)@all"]),
     ],
 )
@@ -323,7 +334,11 @@ def test_a_measure_named_twice_is_computed_once():
         ("P@0", "k must be a whole number of at least 1, got '0'"),
         ("P@-1", "got '-1'"),
         ("P@1.5", "got '1.5'"),
-        ("P@all", "P needs a cutoff, got @all"),
+        ("RP@all", "RP needs a cutoff, got @all"),
+        ("IPrec@2", "IPrec(recall=2): expected a number from 0 to 1"),
+        ("IPrec(recall=0.5)@0.1", "IPrec has its recall twice: as an option and after the @"),
+        ("NumRet(rel=1)", "NumRet has no option 'rel'; its options: none"),
+        ("SetP@5", "SetP is P@all, got @5"),
         ("LRAP@5", "LRAP has no cutoff, got @5"),
         ("one_error@5", "one_error is Abandonment@1, got @5"),
         ("P@", "got ''"),

@@ -175,6 +175,9 @@ def test_messages_name_options_in_one_place(module):
         "xmceval.errors": {"--weights", "-m", "--as", "--dask"},
         "xmceval.files.io.presence": {"--shards, or "},
         "xmceval.files.arrays.npz": {"xmceval compare --rows"},
+        "xmceval.api.benchmark.proposing.proposedfile": {
+            "# written by xmceval benchmark --init; paths are relative to this file"
+        },
         "xmceval.report.pictures.roc_plot": {"xmceval auc FILE --plot PICTURE"},
     }
     is_free = module in DESCRIPTIONS or module == "xmceval.files.saved.statefiles"  # names both ways to write a state

@@ -307,3 +307,8 @@ def test_a_benchmark_without_any_values_is_shown(three):
     assert nothing.to_dict()["datasets"][0]["comparison"] is None
     for form in MODULES:
         assert render_benchmark(form, nothing)
+
+
+def test_one_spread_of_runs_is_said_once():
+    found = benchmark({"first": {"old": 20, "new": [25, 30]}}, metrics=["P@1"])
+    assert "\nnew: mean of 2 runs, sd over runs 8.84 points\n" in f"{found}"

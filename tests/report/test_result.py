@@ -86,7 +86,7 @@ def test_a_copy_is_equal_and_prints_the_same(score, duplicate):
 
 @pytest.mark.parametrize("name", METRICS)
 def test_a_figure_of_any_metric_can_be_pickled(name):
-    (measure,) = parse(name.replace("@k", "@3"), [3])
+    measure = parse(name.replace("@k", "@3"), [3])[0]
     figure = Figure(measure, Estimate(0.5, 0.4, 0.6, None, None))
     assert pickle.loads(pickle.dumps(figure)) == figure
 

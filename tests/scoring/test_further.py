@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import assume, given, strategies as st
 from judge import naive, naive_further as judge, naive_labels
 from scipy.sparse import csr_matrix
 from support.strategies import cases, subsets, to_csr
@@ -113,6 +113,64 @@ def test_judged_is_the_judges(problem, data):
     without = score(truth, scores, n_labels, ["P"], k=k, sample_weight=weights, empty_rows=empty_rows)
     assert result.estimates[f"P@{k}"] == without.estimates[f"P@{k}"]
     assert result.counts == without.counts
+
+
+@given(problem=problems(), rel=st.integers(1, 3))
+def test_binary_preference_and_its_bounds_over_ties_are_the_judges(problem, rel):
+    truth, scores, n_labels, weights, empty_rows = problem
+    name = "Bpref" if rel == 1 else f"Bpref(rel={rel})"
+    result = score(truth, scores, n_labels, name, sample_weight=weights, empty_rows=empty_rows)
+    assert result[name] == pytest.approx(judge.bpref(truth, scores, rel, weights, empty_rows), **CLOSE)
+    orders = [
+        [{label: -place for place, label in enumerate(order)} for order in itertools.islice(naive.orders(row), 720)]
+        for row in scores
+    ]
+    assume(all(len(each) < 720 for each in orders))
+    ends = [
+        judge.bpref(truth, [best(each, key=value) for each, value in zip(orders, by_row(truth, rel), strict=True)], rel)
+        for best in (min, max)
+    ]
+    plain = score(truth, scores, n_labels, name)
+    assert plain.tie_bounds(name) == pytest.approx(ends, **CLOSE)
+    for ties, end in zip(("worst", "best"), ends, strict=True):
+        assert score(truth, scores, n_labels, name, ties=ties)[name] == pytest.approx(end, **CLOSE)
+
+
+def by_row(truth, rel):
+    """Return for each row of truth a function of its scores: their Bpref."""
+    return [lambda scores, y=y: judge.bpref([y], [scores], rel) for y in truth]
+
+
+# trec_eval's values, by pytrec_eval-terrier 0.5.11 and ir_measures 0.4.3, of the judgments and the run below.
+TREC_EVAL = {
+    "SetP": 1 / 6,
+    "SetR": 5 / 12,
+    "SetF": 0.2361111111111111,
+    "SetF(beta=2)": 0.275,
+    "SetP(rel=2)": 1 / 24,
+    "NumRet": 11,
+    "NumRel": 5,
+    "num_rel_ret": 3,
+    "Bpref": 1 / 12,
+    "Bpref(rel=2)": 0,
+    "IPrec@0.0": 0.20833333333333331,
+    "IPrec@0.1": 0.20833333333333331,
+    "iprec_at_recall_0.50": 0.18333333333333335,
+    "IPrec@1.0": 1 / 12,
+    "IPrec(rel=2)@0.5": 0.125,
+    "Judged@5": 0.6166666666666667,
+}
+JUDGMENTS = "q1 a 2,q1 b 0,q1 c 1,q1 d 0,q1 e 0,q1 f 1,q2 a 1,q2 z 0,q3 a 0,q4 x 1"
+RETRIEVED = "q1 b 9,q1 a 8,q1 x 7,q1 d 6,q1 c 5,q1 y 4,q2 z 3,q2 b 2,q2 a 1,q3 a 1,q4 a 1"
+
+
+def test_measures_of_the_ranking_field_are_those_of_trec_eval_without_a_warning_about_grades_of_0(tmp_path):
+    qrels, run = tmp_path / "qrels", tmp_path / "run"
+    qrels.write_text("".join("{} 0 {} {}\n".format(*line.split()) for line in JUDGMENTS.split(",")))
+    run.write_text("".join("{} Q0 {} 1 {} x\n".format(*line.split()) for line in RETRIEVED.split(",")))
+    result = xmceval.score(str(qrels), str(run), metrics=[*TREC_EVAL, "P@1"])
+    assert {name: result[name] for name in TREC_EVAL} == pytest.approx(TREC_EVAL, rel=1e-12)
+    assert not any("stored zero" in line for line in result.warnings)
 
 
 def test_documents_of_grade_0_are_judged(tmp_path):

@@ -127,7 +127,9 @@ def test_the_perfect_ranking_of_a_normalised_metric_is_1(metric, data):
     for name, estimate in result.estimates.items():
         norm = parse(name)[0].norm
         is_share_of_ideal = norm.over == "ratio" and metric.needs_propensities
-        is_normalised = norm.divisor in IDEALS or is_share_of_ideal or metric.fold in {"any", "first", "LRAP", "R@n"}
+        is_normalised = (
+            norm.divisor in IDEALS or is_share_of_ideal or metric.fold in {"any", "first", "LRAP", "R@n", "IPrec"}
+        )
         if is_normalised and not estimate.undefined:
             worst_is_best = metric.complement or not metric.higher_is_better
             assert estimate.value == pytest.approx(0.0 if worst_is_best else 1.0, abs=SLACK)

@@ -133,7 +133,7 @@ UNBOUNDED = "AP(norm=hits)"  # it falls where a hit is added at a low rank
 ALONG = [
     name
     for name in naive_rows.METRICS
-    if ("@all" in name or name in {"R@n", "microR@n", "ERR", "RBP"}) and not name.startswith(UNBOUNDED)
+    if ("@all" in name or name in {"R@n", "microR@n", "ERR", "RBP", "IPrec"}) and not name.startswith(UNBOUNDED)
 ]
 
 

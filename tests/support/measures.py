@@ -37,7 +37,7 @@ def head(name, options):
 
 def named(metric, options, k):
     """Return a metric's name with its options and, where it takes one, a cut."""
-    own = metric.name.partition("@")[2]
+    own = metric.name.partition("@")[2] or ("0.4" if metric.level and metric.level not in options else "")
     cut = own if metric.cutoff == "none" else str(k)
     return head(metric.name, options) + (f"@{cut}" if cut else "")
 

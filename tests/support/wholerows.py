@@ -6,9 +6,10 @@ CUTS = {
     "ERR@all": "ERR(max=4)@all",
     "RBP@all": "RBP(p=0.6)@all",
     "AUC@k": "AUC@{}",
+    "IPrec": "IPrec@0.4",
     "AP(norm=hits)": "AP(norm=hits)@{}",
 }
-OPTIONS = {name: {"max": 4, "p": 0.6} for name in ("ERR", "RBP", "ERR@all", "RBP@all")}
+OPTIONS = {name: {"max": 4, "p": 0.6} for name in ("ERR", "RBP", "ERR@all", "RBP@all")} | {"IPrec": {"recall": 0.4}}
 
 
 def name_of(name, k):

@@ -11,7 +11,6 @@ import click
 from xmceval.cli.options import FILE, Function, option
 from xmceval.errors import UsageError, counted
 from xmceval.report.pictures import (
-    BENCHMARK,
     COLLECTED,
     COMPARISON,
     check_installed,
@@ -104,7 +103,7 @@ class Plots:
             Names the kind, and what it shows.
         """
         of_results = "curves" if options.by_frequency is None else "bins"
-        usual = {COMPARISON: "differences", BENCHMARK: "cd"}.get(subject, of_results)
+        usual = "differences" if subject == COMPARISON else of_results
         for kind in self.kinds:
             check_measures(kind or usual, options.measures, has_bins=options.by_frequency is not None)
 

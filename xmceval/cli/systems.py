@@ -11,15 +11,11 @@ from typing import TYPE_CHECKING, Any
 from xmceval.errors import UsageError, counted, listed
 from xmceval.files.io.addresses import is_address
 from xmceval.files.io.paths import to_path
+from xmceval.files.io.signatures import split_ending
 from xmceval.scoring.options import Options
 
 if TYPE_CHECKING:
     from xmceval.api.scoring.setup import Named
-
-
-# Endings of files that default names do without, and those of compressed ones after them.
-ENDINGS = (".txt", ".npz", ".npy", ".trec", ".run", ".csv", ".tsv", ".json", ".jsonl", ".mat", ".mtx", ".parquet")
-COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 
 
 @dataclass(frozen=True)
@@ -192,18 +188,8 @@ def short_names(paths: Sequence[str]) -> list[str]:
 
 
 def without_endings(name: str) -> str:
-    """Return the name of a file without the ending of its format and of its compression.
-
-    Examples
-    --------
-    >>> without_endings("model.v2.txt.gz"), without_endings("model.v2"), without_endings("preds-*.npz")
-    ('model.v2', 'model.v2', 'preds-*.npz')
-    """
-    if glob.has_magic(name):
-        return name
-    bare = next((name.removesuffix(each) for each in COMPRESSED if name.endswith(each)), name)
-    bare = next((bare.removesuffix(each) for each in ENDINGS if bare.endswith(each)), bare)
-    return bare if bare and not bare.endswith("/") else name
+    """Return the name of a file without the ending of its format and of its compression; a pattern as it is."""
+    return name if glob.has_magic(name) else split_ending(name)[0]
 
 
 def numbered(names: Sequence[str]) -> list[str]:

@@ -55,6 +55,8 @@ DECISION_NOTE = (
     "average=samples is the mean over rows, micro counts all cells together"
 )
 
+CONFUSION_NOTE = "-m confusion is short for tp, fp, fn and tn"
+
 
 def _micro(name: str, title: str, rate: str, divisor: str, numbers: Mapping[str, Number] = NO_NUMBERS) -> Metric:
     return Metric(
@@ -115,19 +117,20 @@ def _decision(
     )
 
 
-def _count(name: str, title: str, formula: str) -> Metric:
+def _count(name: str, title: str, formula: str, *, gain: str = "hit", source: str = SOKOLOVA, note: str) -> Metric:
     return Metric(
         name,
         title,
         {"sum": Norm("", "sum", formula)},
-        SOKOLOVA,
+        source,
+        gain=gain,
         fold=name,
         family="confusion",
         cutoff="none",
         bounds=(0.0, float("inf")),
-        higher_is_better=name in {"tp", "tn"},
+        higher_is_better=name not in {"fp", "fn"},
         unit="cells",
-        note="-m confusion is short for tp, fp, fn and tn",
+        note=note,
     )
 
 
@@ -223,8 +226,17 @@ DECISION_ENTRIES = (
         ("micro", "macro"),
         note="zero=skip leaves out the rate of a class that does not occur, as in scikit-learn; " + DECISION_NOTE,
     ),
-    _count("tp", "true positives", "cells predicted and true"),
-    _count("fp", "false positives", "cells predicted and not true"),
-    _count("fn", "false negatives", "cells true and not predicted"),
-    _count("tn", "true negatives", "cells neither predicted nor true"),
+    _count("tp", "true positives", "cells predicted and true", note=f"num_rel_ret in trec_eval; {CONFUSION_NOTE}"),
+    _count("fp", "false positives", "cells predicted and not true", note=CONFUSION_NOTE),
+    _count("fn", "false negatives", "cells true and not predicted", note=CONFUSION_NOTE),
+    _count("tn", "true negatives", "cells neither predicted nor true", note=CONFUSION_NOTE),
+    _count(
+        "NumRet",
+        "number of predictions",
+        "cells predicted",
+        gain="prediction",
+        source="trec_eval; ir_measures",
+        note="NumRet(rel=1) in ir_measures, the number of them that are true, is tp",
+    ),
+    _count("NumRel", "number of true labels", "cells true", gain="truth", source="trec_eval; ir_measures", note=""),
 )

@@ -77,7 +77,7 @@ class Metric:
         By the name of the option ``norm``; the first is the default.
     source : str
     gain : str
-        What a hit is worth.
+        What a hit is worth; ``judgment``, ``prediction`` or ``truth`` where something else than hits counts.
     fold : str
         Top-k family: how gains add up along the ranks. In the others, the name that their kernel has for it.
     discounts : tuple of str
@@ -94,6 +94,8 @@ class Metric:
         best labels, ``judged`` the k best labels and all judgments, ``column`` all cells of a label.
     cutoff : str
         Whether a name has ``@k``: ``required``, ``none``, or ``optional``, where ``@all`` is the whole list.
+    level : str
+        The numeric option that names have after the @ in place of a cutoff; empty where there is none.
     is_of_whole_list : bool
         Whether it is ``@all`` where no cutoffs are asked for, instead of at the default ones.
     choices : mapping of str to tuple of str
@@ -128,6 +130,7 @@ class Metric:
     note: str = ""
     family: str = "top-k"
     cutoff: str = "required"
+    level: str = ""
     is_of_whole_list: bool = False
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     own_numbers: Mapping[str, Number] = field(default_factory=dict)
@@ -152,7 +155,7 @@ class Metric:
     @cached_property
     def numbers(self) -> Mapping[str, Number]:
         """Numeric options; ``rel`` is the lowest grade of a true label, for metrics of binary truth."""
-        return MappingProxyType({**self.own_numbers, **({} if self.takes_grades else {"rel": REL})})
+        return MappingProxyType({**self.own_numbers, **({"rel": REL} if self.takes_rel else {})})
 
     @property
     def formula(self) -> str:
@@ -167,7 +170,12 @@ class Metric:
     @property
     def takes_grades(self) -> bool:
         """Whether the grade of a hit decides what it is worth."""
-        return self.gain not in {"hit", "propensity"}
+        return self.gain in {"grade", "stop"}
+
+    @property
+    def takes_rel(self) -> bool:
+        """Whether it depends on which labels are true, and not on their grades."""
+        return self.gain in {"hit", "propensity", "truth"}
 
     @property
     def is_additive(self) -> bool:

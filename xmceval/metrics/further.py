@@ -15,6 +15,11 @@ COLUMN_COST = (
     "states and clusters refuse it"
 )
 
+TREC_NOTE = (
+    "a row without truth counts 0, as a judged topic without a relevant document does in trec_eval, which leaves out "
+    "topics that the run lacks"
+)
+
 PROBABILITY_NOTE = (
     "scores must be probabilities: one below 0 or above 1 is an error, also beyond the cutoff; missing predictions are "
     "not counted; all sums are over the k best labels of each row"
@@ -83,6 +88,18 @@ JUDGED_ENTRIES = (
         family="judged",
         note="judged labels are the true ones and those stored in the truth with value 0, such as documents of grade 0 "
         "in TREC qrels; a truth without stored zeros makes it the precision of the predictions",
+    ),
+    Metric(
+        "Bpref",
+        "binary preference",
+        {"mean": Norm("n", "mean", "sum over hits of 1 - min(b, n) / min(r, n) / n")},
+        "Buckley, Voorhees, SIGIR 2004; trec_eval",
+        fold="Bpref",
+        family="judged",
+        cutoff="none",
+        note="of the r labels of a row that are judged and not true, b are ranked above the hit; labels that are not "
+        "judged do not matter; judged labels that are not true are those stored in the truth with value 0, such as "
+        f"documents of grade 0 in TREC qrels, or with a grade below rel; {TREC_NOTE}",
     ),
 )
 

@@ -29,6 +29,8 @@ AVERAGE_TEXT = {
     "columns": "mean over labels that are true in some rows and not in others",
 }
 
+BY_LENGTH = frozenset({"k", "(k+n)/2"})  # divisors in which the length of a whole list stands for k
+
 LABELS_TEXT = {
     "all": "all labels",
     "truth": "labels that are true in some row",
@@ -83,7 +85,7 @@ class Measure:
         options = [
             f"{name}={self.chosen[name]}"
             for name, default in defaults.items()
-            if self.chosen.get(name, default) != default
+            if name != self.metric.level and self.chosen.get(name, default) != default
         ]
         return self.metric.name.partition("@")[0] + (f"({','.join(options)})" if options else "")
 
@@ -92,6 +94,8 @@ class Measure:
         """What follows the @ in the name: a number, ``all``, ``n``, or nothing."""
         if self.k is not None:
             return str(self.k)
+        if self.metric.level:
+            return format_number(self.number(self.metric.level))
         return self.metric.name.partition("@")[2] or ("all" if self.metric.cutoff == "optional" else "")
 
     def option(self, name: str, default: str = "") -> str:
@@ -169,4 +173,5 @@ class Measure:
         if self.k is not None:
             yield f"k = {self.k}"
         elif self.metric.cutoff == "optional":
-            yield "over the whole list"
+            counts = self.norm.divisor in BY_LENGTH
+            yield "over the whole list" + (", k = the number of the row's predictions" if counts else "")

@@ -6,14 +6,14 @@ import copyreg
 import difflib
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
 from xmceval.errors import UsageError, listed
 from xmceval.metrics.entry import Metric, Norm, format_number
 from xmceval.metrics.measure import Measure
-from xmceval.metrics.table import DEFAULT_CUTOFFS, METRICS
+from xmceval.metrics.table import DEFAULT_CUTOFFS, DEFAULT_LEVELS, METRICS
 
 # Other tools' names of the same metrics, as people write them: in any case, with any _ - or blanks.
 ALIASES: Mapping[str, str] = MappingProxyType(
@@ -64,6 +64,14 @@ ALIASES: Mapping[str, str] = MappingProxyType(
         "weighted_f": "weightedF1",
         "f": "F1",
         "fbeta": "F1",
+        "set_p": "P@all",
+        "set_precision": "P@all",
+        "set_r": "R@all",
+        "set_recall": "R@all",
+        "set_f": "F1@all",
+        "num_rel_ret": "tp",
+        "iprec_at_recall": "IPrec",
+        "binary_preference": "Bpref",
         "fbeta_score": "f1_score",
         "tpr": "recall_score",
         "sensitivity": "recall_score",
@@ -89,6 +97,9 @@ _OPTION_SPELLINGS: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(
     }
 )
 
+# Numbers that go by another scale with another tool's name: the beta of SetF is beta^2.
+_NUMBER_SPELLINGS: Mapping[tuple[str, str], Callable[[float], float]] = MappingProxyType({("setf", "beta"): math.sqrt})
+
 # Names that mean several metrics.
 GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType({"confusion": ("tp", "fp", "fn", "tn")})
 
@@ -106,7 +117,9 @@ _HAS_CUTOFF = re.compile(r"@|\.[0-9,-]+\Z")  # the second as in trec_eval: P.5,1
 
 _RANGE = re.compile(r"([0-9]+)\s*-\s*([0-9]+)\Z")
 
-_NAME = re.compile(r"\s*([A-Za-z][A-Za-z0-9_ -]*?)\s*(?:\(([^()]*)\))?\s*(?:@\s*([^@]*?)|\.([0-9][0-9, -]*?))?\s*\Z")
+_AT = r"@\s*([^@]*?)|\.([0-9][0-9., -]*?)|_([0-9]*\.[0-9][0-9., ]*?)"  # the last as in iprec_at_recall_0.10
+
+_NAME = re.compile(rf"\s*([A-Za-z][A-Za-z0-9_ -]*?)\s*(?:\(([^()]*)\))?\s*(?:{_AT})?\s*\Z")
 
 
 def parse(names: str | Iterable[str], ks: Iterable[int] | None = None) -> list[Measure]:
@@ -203,8 +216,8 @@ def _parse_name(name: str, cutoffs: list[int] | None) -> list[Measure]:
         raise UsageError(
             f"cannot read the metric name {name!r}: expected NAME, NAME@k or NAME(option=choice)@k,k{hint}"
         )
-    word, options, at, after_dot = match.groups()
-    at = after_dot if at is None else at
+    word, options, *places = match.groups()
+    at = next((each for each in places if each is not None), None)
     word, at = _split_trailing_cutoff(word, at)
     alias = _ALIASES_BY_KEY.get(f"{_normalize(word)}@{(at or '').lower()}")  # recall@gt
     if alias is not None:
@@ -212,11 +225,24 @@ def _parse_name(name: str, cutoffs: list[int] | None) -> list[Measure]:
     metric, chosen, own = _find_metric(word, at, name)
     for item in filter(None, (options or "").split(",")):
         key, _, value = (part.strip().lower() for part in item.partition("="))
-        chosen = {**chosen, **_parse_option(metric, key, value)}
-    if at is not None and own not in {None, ALL, at}:
+        option = _parse_option(metric, key, value)
+        rescale = _NUMBER_SPELLINGS.get((_normalize(word), key))
+        chosen = {**chosen, **(option if rescale is None else {key: format_number(rescale(float(option[key])))})}
+    if at is not None and own not in {None, at.lower()}:
         raise UsageError(f"{word} is {metric.name}@{own}, got @{at}")
     at = own if at is None else at
+    if metric.level:
+        return [Measure(metric, None, {**chosen, metric.level: level}) for level in _parse_levels(metric, at, chosen)]
     return [Measure(metric, k, chosen) for k in _parse_cutoffs(metric, at, cutoffs)]
+
+
+def _parse_levels(metric: Metric, at: str | None, chosen: Mapping[str, str]) -> list[str]:
+    """Parse the numbers after the @ of a metric that has a level there; without an @ the one given, or the default."""
+    if at is None:
+        return [chosen[metric.level]] if metric.level in chosen else [format_number(each) for each in DEFAULT_LEVELS]
+    if metric.level in chosen:
+        raise UsageError(f"{metric.name} has its {metric.level} twice: as an option and after the @")
+    return [_parse_number(metric, metric.level, part.strip()) for part in at.split(",")]
 
 
 def _parse_cutoffs(metric: Metric, at: str | None, cutoffs: list[int] | None) -> list[int | None]:
@@ -258,6 +284,8 @@ def _find_metric(word: str, at: str | None, name: str) -> tuple[Metric, dict[str
             return METRICS[_METRICS_BY_KEY[candidate]], {}, None
     if key in _ALIASES_BY_KEY:
         meaning = _ALIASES_BY_KEY[key]
+        if meaning in METRICS:
+            return METRICS[meaning], {}, None
         measure = _parse_name(meaning, [1])[0]
         cutoff = meaning.partition("@")[2] if measure.metric.cutoff != "none" else ""
         return measure.metric, dict(measure.chosen), cutoff or None

@@ -7,9 +7,11 @@ from types import MappingProxyType
 
 from xmceval.metrics.cells import BETA, DECISION_ENTRIES, LABEL_ENTRIES, MICRO_ENTRIES
 from xmceval.metrics.entry import Metric, Norm, Number
-from xmceval.metrics.further import CALIBRATION_ENTRIES, COLUMN_ENTRIES, JUDGED_ENTRIES
+from xmceval.metrics.further import CALIBRATION_ENTRIES, COLUMN_ENTRIES, JUDGED_ENTRIES, TREC_NOTE
 
 DEFAULT_CUTOFFS = (1, 3, 5)
+
+DEFAULT_LEVELS = tuple(i / 10 for i in range(11))  # of recall, as in trec_eval
 
 DEFAULT_NAMES = ("P", "nDCG", "PSP", "PSnDCG")
 
@@ -28,17 +30,24 @@ BURGES = (
 TSOUMAKAS = "Tsoumakas, Katakis, Vlahavas, Mining Multi-label Data, 2010; scikit-learn"
 
 # Which other tools have the same definition, and where they differ.
-TREC_NOTE = (
-    "a row without truth counts 0, as a judged topic without a relevant document does in trec_eval, which leaves out "
-    "topics that the run lacks"
-)
-
 P_NOTE = (
     "missing predictions count as misses and k stays the divisor, as in XMLRepository's scripts, napkinXC, pyxclib "
-    f"and PECOS; {TREC_NOTE}"
+    f"and PECOS; P@all divides by the number of the row's predictions, as set_P in trec_eval; {TREC_NOTE}"
 )
 
-R_NOTE = f"{TREC_NOTE}; pyxclib leaves out rows without truth, LensKit has NaN for them"
+F_NOTE = (
+    "F1@all is set_F in trec_eval and SetF in ir_measures, whose parameters are beta^2: F1(beta=2)@all is SetF(beta=4) "
+    "there"
+)
+
+IPREC_NOTE = (
+    "of n true labels floor(recall n + 0.9) must be found, as in trec_eval; IPrec without a level is IPrec@0,0.1, ..., "
+    f"1; {TREC_NOTE}"
+)
+
+R_NOTE = (
+    f"R@all is set_recall in trec_eval; {TREC_NOTE}; pyxclib leaves out rows without truth, LensKit has NaN for them"
+)
 
 NDCG_NOTE = (
     f"pyxclib sums 32-bit floats, so its values differ by about 2e-8; {TREC_NOTE}; LightGBM and rankeval count a row "
@@ -73,7 +82,7 @@ _LOGS = ("log2", "ln", "letor", "none")
 _UNBOUNDED = (0.0, float("inf"))
 
 _ENTRIES = (
-    Metric("P", "precision", _mean("k", "hits / k"), MANNING, note=P_NOTE),
+    Metric("P", "precision", _mean("k", "hits / k"), MANNING, cutoff="optional", note=P_NOTE),
     Metric("R", "recall", _mean("n", "hits / n"), MANNING, cutoff="optional", note=R_NOTE),
     Metric("RP", "R-precision at k", _mean("min(k,n)", "hits / min(k, n)"), "Chalkidis et al., ACL 2019"),
     Metric(
@@ -81,7 +90,9 @@ _ENTRIES = (
         "weighted harmonic mean of precision and recall",
         _mean("(k+n)/2", "(1 + beta^2) P R / (beta^2 P + R) = (1 + beta^2) hits / (k + beta^2 n)"),
         MANNING,
+        cutoff="optional",
         own_numbers=BETA,
+        note=F_NOTE,
     ),
     Metric("Hit", "hit rate", _mean("1", "1 if any hit, else 0"), MANNING, fold="any", note=HIT_NOTE),
     Metric(
@@ -244,6 +255,18 @@ _ENTRIES = (
         fold="R@n",
         family="row",
         cutoff="none",
+    ),
+    Metric(
+        "IPrec",
+        "interpolated precision at a level of recall",
+        _mean("1", "greatest precision at any rank from the one on where the recall is reached; 0 if it never is"),
+        MANNING,
+        fold="IPrec",
+        family="row",
+        cutoff="none",
+        level="recall",
+        own_numbers={"recall": Number(0, 0, 1)},
+        note=IPREC_NOTE,
     ),
     Metric(
         "LRAP",

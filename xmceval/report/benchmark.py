@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import permutations
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -83,6 +85,14 @@ class DatasetOutcome:
         """Return the cell of a system."""
         return next((each for each in self.cells if each.system == system), None)
 
+    def group_reasons(self, status: str) -> dict[str, list[str]]:
+        """Return why cells have a status, and of each reason the systems."""
+        systems: dict[str, list[str]] = {}
+        for cell in self.cells:
+            if cell.status == status:
+                systems.setdefault(cell.why, []).append(cell.system)
+        return systems
+
     def list_figures(self, system: str, measures: Iterable[Measure]) -> tuple[Figure, ...]:
         """Return those of some measures that a system has a value of: computed, a mean over runs, or published."""
         published = self.published.get(system)
@@ -106,7 +116,8 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
     """Comparisons by data set: ``benchmark["Bibtex"]`` is one, ``benchmark["Bibtex", "Ours", "P@5"]`` a value.
 
     ``str(benchmark)`` is the table; it is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``,
-    ``to_latex``, ``to_dict`` and ``to_frame``.
+    ``to_latex``, ``to_dict`` and ``to_frame``; ``to_html`` is a leaderboard, ``to_pages`` one with the reports of its
+    data sets.
 
     Attributes
     ----------
@@ -187,14 +198,11 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
         """
         measure = self._measures[find_name(metric, self.measures)]
         table = self._tabulate(measure)
-        counts = count_wins(table, higher_is_better=measure.metric.higher_is_better)
+        wins, ties = (each.tolist() for each in count_wins(table, higher_is_better=measure.metric.higher_is_better))
         have = [i for i in range(len(self.systems)) if not np.isnan(table[:, i]).all()]
-        numbers = [each.tolist() for each in (counts.wins, counts.ties, counts.losses)]
         return {
-            (self.systems[i], self.systems[j]): WinCount(*(each[i][j] for each in numbers))
-            for i in have
-            for j in have
-            if i != j
+            (self.systems[i], self.systems[j]): WinCount(wins[i][j], ties[i][j], wins[j][i])
+            for i, j in permutations(have, 2)
         }
 
     def to_frame(self, *, bins: bool = False) -> Any:
@@ -217,6 +225,34 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
             pandas is not installed.
         """
         return load("forms.frame").make_benchmark_frame(self, bins=bins)
+
+    def to_pages(
+        self,
+        folder: str | Path,
+        *,
+        title: str | None = None,
+        places: int | None = None,
+        percent: bool = True,
+        intervals: bool | None = None,
+    ) -> None:
+        """Write a leaderboard, ``index.html``, and beside it a report for each data set; they need nothing else.
+
+        Parameters
+        ----------
+        folder : path
+            Made if it does not exist; files of these names are replaced, others stay.
+        title : str, optional
+            Of the leaderboard.
+        places, percent, intervals
+            As in `to_markdown`.
+
+        Raises
+        ------
+        DataError
+            matplotlib is not installed, or a file cannot be written.
+        """
+        layout = Layout(places=places, percent=percent, intervals=intervals)
+        load("leaderboard.pagefiles").write_pages(self, folder, title=title, layout=layout)
 
     @cached_property
     def _measures(self) -> dict[str, Measure]:
@@ -275,7 +311,7 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
         return str(load("forms.registry").render_benchmark(form, self, layout))
 
     def _draw_page(self, title: str | None, layout: Layout) -> str:
-        raise NotImplementedError
+        return str(load("leaderboard").render_leaderboard(self, title=title, layout=layout))
 
     @property
     def _subject(self) -> Benchmark:

@@ -114,8 +114,10 @@ def _parse_number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def check_baseline(n_systems: int, against: str | None) -> None:
+def check_baseline(n_systems: int, against: str | None, hint: str = "") -> None:
     """Refuse gates of differences where it is not clear which system is the baseline.
+
+    `hint` says where it is named, if that is no argument.
 
     Raises
     ------
@@ -123,10 +125,8 @@ def check_baseline(n_systems: int, against: str | None) -> None:
         More than two systems without a common baseline.
     """
     if against is None and n_systems > 2:
-        raise UsageError(
-            f"a gate of differences needs a baseline, and there are {n_systems} systems "
-            f"(hint: pass {argument('against', kind='NAME')})"
-        )
+        hint = hint or f"pass {argument('against', kind='NAME')}"
+        raise UsageError(f"a gate of differences needs a baseline, and there are {n_systems} systems (hint: {hint})")
 
 
 def check_computed(gates: Iterable[Gate], measures: Sequence[Measure]) -> None:

@@ -311,8 +311,13 @@ def make_result(
 ) -> Result:
     """Make the result of a system from its totals."""
     summary = finish_totals(program, totals, terms, ceiling=options.ceiling)
-    has_threshold = options.threshold is not None
-    case = Case(summary, empty_rows=options.empty_rows, has_threshold=has_threshold, ceiling=options.ceiling)
+    case = Case(
+        summary,
+        empty_rows=options.empty_rows,
+        has_threshold=options.threshold is not None,
+        ceiling=options.ceiling,
+        zeros_are_judged=terms.zeros_are_judged,
+    )
     return Result(
         name,
         summary.figures,

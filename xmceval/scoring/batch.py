@@ -59,6 +59,8 @@ class Terms:
         The most predictions that a row may have, where a header declares it.
     declaration : str
         That header, for a message.
+    zeros_are_judged : bool
+        Whether stored zeros of the truth are judgments, as in the formats of the ranking field.
     digests_rows : bool
         Keep digests and a sketch of the rows, for totals that are saved or merged.
     """
@@ -77,6 +79,7 @@ class Terms:
     bins: Bins | None = None
     longest_row: int | None = None
     declaration: str = ""
+    zeros_are_judged: bool = False
     digests_rows: bool = False
 
     @classmethod

@@ -104,6 +104,8 @@ class Worker:
         in_truth = 0
         if terms.filter is not None:
             in_truth = terms.filter.apply(block.first_row, truth, remove=terms.filter_truth)[0]
+            if zeros is not None and terms.filter_truth:
+                terms.filter.apply(block.first_row, zeros)
         weights = NO_WEIGHTS if terms.weights is None else terms.weights_of(block.first_row, block.n_rows)
         is_kept = weights > 0 if weights.size and not weights.all() else None
         kept = None if is_kept is None else np.flatnonzero(is_kept)

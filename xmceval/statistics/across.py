@@ -280,33 +280,7 @@ def range_quantile(k: int) -> float:
     return low
 
 
-@dataclass(frozen=True, eq=False)
-class Wins:
-    """On how many data sets each system is ahead of each other one, and on how many they tie.
-
-    Attributes
-    ----------
-    wins : int64 array [n_systems, n_systems]
-        On how many data sets the system in the row is ahead of that in the column.
-    ties : int64 array [n_systems, n_systems]
-        On how many they have equal values.
-    """
-
-    wins: Int64
-    ties: Int64
-
-    @property
-    def losses(self) -> Int64:
-        """On how many data sets the system in the row is behind that in the column, [n_systems, n_systems]."""
-        return self.wins.T
-
-    @property
-    def n_datasets(self) -> Int64:
-        """On how many data sets both have values, [n_systems, n_systems]."""
-        return self.wins + self.ties + self.losses
-
-
-def count_wins(values: Float64, *, higher_is_better: bool = True) -> Wins:
+def count_wins(values: Float64, *, higher_is_better: bool = True) -> tuple[Int64, Int64]:
     """Count the data sets on which systems are ahead of each other, of all on which both have values.
 
     Parameters
@@ -314,6 +288,13 @@ def count_wins(values: Float64, *, higher_is_better: bool = True) -> Wins:
     values : float64 array [n_datasets, n_systems]
         NaN where there is no value.
     higher_is_better : bool
+
+    Returns
+    -------
+    wins : int64 array [n_systems, n_systems]
+        On how many data sets the system in the row is ahead of that in the column.
+    ties : int64 array [n_systems, n_systems]
+        On how many they have equal values.
     """
     n_systems = values.shape[1]
     wins, ties = np.zeros((2, n_systems, n_systems), dtype=np.int64)
@@ -323,4 +304,4 @@ def count_wins(values: Float64, *, higher_is_better: bool = True) -> Wins:
         wins[np.ix_(have, have)] += ranks[:, None] < ranks
         ties[np.ix_(have, have)] += ranks[:, None] == ranks
     np.fill_diagonal(ties, 0)
-    return Wins(wins, ties)
+    return wins, ties

@@ -11,9 +11,9 @@ from xmceval.api.benchmark.plan import Plan
 from xmceval.api.benchmark.running import Runner
 from xmceval.api.benchmark.scorecells import CellScorer
 from xmceval.api.benchmark.store import FOLDER, Store
-from xmceval.errors import DataError, argument, naming_flags, warn
+from xmceval.errors import DataError, UsageError, argument, counted, naming_flags, warn
 from xmceval.files.io.contentdigests import digest_file
-from xmceval.files.io.paths import to_path
+from xmceval.files.io.paths import beside, to_path
 from xmceval.report.benchmark import FAILED, Benchmark, DatasetOutcome
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.gates import Gate, check_baseline, check_computed, judge_datasets, parse_worse
@@ -98,10 +98,16 @@ def benchmark(
 
 
 def find_folder(file: Path | None, cache: str | Path | None) -> Path:
-    """Return the folder in which the results of a benchmark are kept."""
-    if cache is not None:
-        return to_path(cache)
-    return to_path(FOLDER) if file is None else file.parent / FOLDER
+    """Return the folder in which the results of a benchmark are kept.
+
+    Raises
+    ------
+    UsageError
+        A folder without a name.
+    """
+    if cache == "":
+        raise UsageError(f"{argument('cache')}: expected the name of a folder, got ''")
+    return beside(file, FOLDER) if cache is None else to_path(cache)
 
 
 def open_store(plan: Plan, cache: str | Path | None, *, verify: bool = False) -> tuple[Store | None, list[str]]:
@@ -180,8 +186,7 @@ def check_gates(plan: Plan, gates: Sequence[Gate]) -> None:
         Metrics that are not computed.
     """
     if gates:
-        with naming_flags(False):  # the file has it
-            check_baseline(len(_list_tested(plan)), plan.testing.against)
+        check_baseline(len(_list_tested(plan)), plan.testing.against, 'against = "NAME" in the file')
         check_computed(gates, plan.measures)
 
 
@@ -192,20 +197,19 @@ def _list_tested(plan: Plan) -> list[str]:
 def list_failures(found: Benchmark) -> Iterator[str]:
     """Yield why cells have failed: once for all cells of a data set that failed for one reason."""
     for dataset in found.datasets:
-        systems: dict[str, list[str]] = {}
-        for cell in dataset.cells:
-            if cell.status == FAILED:
-                systems.setdefault(cell.why, []).append(cell.system)
-        for why, names in systems.items():
+        for why, names in dataset.group_reasons(FAILED).items():
             place = dataset.name if len(names) > 1 else f"{dataset.name}, {names[0]}"
             yield from (f"{place}: {line}" for line in why.splitlines())
 
 
 def describe_unkept(reasons: Sequence[str]) -> Iterator[str]:
-    """Yield that something could not be kept, and why."""
-    yield from dict.fromkeys(
-        f"results are not kept: {why} (hint: pass {argument('cache', kind='DIR')})" for why in reasons
-    )
+    """Yield that something could not be kept, and why: once for all files of one reason."""
+    kinds: dict[str, list[str]] = {}
+    for reason in dict.fromkeys(reasons):
+        kinds.setdefault(reason.rpartition(": ")[2], []).append(reason)
+    for first, *others in kinds.values():
+        more = f"; {counted(len(others), 'more file')} for this reason" if others else ""
+        yield f"results are not kept: {first}{more} (hint: pass {argument('cache', kind='DIR')})"
 
 
 def list_warnings(found: Benchmark) -> Iterator[str]:

@@ -15,7 +15,7 @@ import numpy as np
 from xmceval.api.benchmark.plan import PlannedCell, PlannedDataset
 from xmceval.errors import DataError
 from xmceval.files.arrays.npypairs import find_files
-from xmceval.files.io.contentdigests import digest_array, digest_text
+from xmceval.files.io.contentdigests import digest_array, digest_text, join_digests
 from xmceval.files.io.paths import RemotePath, to_path
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.files.saved.inputdigests import InputDigests
@@ -113,7 +113,7 @@ def find_dependencies(
 def comparison_key(
     cells: Sequence[PlannedCell], keys: Mapping[str, Sequence[str | None]], testing: Testing
 ) -> str | None:
-    """Return the key of a comparison of some cells; None where a run has none."""
+    """Return the key of a comparison of some cells, in their order; None where a run has none."""
     if any(key is None for cell in cells for key in keys[cell.system]):
         return None
     systems = [[cell.system, cell.is_averaged, list(keys[cell.system])] for cell in cells]
@@ -153,26 +153,15 @@ def _describe(value: Any, digests: InputDigests, home: Path | None) -> list[str]
         found = find_shards(value, directories=True)
     except (DataError, OSError):
         return None
-    parts = [_digest_part(part, digests) for part in parts_of(found)]
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts):
-        return None
-    digest = known[0] if len(known) == 1 else digest_text(" ".join(known))
-    return [_shown_path(value, home), input_name(value), digest]
+    digest = join_digests([_digest_part(part, digests) for part in parts_of(found)])
+    return None if digest is None else [_shown_path(value, home), input_name(value), digest]
 
 
 def _digest_part(part: Any, digests: InputDigests) -> str | None:
     """Return the digest of a file, of a pair of files, or of a matrix in memory."""
     if isinstance(part, (str, Path)):
-        files = find_files(to_path(part))
-        found = list(digests.find(files).values())
-    else:
-        arrays = list(_list_arrays(part))
-        found = [digest_array(each) if each.dtype.kind in "biuf" else None for each in arrays]
-    known = [digest for digest in found if digest is not None]
-    if not known or len(known) < len(found):
-        return None
-    return known[0] if len(known) == 1 else digest_text(" ".join(known))
+        return join_digests(list(digests.find(find_files(to_path(part))).values()))
+    return join_digests([digest_array(each) if each.dtype.kind in "biuf" else None for each in _list_arrays(part)])
 
 
 def _list_arrays(matrix: Any) -> Iterable[Any]:

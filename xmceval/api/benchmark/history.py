@@ -7,7 +7,8 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from xmceval.errors import DataError
+from xmceval.errors import DataError, argument
+from xmceval.files.io.paths import RemotePath
 from xmceval.files.saved.appendedlines import append_line, read_lines
 from xmceval.report.history import History, HistoryRun, Values
 from xmceval.version import VERSION
@@ -46,7 +47,14 @@ def read_history(folder: Path, file: str) -> History:
     -------
     History
         Its warnings name the lines that were skipped, as a process that is killed may leave one cut.
+
+    Raises
+    ------
+    DataError
+        A remote folder.
     """
+    if isinstance(folder, RemotePath):
+        raise DataError(f"{folder}: is remote, so nothing is kept there (hint: pass {argument('cache', kind='DIR')})")
     path = folder / HISTORY
     runs, warnings = [], []
     for number, line in enumerate(read_lines(path), 1):

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from xmceval.api.benchmark.dependencies import comparison_key
 from xmceval.api.benchmark.plan import PlannedCell, PlannedDataset
+from xmceval.api.benchmark.planning.published import keep_comparable
 from xmceval.api.benchmark.scorecells import FAILURES, CellScorer, systems_of
 from xmceval.api.benchmark.store import Keys, Store
 from xmceval.errors import DataError, UsageError, describe_failure
-from xmceval.files.io.contentdigests import digest_text
+from xmceval.files.io.contentdigests import join_digests
 from xmceval.labels.catalogue import Sizes
 from xmceval.report.benchmark import FAILED, KEPT, MISSING, PUBLISHED, SCORED, CellOutcome, DatasetOutcome
 from xmceval.report.comparison import Comparison
@@ -70,7 +72,8 @@ class Runner:
         cells = [cell for cell in dataset.cells if cell.runs]
         with progress.named(dataset.name):
             found = self._score(dataset, cells) if self.store is None else self._update(self.store, dataset, cells)
-        dataset = without_unlike(dataset, found.comparison)
+        if found.comparison is not None:
+            dataset = keep_comparable(dataset, found.comparison.results[0].sizes)
         outcomes = {cell.system: _describe_cell(cell, found) for cell in dataset.cells}
         outcomes |= {name: CellOutcome(name, PUBLISHED) for name in dataset.published}
         outcomes |= {name: CellOutcome(name, MISSING, why) for name, why in dataset.unpublished.items()}
@@ -98,11 +101,11 @@ class Runner:
             found = self._complete(store, dataset, cells, keys) or self._score_and_keep(store, dataset, cells, keys)
             found = replace(found, scored={name: store.explain(dataset.name, name) for name in found.scored})
         self._save(store, dataset, cells, keys, found)
-        return replace(found, digests={cell.system: _digest_cell(keys[cell.system]) for cell in cells})
+        return replace(found, digests={cell.system: join_digests(keys[cell.system]) or "" for cell in cells})
 
     def _load(self, store: Store, cells: Sequence[PlannedCell], keys: Keys) -> Obtained | None:
         """Return the comparison of some systems, if it is kept."""
-        document = store.load_comparison(store.comparison_key(cells, keys, self.scorer.testing))
+        document = store.load_comparison(comparison_key(cells, keys, self.scorer.testing))
         try:
             return None if document is None else Obtained(_read_comparison(document))
         except (DataError, LookupError, TypeError):
@@ -167,7 +170,7 @@ class Runner:
         rest = [cell for cell in cells if cell.system not in found.failures]
         try:
             if found.scored and found.comparison is not None:
-                key = store.comparison_key(rest, keys, self.scorer.testing)
+                key = comparison_key(rest, keys, self.scorer.testing)
                 store.save_comparison(key, _write_comparison(found.comparison))
             store.finish_dataset(dataset)
         except FAILURES as error:
@@ -204,25 +207,6 @@ def _only_placed(cells: Sequence[PlannedCell], places: Mapping[str, Sequence[Pat
         runs = tuple(run for run, place in zip(cell.runs, places[cell.system], strict=True) if place is not None)
         if runs:
             yield replace(cell, runs=runs)
-
-
-def without_unlike(dataset: PlannedDataset, comparison: Comparison | None) -> PlannedDataset:
-    """Leave out published rows that are not of data of these sizes."""
-    if dataset.entry is None or comparison is None or not dataset.published:
-        return dataset
-    reason = dataset.entry.forbids_ranking(comparison.results[0].sizes)
-    if not reason:
-        return dataset
-    unlike = dict.fromkeys(dataset.published, reason)
-    return replace(dataset, published={}, unpublished={**dataset.unpublished, **unlike})
-
-
-def _digest_cell(keys: Sequence[str | None]) -> str:
-    """Return one key for all runs of a system; nothing where one has none."""
-    known = [key for key in keys if key is not None]
-    if len(known) < len(keys):
-        return ""
-    return known[0] if len(known) == 1 else digest_text(" ".join(known))
 
 
 def _describe_cell(cell: PlannedCell, found: Obtained) -> CellOutcome:

@@ -8,15 +8,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from xmceval.api.benchmark.dependencies import Dependencies, comparison_key, digest_source, find_dependencies
+from xmceval.api.benchmark.dependencies import Dependencies, digest_source, find_dependencies
 from xmceval.api.benchmark.history import append_run, read_history
-from xmceval.api.benchmark.plan import PlannedCell, PlannedDataset
+from xmceval.api.benchmark.plan import PlannedDataset
 from xmceval.errors import DataError, counted
 from xmceval.files.io.paths import to_path
 from xmceval.files.saved.inputdigests import InputDigests
 from xmceval.files.saved.keptfiles import CELLS, COMPARISONS, KeptFiles
 from xmceval.report.history import Values
-from xmceval.scoring.comparing.testoptions import Testing
 
 FOLDER = ".xmceval"
 DIGESTS, LATEST = "inputs.jsonl", "latest.jsonl"
@@ -114,10 +113,6 @@ class Store:
         Else what was scored meanwhile is not what the keys say, and is to be discarded.
         """
         return self._digests.are_same()
-
-    def comparison_key(self, cells: Sequence[PlannedCell], keys: Keys, testing: Testing) -> str | None:
-        """Return the key of the comparison of some cells, in their order; None where one cannot be kept."""
-        return comparison_key(cells, keys, testing)
 
     def load_comparison(self, key: str | None) -> dict[str, Any] | None:
         """Return the document of a comparison; None where it is not kept, or damaged."""

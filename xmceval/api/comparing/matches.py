@@ -10,12 +10,11 @@ from xmceval.api.comparing.pairtests import PairTests, Watch, adjust
 from xmceval.api.comparing.runs import Lineup
 from xmceval.api.scoring.setup import Named
 from xmceval.errors import UsageError, argument, listed
-from xmceval.files.arrays.npypairs import resolve
+from xmceval.files.arrays.npypairs import identify
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Comparison, Difference
 from xmceval.report.result import Result
-from xmceval.rows.shards import parts_of
 from xmceval.rows.threads import default_threads
 from xmceval.scoring.comparing.outputs import Output
 from xmceval.scoring.comparing.pairsums import all_pairs
@@ -141,8 +140,7 @@ def _warn_of_files(lineup: Lineup) -> Iterator[str]:
     """Warn of files, or of matrices in memory, that are several systems."""
     seen: dict[tuple[Path | int, ...], str] = {}
     for each in (lineup.runs[group[0]] for group in lineup.groups if len(group) == 1):
-        parts = parts_of(find_shards(each.y_score))
-        keys = tuple(resolve(part) if isinstance(part, (str, Path)) else id(part) for part in parts)
+        keys = identify(find_shards(each.y_score))
         if keys in seen:
             one, several = ("file", "files") if isinstance(keys[0], Path) else ("matrix", "matrices")
             same = one if len(keys) == 1 else several

@@ -50,12 +50,13 @@ class TableCheck:
 
 
 def check_table(path: str | Path, *, dataset: str | None = None) -> TableCheck:
-    """Check a table of results as papers have them: tab- or comma-separated, Markdown, or LaTeX.
+    """Check a table of results: as papers have them, or in any form in which this package writes its own.
 
     Parameters
     ----------
     path : path
         A table whose header names metrics, such as ``P@1``, ``N@3``, ``PSP@5``; values are in percent or fractions.
+        LaTeX, Markdown, tab- or comma-separated, or text in aligned columns.
     dataset : str, optional
         A public data set: its mean number of labels per instance bounds P@k. Default: the data set that a row names.
 

@@ -133,7 +133,8 @@ class Setup(Rules):
             truth.judgments, options.train, options.counts, options.inverse_propensities, options.filter
         )
         rules = find_rules(opener, program, truth.source, needs_counts=needs_counts, max_weight=max_weight)
-        found = {**vars(rules), "notes": (*truth.notes, *rules.notes)}
+        terms = replace(rules.terms, zeros_are_judged=truth.judgments is not None)
+        found = {**vars(rules), "terms": terms, "notes": (*truth.notes, *rules.notes)}
         return cls(**found, options=options, opener=opener, truth=truth, truth_name=name, engine=engine)
 
     @cached_property

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,9 +17,10 @@ from xmceval.cli.commandline import passed_flags
 from xmceval.cli.gating import enforced, fail_if_worse, not_worse
 from xmceval.cli.messages import by_kind, say, warn
 from xmceval.cli.plotting import Plots, plot_options
-from xmceval.cli.runner import engine_of, start, watch
+from xmceval.cli.runner import engine_of, long_work, start, watch
 from xmceval.errors import DataError, UsageError, counted, listed
 from xmceval.files.io.paths import to_path
+from xmceval.files.io.presence import is_present
 from xmceval.report.forms.registry import render_benchmark
 from xmceval.report.pictures import BENCHMARK
 
@@ -35,7 +37,13 @@ PATIENCE = 1.0  # seconds, after which a data set has a line of its own
 
 @click.command("benchmark", cls=options.GroupedCommand, short_help="Score and compare systems on several data sets.")
 @click.argument("file", type=options.FILE, default=FILE)
-@options.option("--force", is_flag=True, help="Score again what is kept.")
+@options.option(
+    "--init",
+    type=options.FILE,
+    metavar="DIR",
+    help="Write DIR/benchmark.toml from the files of a folder, say what was taken for what, and score nothing.",
+)
+@options.option("--force", is_flag=True, help="Score again what is kept; with --init: overwrite the file.")
 @options.option("--verify", is_flag=True, help="Read all files to see whether they changed.")
 @options.option(
     "--cache", type=options.FILE, metavar="DIR", help="Keep results in this folder.  [default: .xmceval beside FILE]"
@@ -51,6 +59,13 @@ PATIENCE = 1.0  # seconds, after which a data set has a line of its own
 )
 @options.option(
     "--wins", is_flag=True, group="Output", help="List on how many data sets each system is ahead of each other one."
+)
+@options.option(
+    "--pages",
+    type=options.FILE,
+    metavar="DIR",
+    group="Output",
+    help="Write a leaderboard to this folder: index.html, and a report of each data set.",
 )
 @fail_if_worse
 @options.threads
@@ -71,7 +86,12 @@ def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> N
     Examples:
       xmceval benchmark
       xmceval benchmark runs.toml -o latex
+      xmceval benchmark --init .
+      xmceval benchmark --pages leaderboard
     """
+    if arguments["init"] is not None:
+        _write_proposal(arguments["init"], force=arguments["force"], quiet=arguments["quiet"])
+        return
     layout = replace(options.take_layout(arguments, form), wins=arguments["wins"])
     pictures = Plots.of(plots, ())
     _check_flags(arguments["history"], plots)
@@ -84,6 +104,7 @@ def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> N
 
     overrides = {} if arguments["threads"] is None else {"threads": arguments["threads"]}
     plan = read_plan(file, strict=arguments["strict"], overrides=overrides)
+    pages = list(_open_pages(arguments["pages"], layout))
     found, runner = _run(plan, layout, arguments)
     failures, warnings = list(list_failures(found)), list(list_warnings(found))
     if arguments["strict"] and warnings:
@@ -96,10 +117,35 @@ def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> N
     with enforced(found.gates, failures):
         click.echo(render_benchmark(form, found, layout), nl=False)
         pictures.write(found, arguments["metric"])
+        for write in pages:
+            write(found)
         facts = _count_cells(found.datasets), f"{time.monotonic() - began:.1f} s"
         summary = " · ".join([*facts, *_describe_store(runner.store, arguments["verbose"])])
         for line in () if quiet else (summary, *runner.moved):
             say(line)
+
+
+def _open_pages(folder: str | None, layout: Layout) -> Iterator[Callable[[Benchmark], None]]:
+    """Yield what writes pages to a folder, if there is one, which is made before anything is scored."""
+    if folder is not None:
+        from xmceval.report.leaderboard.pagefiles import open_folder, write_pages
+
+        open_folder(folder)
+        yield partial(write_pages, folder=folder, layout=layout)
+
+
+def _write_proposal(folder: str, *, force: bool, quiet: bool) -> None:
+    """Write the file of a benchmark from what is in a folder, and print why."""
+    from xmceval.api.benchmark.initfile import propose, write_proposal
+
+    context = click.get_current_context()
+    others = {each.name or "" for each in context.command.params} - {"init", "force", "quiet"}
+    if passed := passed_flags(context, others):
+        raise UsageError(f"{listed(passed)}: has no effect with --init")
+    with long_work(quiet):
+        proposal = propose(folder, force=force)
+    for line in (*proposal.lines, write_proposal(proposal)):
+        click.echo(line)
 
 
 def _check_flags(history: bool, plots: Sequence[str]) -> None:
@@ -112,9 +158,12 @@ def _check_flags(history: bool, plots: Sequence[str]) -> None:
     """
     context = click.get_current_context()
     if history:
-        passed, what = passed_flags(context, {"plots", "force", "verify", "prune", "fail_if_worse", "dask"}), "with"
+        without = {"plots", "pages", "force", "verify", "prune", "fail_if_worse", "dask"}
+        passed, what = passed_flags(context, without), "with"
     else:
-        passed, what = passed_flags(context, {"since"} if plots else {"since", "metric"}), "without"
+        passed, what = passed_flags(context, {"since"}), "without"
+        if not plots and passed_flags(context, {"metric"}):
+            raise UsageError("-m: has no effect without --history or --plot (hint: metrics are named in the file)")
     if passed:
         raise UsageError(f"{listed(passed)}: has no effect {what} --history")
 
@@ -126,6 +175,8 @@ def _show_history(file: str, form: str, layout: Layout, arguments: Mapping[str, 
 
     path = to_path(file)
     history = read_history(find_folder(path, arguments["cache"]), path.name)
+    if not history.runs and not is_present(path):
+        raise DataError(f"{path}: no such file")
     if arguments["since"] is not None:
         history = history.since(arguments["since"])
     warn(history.warnings, quiet=arguments["quiet"])
@@ -177,12 +228,9 @@ def _list_changes(dataset: DatasetOutcome) -> Iterator[str]:
     """Yield why cells were scored again, once for all that share a reason."""
     from xmceval.report.benchmark import SCORED
 
-    systems: dict[str, list[str]] = {}
-    for cell in dataset.cells:
-        if cell.status == SCORED and cell.why not in {"", "new"}:
-            systems.setdefault(cell.why, []).append(cell.system)
-    for why, names in systems.items():
-        yield f"{dataset.name}, {listed(names)}: {why}"
+    for why, systems in dataset.group_reasons(SCORED).items():
+        if why not in {"", "new"}:
+            yield f"{dataset.name}, {listed(systems)}: {why}"
 
 
 def _describe_store(store: Store | None, verbose: bool) -> Iterator[str]:

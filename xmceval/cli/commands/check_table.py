@@ -12,7 +12,9 @@ from xmceval.cli import options
 @options.scoring_option("dataset", help="The public data set of the whole table, whose size bounds P@k.")
 @options.form
 def command(file: str, dataset: str | None, form: str) -> None:
-    """Check FILE, a table of results (TSV, CSV, Markdown or LaTeX), for values that contradict their definitions.
+    """Check FILE, a table of results, for values that contradict their definitions.
+
+    FILE is TSV, CSV, Markdown, LaTeX or text in columns: a table of a paper, or of score, compare and benchmark.
 
     P@1 is nDCG@1 and PSP@1 is PSnDCG@1; the hits within k never decrease with k; nDCG@k has a least value for a given
     P@k; P@k cannot exceed the labels per instance divided by k. Exit 1 if anything is impossible.

@@ -15,17 +15,16 @@ from xmceval.files.arrays.npy import ArrayFile, Header, NpyFile, read_header, re
 from xmceval.files.formats.format import Format
 from xmceval.files.formats.formattable import FORMATS
 from xmceval.files.io.paths import RemotePath, sibling, to_path
-from xmceval.files.io.signatures import LABELS_ENDING, SCORES_ENDING
+from xmceval.files.io.signatures import COMPRESSED_ENDINGS, LABELS_ENDING, SCORES_ENDING
 from xmceval.files.opened import Opened, Request
 from xmceval.files.sidecars.labelnames import Names, unknown_name
 from xmceval.rows.block import Int64, Rows, Scratch
 from xmceval.rows.matrices.lists import are_ranked_lists
 from xmceval.rows.matrices.matrices import BLOCK_ENTRIES, MatrixSource
 from xmceval.rows.matrices.storage import Dense, Matrix, PaddedLists
+from xmceval.rows.shards import parts_of
 
 AnyArray = NDArray[Any]
-
-_COMPRESSED_ENDINGS = (".gz", ".xz", ".bz2", ".zst")
 
 _PADDING = frozenset({"", "-1"})
 
@@ -89,7 +88,15 @@ def has_pair(path: Path) -> bool:
 def resolve(path: str | Path) -> Path:
     """Return a path without links; of all names of a pair the same one."""
     path = to_path(path)
-    return (_find_pair(path)[0] if is_pair(path) else path).resolve()
+    try:
+        return (_find_pair(path)[0] if is_pair(path) else path).resolve()
+    except (OSError, ValueError):  # such as a store that does not answer: opening it reports that
+        return path
+
+
+def identify(value: Any) -> tuple[Path | int, ...]:
+    """Return what tells an input from others: its files, or its matrices in memory."""
+    return tuple(resolve(part) if isinstance(part, (str, Path)) else id(part) for part in parts_of(value))
 
 
 def pair_of(path: Path) -> str:
@@ -207,7 +214,7 @@ def _check_matrix(array: ArrayFile, kinds: str) -> Header:
 def _stem(path: Path) -> tuple[str, bool]:
     """Return the common part of the names of a pair, and whether the path is one of the two."""
     plain = str(path)
-    for ending in _COMPRESSED_ENDINGS:
+    for ending in COMPRESSED_ENDINGS:
         plain = plain.removesuffix(ending)
     if plain.endswith((LABELS_ENDING, SCORES_ENDING)):
         return plain[: -len(LABELS_ENDING)], True
@@ -217,8 +224,8 @@ def _stem(path: Path) -> tuple[str, bool]:
 def _endings(path: Path) -> tuple[str, ...]:
     """Return the endings under which the files of a pair are searched: remote ones are compressed as `path` is."""
     if isinstance(path, RemotePath):
-        return tuple(dict.fromkeys((path.suffix if path.suffix in _COMPRESSED_ENDINGS else "", "")))
-    return ("", *_COMPRESSED_ENDINGS)
+        return tuple(dict.fromkeys((path.suffix if path.suffix in COMPRESSED_ENDINGS else "", "")))
+    return ("", *COMPRESSED_ENDINGS)
 
 
 def _find_pair(path: Path) -> tuple[Path, Path]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,14 @@ def digest_array(array: NDArray[Any]) -> str:
 def digest_text(text: str) -> str:
     """Return a digest of a text."""
     return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()[:32]
+
+
+def join_digests(digests: Sequence[str | None]) -> str | None:
+    """Return one digest for several, in their order; None where there is none, or one is not known."""
+    known = [each for each in digests if each is not None]
+    if not known or len(known) < len(digests):
+        return None
+    return known[0] if len(known) == 1 else digest_text(" ".join(known))
 
 
 def _digest(pieces: Iterable[memoryview], kind: str = "") -> str:

@@ -12,11 +12,10 @@ from xmceval.errors import DataError, counted
 from xmceval.files.arrays.npypairs import pair_of
 from xmceval.files.io.paths import RemotePath, as_input, beside, to_path
 from xmceval.files.io.presence import is_present
+from xmceval.files.io.signatures import COMPRESSED_ENDINGS
 from xmceval.files.io.streams import read_all_bytes
 from xmceval.rows.matrices.lists import is_pair
 from xmceval.rows.shards import Shards, parts_of
-
-COMPRESSED = (".gz", ".xz", ".bz2", ".zst")
 
 _NUMBER = re.compile(r"([0-9]+)")
 
@@ -122,7 +121,7 @@ def find_beside(file: Path | None, name: str) -> Path | Shards | None:
     return Shards(files, path.name, is_listed=False) if files else None
 
 
-def natural_key(path: Path) -> tuple[object, ...]:
+def natural_key(path: str | Path) -> tuple[object, ...]:
     """Return a key that orders numbers in names by their value: 2 before 10."""
     words = _NUMBER.split(str(path))
     return (*((word, int(number)) for word, number in zip(words[::2], [*words[1::2], "-1"], strict=True)), str(path))
@@ -191,7 +190,7 @@ def find_keys(parts: Sequence[Any]) -> list[tuple[int, ...]] | list[str]:
 def _plain_name(path: Path) -> str:
     """Return a path without the ending that says how the file is compressed."""
     name = str(path)
-    for ending in COMPRESSED:
+    for ending in COMPRESSED_ENDINGS:
         name = name.removesuffix(ending)
     return name
 

@@ -18,5 +18,28 @@ PAGES = (b"<!doctype html", b"<html", b"<head", b"<?xml")  # in any case
 GZIP, BZIP2, XZ, ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"
 ZSTD_SKIPPABLE = tuple(bytes([first]) + b"\x2a\x4d\x18" for first in range(0x50, 0x60))
 
+COMPRESSED_ENDINGS = (".gz", ".xz", ".bz2", ".zst")
+
 # Endings of the two files of a pair, which may be compressed.
 LABELS_ENDING, SCORES_ENDING = "-labels.npy", "-scores.npy"
+
+# Endings of files of labels and scores, beside those of compressed ones.
+DATA_ENDINGS = frozenset(
+    {".txt", ".npz", ".npy", ".mat", ".mtx", ".csv", ".tsv", ".json", ".jsonl", ".parquet", ".trec", ".qrels", ".run"}
+    | {".y", ".dat", ".svm", ".libsvm", ".letor", ".pred", ".preds", ".scores", ".lst", ".xmc"}
+)
+
+
+def split_ending(name: str) -> tuple[str, str]:
+    """Return a path without the ending that says how it is stored, and that ending, in any case.
+
+    Examples
+    --------
+    >>> split_ending("runs/model.v2.txt.gz"), split_ending("model.v2"), split_ending("A.NPZ")
+    (('runs/model.v2', '.txt.gz'), ('model.v2', ''), ('A', '.NPZ'))
+    """
+    rest = next((name[: -len(each)] for each in COMPRESSED_ENDINGS if name.lower().endswith(each)), name)
+    stem, point, suffix = rest.rpartition(".")
+    is_ending = f".{suffix}".lower() in DATA_ENDINGS and stem and not stem.endswith("/")
+    stem = stem if point and is_ending else rest
+    return (stem, name[len(stem) :]) if stem and not stem.endswith("/") else (name, "")

@@ -20,11 +20,11 @@ SETTLED = 2_000_000_000  # nanoseconds: clocks of file systems may be that coars
 
 _DATES = frozenset({"LastModified", "Last-Modified", "last_modified", "updated", "mtime", "modified", "created"})
 
-Told = list[Any]  # what the system or a store tells of a file
+Status = list[Any]  # of a file: its size, dates and the like, from the system or a store
 
 
 class InputDigests:
-    """Digests of files, and what was told of each file when it was read.
+    """Digests of files, and the status of each file when it was read.
 
     A local file counts as unchanged if its size, mtime, ctime and inode are as recorded, and it was not modified within
     the 2 s before. A remote one is not read: what its store tells, its tag or version, or else its size and date, is
@@ -33,7 +33,7 @@ class InputDigests:
     Parameters
     ----------
     records : mapping
-        Those of an earlier run, as JSON has them: what was told, when, and the digest, by the name of the file.
+        Those of an earlier run, as JSON has them: status, time of reading, and digest, by the name of the file.
     verify : bool
         Read all files anyway, remote ones too.
     """
@@ -42,7 +42,7 @@ class InputDigests:
         self.records = {name: each for name, each in (records or {}).items() if _is_record(each)}
         self.is_changed = False
         self._verify = verify
-        self._found: dict[Path, tuple[Told, str]] = {}  # in this run
+        self._found: dict[Path, tuple[Status, str]] = {}  # in this run
         self._asked = set[Path]()
 
     def find(self, paths: Iterable[Path]) -> dict[Path, str | None]:
@@ -62,41 +62,41 @@ class InputDigests:
 
     def are_same(self) -> bool:
         """Return whether the files of this data set are still as they were when their digests were found."""
-        return all(_ask(path) == self._found[path][0] for path in self._asked if path in self._found)
+        return all(_find_status(path) == self._found[path][0] for path in self._asked if path in self._found)
 
     def _recall(self, path: Path) -> str | None:
         """Return the digest of a file that is known to be unchanged."""
-        name, told = _name(path), _ask(path)
-        if told is None:
+        name, status = _name(path), _find_status(path)
+        if status is None:
             return None
         found = self._found.get(path)
-        if found is not None and found[0] == told:
+        if found is not None and found[0] == status:
             return found[1]
         if self._verify:
             return None
         before, at, digest = self.records.get(name, (None, 0, ""))
-        if before != told or not _is_settled(path, told, at):
+        if before != status or not _is_settled(path, status, at):
             if not isinstance(path, RemotePath):
                 return None
-            digest = digest_text(repr([name, told]))
-        self._found[path] = told, digest
+            digest = digest_text(repr([name, status]))
+        self._found[path] = status, digest
         return str(digest)
 
     def _read(self, path: Path) -> str | None:
         """Read a file, and record its digest."""
-        name, at, told = _name(path), time.time_ns(), _ask(path)
-        is_file = isinstance(path, RemotePath) or (told is not None and stat.S_ISREG(path.stat().st_mode))
+        name, at, status = _name(path), time.time_ns(), _find_status(path)
+        is_file = isinstance(path, RemotePath) or (status is not None and stat.S_ISREG(path.stat().st_mode))
         if not is_file:
             return None
         try:
             digest = digest_file(path)
         except DataError:
             return None
-        if _ask(path) != told:
+        if _find_status(path) != status:
             return None
-        if told is not None:
-            self._found[path] = told, digest
-            self.records[name] = [told, at, digest]
+        if status is not None:
+            self._found[path] = status, digest
+            self.records[name] = [status, at, digest]
             self.is_changed = True
         return digest
 
@@ -105,31 +105,31 @@ def _name(path: Path) -> str:
     return str(path) if isinstance(path, RemotePath) else os.path.abspath(path)
 
 
-def _ask(path: Path) -> Told | None:
-    """Return what is told of a file without reading it, or None where that is too little."""
+def _find_status(path: Path) -> Status | None:
+    """Return the status of a file, without reading it; None where that is too little to tell by."""
     if isinstance(path, RemotePath):
-        return _ask_store(path)
+        return _find_remote_status(path)
     with suppress(OSError, ValueError):
         found = path.stat()
         return [found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino]
     return None
 
 
-def _ask_store(path: RemotePath) -> Told | None:
+def _find_remote_status(path: RemotePath) -> Status | None:
     from xmceval.files.remote.stores import identity
 
     with suppress(DataError):
-        told = dict(identity(path.remote.info))
-        tags = [[name, value] for name, value in told.items() if name not in _DATES and name != "size"]
-        dates = [[name, value] for name, value in told.items() if name in _DATES]
-        if "size" in told and (tags or dates):
-            return [told["size"], *(tags or dates)]
+        facts = dict(identity(path.remote.info))
+        tags = [[name, value] for name, value in facts.items() if name not in _DATES and name != "size"]
+        dates = [[name, value] for name, value in facts.items() if name in _DATES]
+        if "size" in facts and (tags or dates):
+            return [facts["size"], *(tags or dates)]
     return None
 
 
-def _is_settled(path: Path, told: Told, at: int) -> bool:
-    """Return whether a file was old enough when it was read for any later change to be told."""
-    return isinstance(path, RemotePath) or told[1] + SETTLED <= at
+def _is_settled(path: Path, status: Status, at: int) -> bool:
+    """Return whether a file was old enough when it was read for any later change to show in its status."""
+    return isinstance(path, RemotePath) or status[1] + SETTLED <= at
 
 
 def _is_record(each: Any) -> bool:

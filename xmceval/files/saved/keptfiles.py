@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import tempfile
 import time
 import zipfile
@@ -25,6 +26,7 @@ CELLS, COMPARISONS = KINDS = ("cells", "comparisons")
 ENDINGS = {CELLS: ".npz", COMPARISONS: ".jsonl"}
 UNUSED = 30 * 86_400  # seconds after which an entry goes
 DIGITS = 64  # of a checksum
+KEY = re.compile(r"[0-9a-f]{32}\Z")
 
 
 class KeptFiles:
@@ -41,10 +43,11 @@ class KeptFiles:
             raise DataError(f"{folder}: is remote, so nothing can be kept there")
         self.folder = folder
         try:
-            for kind in KINDS:
-                (folder / kind).mkdir(parents=True, exist_ok=True)
-            if not (folder / ".gitignore").exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            if not any(folder.iterdir()):  # one that holds other files is not hidden from git
                 (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+            for kind in KINDS:
+                (folder / kind).mkdir(exist_ok=True)
             with tempfile.TemporaryFile(dir=folder):
                 pass
         except OSError as error:
@@ -56,10 +59,7 @@ class KeptFiles:
 
     def has_archive(self, path: Path) -> bool:
         """Return whether there is an archive that was not cut; its members are checked when they are read."""
-        try:
-            return zipfile.is_zipfile(path)
-        except OSError:
-            return False
+        return zipfile.is_zipfile(path)
 
     def read(self, path: Path) -> Any:
         """Return a document that was written here; None where there is none, or it is damaged."""
@@ -112,7 +112,8 @@ class KeptFiles:
 
     def _entries(self) -> Iterator[Path]:
         for kind in KINDS:
-            yield from (self.folder / kind).glob(f"*{ENDINGS[kind]}")
+            paths = (self.folder / kind).glob(f"*{ENDINGS[kind]}")
+            yield from (path for path in paths if KEY.match(path.stem))  # others may be anyone's
 
 
 def _checksum(text: bytes) -> bytes:

@@ -7,7 +7,7 @@ import numpy as np
 from xmceval.kernels.compile.decorators import function, helper, kernel
 from xmceval.kernels.rows.order import ascend, power_of_2
 
-LRAP, COVERAGE, LOSS, AUC, GAUC, AP, RR, RECALL, RECALL_AT_N, DCG, NDCG, ERR, AUC_AT_K, RBP, AP_OF_HITS = range(15)
+LRAP, COVERAGE, LOSS, AUC, GAUC, SET, AP, RR, RECALL_AT_N, DCG, NDCG, ERR, AUC_AT_K, RBP, AP_OF_HITS, IPREC = range(16)
 
 # Orders of tied labels along the list.
 BY_LABEL, BEST, WORST = 0, 1, 2
@@ -140,7 +140,7 @@ def compute_whole_rows(
     zero_unscored,
     drop_empty,
     specs,
-    most_powers,
+    own_numbers,
     discounts,
     space,
     real_space,
@@ -164,8 +164,9 @@ def compute_whole_rows(
     zero_unscored, drop_empty : bool
     specs : int64 [n_outputs, 5]
         As in scoring/wholerow.py.
-    most_powers : float64 [n_outputs]
-        2 to the power of the greatest grade of ERR.
+    own_numbers : float64 [n_outputs]
+        Of SET the weight of true labels in the divisor, of ERR 2 to the power of its greatest grade, of IPREC its level
+        of recall.
     discounts : float64 [n_discounts, at least the labels of the longest row]
         Of each rank.
     space : 7 int64 arrays, real_space : 4 float64 arrays
@@ -257,7 +258,7 @@ def compute_whole_rows(
         for turn in range(specs.shape[0] * (3 if ties > 0 else 1)):
             order, o = turn // specs.shape[0], turn % specs.shape[0]
             kind, k = specs[o, KIND], specs[o, CUT]
-            if order > BY_LABEL and (kind < AP or kind == RECALL or kind == AUC_AT_K or kind == AP_OF_HITS):
+            if order > BY_LABEL and (kind < AP or kind == AUC_AT_K or kind == AP_OF_HITS):
                 continue
             if order > BY_LABEL and unequal > 0 and order != sorted_for:  # groups of ties by grade; by label no more
                 for i in range(hits):
@@ -284,8 +285,9 @@ def compute_whole_rows(
                 else:
                     most = 0.0
                     left_out[o] += 1
-            elif kind == RECALL:
-                value = hits / n if n > 0 else 0.0
+            elif kind == SET:
+                divisor = (1.0 - own_numbers[o]) * m + own_numbers[o] * n
+                value = hits / divisor if divisor > 0.0 else 0.0
             elif kind == AUC_AT_K:
                 inside = 0
                 for i in range(hits):
@@ -302,6 +304,7 @@ def compute_whole_rows(
                 value = value / inside if inside > 0 else 0.0
             else:
                 going_on = 1.0
+                wanted = np.int64(own_numbers[o] * n + 0.9) if kind == IPREC else np.int64(0)
                 for i in range(hits):
                     rank = _rank(i, order, ranks, greater, at_least, starts, stops)
                     if kind == AP:
@@ -311,12 +314,15 @@ def compute_whole_rows(
                         break
                     elif kind == RECALL_AT_N:
                         value += rank <= n
+                    elif kind == IPREC:
+                        if i + 1 >= wanted and (i + 1) / rank > value:
+                            value = (i + 1) / rank
                     elif kind == RBP:
                         value += discounts[specs[o, DISCOUNT], rank - 1]
                     elif kind != ERR:
                         value += _gain(hit_grades[i], specs[o, IS_EXP]) * discounts[specs[o, DISCOUNT], rank - 1]
                     elif rank <= k:
-                        satisfied = (power_of_2(hit_grades[i]) - 1.0) / most_powers[o]
+                        satisfied = (power_of_2(hit_grades[i]) - 1.0) / own_numbers[o]
                         value += going_on * satisfied / rank
                         going_on *= 1.0 - satisfied
                 divisor = 1.0
@@ -336,7 +342,7 @@ def compute_whole_rows(
                         divisor += _gain(ideals[i], specs[o, IS_EXP]) * discounts[specs[o, DISCOUNT], i]
                 elif kind == ERR:
                     for i in range(n):
-                        if power_of_2(grades[first + i]) > most_powers[o]:
+                        if power_of_2(grades[first + i]) > own_numbers[o]:
                             if status[FAULT] == 0:
                                 status[ROW] = row
                             status[FAULT] = 1

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 MOST_STEPS = 1000  # of a density that is read
 
-MOST_STEPS = 1000  # of a density that is read
-
 PAIR = {"system": text("The system."), "baseline": text("The one that it is compared with.")}
 CUTOFF = whole("The cutoff.", minimum=1)
 NO_PICTURE = "where the picture was not asked for"

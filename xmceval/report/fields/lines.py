@@ -30,7 +30,7 @@ def _choose(source: str, fields: Fields, *names: str) -> dict[str, Field]:
 
 MEASURE = {
     "metric": text("The metric, with its options.").of("head"),
-    "k": text("The cutoff: a number, `all`, `n`, or nothing.").of(_find_cutoff),
+    "k": text("The cutoff: a number, `all`, `n`, or nothing; of IPrec the level of recall.").of(_find_cutoff),
     "unit": text("Of its values: `share`, `gain`, `count` or `cells`.").of("metric.unit"),
     "higher_is_better": flag("Whether higher values are better.").of("metric.higher_is_better"),
 }

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby, islice
 
 from xmceval.report.forms.latexfloats import DIAMOND, comment, draw_float, draw_listing, write_note
-from xmceval.report.forms.latexplan import GAPS, LONGEST_HEAD, MORE, MORE_IN_BOLD, Plan, is_long, plan_table
+from xmceval.report.forms.latexplan import GAPS, LONGEST_HEAD, MORE, MORE_IN_BOLD, TablePlan, is_long, plan_table
 from xmceval.report.forms.latextext import break_words, escape, list_replaced, measure_text
 from xmceval.report.forms.layout import Layout
 from xmceval.report.sheet.model import (
@@ -108,7 +108,7 @@ def _draw_table(sheet: Sheet) -> Iterator[str]:
     )
 
 
-def _explain(sheet: Sheet, plan: Plan) -> Iterator[str]:
+def _explain(sheet: Sheet, plan: TablePlan) -> Iterator[str]:
     """Write what the signs of a table mean, and titles that have no room in it, as sentences."""
     found = {cell.emphasis for row in sheet.rows for cell in row.cells.values()}
     emphases = [words for emphasis, words in EMPHASES.items() if emphasis in found]
@@ -125,7 +125,7 @@ def _explain(sheet: Sheet, plan: Plan) -> Iterator[str]:
         yield write_note(f"{sentence}.")
 
 
-def _draw_tabular(sheet: Sheet, plan: Plan) -> Iterator[str]:
+def _draw_tabular(sheet: Sheet, plan: TablePlan) -> Iterator[str]:
     yield rf"\begin{{tabular}}{{{_write_kinds(sheet, plan)}}}"
     spans: list[str] = []
     for i, names in enumerate(plan.blocks):
@@ -138,7 +138,7 @@ def _draw_tabular(sheet: Sheet, plan: Plan) -> Iterator[str]:
     yield r"\end{tabular}"
 
 
-def _write_kinds(sheet: Sheet, plan: Plan) -> str:
+def _write_kinds(sheet: Sheet, plan: TablePlan) -> str:
     """Write the kinds of the columns, and where there is more room between them."""
     kinds = [rf"@{{}}p{{{LONGEST_HEAD}pt}}" if any(is_long(row.head) for row in sheet.rows) else "@{}l"]
     for place in range(plan.n_places):
@@ -148,12 +148,12 @@ def _write_kinds(sheet: Sheet, plan: Plan) -> str:
     return "".join(kinds) + (rf"@{{\hspace{{{plan.mark}pt}}}}" if plan.mark else "@{}")
 
 
-def _cells_of_place(sheet: Sheet, plan: Plan, place: int) -> list[Cell]:
+def _cells_of_place(sheet: Sheet, plan: TablePlan, place: int) -> list[Cell]:
     """Return the cells of the columns that stand below each other."""
     return [cell for names in plan.blocks for name in names[place : place + 1] for cell in sheet.cells_of(name)]
 
 
-def _draw_spans(sheet: Sheet, names: Sequence[str], plan: Plan) -> list[str]:
+def _draw_spans(sheet: Sheet, names: Sequence[str], plan: TablePlan) -> list[str]:
     """Draw the heads above the heads of a block, and the rules between them."""
     if not sheet.spans:
         return []
@@ -171,7 +171,7 @@ def _draw_spans(sheet: Sheet, names: Sequence[str], plan: Plan) -> list[str]:
     return [rf"{' & '.join(cells).lstrip()} \\", "".join(rules)]
 
 
-def _draw_block(sheet: Sheet, names: Sequence[str], plan: Plan, *, is_first: bool) -> Iterator[str]:
+def _draw_block(sheet: Sheet, names: Sequence[str], plan: TablePlan, *, is_first: bool) -> Iterator[str]:
     siunitx = sheet.layout.siunitx
     heads = (_draw_column_head(sheet.heads.get(name, name)) for name in names)
     yield rf"& {' & '.join(f'{{{head}}}' if siunitx else head for head in heads)} \\".replace("  ", " ")
@@ -206,7 +206,7 @@ def _align(rows: Sequence[Sequence[str]]) -> Iterator[str]:
         yield rf"{' & '.join(parts)} \\"
 
 
-def _draw_title(section: Section, plan: Plan, *, is_first: bool) -> Iterator[str]:
+def _draw_title(section: Section, plan: TablePlan, *, is_first: bool) -> Iterator[str]:
     """Draw the line above the rows of a section: its whole title where that has room, and once."""
     if not section.title:
         return
@@ -218,7 +218,7 @@ def _draw_title(section: Section, plan: Plan, *, is_first: bool) -> Iterator[str
     yield rf"\multicolumn{{{1 + plan.n_places}}}{{@{{}}l}}{{{text}}} \\[2pt]"
 
 
-def _fits(title: str, plan: Plan) -> bool:
+def _fits(title: str, plan: TablePlan) -> bool:
     return measure_text(title) <= plan.width
 
 

@@ -1,4 +1,4 @@
-"""Plan: where the columns of a LaTeX table stand, in blocks below each other where it is wider than the text.
+"""Table plan: where the columns of a LaTeX table stand, in blocks below each other where it is wider than the text.
 
 All lengths are in points, of an article of 10 points whose tables are small.
 """
@@ -27,7 +27,7 @@ SIGN_WIDTH = 4.0
 
 
 @dataclass(frozen=True)
-class Plan:
+class TablePlan:
     """Where the columns of a table stand.
 
     Attributes
@@ -63,7 +63,7 @@ class Plan:
         return left, self.gap + MORE if last + 1 in self.wide else self.gap / 2
 
 
-def plan_table(sheet: Sheet) -> Plan:
+def plan_table(sheet: Sheet) -> TablePlan:
     """Plan the table of a sheet, with as few blocks as possible: of several data sets one per family of metrics."""
     mark = max((measure_marks(cell.marks) for row in sheet.rows for cell in row.cells.values()), default=0.0)
     slack = 0 if not sheet.layout.siunitx else SLACK
@@ -78,14 +78,14 @@ def plan_table(sheet: Sheet) -> Plan:
 
 def _plan_parts(
     parts: Sequence[Sequence[tuple[str, ...]]], widths: Mapping[str, float], gap: int, mark: int, fixed: int
-) -> Plan:
+) -> TablePlan:
     """Plan a table of parts that begin a block each; `fixed` is the width of all that is not a column of values."""
     pieces = [piece for part in parts for piece in part]
     more = MORE if len(pieces) > 1 and any(len(piece) > 1 for piece in pieces) else 0
     lengths = {name: round(widths[name] + gap) + more * (i == 0) for piece in pieces for i, name in enumerate(piece)}
     blocks = split_aligned(parts, lengths, max(TEXT_WIDTH - fixed, TEXT_WIDTH // 3))
     wide = _find_wide(blocks, {piece[0] for piece in pieces}) if more else frozenset()
-    return Plan(tuple(blocks), wide, gap, mark, min(fixed + _measure_places(blocks, lengths), TEXT_WIDTH))
+    return TablePlan(tuple(blocks), wide, gap, mark, min(fixed + _measure_places(blocks, lengths), TEXT_WIDTH))
 
 
 def split_aligned(

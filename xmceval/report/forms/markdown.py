@@ -15,7 +15,7 @@ WIDEST = 40  # columns of the source that are aligned
 # What Markdown would read as a sign; an underscore within a word, or < before a number, is none.
 SPECIAL = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])|<(?=[A-Za-z/!?])|&(?=[#A-Za-z])")
 STARTING = re.compile(r"[-+#>](?=\s|#|$)|(?<=\d)[.)](?=\s|$)")  # what begins a list, a heading or a quotation
-MENTION = re.compile(r"(?<![\w@])(@\w+)")  # GitHub would notify a user of this name
+MENTION = re.compile(r"(?<![\w@])(@\w+(?:\.\w+)*)")  # GitHub would notify a user of this name
 
 
 def draw(sheet: Sheet) -> str:

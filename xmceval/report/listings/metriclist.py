@@ -29,7 +29,7 @@ INPUTS: Mapping[str, str] = MappingProxyType(
         "label": "counts by label within the cutoff",
         "confusion": "decisions: labels with a score of at least --threshold",
         "calibration": "the scores of the k best labels of a row, which must be probabilities",
-        "judged": "the k best labels of a row, and the stored zeros of the truth",
+        "judged": "the predictions of a row, and the stored zeros of the truth",
         "column": "all cells of a label, which are held in memory",
     }
 )
@@ -127,13 +127,15 @@ def find_metrics(names: Iterable[str]) -> list[Asked]:
         An unknown name; the message suggests one.
     """
     measures: dict[str, list[Measure]] = {}
-    for name in names:
-        is_listed = name.strip().lower().endswith("@k")
-        word = f"{name.strip()[:-1]}1" if is_listed else name
+    with_level = {display_name(metric).lower(): metric.name for metric in METRICS.values() if metric.level}
+    for name in (with_level.get(name.strip().lower(), name.strip()) for name in names):
+        is_listed = name.lower().endswith("@k")
+        word = f"{name[:-1]}1" if is_listed else name
         for measure, other in zip(parse(word, [1]), parse(word, [2]), strict=True):
             own = measures.setdefault(measure.metric.name, [])
             has_cutoff = measure.k is not None and measure.k == other.k and not is_listed
-            if measure.chosen or has_cutoff:
+            has_options = measure.chosen and name != measure.metric.name
+            if has_options or has_cutoff:
                 own.append(measure)
     return [(METRICS[name], own) for name, own in measures.items()]
 
@@ -144,7 +146,9 @@ def sort_by_family(metrics: Iterable[Metric] = METRICS.values()) -> list[Metric]
 
 
 def display_name(metric: Metric) -> str:
-    """Return the name of a metric, with @k where it takes a cutoff."""
+    """Return the name of a metric, with @k where it takes a cutoff, or the option that takes its place."""
+    if metric.level:
+        return f"{metric.name}@{metric.level}"
     return metric.name if metric.cutoff == "none" or "@" in metric.name else f"{metric.name}@k"
 
 
@@ -162,7 +166,7 @@ def describe_empty_rows(metric: Metric) -> str:
     if metric.left_out:
         return f"left out, like all rows where {metric.left_out}; the number of such rows is reported"
     norm = next(iter(metric.norms.values()))
-    if metric.family == "judged":
+    if metric.gain == "judgment":
         effect = "its judged labels count like those of any other"
     elif metric.family in {"label", "confusion", "calibration", "column"} or norm.over == "micro":
         effect = "its predictions are false positives"
@@ -246,7 +250,7 @@ def _option_words(metric: Metric) -> Iterator[str]:
     for name, choices in metric.options.items():
         yield f"{name}={'|'.join(choices)}"
     for name, number in metric.numbers.items():
-        yield f"{name}={number.default:g}"
+        yield name if name == metric.level else f"{name}={number.default:g}"
 
 
 def _describe_options(metric: Metric) -> Iterator[str]:
@@ -257,7 +261,8 @@ def _describe_options(metric: Metric) -> Iterator[str]:
             yield from (f"  {choice}: {norm.formula}" for choice, norm in metric.norms.items())
     for name, number in metric.numbers.items():
         meaning = "; labels of this grade or above are true" if name == "rel" else ""
-        yield f"{name}={number.default:g} by default, {number.kind}{meaning}"
+        default = "the number after the @" if name == metric.level else f"{number.default:g} by default"
+        yield f"{name}={default}, {number.kind}{meaning}"
 
 
 def _list_options(metric: Metric) -> dict[str, dict[str, Any]]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Iterator, Sequence
 
 from xmceval.errors import counted
-from xmceval.files.io.streams import read_resource
 from xmceval.report.comparison import Comparison
 from xmceval.report.forms.layout import DEFAULT, Layout
-from xmceval.report.forms.markup import Child, Markup, element, join, name, raw
+from xmceval.report.forms.markup import Child, Markup, element, join, name
 from xmceval.report.page.datasections import (
     describe_data,
     describe_files,
@@ -22,11 +19,11 @@ from xmceval.report.page.evidence import NOTHING, Evidence
 from xmceval.report.page.headline import write_headline
 from xmceval.report.page.listedsections import show_comparable, show_details, show_differences
 from xmceval.report.page.pagecontent import PageContent
+from xmceval.report.page.pageframe import frame_page
 from xmceval.report.page.pageparts import PageSection, spaced
 from xmceval.report.page.valuetables import show_bins, show_results
 from xmceval.report.pictures import check_installed
 from xmceval.report.result import Result
-from xmceval.version import VERSION
 
 MOST_NAMES = 3  # systems in a title
 ARRAY = "array"  # what has no name
@@ -39,6 +36,7 @@ def render_page(
     title: str | None = None,
     evidence: Evidence = NOTHING,
     layout: Layout = DEFAULT,
+    index: str | None = None,
 ) -> str:
     """Write a page; the same results and evidence give the same bytes.
 
@@ -54,6 +52,8 @@ def render_page(
         What was found in the files, and the command.
     layout : Layout
         Decimal places, and whether shares are percent.
+    index : str, optional
+        The address of a page that lists this one.
 
     Raises
     ------
@@ -63,32 +63,8 @@ def render_page(
     check_installed()
     content = PageContent(results, comparison, evidence, layout)
     sections = [each for each in _build_sections(content) if each is not None]
-    style, script = (read_resource(__name__, each) for each in ("style.css", "script.js"))
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", http_equiv="Content-Security-Policy", content=_policy(script)),
-        element("meta", name="generator", content=f"xmceval {VERSION}"),
-        element("title", title or _name_all(content)),
-        element("style", raw(style)),
-    )
-    body = element(
-        "body",
-        element("a", "Skip to the results", href="#results", class_="skip"),
-        _draw_header(content, title),
-        element(
-            "main",
-            _draw_verdict(content),
-            _draw_contents(sections),
-            [each.draw() for each in sections],
-        ),
-        element("footer", f"Made by xmceval {VERSION}."),
-        element("div", id="status", class_="status", role="status"),
-        element("script", raw(script)),
-    )
-    page: str = element("html", head, body, lang="en")
-    return f"<!doctype html>\n{page}\n"
+    main = [_draw_verdict(content), _draw_contents(sections), [each.draw() for each in sections]]
+    return frame_page(title or _name_all(content), _draw_header(content, title, index), main)
 
 
 def _build_sections(content: PageContent) -> Iterator[PageSection | None]:
@@ -104,19 +80,13 @@ def _build_sections(content: PageContent) -> Iterator[PageSection | None]:
     yield describe_provenance(content)
 
 
-def _policy(script: str) -> str:
-    """Return what a browser may do with the page: run this one script, and load nothing."""
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    scripts = f"script-src 'sha256-{digest}'"
-    return f"default-src 'none'; style-src 'unsafe-inline'; {scripts}; base-uri 'none'; form-action 'none'"
-
-
-def _draw_header(content: PageContent, title: str | None) -> Markup:
+def _draw_header(content: PageContent, title: str | None, index: str | None) -> Markup:
     truth, comparison = content.results[0].truth, content.comparison
     has_truth = truth != ARRAY and (comparison is None or not comparison.source)
     facts: list[Child] = [["Truth: ", name(truth)] if has_truth else None, *content.sheet.above[:1]]
     heading = name(title) if title else _name_systems(content)
-    return element("header", element("h1", heading), element("p", spaced(filter(None, facts)), class_="about"))
+    back = element("p", element("a", "All data sets", href=index), class_="back") if index else None
+    return element("header", back, element("h1", heading), element("p", spaced(filter(None, facts)), class_="about"))
 
 
 def _name_systems(content: PageContent) -> Markup:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from xmceval.errors import UsageError, counted, listed
+from xmceval.report.benchmark import Benchmark
 from xmceval.report.comparison import Difference
 from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.markup import Markup, element, join, raw, text
@@ -31,11 +32,15 @@ def _draw_figures(content: PageContent) -> Iterator[Markup]:
         subject = content.comparison if entry.subject == COMPARISON else content.results
         if subject is None or not _has_something(kind, content.results, subject):
             continue
-        figure = draw(kind, subject)
-        svg = SPACE.sub(" ", to_svg(figure, prefix=kind)).replace("<svg ", '<svg class="picture" ', 1)
+        svg = draw_svg(kind, subject, prefix=kind)
         finding = FINDINGS[kind](content) if kind in FINDINGS else ""
         caption = f"{entry.shows[0].upper()}{entry.shows[1:]}. {finding}".strip()
         yield element("figure", raw(svg), element("figcaption", text(caption)), id=f"picture-{kind}")
+
+
+def draw_svg(kind: str, subject: Subject | Benchmark, *, prefix: str) -> str:
+    """Draw a picture as an svg element of a page, in which no other has ids with this prefix."""
+    return SPACE.sub(" ", to_svg(draw(kind, subject), prefix=prefix)).replace("<svg ", '<svg class="picture" ', 1)
 
 
 def _has_something(kind: str, results: Sequence[Result], subject: Subject) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from xmceval.errors import counted, listed
 from xmceval.metrics.measure import Measure
@@ -13,6 +14,7 @@ from xmceval.report.page.systemranking import SystemRanking
 from xmceval.report.result import Result
 from xmceval.report.sheet.systemtable import join_cutoffs
 from xmceval.report.sheet.verdicts import describe_few, describe_p, describe_size
+from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.summary import Figure
 
 MOST_VALUES = 4  # metrics in the sentence on one system
@@ -22,8 +24,12 @@ MOST_SYSTEMS = 5  # that are compared with a baseline in a sentence each
 def write_headline(results: Sequence[Result], comparison: Comparison | None, layout: Layout) -> list[Markup]:
     """Write the sentences: on one system its values, on several which is better over all metrics, and by how much."""
     if len(results) == 1:
-        return [_describe_one(results[0], layout), *_describe_standing(results[0])]
+        return [_describe_one(results[0], results[0].figures, layout), *_describe_standing(results[0])]
     ranking = SystemRanking(results, comparison)
+    if len(ranking.names) == 1:  # and several runs of it
+        [system] = ranking.names
+        means = [Figure(each, Estimate(ranking.value(system, each))) for each in ranking.measures]
+        return [_describe_one(replace(results[0], name=system), means, layout)]
     if not ranking.measures:
         return []
     if len(ranking.measures) == 1:
@@ -41,10 +47,10 @@ def write_headline(results: Sequence[Result], comparison: Comparison | None, lay
     return [*_describe_best_of_all(ranking, layout), *_describe_leads(ranking)]
 
 
-def _describe_one(result: Result, layout: Layout) -> Markup:
+def _describe_one(result: Result, figures: Iterable[Figure], layout: Layout) -> Markup:
     """Write the values of one system: of each metric the one at its first cutoff."""
     firsts: dict[str, Figure] = {}
-    for figure in result.figures:
+    for figure in figures:
         firsts.setdefault(figure.measure.head, figure)
     values = [_describe_value(each, layout) for each in list(firsts.values())[:MOST_VALUES]]
     n_rows = counted(result.counts.n_instances, "instance")

@@ -19,6 +19,7 @@ class PageSection:
     anchor: str
     title: str
     content: Markup
+    class_: str | None = None
 
     def draw(self) -> Markup:
         """Draw it."""
@@ -27,6 +28,7 @@ class PageSection:
             element("h2", self.title, id=f"{self.anchor}-title"),
             self.content,
             id=self.anchor,
+            class_=self.class_,
             aria_labelledby=f"{self.anchor}-title",
         )
 
@@ -38,12 +40,17 @@ class PageColumn:
     head: Child
     numeric: bool = True
     metric: str = ""  # that a filter shows or hides
+    first: str = ""  # the order that its rows are first sorted in; by default numbers descend
+    order: str = ""  # the order that its rows are in
 
     def draw_head(self) -> Markup:
         """Draw the cell at its top; without a head an empty one."""
         if not self.head:
             return element("td")
-        return element("th", self.head, scope="col", class_=self._class, data_metric=self.metric or None)
+        attributes = {"data_metric": self.metric, "data_first": self.first, "aria_sort": self.order}
+        return element(
+            "th", self.head, scope="col", class_=self._class, **{key: each or None for key, each in attributes.items()}
+        )
 
     def draw_cell(self, content: Child, value: str | None = None) -> Markup:
         """Draw one of its cells; `value` is what it is sorted by."""
@@ -71,7 +78,7 @@ def draw_table(
         element("caption", caption) if caption else None,
         heads if any(column.head for column in columns) else None,
         *bodies,
-        style=f"--head: {longest}ch",
+        style=f"--head: {longest}ch; --columns: {len(columns)}",
         **attributes,
     )
     return element("div", table, class_="scroll", role="group", tabindex="0", aria_label=label)

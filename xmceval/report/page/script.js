@@ -10,7 +10,8 @@
     const rows = [...table.tBodies[0].rows];
     const cell = (row) => row.cells[head.cellIndex];
     const isText = rows.every((row) => cell(row).dataset.value === undefined);
-    const [first, second] = isText ? ["ascending", "descending"] : ["descending", "ascending"];
+    const first = head.dataset.first ?? (isText ? "ascending" : "descending");
+    const second = first === "ascending" ? "descending" : "ascending";
     const order = head.getAttribute("aria-sort") === first ? second : first;
     for (const each of own) each.querySelectorAll("th[aria-sort]").forEach((th) => th.removeAttribute("aria-sort"));
     head.setAttribute("aria-sort", order);
@@ -27,7 +28,7 @@
       const byKey = new Map([...each.tBodies[0].rows].map((row) => [row.dataset.key, row]));
       each.tBodies[0].append(...keys.map((key) => byKey.get(key)));
     }
-    status.textContent = `Sorted by ${head.textContent.trim()}, ${order}.`;
+    status.textContent = `Sorted by ${head.querySelector("button").textContent.trim()}, ${order}.`;
   }
 
   for (const table of tables) {
@@ -35,9 +36,9 @@
       if (!head.textContent.trim()) continue;
       const button = document.createElement("button");
       button.type = "button";
-      button.append(...head.childNodes);
+      button.append(...[...head.childNodes].filter((each) => each.nodeName !== "SMALL"));
       button.addEventListener("click", () => sort(head));
-      head.append(button);
+      head.prepend(button);
     }
   }
 
@@ -54,5 +55,26 @@
     for (const box of boxes) box.addEventListener("change", update);
     controls.hidden = false;
     if (boxes.some((box) => !box.checked)) update();
+  }
+
+  // Of the metrics of a leaderboard one is shown: that of the address.
+  const results = document.querySelector("[data-shown]");
+  const links = [...document.querySelectorAll(".choice a")];
+  if (results && links.length) {
+    const metrics = [...results.children];
+    const show = () => {
+      let wanted = "";
+      try { wanted = decodeURIComponent(location.hash.slice(1)); } catch { /* no metric has such a name */ }
+      const shown = metrics.some((each) => each.id === wanted) ? wanted : results.dataset.shown;
+      metrics.forEach((each, i) => {
+        each.hidden = each.id !== shown;
+        links[i].toggleAttribute("aria-current", !each.hidden);
+        if (!each.hidden) links[i].setAttribute("aria-current", "true");
+      });
+      return links.find((each) => each.hasAttribute("aria-current"));
+    };
+    window.addEventListener("hashchange", () => show().focus({ preventScroll: true }));
+    results.classList.add("chosen");
+    show();
   }
 })();

@@ -52,7 +52,9 @@ class SystemRanking:
         return sorted(self.names, key=lambda system: sign * self.value(system, measure))
 
     def leader(self, measure: Measure) -> str | None:
-        """Return the system with the best value; None where several have it."""
+        """Return the system with the best value; None where several have it, or there is no other."""
+        if len(self.names) < 2:
+            return None
         best, second, *_ = self.order(measure)
         return None if self.value(best, measure) == self.value(second, measure) else best
 

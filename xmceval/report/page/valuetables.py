@@ -165,13 +165,13 @@ class ValueColumn(PageColumn):
             value = element("b" if cell.emphasis == BEST else "span", value, class_=cell.emphasis)
         content = [
             value,
-            _draw_aside("span", cell.interval, self.intervals),
-            _draw_aside("sup", cell.marks, self.letters),
+            draw_aside("span", cell.interval, self.intervals),
+            draw_aside("sup", cell.marks, self.letters),
         ]
         return self.draw_cell(content, cell.value.replace(",", "") or None)
 
 
-def _draw_aside(tag: str, text: str, width: int) -> Markup | None:
+def draw_aside(tag: str, text: str, width: int) -> Markup | None:
     """Draw what follows a value, as wide as the widest of its column."""
     if not text and not width:
         return None

@@ -83,10 +83,10 @@ def _list_signed_ranks(benchmark: Benchmark, found: Mapping[Measure, Across], la
     explained = f" · {', '.join(f'{sign} {word}' for word, sign in find_signs(layout).items())}" if is_marked else ""
     title = f"across data sets: against {baseline}, exact Wilcoxon test of signed ranks, {adjusted}{explained}"
     numeric = frozenset(range(1, len(head)))
-    return Listing(title, (head, *rows), numeric, tuple(_describe_reach(found)), has_head=True)
+    return Listing(title, (head, *rows), numeric, tuple(describe_reach(found)), has_head=True)
 
 
-def _describe_reach(found: Mapping[Measure, Across]) -> Iterator[str]:
+def describe_reach(found: Mapping[Measure, Across]) -> Iterator[str]:
     """Write on which metrics no difference can be significant, and how many data sets that would take."""
     unreachable: dict[tuple[int, int, float], list[Measure]] = {}
     for measure, each in found.items():

@@ -22,10 +22,14 @@ PUBLISHER = "XMLRepository"
 EACH = "each data set"
 
 
+def show_sign(sign: str, layout: Layout) -> str:
+    """Return a sign, or what stands for it where the output has no such signs."""
+    return sign if layout.is_unicode else ASCII_SIGNS[sign]
+
+
 def show_system(benchmark: Benchmark, system: str, layout: Layout) -> str:
     """Return the name of a system, with a sign after that of a published one."""
-    sign = PUBLISHED_SIGN if layout.is_unicode else ASCII_SIGNS[PUBLISHED_SIGN]
-    return f"{system} {sign}" if system in benchmark.published else system
+    return f"{system} {show_sign(PUBLISHED_SIGN, layout)}" if system in benchmark.published else system
 
 
 def explain_signs(benchmark: Benchmark, signs: Sequence[Signs], layout: Layout) -> Iterator[str]:
@@ -36,7 +40,7 @@ def explain_signs(benchmark: Benchmark, signs: Sequence[Signs], layout: Layout) 
         yield _explain_marks(benchmark, sum(len(each.marks) for each in signs), layout)
         yield describe_test(benchmark.testing, differences)
     if benchmark.published:
-        sign = show_system(benchmark, benchmark.published[0], layout)[-1]
+        sign = show_sign(PUBLISHED_SIGN, layout)
         yield f"{sign} as published by {PUBLISHER}: not tested, not ranked; best and second include it"
     for dataset in benchmark.datasets:
         for name, row in dataset.published.items():
@@ -80,12 +84,9 @@ def _describe_gaps(benchmark: Benchmark, layout: Layout) -> Iterator[str]:
     """Yield why cells are missing, and which could not be scored."""
     gaps: dict[tuple[str, str], list[str]] = {}
     for dataset in benchmark.datasets:
-        systems: dict[str, list[str]] = {}
-        for cell in dataset.cells:
-            if cell.status == MISSING:
-                systems.setdefault(cell.why, []).append(show_system(benchmark, cell.system, layout))
-        for why, names in systems.items():
-            gaps.setdefault((listed(names), why), []).append(dataset.name)
+        for why, systems in dataset.group_reasons(MISSING).items():
+            names = listed(show_system(benchmark, each, layout) for each in systems)
+            gaps.setdefault((names, why), []).append(dataset.name)
     for (missing, why), datasets in gaps.items():
         yield f"{MISSING}: {missing} on {listed(datasets)}{f': {why}' if why else ''}"
     failed = {each.name: [cell.system for cell in each.cells if cell.status == FAILED] for each in benchmark.datasets}
@@ -142,7 +143,8 @@ def _describe_runs(benchmark: Benchmark, layout: Layout) -> Iterator[str]:
         shares = [each for each in spreads if each.measure.metric.unit == "share"]
         by_size = sorted(shares or spreads, key=lambda each: each.sd)
         least, most = (layout.format(each.measure, each.sd) for each in (by_size[0], by_size[-1]))
-        yield f"{name}: mean of {n}, sd over runs {least} to {most}{' points' if shares and layout.percent else ''}"
+        spread = least if least == most else f"{least} to {most}"
+        yield f"{name}: mean of {n}, sd over runs {spread}{' points' if shares and layout.percent else ''}"
 
 
 def _describe_propensities(benchmark: Benchmark) -> Iterator[str]:

@@ -10,8 +10,8 @@ from xmceval.report.benchmark import FAILED, Benchmark, DatasetOutcome
 from xmceval.report.forms.layout import DEFAULT, Layout
 from xmceval.report.result import describe_size
 from xmceval.report.sheet.acrosslists import list_across, list_wins
-from xmceval.report.sheet.benchmarknotes import describe_benchmark, explain_signs, show_system
-from xmceval.report.sheet.model import ASCII_SIGNS, BEST, NO_VALUE, Cell, Row, Section, Sheet
+from xmceval.report.sheet.benchmarknotes import describe_benchmark, explain_signs, show_sign, show_system
+from xmceval.report.sheet.model import BEST, NO_VALUE, Cell, Row, Section, Sheet
 from xmceval.report.sheet.significance import mark_against, mark_best
 from xmceval.report.sheet.systemtable import Signs, SystemLine, make_section
 
@@ -74,7 +74,7 @@ def _make_group(
     lines = [_make_line(benchmark, dataset, name, layout) for name in systems]
     section = make_section(lines, layout, signs, bin_name=bin_name)
     columns = [name for name in _name_measures(benchmark) if not bin_name or section.rows_with([name])]
-    empty = dict.fromkeys(columns, Cell(_show(NO_VALUE, layout)))
+    empty = dict.fromkeys(columns, Cell(show_sign(NO_VALUE, layout)))
     failed = dict.fromkeys(columns, Cell(FAILED))
     cells = (dataset.find_cell(name) for name in systems)
     blanks = [failed if cell is not None and cell.status == FAILED else empty for cell in cells]
@@ -100,10 +100,6 @@ def _describe(dataset: DatasetOutcome) -> tuple[str, ...]:
     return () if dataset.comparison is None else describe_size(dataset.comparison.results[0].counts)
 
 
-def _show(sign: str, layout: Layout) -> str:
-    return sign if layout.is_unicode else ASCII_SIGNS[sign]
-
-
 def _make_ranks(benchmark: Benchmark, layout: Layout) -> Iterator[Section]:
     """Make the rows of mean ranks, where there are several systems and data sets to rank."""
     found = {name: benchmark.across(name) for name in _name_measures(benchmark)}
@@ -121,7 +117,7 @@ def _make_ranks(benchmark: Benchmark, layout: Layout) -> Iterator[Section]:
 
 def _rank_cell(ranks: Mapping[str, float], system: str, layout: Layout) -> Cell:
     if system not in ranks:
-        return Cell(_show(NO_VALUE, layout))
+        return Cell(show_sign(NO_VALUE, layout))
     text, best = (f"{rank:.2f}" for rank in (ranks[system], min(ranks.values())))
     return Cell(text, emphasis=BEST if text == best else "")
 

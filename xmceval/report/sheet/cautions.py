@@ -18,6 +18,7 @@ class Case:
     empty_rows: str = "zero"
     has_threshold: bool = True
     ceiling: bool = False
+    zeros_are_judged: bool = False
 
     @property
     def counts(self) -> Counts:
@@ -85,7 +86,7 @@ def _explicit_zeros(case: Case) -> Iterator[str]:
     names = [figure.name for figure in case.figures if figure.measure.metric.family == "judged"]
     if names and n == 0:
         yield f"{listed(names)}: the truth stores no label with value 0, so only true labels count as judged"
-    if n and len(names) < len(case.figures):
+    if n and not case.zeros_are_judged and len(names) < len(case.figures):
         yield f"{counted(n, 'stored zero')} in the truth {_are(n)} ignored: labels with value 0 are not true"
 
 
@@ -133,7 +134,8 @@ def _ranks_all_labels(measure: Measure) -> bool:
 
 
 def _stored_labels_as_decisions(case: Case) -> Iterator[str]:
-    names = [figure.name for figure in case.figures if figure.measure.metric.family == "confusion"]
+    metrics = {figure.name: figure.measure.metric for figure in case.figures}
+    names = [name for name, metric in metrics.items() if metric.family == "confusion" and metric.gain == "hit"]
     if names and not case.has_threshold:
         yield (
             f"{listed(names)}: without a threshold, all labels with a score are decisions "

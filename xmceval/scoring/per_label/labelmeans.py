@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -13,13 +14,22 @@ from xmceval.labels.bins import Bins
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.rates import RATES, Cells
-from xmceval.rows.block import Int64
+from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.per_label.counttable import CountTable
 from xmceval.scoring.per_label.labelcells import Bools, LabelCells, LabelRate, cells_in_turn
 from xmceval.statistics.exact import exact_parts, exact_total
 
-COUNTS = ("tp", "fp", "fn", "tn")
+COUNTS: Mapping[str, Callable[[Cells], Float64]] = MappingProxyType(
+    {
+        "tp": lambda cells: cells.tp,
+        "fp": lambda cells: cells.fp,
+        "fn": lambda cells: cells.fn,
+        "tn": lambda cells: cells.tn,
+        "NumRet": lambda cells: cells.tp + cells.fp,
+        "NumRel": lambda cells: cells.tp + cells.fn,
+    }
+)
 RULES = frozenset({*RATES, *COUNTS, "coverage"})
 
 
@@ -182,7 +192,8 @@ class _Micro(_Mean):
         """Divide, or undo the units of the counts."""
         cells = Cells.of(self.hits, self.predicted, self.true, self.table.rows * self.context.n_labels)
         if self.rate.rule in COUNTS:
-            return math.ldexp(float(getattr(cells, self.rate.rule)), -self.table.bits) * self.context.weight_unit
+            number = COUNTS[self.rate.rule](cells)
+            return math.ldexp(float(number), -self.table.bits) * self.context.weight_unit
         value, is_defined = self.rate.of(cells)
         return float(value) if is_defined else None
 

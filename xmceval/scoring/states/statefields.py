@@ -157,7 +157,7 @@ def measure(value: Any) -> Measure:
     """Return the only measure of a name as reports have it: with its cutoff, but no range of them."""
     name = text(value)
     tail = name.rpartition("@")[2] if "@" in name else ""
-    found = parse([name], []) if tail.isalnum() or not tail else []
+    found = parse([name], []) if tail.replace(".", "", 1).isalnum() or not tail else []
     if len(found) != 1 or str(found[0]) != name:
         raise ValueError("the name of one metric, with its cutoff")
     return found[0]

@@ -71,10 +71,15 @@ class Divisor(NamedTuple):
 BY_ORDER = "hits"  # a divisor that depends on the order of the labels: such measures go along the list, hit by hit
 
 
+def weight_of_recall(beta: float) -> float:
+    """Return beta^2 / (1 + beta^2): what true labels weigh in the divisor of an F measure, beside predictions."""
+    square = beta * beta
+    return square / (1 + square)
+
+
 def _f_divisor(k: int, beta: float) -> Divisor:
     """(k + beta^2 n) / (1 + beta^2), which is (k + n) / 2 for beta = 1."""
-    square = beta * beta
-    return Divisor(square / (1 + square), k / (1 + square))
+    return Divisor(weight_of_recall(beta), k / (1 + beta * beta))
 
 
 # The divisor from k, the sums D(0), D(1), ... of the discounts, and beta. What has levels has the same for any k.
@@ -271,7 +276,7 @@ def _compile(measures: tuple[Measure, ...], rel: int) -> TopK:
         curve = gain, list(discounts).index(discount), look_up(FOLDS, metric.fold, "fold", measure)
         name = measure.norm.divisor
         if measure.norm.over == "micro":
-            of_true = look_up(_MICRO, name, "micro divisor", measure)(beta * beta)
+            of_true = look_up(_MICRO, name, "micro divisor", measure)(beta)
             micro.append(Micro(o, of_true, 1 - of_true))
             name = "1"
         divisor, level = Divisor(), -1
@@ -296,7 +301,7 @@ def _compile(measures: tuple[Measure, ...], rel: int) -> TopK:
     )
 
 
-# The share of true labels in the denominator of a micro average, from beta^2; the rest is that of predictions.
+# The share of true labels in the denominator of a micro average, from beta; the rest is that of predictions.
 _MICRO: Mapping[str, Callable[[float], float]] = MappingProxyType(
-    {"predicted": lambda _: 0.0, "n": lambda _: 1.0, "F": lambda square: square / (1 + square)}
+    {"predicted": lambda _: 0.0, "n": lambda _: 1.0, "F": weight_of_recall}
 )

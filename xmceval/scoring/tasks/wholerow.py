@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
@@ -17,7 +17,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.scoring.batch import Batch, longest
 from xmceval.scoring.tasks.task import RowTask, RowValues, by_rel, look_up
-from xmceval.scoring.tasks.topk import BY_ORDER, DISCOUNTS
+from xmceval.scoring.tasks.topk import BY_ORDER, DISCOUNTS, weight_of_recall
 
 KINDS: Mapping[str, int] = MappingProxyType(
     {
@@ -28,7 +28,9 @@ KINDS: Mapping[str, int] = MappingProxyType(
         "GAUC": kernels.GAUC,
         "AP": kernels.AP,
         "RR": kernels.RR,
-        "R": kernels.RECALL,
+        "P": kernels.SET,
+        "R": kernels.SET,
+        "F1": kernels.SET,
         "R@n": kernels.RECALL_AT_N,
         "DCG": kernels.DCG,
         "nDCG": kernels.NDCG,
@@ -36,6 +38,7 @@ KINDS: Mapping[str, int] = MappingProxyType(
         "AUC@k": kernels.AUC_AT_K,
         "RBP": kernels.RBP,
         "AP/hits": kernels.AP_OF_HITS,
+        "IPrec": kernels.IPREC,
     }
 )
 # What metrics of the top-k family become along the list, by gain, fold and divisor.
@@ -45,15 +48,26 @@ WHOLE_LIST: Mapping[tuple[str, str, str], str] = MappingProxyType(
         ("hit", "precision", "min(k,n)"): "AP",
         ("hit", "precision", BY_ORDER): "AP/hits",
         ("hit", "first", "1"): "RR",
+        ("hit", "sum", "k"): "P",
         ("hit", "sum", "n"): "R",
+        ("hit", "sum", "(k+n)/2"): "F1",
         ("hit", "sum", "1"): "RBP",
         ("grade", "sum", "1"): "DCG",
         ("grade", "sum", "ideal"): "nDCG",
     }
 )
 DISCOUNTED = frozenset({"DCG", "nDCG", "RBP"})  # kinds that multiply by the discount of a rank
+# The number that a kind takes; of P, R and F1 what true labels weigh in the divisor, the rest is that of predictions.
+NUMBERS: Mapping[str, Callable[[Measure], float]] = MappingProxyType(
+    {
+        "ERR": lambda measure: float(1 << int(measure.number("max"))),
+        "IPrec": lambda measure: measure.number("recall"),
+        "R": lambda _: 1.0,
+        "F1": lambda measure: weight_of_recall(measure.number("beta")),
+    }
+)
 # Kinds that follow the order by label along the list, so that no other treatment of ties is available.
-NO_EXPECTED_TIES = frozenset({"AP", "AP/hits", "RR", "R@n", "DCG", "nDCG", "ERR", "RBP", "AUC@k"})
+NO_EXPECTED_TIES = frozenset({"AP", "AP/hits", "RR", "R@n", "DCG", "nDCG", "ERR", "RBP", "AUC@k", "IPrec"})
 NO_TIE_BOUNDS = frozenset({"AUC@k", "AP/hits"})
 NO_CUTOFF = 1 << 62  # a rank below every list
 
@@ -86,8 +100,8 @@ class WholeRow(RowTask):
     rel : int
     specs : int64 array [n_outputs, 5]
         Kind, cutoff, place in `discounts`, 1 for exponential gains, 1 for a ratio of sums.
-    most : float64 array [n_outputs]
-        2^max of ERR, which no 2^grade may be above.
+    numbers : float64 array [n_outputs]
+        The number that each kind takes.
     discounts : tuple of (str, float)
         Names of discounts, and the number that each takes.
     """
@@ -95,7 +109,7 @@ class WholeRow(RowTask):
     measures: tuple[Measure, ...]
     rel: int
     specs: Int64
-    most: Float64
+    numbers: Float64
     discounts: tuple[tuple[str, float], ...]
 
     counts_unscored = True
@@ -121,7 +135,7 @@ class WholeRow(RowTask):
         discounts = discount_ranks(self.discounts, n_ranks.bit_length())
         kernels.compute_whole_rows(
             *(tuple(truth), tuple(batch.scores), terms.width.n_labels, terms.zero_unscored, terms.drop_empty),
-            *(self.specs, self.most, discounts),
+            *(self.specs, self.numbers, discounts),
             *(*working_space(batch.scratch.array, longest(truth)), left_out, status, values),
         )
         if status[kernels.FAULT]:
@@ -147,7 +161,7 @@ _NO_SHARES = np.empty((0, 0, 0))
 
 def _compile(measures: tuple[Measure, ...], rel: int) -> WholeRow:
     places: dict[tuple[str, float], int] = {}
-    specs, most = [], []
+    specs, numbers = [], []
     for measure in measures:
         kind, place = kind_of(measure), 0
         if kind in DISCOUNTED:
@@ -156,8 +170,8 @@ def _compile(measures: tuple[Measure, ...], rel: int) -> WholeRow:
         is_exp, is_ratio = measure.option("gain") == "exp", measure.norm.over == "ratio"
         number = look_up(KINDS, kind, "kind of row", measure)
         specs.append((number, measure.k or NO_CUTOFF, place, int(is_exp), int(is_ratio)))
-        most.append(float(1 << int(measure.number("max"))))
-    return WholeRow(measures, rel, np.array(specs, dtype=np.int64), np.array(most), tuple(places))
+        numbers.append(NUMBERS[kind](measure) if kind in NUMBERS else 0.0)
+    return WholeRow(measures, rel, np.array(specs, dtype=np.int64), np.array(numbers), tuple(places))
 
 
 @lru_cache(maxsize=16)

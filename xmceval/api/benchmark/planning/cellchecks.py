@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from xmceval.api.benchmark.plan import PlannedCell, PlannedDataset
-from xmceval.api.benchmark.planning.configfile import ConfigFile, header, suggest
+from xmceval.api.benchmark.planning.configfile import ConfigFile, header
 from xmceval.api.benchmark.planning.namedfiles import PLACEHOLDER
 from xmceval.api.benchmark.planning.predictionfiles import ABOVE, NO_PATH, SystemEntry, join_first
-from xmceval.files.arrays.npypairs import resolve
-from xmceval.files.io.paths import to_path
-from xmceval.rows.shards import Shards, parts_of
+from xmceval.files.arrays.npypairs import identify
+from xmceval.rows.shards import Shards
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import Options, specs
 
@@ -31,7 +30,7 @@ class SystemCells(NamedTuple):
     @classmethod
     def of(cls, system: SystemEntry, cells: Sequence[PlannedCell]) -> SystemCells:
         """Find what tells the predictions of each cell from those of others."""
-        return cls(system, cells, [frozenset(map(_identify, cell.runs)) for cell in cells])
+        return cls(system, cells, [frozenset(map(identify, cell.runs)) for cell in cells])
 
 
 def check_cells(
@@ -87,18 +86,19 @@ def _refuse_empty_datasets(
 
 def _hint_at_name(system: SystemEntry) -> str:
     """Return a hint at what may be wrong in the paths of a system that has no file."""
-    if system.key in {*specs(Options), *specs(Testing)}:
-        return f"; {system.key} is an option{ABOVE}"
-    for word in re.findall(r"\{\w*\}", str(system.template)):
-        if word != PLACEHOLDER and suggest(word, [PLACEHOLDER]):
-            return f" (hint: {PLACEHOLDER}, not {word})"
-    return ""
+    text = str(system.template)
+    word = next((each for each in re.findall(r"\{\w*\}", text) if each != PLACEHOLDER), "")
+    if word:
+        return f" (hint: {PLACEHOLDER}, not {word})"
+    option = {**specs(Options), **specs(Testing)}.get(system.key)
+    is_value = option is not None and PLACEHOLDER not in text and (option.is_file or "/" not in text)
+    return f"; {system.key} is an option{ABOVE}" if is_value else ""  # a system may be called a or k, too
 
 
 def _refuse_repeated(config: ConfigFile, line: SystemCells) -> None:
     """Note a file that appears twice among the runs of a system."""
     for cell in line.cells:
-        identities = [_identify(run) for run in cell.runs]
+        identities = [identify(run) for run in cell.runs]
         repeated = [run for i, run in enumerate(cell.runs) if identities[i] in identities[:i]]
         if repeated:
             message = f"{_name_of(repeated[0])} appears twice among the runs of {line.system.name}"
@@ -110,7 +110,7 @@ def _refuse_same_data(config: ConfigFile, line: SystemCells, datasets: Sequence[
     """Note predictions of a system that are the same on two data sets, whose truths differ."""
     for (i, first), (j, second) in combinations(enumerate(datasets), 2):
         is_same = line.identities[i] and line.identities[i] == line.identities[j]
-        if is_same and _identify(first.truth) != _identify(second.truth):
+        if is_same and identify(first.truth) != identify(second.truth):
             name, places = _name_of(line.cells[i].runs[0]), f"{first.name} and {second.name}"
             hint = f"{PLACEHOLDER} in a path stands for the data set"
             config.refuse(
@@ -126,18 +126,6 @@ def _refuse_same_files(config: ConfigFile, first: SystemCells, second: SystemCel
     if same is not None:
         names = f"{first.system.name} and {second.system.name}"
         config.refuse(second.system.keys, f"{names} have the same predictions: {_name_of(same.runs[0])}")
-
-
-def _identify(run: Any) -> tuple[Any, ...]:
-    """Return what tells a run, or a truth, from others."""
-    return tuple(_resolve(part) if isinstance(part, (str, Path)) else id(part) for part in parts_of(run))
-
-
-def _resolve(path: str | Path) -> Path:
-    try:
-        return resolve(path)
-    except (OSError, ValueError):  # such as a store that does not answer: scoring reports it
-        return to_path(path)
 
 
 def _name_of(run: Any) -> str:

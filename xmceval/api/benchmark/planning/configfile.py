@@ -33,6 +33,14 @@ _DOTTED = rf"{_WORD}(?:\s*\.\s*{_WORD})*"
 _HEADER = re.compile(rf"\s*\[\[?\s*({_DOTTED})\s*\]\]?\s*(?:#.*)?\Z")
 _KEY = re.compile(rf"\s*({_DOTTED})\s*=")
 _PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
+_DECLARED = re.compile(r"Cannot declare \((.*)\) twice")
+_QUOTED = re.compile(r"'([^']*)'")
+_REWORDED = MappingProxyType(
+    {
+        "Cannot overwrite a value": "this key is there twice",
+        "Invalid value": "invalid value (hint: write text in quotes)",
+    }
+)
 _ESCAPED = re.compile(r'"([^"]*\\[^"]*)"')
 _ESCAPES = MappingProxyType({"\b": r"\b", "\t": r"\t", "\n": r"\n", "\f": r"\f", "\r": r"\r", "\x1b": r"\e"})
 
@@ -134,6 +142,8 @@ def show_value(value: Any) -> str:
         return "a table"
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, list) and not value:
+        return "an empty list"
     return repr(value) if isinstance(value, (int, float, str)) else f"a {type(value).__name__}"
 
 
@@ -195,12 +205,20 @@ def _parse(text: str, path: Path) -> Mapping[str, Any]:
         number, column = int(found[1]), int(found[2])
         strings = _ESCAPED.finditer(text.split("\n")[number - 1])
         written = next((each[1] for each in strings if each.start() < column <= each.end() + 1), None)
-        message = _uncapitalized(message) if written is None else redacted(describe_escape(written))
+        message = _reworded(message) if written is None else redacted(describe_escape(written))
         raise DataError(f"{path}:{number}: {message}") from None
 
 
 def _uncapitalized(text: str) -> str:
     return text[:1].lower() + text[1:]
+
+
+def _reworded(message: str) -> str:
+    """Return a message of the TOML reader as one who does not know its parts would read it."""
+    table = _DECLARED.fullmatch(message)
+    if table:
+        return f"{header(tuple(re.findall(_QUOTED, table[1])))} is there twice"
+    return _REWORDED.get(message, _uncapitalized(message))
 
 
 def describe_escape(text: str) -> str:

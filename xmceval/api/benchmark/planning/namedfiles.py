@@ -38,12 +38,17 @@ class NamedFiles:
         """Return a name with the folder of the data set in it."""
         return name.replace(PLACEHOLDER, self.folder)
 
+    def _search(self, file: Path | None, name: str) -> Any:
+        """Return the path or shards of a name, in which the folder is no pattern; None if there are no such files."""
+        folder = glob.escape(self.folder) if glob.has_magic(name) else self.folder
+        return find_beside(file, name.replace(PLACEHOLDER, folder))
+
     def input(self, keys: Keys, value: Any, what: str, *, may_have_shards: bool = False) -> Any:
         """Return an input of a data set: a path that exists, shards, or a matrix; None where it is a mistake.
 
         `keys` are OVERRIDE for what is relative to the current folder; `what` begins the messages.
         """
-        if isinstance(value, (str, Path)):
+        if isinstance(value, (str, Path)) and value != "":
             return self._find(keys, str_of(value), what, may_have_shards=may_have_shards)
         if may_have_shards and are_names(value):
             parts = [self._find(keys, str_of(each), what, may_have_shards=False) for each in value]
@@ -61,14 +66,14 @@ class NamedFiles:
     def _find(self, keys: Keys, name: str, what: str, *, may_have_shards: bool) -> Any:
         if not self.is_readable(keys, name):
             return None
-        name, file = self.fill(name), None if keys == OVERRIDE else self.config.path
+        file = None if keys == OVERRIDE else self.config.path
         try:
-            found = find_beside(file, name) if may_have_shards else _find_one(file, name)
+            found = self._search(file, name) if may_have_shards else _find_one(file, self.fill(name))
         except DataError as error:
             self.config.refuse(keys, f"{what}: {error}")
             return None
         if found is None:
-            self.config.refuse(keys, f"{what}: {describe_absence(name)}")
+            self.config.refuse(keys, f"{what}: {describe_absence(self.fill(name))}")
         return found
 
     def is_readable(self, keys: Keys, name: str) -> bool:
@@ -79,7 +84,7 @@ class NamedFiles:
 
     def predictions(self, name: str) -> Any:
         """Return the path or shards of predictions; None if there are no such files."""
-        return find_beside(self.config.path, self.fill(name))
+        return self._search(self.config.path, name)
 
 
 def _find_one(file: Path | None, name: str) -> Path | None:
@@ -94,7 +99,11 @@ def describe_absence(name: str) -> str:
 
 def are_names(value: Any) -> bool:
     """Return whether a value is a list of paths."""
-    return isinstance(value, (list, tuple)) and len(value) > 0 and all(isinstance(each, (str, Path)) for each in value)
+    return (
+        isinstance(value, (list, tuple))
+        and len(value) > 0
+        and all(isinstance(each, (str, Path)) and each != "" for each in value)
+    )
 
 
 def str_of(name: str | Path) -> str:

@@ -120,7 +120,7 @@ def _read_method(config: ConfigFile, key: str, table: Mapping[str, Any]) -> str:
 def _check_source(config: ConfigFile, keys: Keys, value: Any, expected: str, *, takes_list: bool = True) -> None:
     """Note a value that cannot be predictions, and names with escapes."""
     files = NamedFiles(config, "")
-    is_path = isinstance(value, (str, Path))
+    is_path = isinstance(value, (str, Path)) and value != ""
     is_list = takes_list and (are_names(value) or (config.path is None and are_runs(value)))
     if not (is_path or is_list or files.is_matrix(value)):
         config.refuse(keys, f"{'.'.join(keys)} must be {expected}, got {show_value(value)}")
@@ -182,6 +182,6 @@ def _find_run(files: NamedFiles, value: Any) -> Any:
         return f"@{beside(files.config.path, files.fill(str_of(value))[1:])}"
 
 
-def join_first(whys: Sequence[str]) -> str:
-    """Return the first of several reasons, and how many others there are."""
-    return whys[0] + (f" and {counted(len(whys) - 1, 'other')}" if len(whys) > 1 else "")
+def join_first(texts: Sequence[str]) -> str:
+    """Return the first of several texts, and how many others there are."""
+    return texts[0] + (f" and {counted(len(texts) - 1, 'other')}" if len(texts) > 1 else "")

@@ -41,7 +41,7 @@ def add_published(
     found = [_with_rows(dataset, shown) for dataset in planned]
     for system in shown:
         if not (any(system.name in each.published for each in found) or config.is_broken(system.keys)):
-            message = f"{system.name} is published for none of these data sets"
+            message = f"{system.method} is published for none of these data sets"
             config.refuse(system.keys, message + _hint_at_rows(system, found))
     return found
 
@@ -97,7 +97,8 @@ def _hint_at_rows(system: SystemEntry, planned: Sequence[PlannedDataset]) -> str
         return ' (hint: catalogue = "NAME" in a data set says which one of the catalogue it is)'
     rows = [row for entry in entries if (row := _find_row(system.method, published(entry.name)))]
     if rows:
-        return f": it has other metrics only ({listed(rows[0].values)})"
+        values = next((row.values for row in rows if row.values), {})
+        return f": it has other metrics only ({listed(values)})" if values else ": its row has no values"
     return suggest(system.method, {row.method: row.method for entry in entries for row in published(entry.name)})
 
 

@@ -1,0 +1,18 @@
+"""What tests of commands share."""
+
+import pytest
+
+from xmceval.cli import main, runner
+
+
+@pytest.fixture
+def run(capsys):
+    """Return a function that runs a command, and returns its exit code and what it wrote to each stream."""
+
+    def run(*args):
+        with pytest.raises(SystemExit) as ended:
+            main([str(arg) for arg in args])
+        written = capsys.readouterr()
+        return ended.value.code, written.out, written.err.replace(f"{runner.COMPILING}\n", "")
+
+    return run

@@ -50,7 +50,6 @@ ARGUMENTS = {
     "schema": [EVIL],
     "guide": [EVIL],
     "merge": [EVIL],
-    "guide": [EVIL],
     "warmup": [EVIL],
     "auc": [EVIL],
     "check-table": [EVIL],

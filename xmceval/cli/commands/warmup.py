@@ -15,7 +15,7 @@ def command(quiet: bool) -> None:
     """Compile all kernels, which other commands compile when they first need one.
 
     They are saved in NUMBA_CACHE_DIR, beside the package, or in the user's cache, whichever can be written first. It
-    takes a minute or two, or a few seconds where all are saved already. In a Dockerfile, run it after the installation,
+    takes some 20 seconds, or a second where all are saved already. In a Dockerfile, run it after the installation,
     as the same user.
 
     \b

@@ -1,22 +1,35 @@
-"""xmceval: the evaluator for extreme multi-label classification.
+"""Evaluate extreme multi-label classification, exactly, with sparse data and confidence intervals.
 
-How the package is built, from the first byte to the last digit:
+Where to start:
 
-A row of data goes one way: bytes (`files`) become blocks of rows (`rows`), kernels (`kernels`) turn a block into
-values, the values are added to totals (`scoring`), and the row is forgotten. Each package imports only those before it:
-errors, kernels, statistics, metrics, rows, files, labels, scoring, inspection, report, api, cli; only `files` opens
-files, only `kernels` imports numba, only `cli` prints. `metrics.table` is the one list of metrics, and
-`scoring.options` the one list of options; help, messages and checks follow from them. `scoring.program` makes tasks of
-the metrics that are asked for, and each task computes all metrics of its kind in one pass. Totals consist of parts that
-declare their fields and how two of them combine, from which merging, saving and pickling follow (`scoring.mergeable`).
-A State (`scoring.states`) has the options, terms and totals of some rows: scoring files, an Evaluator, shards and Dask
-are four ways to make one, and it is finished into a Result in one place. What scoring does besides, such as saving the
-values of rows, is an extra (`api.extras`), and a plain score loads none. `files.formats` describes every format as
-data, and `files.opening` tries the readers. A Sheet is built once from results or a comparison (`report.sheet`), and
-each form for people only draws it; what programs read, and how it is read back, follows from the fields in
-`report.fields`. `kernels.compile`
-compiles kernels once per machine and calls them without numba; `kernels.vector` holds instructions with their plain
-twins.
+>>> import numpy as np
+>>> import xmceval
+>>> y_true = np.array([[1, 0, 1], [0, 1, 0]])  # also scipy.sparse, tensors, lists of labels, or paths of files
+>>> y_score = np.array([[0.9, 0.4, 0.1], [0.2, 0.3, 0.5]])
+>>> result = xmceval.score(y_true, y_score, metrics=["P", "nDCG"], k=[1, 2])
+>>> result["P@1"]
+0.5
+
+What there is:
+
+score, score_all
+    Metrics of one system or of several, with intervals; a Result prints as a table, and also is one in LaTeX,
+    Markdown, HTML, CSV, JSON and pandas.
+compare, compare_rows, benchmark
+    Paired tests of differences between systems; systems on several data sets.
+Evaluator, merge, distributed.score
+    The same batch by batch, in shards and jobs that do not meet, and with Dask, to the same bits.
+precision_at_k, ndcg_at_k, psp_at_k and others
+    One metric as a float.
+f1_score, ndcg_score, roc_auc_score and others
+    The functions of scikit-learn, for sparse matrices.
+inspect, convert, fuse, check_table, write_inverse_propensities
+    What the commands of these names do.
+METRICS
+    The table of metrics.
+
+The guides: ``xmceval guide start`` in a shell is the first, ``xmceval guide`` lists them, and ``xmceval guide design``
+says how the package is built, in ten sentences. They are Markdown in the folder ``guide`` of the package.
 """
 
 from __future__ import annotations

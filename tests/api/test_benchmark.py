@@ -94,6 +94,8 @@ def test_a_single_system_and_those_without_the_baseline_have_results_only(folder
         "two": {"a": "missing", "b": "scored", "seeds": "missing"},
     }
     assert [len(of(found, name).differences) for name in SIZES] == [0, 0]
+    assert "not tested on two: b has no values there" not in str(found)
+    assert "not tested on one: b has no values there" in str(found)
     alone = xmceval.score_all("two/truth.npz", {"b": "two/b.npz"}, train="two/train.npz", **OPTIONS)
     assert of(found, "two").results == (alone["b"],)
 

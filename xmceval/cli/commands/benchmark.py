@@ -20,7 +20,6 @@ from xmceval.cli.plotting import Plots, plot_options
 from xmceval.cli.runner import engine_of, long_work, start, watch
 from xmceval.errors import DataError, UsageError, counted, listed
 from xmceval.files.io.paths import to_path
-from xmceval.files.io.presence import is_present
 from xmceval.report.forms.registry import render_benchmark
 from xmceval.report.pictures import BENCHMARK
 
@@ -172,6 +171,7 @@ def _show_history(file: str, form: str, layout: Layout, arguments: Mapping[str, 
     """Print what moved since when."""
     from xmceval.api.benchmark.benchmark import find_folder
     from xmceval.api.benchmark.history import read_history
+    from xmceval.files.io.presence import is_present
 
     path = to_path(file)
     history = read_history(find_folder(path, arguments["cache"]), path.name)

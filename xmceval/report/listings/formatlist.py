@@ -39,7 +39,7 @@ def write_table(width: int) -> str:
         own = {name: each for name, each in FORMATS.items() if GROUPS.get(each.holds, OTHERS) == group}
         lines += [group] if own else []
         for name, each in own.items():
-            texts = (_summary(each), f"written by {listed(each.tools)}" if each.tools else "")
+            texts = (summarize(each), f"written by {listed(each.tools)}" if each.tools else "")
             first, *rest = [line for text in texts if text for line in wrap_text(text, width - indent)]
             lines.append(f"  {name}".ljust(indent) + first)
             lines.extend(" " * indent + line for line in rest)
@@ -61,7 +61,7 @@ def write_markdown(entries: Sequence[Found]) -> str:
     """Write formats as a Markdown table."""
     head = ("format", "read as", "what it is", "example", "written by")
     rows: list[Sequence[str]] = [
-        (f"`{name}`", _roles(each), each.summary, _first_line(each.samples[0]), listed(each.tools))
+        (f"`{name}`", _roles(each), each.summary, f"`{first_line(each.samples[0])}`", listed(each.tools))
         for name, each in _choose_formats(entries).items()
     ]
     rows = [head, ("---",) * len(head), *rows]
@@ -82,7 +82,8 @@ def _roles(known: Format) -> str:
     return ", ".join(known.holds)
 
 
-def _summary(known: Format) -> str:
+def summarize(known: Format) -> str:
+    """Say what a format is, and what it is passed as if that is neither truth nor predictions."""
     return known.summary if known.holds in GROUPS else f"{_roles(known)}: {known.summary}"
 
 
@@ -113,11 +114,11 @@ def _show(line: str) -> str:
     return line.replace("\t", "<TAB>")
 
 
-def _first_line(sample: Sample) -> str:
+def first_line(sample: Sample) -> str:
     """Return a line that shows how rows look: not the first one, which may be a header."""
     first, *rest = sample.content.splitlines()
     line = rest[-1] if sample.is_python else max(rest or [first], key=len)
-    return f"`{_show(line).strip()}`"
+    return _show(line).strip()
 
 
 SAMPLE = fields.record(

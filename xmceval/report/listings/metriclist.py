@@ -67,7 +67,7 @@ Asked = tuple[Metric, list[Measure]]  # a metric, and the measures of it that we
 
 def write_table(width: int) -> str:
     """Write all metrics as a table by family; definitions are wrapped at a width."""
-    heads = align_columns([HEAD[:2], *((display_name(each), _format_range(each)) for each in METRICS.values())])
+    heads = align_columns([HEAD[:2], *((display_name(each), format_range(each)) for each in METRICS.values())])
     indent = max(map(len, heads)) + 2
     lines = [heads[0].ljust(indent) + HEAD[2]]
     starts = dict(zip(METRICS, heads[1:], strict=True))
@@ -79,7 +79,7 @@ def write_table(width: int) -> str:
             first, *rest = wrap_text(definition, width - indent)
             lines.append(starts[metric.name].ljust(indent) + first)
             lines.extend(" " * indent + line for line in rest)
-    terms = [*_explain_symbols(METRICS.values()), ("more", "xmceval metrics NAME")]
+    terms = [*explain_symbols(METRICS.values()), ("more", "xmceval metrics NAME")]
     return "\n".join([*lines, "", *align_terms(terms, width)]) + "\n"
 
 
@@ -106,7 +106,7 @@ def list_metrics(entries: Sequence[Asked]) -> Iterator[Listing]:
         yield Listing(f"{display_name(metric)}: {metric.title}", tuple(facts), frozenset())
     if not entries:
         rows = (
-            (display_name(each), each.title, _format_range(each), each.formula, "; ".join(_option_words(each)))
+            (display_name(each), each.title, format_range(each), each.formula, "; ".join(option_words(each)))
             for each in sort_by_family()
         )
         head = ("metric", "what it is", "range", "definition", "options")
@@ -193,11 +193,11 @@ def _facts(metric: Metric, asked: Sequence[Measure]) -> Iterator[tuple[str, str]
     yield "definition", metric.formula
     for measure in asked:
         yield str(measure), measure.definition
-    for symbol, meaning in _explain_symbols([metric]):
+    for symbol, meaning in explain_symbols([metric]):
         yield "where", f"{symbol} is {meaning}"
     yield "over rows", _describe_averages(metric)
     yield "from", _describe_input(metric)
-    yield "range", f"{_format_range(metric)}, {'higher' if metric.higher_is_better else 'lower'} is better"
+    yield "range", f"{format_range(metric)}, {'higher' if metric.higher_is_better else 'lower'} is better"
     for line in _describe_options(metric):
         yield "options", line
     yield "no true label", describe_empty_rows(metric)
@@ -212,7 +212,7 @@ def _facts(metric: Metric, asked: Sequence[Measure]) -> Iterator[tuple[str, str]
     yield "source", metric.source
 
 
-def _explain_symbols(metrics: Iterable[Metric]) -> list[tuple[str, str]]:
+def explain_symbols(metrics: Iterable[Metric]) -> list[tuple[str, str]]:
     """Explain the symbols that occur in the formulas of metrics."""
     formulas = " ".join(norm.formula for metric in metrics for norm in metric.norms.values())
     words = set(re.findall(r"[A-Za-z]+", formulas))
@@ -241,12 +241,14 @@ def _describe_averages(metric: Metric) -> str:
     return "; ".join(f"{name}: {average}" for name, average in averages.items())
 
 
-def _format_range(metric: Metric) -> str:
+def format_range(metric: Metric) -> str:
+    """Write the bounds of a metric; nothing after the dots where there is no upper one."""
     low, high = metric.bounds
     return f"{low:g}.." + (f"{high:g}" if math.isfinite(high) else "")
 
 
-def _option_words(metric: Metric) -> Iterator[str]:
+def option_words(metric: Metric) -> Iterator[str]:
+    """Yield the options of a metric, each with its choices or its default."""
     for name, choices in metric.options.items():
         yield f"{name}={'|'.join(choices)}"
     for name, number in metric.numbers.items():

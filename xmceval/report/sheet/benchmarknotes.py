@@ -81,7 +81,7 @@ def describe_benchmark(benchmark: Benchmark, layout: Layout) -> Iterator[str]:
 
 
 def _describe_gaps(benchmark: Benchmark, layout: Layout) -> Iterator[str]:
-    """Yield why cells are missing, and which could not be scored."""
+    """Yield why cells are missing, which could not be scored, and where there is no baseline."""
     gaps: dict[tuple[str, str], list[str]] = {}
     for dataset in benchmark.datasets:
         for why, systems in dataset.group_reasons(MISSING).items():
@@ -93,6 +93,10 @@ def _describe_gaps(benchmark: Benchmark, layout: Layout) -> Iterator[str]:
     places = [f"{listed(systems)} on {name}" for name, systems in failed.items() if systems]
     if places:
         yield f"{FAILED}: could not be scored: {'; '.join(places)}"
+    against = benchmark.testing.against
+    untested = [name for name, own in benchmark.items() if against is not None and against not in own.systems]
+    if untested:
+        yield f"not tested on {listed(untested)}: {against} has no values there"
 
 
 def _share_lines(benchmark: Benchmark, lines: Iterable[tuple[str, str]]) -> Iterator[str]:

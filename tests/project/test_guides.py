@@ -1,0 +1,130 @@
+"""The guides tell the truth: their Python runs, and every option, command, name, file and guide in them exists."""
+
+import doctest
+import importlib
+import json
+import pydoc
+import re
+import shutil
+import warnings
+from pathlib import Path
+
+import pytest
+
+import xmceval
+from xmceval.cli import COMMANDS
+from xmceval.cli.commands.guide import GENERATED, find_topics, read_guide
+from xmceval.metrics.names import parse
+from xmceval.metrics.table import METRICS
+
+ROOT = Path(__file__).parents[2]
+GUIDES = {topic: read_guide(topic) for topic in find_topics()}
+WRITTEN = [topic for topic in GUIDES if topic not in GENERATED]
+OF_OTHERS = {"--array"}  # of Slurm
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def command_of(name):
+    return importlib.import_module(f"xmceval.cli.commands.{name.replace('-', '_')}").command
+
+
+def flags_of(name):
+    return {flag for each in command_of(name).params for flag in (*each.opts, *each.secondary_opts)}
+
+
+FLAGS = {name: flags_of(name) for name in COMMANDS}
+ANY_FLAG = set().union(*FLAGS.values())
+
+
+def all_over(topics):
+    return pytest.mark.parametrize("text", [GUIDES[topic] for topic in topics], ids=topics)
+
+
+def commands_in(text):
+    """Yield the name and the rest of every command that code of a guide shows."""
+    blocks = (block for kind, block in BLOCK.findall(text) if kind in {"console", "sh", "yaml"})
+    spans = (span for span in re.findall(r"`([^`\n]+)`", BLOCK.sub("", text)))
+    for code in (*blocks, *spans):
+        for line in code.replace("\\\n", " ").splitlines():
+            for found in re.finditer(r"(?<![\w./'\[-])xmceval +([\w-]+)((?:(?!#| > ).)*)", line):
+                yield found[1], found[2]
+
+
+@all_over(GUIDES)
+def test_every_command_exists_and_has_the_options_that_it_is_shown_with(text):
+    for name, rest in commands_in(text):
+        assert name in COMMANDS
+        assert set(re.findall(r"(?<![\w-])--?[a-zA-Z][\w-]*", rest)) <= FLAGS[name]
+
+
+@all_over(GUIDES)
+def test_every_option_exists(text):
+    prose = re.sub(r"^```console\n.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    scripts = re.findall(r"scripts/[^`]*", prose)
+    named = set(re.findall(r"(?<![\w-])--[a-z][\w-]*", prose)) - {flag for each in scripts for flag in each.split()}
+    assert named <= ANY_FLAG | OF_OTHERS
+
+
+@all_over(GUIDES)
+def test_links_lead_to_guides(text):
+    assert {name for _, name in re.findall(r"\[([^\]]+)\]\((\w+)\.md\)", text)} <= set(GUIDES)
+
+
+@all_over(WRITTEN)
+def test_every_python_name_exists(text):
+    names = set(re.findall(r"(?<![\w./'\"-])(xmceval(?:\.[A-Za-z_]\w*)+)", text)) - {"xmceval.toml"}
+    # scripts/recipes runs what needs torch
+    assert [name for name in names if name != "xmceval.torch.Metric" and pydoc.locate(name) is None] == []
+
+
+def test_help_names_what_there_is_and_the_first_guide():
+    lists = re.findall(r"^(\w+(?:, [\w.]+)*)(?: and others)?\n    ", xmceval.__doc__, re.MULTILINE)
+    names = [name for each in lists for name in each.split(", ")]
+    assert len(names) > 12
+    assert [name for name in names if pydoc.locate(f"xmceval.{name}") is None] == []
+    assert set(re.findall(r"``xmceval guide (\w+)``", xmceval.__doc__)) <= set(GUIDES)
+
+
+@all_over(WRITTEN)
+def test_every_file_of_the_source_exists(text):
+    spans = re.findall(r"`((?:datasets|scripts|tests)/[\w./]+)", text)
+    spans += [f"xmceval/{span}" for span in re.findall(r"`((?:[a-z]+/)[\w./]+)`", text)]
+    missing = [
+        span for span in spans if not (ROOT / span).exists() and not (ROOT / span.removeprefix("xmceval/")).exists()
+    ]
+    assert not missing
+
+
+@all_over(WRITTEN)
+def test_names_of_metrics_with_options_are_read(text):
+    keys = {key for metric in METRICS.values() for key in (*metric.options, *metric.numbers)}
+    for name, key in re.findall(r"[`'](\w+\((\w+)=[\w,=-]+\)(?:@[\d,a-z]+)?)[`']", text):
+        assert key not in keys or parse(name, [1])
+
+
+@all_over([topic for topic in WRITTEN if topic != "loops"])
+def test_python_runs(text, tmp_path, monkeypatch):
+    shutil.copytree(ROOT / "datasets" / "sample", tmp_path / "datasets" / "sample")
+    monkeypatch.chdir(tmp_path)
+    code = "\n".join(block for kind, block in BLOCK.findall(text) if kind == "python")
+    assert ">>>" in code or not code
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", xmceval.XmcevalWarning)
+        test = doctest.DocTestParser().get_doctest(code, {}, "guide", None, None)
+        assert doctest.DocTestRunner().run(test).failed == 0
+
+
+@all_over(WRITTEN)
+def test_lines_are_at_most_120_wide(text):
+    prose = BLOCK.sub("", text).splitlines()
+    assert [line for line in prose if len(line) > 120 and not line.startswith("|")] == []
+
+
+def test_figures_of_speed_are_those_that_were_measured():
+    measured = json.loads((ROOT / "datasets" / "speed.json").read_text())["measured"]
+    ours = {each["subject"]: each for each in measured if each["contestant"] == "xmceval"}
+    rows = re.findall(r"^\| ([\d,]+)(?: \((.*)\))? \| .* \| ([\d.]+) s \| (\d+) MB \|$", GUIDES["shards"], re.MULTILINE)
+    assert rows
+    for n, name, seconds, megabytes in rows:
+        own = ours[name.lower() or f"titles-{n.replace(',', '')}"]
+        assert (f"{own['wall']['median']:.2f}", f"{own['peak']['median']:.0f}") == (seconds, megabytes)

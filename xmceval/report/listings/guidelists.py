@@ -1,0 +1,119 @@
+"""The guides to metrics and formats, as Markdown: what the tables of the package say, in the order of a reader."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+
+from xmceval.errors import listed
+from xmceval.files.formats.formattable import FORMATS, list_tools
+from xmceval.metrics.entry import FAMILIES
+from xmceval.metrics.names import ALIASES
+from xmceval.metrics.table import METRICS
+from xmceval.report.forms.registry import render_listings
+from xmceval.report.listings import formatlist, metriclist
+from xmceval.report.sheet.model import Listing
+
+METRICS_START = """# Metrics: how each is defined, and what other tools call it
+
+```console
+xmceval score TRUTH PREDS -m P,nDCG -m 'PSnDCG(norm=sum)@1,3' -k 5
+xmceval metrics PSnDCG    # one metric in full: every option, ties, rows without a true label
+```
+
+A name is a metric, then its options in parentheses, then its cutoffs after @. Case does not matter, nor do _ and -.
+
+| name | meaning |
+| --- | --- |
+| `P@5` | precision among the 5 best labels |
+| `P@1,3,5` | the same at three cutoffs |
+| `P` | at the cutoffs of `-k`, by default 1, 3 and 5 |
+| `AP@all` | over the whole list, the default of {whole} |
+| `PSnDCG(norm=sum)@5` | with an option; several are separated by commas |
+| `P(rel=2)@5` | only labels of grade 2 or above are true, for all metrics that do not use grades themselves |
+"""
+
+REL = "rel=1"  # of all metrics that do not use grades themselves, so that it is said once
+
+FORMATS_START = """# Formats: which files are read, and who writes them
+
+```console
+xmceval inspect FILE        # which format a file is in, and whether it is sound
+xmceval formats pairs       # one format in full: examples, how it is recognized, what is checked
+xmceval formats PECOS       # which files of a tool to pass
+xmceval convert SRC DST     # write it in another form
+```
+
+Formats are recognized by content, not by the name of a file. Truth comes first, then predictions.
+"""
+
+
+def write_guide(topic: str) -> str:
+    """Write the guide ``metrics`` or ``formats`` as Markdown."""
+    return "\n".join(GUIDES[topic]())
+
+
+def write_metrics_guide() -> Iterable[str]:
+    """Yield the parts of the guide to metrics."""
+    yield METRICS_START.format(whole=listed(name for name, each in METRICS.items() if each.is_of_whole_list))
+    for family in FAMILIES:
+        own = [each for each in METRICS.values() if each.family == family]
+        rows = [
+            (
+                metriclist.display_name(each),
+                f"{each.title}: {each.formula}",
+                metriclist.format_range(each),
+                "higher" if each.higher_is_better else "lower",
+                "; ".join(word for word in metriclist.option_words(each) if word != REL),
+            )
+            for each in own
+        ]
+        yield f"## {family}: from {metriclist.INPUTS[family]}\n"
+        yield _table([("metric", "what it is", "range", "better", "options"), *rows])
+    yield "## Symbols\n"
+    yield _table([("symbol", "meaning"), *metriclist.explain_symbols(METRICS.values())])
+    yield "## Names in other tools\n"
+    yield _table([("name elsewhere", "name here"), *ALIASES.items()])
+    yield "## Where tools agree and differ\n"
+    notes = [(metriclist.display_name(each), each.note) for each in metriclist.sort_by_family() if each.note]
+    yield _table([("metric", "note"), *notes])
+    yield "## Sources\n"
+    yield _table([("metrics", "source"), *_sources()])
+
+
+def _sources() -> Iterable[tuple[str, str]]:
+    """Yield the metrics of each source."""
+    names: dict[str, list[str]] = {}
+    for each in metriclist.sort_by_family():
+        names.setdefault(each.source, []).append(metriclist.display_name(each))
+    return ((listed(own), source) for source, own in names.items())
+
+
+def write_formats_guide() -> Iterable[str]:
+    """Yield the parts of the guide to formats."""
+    yield FORMATS_START
+    for group in (*formatlist.GROUPS.values(), formatlist.OTHERS):
+        own = {
+            name: each
+            for name, each in FORMATS.items()
+            if formatlist.GROUPS.get(each.holds, formatlist.OTHERS) == group
+        }
+        rows = [
+            (name, formatlist.summarize(each), formatlist.first_line(each.samples[0])) for name, each in own.items()
+        ]
+        yield f"## {group[:1].upper()}{group[1:]}\n"
+        yield _table([("format", "what it is", "example"), *rows])
+    yield "## Who writes which\n"
+    tools = [(tool, listed(name for name, each in FORMATS.items() if tool in each.tools)) for tool in list_tools()]
+    yield _table([("tool", "formats"), *tools])
+    yield "## For all of them\n"
+    yield _table([("", ""), *formatlist.FOOTER])
+
+
+def _table(rows: Sequence[tuple[str, ...]]) -> str:
+    return render_listings("md", [Listing("", tuple(rows), frozenset(), has_head=True)])
+
+
+GUIDES: Mapping[str, Callable[[], Iterable[str]]] = MappingProxyType(
+    {"metrics": write_metrics_guide, "formats": write_formats_guide}
+)

@@ -42,7 +42,8 @@ def explained() -> Iterator[None]:
         yield
     except click.NoSuchOption as error:
         if error.ctx is not None and (flag := _find_flag(error.option_name, error.ctx.command)):
-            raise click.NoSuchOption(error.option_name, possibilities=[flag], ctx=error.ctx) from None
+            message = f"No such option '{error.option_name}'. Did you mean '{flag}'?"
+            raise click.UsageError(message, error.ctx) from None
         raise
 
 

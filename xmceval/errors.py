@@ -82,11 +82,16 @@ def describe_failure(error: Exception) -> str:
 class Fault(Exception):  # noqa: N818 - it is caught on its way and becomes a DataError
     """A mistake in one row of one input.
 
-    Blocks are worked on in threads, so several faults may be found at once: they are reported in the order of rows.
+    Blocks are worked on in threads, so several faults may be found at once: they are reported in the order of rows,
+    or all in one line where they raise the same doubt about the whole input.
     """
 
     row: int
     message: str
+    doubt: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.doubt})" if self.doubt else self.message
 
 
 _FLAGS = {

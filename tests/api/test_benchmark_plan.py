@@ -329,7 +329,7 @@ BELOW = [
         "train = '@blank.txt'",
         "3: train in [datasets.Bibtex]: blank.txt: has no lines; expected one path of a shard per line",
     ),
-    ("counts = 'data/ours/trn.txt'", "3: counts need the number of training rows (hint: pass n_train)"),
+    ("counts = 'data/ours/trn.txt'", "3: counts need the number of training instances (hint: pass n_train)"),
     (
         "counts = 'data/ours/trn.txt'\nn_train = 3\ntrain = 'data/ours/trn.txt'",
         "5: pass one of train, counts, inverse_propensities, not train and counts",

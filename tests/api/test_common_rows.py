@@ -16,7 +16,7 @@ from xmceval.rows.matrices import matrices
 from xmceval.scoring.states import rowdigests
 
 N_LABELS = 300
-WARNING = "seem to have rows in common"
+WARNING = "seem to have instances in common"
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +54,7 @@ def test_overlapping_rows_are_warned_of():
     first, second = save("e.state", rows_of(case, 0, 200)), save("f.state", rows_of(case, 100, 300))
     with pytest.warns(
         xmceval.XmcevalWarning,
-        match=r"^e.state and f.state seem to have rows in common: about 5\d% of the rows of e.state have the same ",
+        match=r"^e.state and f.state seem to have instances in common: about 5\d% of those of e.state have the same ",
     ):
         result = xmceval.merge([second, first], save_state="both.state")
     assert result.counts.n_instances == 400
@@ -193,7 +193,9 @@ def test_an_evaluator_of_a_sum_has_copies_too():
 
 def test_evaluators_that_overlap_are_warned_of_when_they_merge():
     first, second = evaluator_of((0, 100)), evaluator_of((50, 150))
-    with pytest.warns(xmceval.XmcevalWarning, match="^this Evaluator and the other one seem to have rows in common"):
+    with pytest.warns(
+        xmceval.XmcevalWarning, match="^this Evaluator and the other one seem to have instances in common"
+    ):
         first.merge(second)
     assert first.result().counts.n_instances == 200
 

@@ -309,7 +309,7 @@ def test_other_rows_are_refused(made):
 @pytest.mark.parametrize("options", [{}, {"test": "randomization"}, {"test": "bootstrap"}, {"adjust": "tukey"}])
 def test_one_row_tests_nothing(options):
     """All resamples of one row are that row: no spread is known, and no difference is significant."""
-    with pytest.warns(xmceval.XmcevalWarning, match="no test and no interval for P@1: there is one row only"):
+    with pytest.warns(xmceval.XmcevalWarning, match="no test and no interval for P@1: there is only one instance"):
         comparison = xmceval.compare(
             np.eye(1, 3), {"a": np.eye(1, 3), "b": np.eye(1, 3, 2)}, k=1, metrics="P", **options
         )
@@ -328,6 +328,8 @@ def test_a_system_that_decides_nothing_is_not_tested(made):
 
 def test_a_matrix_that_is_two_systems_is_reported():
     same, other = np.eye(6)[::-1].copy(), np.eye(6)[::-1].copy()
-    with pytest.warns(xmceval.XmcevalWarning, match=r"^a and c are the same matrix: all of their rows tie$") as caught:
+    with pytest.warns(
+        xmceval.XmcevalWarning, match=r"^a and c are the same matrix: they tie on every instance$"
+    ) as caught:
         xmceval.compare(np.eye(6), {"a": same, "b": other, "c": same}, metrics="P", k=1)
     assert len(caught) == 1

@@ -189,10 +189,10 @@ def test_examples_have_texts_of_a_file_or_a_list(made, tmp_path):
 def test_other_numbers_of_texts_are_refused(made, tmp_path, n):
     path = tmp_path / "texts.txt"
     path.write_text("x\n" * n)
-    message = f"texts.txt: has {n} lines, and there are 60 rows; expected one text per row .hint: pass texts="
+    message = f"texts.txt: has {n} lines, and there are 60 rows; expected one per instance .hint: pass texts="
     with pytest.raises(DataError, match=message if n else "the file is empty"):
         xmceval.compare(*made, examples=2, texts=path)
-    with pytest.raises(DataError, match=f"there are {n} texts for 60 rows; expected one text per row"):
+    with pytest.raises(DataError, match=f"there are {n} texts for 60 rows; expected one per instance"):
         xmceval.compare(*made, examples=2, texts=["x"] * n)
 
 
@@ -203,7 +203,7 @@ def test_other_numbers_of_texts_are_refused(made, tmp_path, n):
         ({"texts": "x.txt"}, UsageError, "texts have no effect without examples .hint: pass examples="),
         ({"overlap": True, "metrics": "LRAP"}, UsageError, "overlap needs a metric with a cutoff .hint: add one"),
         ({"examples": 1, "metrics": "LRAP"}, UsageError, "examples needs? a metric with a cutoff .hint: add one"),
-        ({"examples": 1, "metrics": "macroF1"}, UsageError, "examples need a metric that has values of rows"),
+        ({"examples": 1, "metrics": "macroF1"}, UsageError, "examples need a metric with per-instance values"),
         ({"examples": 1, "texts": "missing.txt"}, DataError, "missing.txt: no such file"),
     ],
 )
@@ -226,19 +226,19 @@ b \N{MINUS SIGN} a · overlap of the k best labels · percent
   @2    33.33         33.33   33.33   33.33    50.00   100.00     75.00
   rank-biased overlap of the best 2 (p=0.9, extrapolated): 45.00
 
-b \N{MINUS SIGN} a · rows that b loses most on P@2, counted from 0 · * marks hits
-  row 0  P@2   50.00 against 100.00
-         text  first text
-         true  zero, two
-         b     *two, three
-         a     *zero, *two
+b \N{MINUS SIGN} a · instances that b loses by most on P@2, counted from 0 · * marks hits
+  instance 0  P@2   50.00 against 100.00
+              text  first text
+              true  zero, two
+              b     *two, three
+              a     *zero, *two
 
-b \N{MINUS SIGN} a · rows that b wins most on P@2, counted from 0 · * marks hits
-  row 1  P@2   50.00 against 0.00
-         text  second text
-         true  one
-         b     *one, three
-         a     three, two
+b \N{MINUS SIGN} a · instances that b wins by most on P@2, counted from 0 · * marks hits
+  instance 1  P@2   50.00 against 0.00
+              text  second text
+              true  one
+              b     *one, three
+              a     three, two
 """
 
 
@@ -279,12 +279,12 @@ def test_without_the_options_nothing_is_listed(run):
 def test_command_refuses_what_has_no_lists(run):
     assert run("--save-rows", "a.rows.npz", "-q").exit_code == 0
     ended = CliRunner().invoke(cli, ["compare", "a.rows.npz", "--overlap"])
-    assert "overlap and examples need lists of labels, which values of rows do not have" in str(
+    assert "overlap and examples need lists of labels, which per-instance values do not have" in str(
         ended.exception or ended.output
     )
     ended = run("--overlap", "-o", "csv")
     assert ended.exit_code != 0
-    assert "csv has differences only, neither overlap nor examples" in str(ended.exception or ended.output)
+    assert "CSV has differences only, without overlap or examples" in str(ended.exception or ended.output)
 
 
 def test_documents_keep_their_names_in_examples(tmp_path):

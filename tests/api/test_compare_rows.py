@@ -216,7 +216,7 @@ def test_an_npz_of_something_else_is_refused(made):
     ("path", "options", "message"),
     [
         ("a.txt", {}, "values of rows are written as .npz, .csv, .jsonl"),
-        ("a.rows.npz", {"metrics": "macroF1@3"}, "none of the metrics has values of rows"),
+        ("a.rows.npz", {"metrics": "macroF1@3"}, "none of the metrics has per-instance values"),
     ],
 )
 def test_what_cannot_be_saved_is_refused(made, path, options, message):
@@ -253,7 +253,7 @@ def test_what_a_csv_does_not_know_is_not_shown_as_zero(made):
     truth, scores, _ = made
     for name, form in (("a", "csv"), ("b", "npz")):
         xmceval.score(truth, scores[name], metrics="P@1", save_rows=f"{name}.rows.{form}")
-    with pytest.warns(xmceval.XmcevalWarning, match="nothing shows"):
+    with pytest.warns(xmceval.XmcevalWarning, match="cannot check that"):
         assert "predictions per instance" not in str(xmceval.compare_rows(["a.rows.csv", "b.rows.npz"]))
 
 
@@ -291,7 +291,7 @@ def test_rows_under_other_rules_are_warned_of(made, tmp_path):
 def test_a_file_of_rows_that_is_passed_twice_is_warned_of(made):
     truth, scores, _ = made
     xmceval.score(truth, scores["a"], metrics="P@1", save_rows="a.rows.npz")
-    with pytest.warns(xmceval.XmcevalWarning, match="a.rows.npz is passed twice: all rows of its systems tie"):
+    with pytest.warns(xmceval.XmcevalWarning, match="a.rows.npz is passed twice: its systems tie"):
         xmceval.compare_rows(["a.rows.npz", "./a.rows.npz"])
 
 
@@ -352,7 +352,7 @@ def test_measures_of_other_tools_that_are_texts_are_left_out():
 def test_values_of_rows_under_another_name_have_a_hint(made):
     truth, scores, _ = made
     xmceval.score(truth, scores["a"], metrics="P@1", save_rows="a.npz")
-    with pytest.raises(DataError, match=r"hint: values of rows are compared with compare_rows"):
+    with pytest.raises(DataError, match=r"hint: per-instance values are compared with compare_rows"):
         xmceval.score(truth, "a.npz")
 
 
@@ -381,7 +381,7 @@ def test_rows_of_qrels_are_called_by_their_queries_and_joined_with_files_of_othe
     other = "".join(f"P_1\t{query}\t{value}\n" for query, value in (("q10", 0), ("q\u00e97", 1), ("q9", 0)))
     Path("b.eval").write_text(other.replace("P_1", "P@1"), encoding="utf-8")
     xmceval.score(truth, runs["a"], metrics="P", k=1, save_rows=f"a.rows.{form}")
-    with pytest.warns(XmcevalWarning, match="nothing shows that the rows are of the same truth"):
+    with pytest.warns(XmcevalWarning, match="cannot check that the instances are those of the same truth"):
         joined = xmceval.compare_rows([f"a.rows.{form}", "b.eval"], names=["a", "b"])
     assert joined.differences == together.differences
 
@@ -400,8 +400,8 @@ def test_ids_of_rows_are_kept_in_saved_rows_and_examples(form, kind, made):
     )
     assert read_row_values(f"r.{form}").rows == tuple(name for name, weight in zip(ids, weights, strict=True) if weight)
     assert [each.id for each in found.examples] == [ids[each.row] for each in found.examples]
-    assert f"row {found.examples[0].id} " in str(found)
-    assert f"row {found.examples[0].id}<" in found.to_html()
+    assert f"instance {found.examples[0].id} " in str(found)
+    assert f"instance {found.examples[0].id}<" in found.to_html()
     assert xmceval.Comparison.from_dict(found.to_dict()).examples == found.examples
 
 

@@ -272,7 +272,7 @@ def test_no_scheduler_is_found_within_five_seconds():
         silent.bind(("127.0.0.1", 0))
         silent.listen()
         start = time.monotonic()
-        with pytest.raises(UsageError, match="no scheduler of Dask answers there"):
+        with pytest.raises(UsageError, match="no Dask scheduler answered"):
             score(TRUTH, A, client=f"tcp://127.0.0.1:{silent.getsockname()[1]}")
         assert time.monotonic() - start < 5
 

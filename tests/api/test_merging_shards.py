@@ -164,13 +164,13 @@ def test_more_rows_are_added_to_saved_totals_by_another_evaluator():
 def test_the_same_rows_twice_are_refused_without_numbers_too():
     one, two, _ = save_states(numbered=False)
     shutil.copy(one, "copy.state")
-    refused([one, two, "copy.state"], "1.state and copy.state are of the same rows")
+    refused([one, two, "copy.state"], "1.state and copy.state have the same instances")
     truth, scores = data()
     xmceval.score(truth[1], -scores[1], metrics="P", k=1, save_state="b.state")
     refused([two, "b.state"], "2.state and b.state are of the same truth, 8 rows of array, with other predictions")
     xmceval.score(truth[1], scores[1], metrics="P", k=1, save_state="n.state", shard=(1, 2))
     xmceval.score(truth[1], scores[1], metrics="P", k=1, save_state="m.state", shard=(2, 2))
-    refused(["n.state", "m.state"], "m.state and n.state are of the same rows")
+    refused(["n.state", "m.state"], "m.state and n.state have the same instances")
 
 
 def test_states_that_were_made_otherwise_are_refused_with_both_names():
@@ -320,7 +320,7 @@ def test_commands_score_save_merge_and_inspect():
         del document["truth"], document["systems"][0]["scores"], document["systems"][0]["notes"]
     assert merged == together
     assert run("inspect", "0.state") == (
-        "0.state: sound, merge accepts it\n\n0.state\n"
+        "0.state: valid\n\n0.state\n"
         f"  state of xmceval {xmceval.__version__} · 8 rows · 9 labels\n"
         "  metrics: P@1, P@3, macroF1@1, macroF1@3\n"
         "  shard 1 of 3: 0.txt on 0.txt, 8 rows\n"

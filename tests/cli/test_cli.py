@@ -284,7 +284,8 @@ def test_swapped_files_are_named(run):
     code, _, err = run("score", MODEL_A, TRUTH)
     assert code == 1
     assert err.startswith("Error: model_a.txt:2: the truth value of label 34 is 0.25455, a fraction;")
-    assert "(are truth and predictions swapped?)\n" in err
+    assert err.endswith(" (498 such rows: are truth and predictions swapped?)\n")
+    assert err.count("\n") == 1
 
 
 def test_the_truth_as_its_own_predictions_is_reported(run, tmp_path):
@@ -343,7 +344,7 @@ def test_quiet_leaves_the_notes_that_were_asked_for(run):
 
 def test_bins_of_the_truth_do_not_speak_of_training(run):
     _, out, _ = run("score", TRUTH, MODEL_A, "-m", "P@1", "--by-frequency", 2)
-    assert "bin 1: 14 labels with 20 to 211 rows of tst_X_Y.txt itself, 50.1% of its positives" in out
+    assert "bin 1: 14 labels with 20 to 211 instances of tst_X_Y.txt itself, 50.1% of its positives" in out
     assert "training" not in out
 
 

@@ -36,15 +36,16 @@ propensities: A=0.55 B=1.5, N=1,000 from trn_X_Y.txt
 model_a: ties across a cutoff: 1 instance @3 · ties inside the cutoffs only: 2
 model_b: ties across a cutoff: 1 instance @1, 4 @3 · ties inside the cutoffs only: 1 · \
 P@1 55.00..55.20, P@3 47.40..47.60
-differences: paired t test · instances vary, training seeds do not
+differences: paired t test · does not cover training-seed variance
+each metric is a family of its own: neither p nor intervals are adjusted for the number of metrics
 
-model_b \N{MINUS SIGN} model_a · paired over 500 rows · points
+model_b \N{MINUS SIGN} model_a · paired over 500 instances · points
          difference  95% interval           p  p (Holm)  wins/ties/losses
   P@1        -13.60  -18.89 .. -8.31  <0.0001   <0.0001  61/310/129
   P@3         -1.67  -4.39 .. +1.06     0.230     0.230  123/235/142
   PSP@1       +0.43  -2.73 .. +3.59     0.790     0.790  144/201/155
   PSP@3       +5.86  +2.96 .. +8.76   <0.0001   <0.0001  192/163/145
-  detected with 80% power: P@1 7.56, P@3 3.89, PSP@1 4.51, PSP@3 4.14 or more
+  smallest difference detectable with 80% power: P@1 7.56, P@3 3.89, PSP@1 4.51, PSP@3 4.14
 
 model_b is worse than model_a on P@1 by 13.60 ± 5.29 points (p < 0.0001); no difference was detected on P@3
 model_b is better than model_a on PSP@3 by 5.86 ± 2.90 points (p < 0.0001); no difference was detected on PSP@1
@@ -58,12 +59,12 @@ model_b   55.00 ±4.38
 ▲ significantly better, ▼ significantly worse than model_b, p (Holm) < 0.05
 only differences from model_b were tested
 model_b: ties across a cutoff: 1 instance @1 · P@1 55.00..55.20
-differences: paired t test · instances vary, training seeds do not
+differences: paired t test · does not cover training-seed variance
 
-model_a \N{MINUS SIGN} model_b · paired over 500 rows · points
+model_a \N{MINUS SIGN} model_b · paired over 500 instances · points
        difference  95% interval           p  p (Holm)  wins/ties/losses
   P@1      +13.60  +8.31 .. +18.89  <0.0001   <0.0001  129/310/61
-  detected with 80% power: P@1 7.56 or more
+  smallest difference detectable with 80% power: P@1 7.56
 
 model_a is better than model_b on P@1 by 13.60 ± 5.29 points (p < 0.0001)
 """
@@ -77,9 +78,9 @@ letters after a value: significantly better than these systems, p (Holm) < 0.05
 propensities: A=0.55 B=1.5, N=1,000 from trn_X_Y.txt
 model_a: ties across a cutoff: 1 instance @3 · ties inside the cutoffs only: 2
 model_b: ties across a cutoff: 4 instances @3 · ties inside the cutoffs only: 2 · PSP@3 38.08..38.22
-differences: bootstrap, 10,000 resamples, seed 7 · instances vary, training seeds do not
+differences: bootstrap, 10,000 resamples, seed 7 · does not cover training-seed variance
 
-model_b \N{MINUS SIGN} model_a · paired over 500 rows · points
+model_b \N{MINUS SIGN} model_a · paired over 500 instances · points
          difference  95% interval          p  p (Holm)  wins/ties/losses
   PSP@3       +5.86  +2.95 .. +8.81  <0.0001   <0.0001  192/163/145
 
@@ -94,13 +95,14 @@ NOT_ADJUSTED = """\
 letters after a value: significantly better than these systems, p < 0.05
 model_a: ties across a cutoff: 1 instance @3 · ties inside the cutoffs only: 2 · nDCG@3 59.1..59.2
 model_b: ties across a cutoff: 4 instances @3 · ties inside the cutoffs only: 2 · P@3 47.4..47.6
-differences: paired t test · instances vary, training seeds do not
+differences: paired t test · does not cover training-seed variance
+neither p nor intervals are adjusted for the number of tests (2)
 
-model_b \N{MINUS SIGN} model_a · paired over 500 rows · points
+model_b \N{MINUS SIGN} model_a · paired over 500 instances · points
           difference  95% interval      p  wins/ties/losses
   P@3           -1.7  -4.4 .. +1.1  0.230  123/235/142
   nDCG@3        -4.0  -7.2 .. -0.8  0.016  160/126/214
-  detected with 80% power: P@3 3.9, nDCG@3 4.6 or more
+  smallest difference detectable with 80% power: P@3 3.9, nDCG@3 4.6
 
 no difference between model_b and model_a was detected on P@3
 model_b is worse than model_a on nDCG@3 by 4.0 ± 3.2 points (p = 0.016)
@@ -111,28 +113,29 @@ SAME_FILE = """\
                     P@1
 (a) model_a (1)   68.60 ±4.08
 (b) model_a (2)   68.60 ±4.08
-differences: paired t test · instances vary, training seeds do not
+differences: paired t test · does not cover training-seed variance
 
-model_a (2) \N{MINUS SIGN} model_a (1) · paired over 500 rows · points
+model_a (2) \N{MINUS SIGN} model_a (1) · paired over 500 instances · points
        difference  95% interval      p  p (Holm)  wins/ties/losses
   P@1       +0.00                1.000     1.000  0/500/0
 
-no difference between model_a (2) and model_a (1) was detected on P@1, where no rows differ
+no difference between model_a (2) and model_a (1) was detected on P@1, where no instances differ
 """
 
 FROM_ROWS = """\
-500 rows from saved values
+500 instances from saved values
                 P@1             R@3
 (a) model_a   68.60 ±4.08 b   46.71 ±2.55
 (b) model_b   55.00 ±4.38     47.30 ±2.69
 letters after a value: significantly better than these systems, p (Holm) < 0.05
-differences: paired t test · instances vary, training seeds do not
+differences: paired t test · does not cover training-seed variance
+each metric is a family of its own: neither p nor intervals are adjusted for the number of metrics
 
-model_b \N{MINUS SIGN} model_a · paired over 500 rows · points
+model_b \N{MINUS SIGN} model_a · paired over 500 instances · points
        difference  95% interval           p  p (Holm)  wins/ties/losses
   P@1      -13.60  -18.89 .. -8.31  <0.0001   <0.0001  61/310/129
   R@3       +0.59  -2.20 .. +3.39     0.677     0.677  123/235/142
-  detected with 80% power: P@1 7.56, R@3 4.00 or more
+  smallest difference detectable with 80% power: P@1 7.56, R@3 4.00
 
 model_b is worse than model_a on P@1 by 13.60 ± 5.29 points (p < 0.0001)
 no difference between model_b and model_a was detected on R@3
@@ -241,7 +244,7 @@ def test_json_has_the_fields_of_a_difference_and_how_it_was_tested(run):
 
 def test_rows_of_a_csv_are_compared_with_a_warning(run, rows):
     a, b = rows("a.rows.npz", MODEL_A, "-m", "P@1,R@3"), rows("b.rows.csv", MODEL_B, "-m", "P@1,R@3")
-    assert run(a, b) == (0, FROM_ROWS, f"warning: {b}: nothing shows that the rows are of the same truth\n")
+    assert run(a, b) == (0, FROM_ROWS, f"warning: {b}: cannot check that the instances are those of the same truth\n")
 
 
 def test_the_cost_of_long_resampling_is_written_before_it_starts(run, monkeypatch):
@@ -281,7 +284,7 @@ def test_all_resamples_of_the_cost_are_reported(options, n_tests):
 
 
 def test_the_same_file_twice_ties_in_all_rows(run):
-    warning = "warning: model_a (1) and model_a (2) are the same file: all of their rows tie\n"
+    warning = "warning: model_a (1) and model_a (2) are the same file: they tie on every instance\n"
     few = "warning: 2 of 500 instances have fewer than 1 prediction: the missing ones count as misses\n"
     assert run(TRUTH, MODEL_A, MODEL_A, "-m", "P", "-k", 1) == (0, SAME_FILE, warning + few + EMPTY)
 
@@ -293,7 +296,7 @@ def test_the_names_of_a_pair_of_files_are_the_same_system(run, tmp_path):
     code, out, err = run(TRUTH, tmp_path / "m", tmp_path / "m-labels.npy", tmp_path / "m", "-m", "P", "-k", 1)
     assert code == 0
     assert "(a) m (1)" in out
-    assert "warning: m (1) and m-labels are the same file: all of their rows tie\n" in err
+    assert "warning: m (1) and m-labels are the same file: they tie on every instance\n" in err
 
 
 def test_notes_name_each_file_once(run):
@@ -365,11 +368,11 @@ def test_what_was_not_tested_is_one_sentence(run):
         ),
         (
             (TRUTH, "a.rows.npz", "b.rows.npz"),
-            "a.rows.npz, b.rows.npz: values of rows are compared without TRUTH (hint: leave out tst_X_Y.txt)",
+            "a.rows.npz, b.rows.npz: per-instance values are compared without TRUTH (hint: leave out tst_X_Y.txt)",
         ),
         (
             ("a.rows.npz", "b.rows.npz", "-k", 3, "--fuse", "f=a,b"),
-            f"-k, --fuse: the files hold values of rows that were already scored {HINT}",
+            f"-k, --fuse: not available for per-instance values, which are scored already {HINT}",
         ),
     ],
 )
@@ -403,7 +406,8 @@ def test_strict_holds_for_rows_too(run, rows):
     a, b = rows("a.rows.npz", MODEL_A, "-m", "P@1"), rows("b.rows.csv", MODEL_B, "-m", "P@1")
     code, out, err = run(a, b, "--strict")
     assert (code, out) == (1, "")
-    assert err == f"Error: {b}: nothing shows that the rows are of the same truth\nwith --strict warnings are errors\n"
+    unknown = "cannot check that the instances are those of the same truth"
+    assert err == f"Error: {b}: {unknown}\nwith --strict warnings are errors\n"
 
 
 def test_an_output_that_is_not_utf8_has_plain_marks():

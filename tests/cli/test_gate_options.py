@@ -72,7 +72,9 @@ def test_values_of_rows_have_gates_and_states_are_refused(run, tmp_path):
     assert (code, err) == (1, "Error: a gate cannot be decided: R@3 was not computed; expected any of P@1, P@3\n")
     assert out
     hint = "(hint: compare predictions, or files of --save-rows)"
-    refused = f"Error: {state_a}, {state_b}: states hold the totals of one system each, and no pairs {hint}\n"
+    refused = (
+        f"Error: {state_a}, {state_b}: saved states cannot be compared: each has only the totals of one system {hint}\n"
+    )
     assert run("compare", state_a, f"new={state_b}", "-q", "--fail-if-worse", "P@1") == (2, "", refused)
 
 

@@ -50,6 +50,7 @@ ARGUMENTS = {
     "schema": [EVIL],
     "guide": [EVIL],
     "merge": [EVIL],
+    "warmup": [EVIL],
     "auc": [EVIL],
     "check-table": [EVIL],
     "score": ["t.txt", EVIL],

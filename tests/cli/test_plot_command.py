@@ -44,7 +44,7 @@ def test_saved_rows_give_the_same_picture_of_rows(run):
     code, _, error = run("compare", "x.rows.npz", "-q", "--plot", "c.svg", "--plot-kind", "gain")
     assert code == 2
     assert error == (
-        "Error: the picture 'gain' needs lists of labels, which values of rows do not have "
+        "Error: the picture 'gain' needs lists of labels, which per-instance values do not have "
         "(hint: pass TRUTH and PREDS)\n"
     )
 

@@ -88,15 +88,15 @@ def test_training_labels_in_shards_count_as_the_whole_though_only_one_file_is_in
     ("arguments", "code", "message"),
     [
         (("t.txt", "a.txt", "--html", "a.txt"), 2, "--html a.txt: expected a name that ends with .html"),
-        (("t.txt", "a.txt", "--html", "-", "--open"), 2, "--open needs a file"),
+        (("t.txt", "a.txt", "--html", "-", "--open"), 2, "--open needs a local file"),
         (
             ("t.txt", "a.txt", "--html", "p.html", "--overlap", "--test", "t"),
             2,
-            "--test, --overlap: only for a comparison",
+            "--test, --overlap needs at least two systems",
         ),
         (("t.txt", "--html", "p.html"), 2, "nothing to report"),
         (("t.txt", "a.txt"), 2, "Missing option '--html'"),
-        (("a.rows.npz", "--html", "p.html"), 2, "a.rows.npz: a report needs predictions, not values of rows"),
+        (("a.rows.npz", "--html", "p.html"), 2, "a.rows.npz: a report needs predictions, not per-instance values"),
         (("t.txt", "a.txt", "--html", "missing/p.html"), 2, "there is no folder"),
         (("t.txt", "gone.txt", "--html", "p.html"), 1, "gone.txt: no such file"),
     ],

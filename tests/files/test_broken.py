@@ -66,7 +66,7 @@ BROKEN_TRUTHS = {
     "nan": (TRUTH.replace("4:1", "4:nan"), "t.txt:5: the truth value of label 4 is NaN; expected a number"),
     "negative": (TRUTH.replace("4:1", "4:-1"), "t.txt:5: the truth value of label 4 is -1, negative; expected 0, 1 or a whole grade"),
     "duplicate": (TRUTH.replace("4:1", "3:1"), "t.txt:5: label 3 appears twice in this row; a label has one truth (hint: pass duplicates='max' to count its largest value)"),
-    "predictions": (PREDS, "t.txt:2: the truth value of label 0 is 0.9, a fraction; expected 1 or a whole grade (are truth and predictions swapped?)"),
+    "predictions": (PREDS, "t.txt:2: the truth value of label 0 is 0.9, a fraction; expected 1 or a whole grade (3 such rows: are truth and predictions swapped?)"),
     "two commas": (LEGACY.replace("3,4", "3,,4"), "t.txt:5: expected label ids separated by single commas, found '3,,4'"),
     "header declares more": (TRUTH.replace("4 5", "6 5"), "t.txt: the header '6 5' declares 6 rows, but the file has 4 rows (is it truncated, or the header wrong?)"),
     "row beyond the header": (TRUTH.replace("4 5", "3 5"), "t.txt:5: unexpected row; the header '3 5' declares 3 rows"),
@@ -153,7 +153,10 @@ def test_a_broken_npz_is_reported(name):
 def test_an_npz_of_another_kind_is_reported():
     write("t.txt", TRUTH)
     np.savez("m.npz", np.eye(3))
-    fails_with("m.npz: is not a sparse matrix; expected a file of scipy.sparse.save_npz", preds="m.npz")
+    fails_with(
+        "m.npz: is not a sparse matrix but has the array arr_0 (3 x 3, float64); expected a file of scipy.sparse.save_npz (hint: save it as .npy)",
+        preds="m.npz",
+    )
     np.savez_compressed("m.npz", **{**NPZ, "data": np.random.default_rng(1).random(2)})
     with open("m.npz", "rb") as file:
         whole = file.read()

@@ -63,7 +63,7 @@ WRONG = {
     "json, empty": ("[]\n", "x: is an empty JSON array; expected one object per row"),
     "json, truncated": ('[{"data": []},\n {"data": []}', "x:2: expected a comma or ] after element 1 (is the file truncated?)"),
     "json, more": ('[\n{"data": []}]\n\n]', "x:4: expected nothing after the array, found ']'"),
-    "json, truth": ('[{"target_ind": []},\n{"target_ind": []}]', 'x:1: expected an object with a list "data" of [name, score]; truth has a list "target_ind"'),
+    "json, truth": ('[{"target_ind": []},\n{"target_ind": []}]', """x:1: expected an object with a list "data" of [name, score], found the key 'target_ind'; truth has a list "target_ind\""""),
     "json, percent": ('[\n{"data": [[1, 0.5]]},\n{"data": [[1, "50%"]]}]', """x:3: expected a number in "data", found '50%'; percent signs are not read (hint: remove them, for example with sed 's/%//g')"""),
     "json, a record differs": ('[{"row": 0, "label": 1, "score": 1},\n{"row": 0, "label": 1}]', "x:2: expected an object with row, label, score, found {'row': 0, 'label': 1}"),
     "json, a list differs": ('[{"label": 1, "score": 1}]\n[{"label": 1}]\n', """x:2: expected objects such as {"label": 12, "score": 0.9} in the list, found {'label': 1}"""),

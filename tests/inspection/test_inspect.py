@@ -20,7 +20,7 @@ TRUTH = "4 6\n0:1 2:1\n\n1:1\n2:1 5:1\n"
 SCORES = "4 6\n0:0.9 1:-0.5 2:0\n1:0.3 3:0.3\n4:0.1\n\n"
 
 TRUTH_REPORT = """\
-t.txt: sound, score accepts it
+t.txt: valid
 
 t.txt
   text, rows of idx:value, header '4 6'; read as truth: every value is 1
@@ -95,7 +95,7 @@ def test_what_score_refuses_is_an_error_and_exits_1(tmp_path, monkeypatch, capsy
     with pytest.raises(xmceval.DataError):
         xmceval.score("t.txt", "p.txt", k=1, metrics="P")
     assert run("p.txt") == 1
-    assert capsys.readouterr().out.startswith(f"p.txt: not sound, score refuses it\n  error: {fault}")
+    assert capsys.readouterr().out.startswith(f"p.txt: not valid, score refuses it\n  error: {fault}")
 
 
 def test_a_missing_file_is_an_error(tmp_path, capsys):
@@ -133,9 +133,7 @@ def test_shuffled_rows_do_not_belong_together(made, rng, capsys):
     assert "are the rows of q.txt shuffled, the labels numbered differently" in pair["mistakes"][0]
     assert run("t.txt", "q.txt") == 1
     assert capsys.readouterr().out.startswith(
-        "t.txt: sound, score accepts it\n"
-        "q.txt: sound, score accepts it\n"
-        f"t.txt and q.txt: do not belong together\n  error: {pair['mistakes'][0]}\n\n"
+        f"t.txt: valid\nq.txt: valid\nt.txt and q.txt: do not belong together\n  error: {pair['mistakes'][0]}\n\n"
     )
 
 
@@ -290,7 +288,7 @@ def test_json_truth_with_a_bad_line_is_reported_as_by_score(tmp_path, monkeypatc
     (tmp_path / "js").write_text('{"target_ind":[0,2]}\n{"target_ind":[]}\n{"target_ind":["x"]}\n')
     assert run("js") == 1
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "js: not sound, score refuses it"
+    assert lines[0] == "js: not valid, score refuses it"
     assert lines[1].startswith("  error: js:3: 'x' is a name, not a label id")
     assert lines[2:] == ["", "js", "  text, JSON lines, no header; no row could be read"]
 
@@ -393,7 +391,7 @@ def test_a_file_that_is_not_sound_is_not_compared(made):
         file.write("400 60\n" + "0:nan\n" * 400)
     report = xmceval.inspect(["t.txt", "bad.txt"])
     assert not report.is_sound
-    assert "\nt.txt and bad.txt: not compared, as one of the files is not sound\n\n" in str(report)
+    assert "\nt.txt and bad.txt: not compared, as one of the files is not valid\n\n" in str(report)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

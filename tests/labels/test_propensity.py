@@ -194,7 +194,7 @@ def test_metrics_are_left_out_where_the_model_is_not_defined(problem):
         ({"counts": [1] * 9}, "n_train"),
         ({"counts": [1, -1, *[1] * 7], "n_train": 9}, "counts:2: the count of label 1 is -1; expected a whole number"),
         ({"counts": [1, 1.5, *[1] * 7], "n_train": 9}, "the count of label 1 is 1.5"),
-        ({"counts": [10] * 9, "n_train": 9}, "expected a whole number from 0 to 9, the number of training rows"),
+        ({"counts": [10] * 9, "n_train": 9}, "expected a whole number from 0 to 9, the number of training instances"),
         ({"counts": [1] * 9, "n_train": 9, "train": [[1] * 9]}, "pass one of train, counts, inverse_propensities"),
         ({"train": np.ones((5, 8))}, "train has 8 labels, but y_true has 9 labels"),
         ({"dataset": "Foo-1M"}, "unknown data set 'Foo-1M'; expected one of "),

@@ -50,7 +50,7 @@ mean rank over 3 data sets
 
 lower is better: coverage_error
 ▲ better, ▼ worse than old, p (Holm) < 0.05 over the systems of one data set and metric: 9 of 15 tests
-differences: paired t test · instances vary, training seeds do not
+differences: paired t test · does not cover training-seed variance
 ♦ as published by XMLRepository: not tested, not ranked; best and second include it
 missing: bad on first, second: no file bad.npz
 missing: Known ♦ on second, third: it has no published row
@@ -143,7 +143,7 @@ def test_bins_follow_the_main_table_and_its_ranks():
     made = replace(made, datasets=(replace(made.datasets[0], comparison=first), made.datasets[1]))
     sheet = build_benchmark_sheet(made)
     assert [each.name for each in sheet.sections] == ["a", "b", "mean rank", "a, head", "b, head", "a, tail", "b, tail"]
-    assert sheet.sections[3].title.startswith("a, head: 2 labels with 9 to 9 training rows, ")
+    assert sheet.sections[3].title.startswith("a, head: 2 labels with 9 to 9 training instances, ")
     assert [row.head for row in sheet.sections[3].rows] == ["x", "y", "bad"]
     assert cells(sheet, "b, tail", "P@1")["bad"].value == "error"
     assert set(cells(sheet, "b, tail", "R@all").values()) == {None}

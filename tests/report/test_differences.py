@@ -144,15 +144,15 @@ def test_the_matrix_of_many_pairs_names_least_and_most_detectable():
     comparison = xmceval.compare(TRUTH, {name: SYSTEMS[name] for name in names}, k=1, metrics="P")
     (listing,) = listed(comparison)
     sizes = sorted(100 * each.detectable for each in comparison.values() if each.detectable)
-    assert len(sizes) == 5  # of base and same only two rows differ
-    assert listing.lines == (f"detected with 80% power: {sizes[0]:.2f} to {sizes[-1]:.2f} or more",)
+    assert len(sizes) == 5  # of base and same only two instances differ
+    assert listing.lines == (f"smallest difference detectable with 80% power: {sizes[0]:.2f} to {sizes[-1]:.2f}",)
     assert listing.numeric == {1, 2, 3}
     equal = xmceval.compare(
         TRUTH, {name: np.roll(SYSTEMS["base"], 30 * i, axis=0) for i, name in enumerate("abcd")}, k=1, metrics="P"
     )
     one = [replace(each, detectable=0.125) for each in equal.differences]
     (listing,) = listed(replace(equal, differences=tuple(one)))
-    assert listing.lines == ("detected with 80% power: 12.50 or more",)
+    assert listing.lines == ("smallest difference detectable with 80% power: 12.50",)
     none = [replace(each, detectable=None) for each in equal.differences]
     (listing,) = listed(replace(equal, differences=tuple(none)))
     assert listing.lines == ()
@@ -193,3 +193,32 @@ def test_intervals_of_few_rows_have_a_caution(tmp_path):
     assert (by_run.low is None, by_run.caution) == (False, None)
     alike = xmceval.compare(TRUTH[:9], {"a": TRUTH[:9] + 0.1, "b": TRUTH[:9] + 0.2}, k=1, metrics="P")
     assert alike["P@1", "b", "a"].caution is None
+
+
+THREE = {"a": hits(100, 20), "b": hits(90, 30), "c": hits(50, 70)}
+FAMILIES = {
+    "pairs": (THREE, {}, "each metric is a family of its own: p (Holm) is adjusted for its pairs, intervals are not"),
+    "all": (THREE, {"adjust_over": "all"}, "all 6 tests are one family: p (Holm) is adjusted for their number, inter"),
+    "tukey": (
+        THREE,
+        {"adjust": "tukey", "resamples": 100},
+        "each metric is a family of its own: p (Tukey) is adjusted",
+    ),
+    "none": (THREE, {"adjust": "none"}, "neither p nor intervals are adjusted for the number of tests (6)"),
+    "one pair": (
+        {name: THREE[name] for name in "ab"},
+        {},
+        "each metric is a family of its own: neither p nor intervals are adjusted for the number of metrics",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FAMILIES)
+def test_the_family_that_p_is_adjusted_for_is_said_in_every_form_for_people(case):
+    systems, options, line = FAMILIES[case]
+    comparison = xmceval.compare(TRUTH, systems, metrics="P@1,P@2", **options)
+    assert line in str(comparison)
+    assert line in render_comparison("md", comparison, Layout())
+    assert line[1:] in re.sub(r"<[^>]+>", "", render_page(comparison.results, comparison))
+    single = xmceval.compare(TRUTH, {name: THREE[name] for name in "ab"}, metrics="P@1", adjust="none")
+    assert "adjusted for" not in str(single)

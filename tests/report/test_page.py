@@ -345,7 +345,7 @@ def test_few_differing_rows_are_no_finding():
     first, second = headline(xmceval.compare(y_true, scores, k=[1, 2], metrics="P"))
     assert first == (
         "No difference between a and b was detected on any of 2 metrics; "
-        "largest: P@1, N points (p; only 4 rows differ)."
+        "largest: P@1, N points (p; only 4 instances differ)."
     )
     assert second == "No difference was detected on P@1,2."
 

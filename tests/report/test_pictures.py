@@ -304,7 +304,7 @@ def test_a_picture_can_be_part_of_a_figure_of_the_user(comparison):
     ax = figure.subplots()
     assert comparison.plot("curves", metrics="P", ax=ax) is figure
     assert len(ax.lines) == 3
-    with pytest.raises(UsageError, match="ax takes one panel, and there are 3"):
+    with pytest.raises(UsageError, match="ax needs a single panel, got 3"):
         comparison.plot("curves", metrics="P,nDCG,PSP", ax=ax)
 
 
@@ -354,7 +354,7 @@ PLAIN = xmceval.score([[1, 0], [0, 1]], [[0.5, 0.2], [0.1, 0.2]], metrics=["P@1"
         ("rows", [PLAIN], None, "'rows' needs a comparison"),
         ("gain", [PLAIN], None, "not collected .hint: pass plots='gain'"),
         ("calibration", [PLAIN], None, "not collected .hint: pass plots='calibration'"),
-        ("roc", [PLAIN], None, "'roc' is one of auc"),
+        ("roc", [PLAIN], None, "'roc' is a plot of xmceval auc"),
     ],
 )
 def test_what_a_kind_cannot_show_is_refused(kind, subject, metrics, message):

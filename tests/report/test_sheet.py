@@ -113,7 +113,7 @@ def test_standings_are_listed_with_neighbours_and_suspects_marked():
     standings = rank_among_published({"P@1": 0.6, "PSP@5": 0.9, "P@3": 0.1}, "EURLex-4K")
     ranked = replace(result, published=standings)
     (listing,) = build_sheet([ranked]).listings
-    assert listing.title == "compared with published results for EURLex-4K (! marks rows with suspect values)"
+    assert listing.title == "compared with published results for EURLex-4K (! marks entries with suspect values)"
     assert listing.rows == (
         ("P@1", "60.00", "18 of 19 are higher", "below CS! 62.09", "above CPLST 58.52"),
         ("P@3", "10.00", "19 of 19 are higher", "below CPLST 45.51", ""),

@@ -11,8 +11,9 @@ from xmceval.report.sheet.verdicts import describe_size, summarise, write_verdic
 N_ROWS = 60
 HIT, MISS = np.tile([0.9, 0.1], (N_ROWS, 1)), np.tile([0.1, 0.9], (N_ROWS, 1))
 TRUTH = np.tile([1, 0], (N_ROWS, 1))
+ONE_DIFFERS, TWO_DIFFER = "1 instance differs", "2 instances differ"
 NO_OTHER = "no difference from any other was detected"
-ONE = " (c: only 1 row differs)"
+ONE = " (c: only 1 instance differs)"
 
 
 def hits(n):
@@ -24,10 +25,10 @@ def hits(n):
     ("numbers", "sentence"),
     [
         ((50, 20, 10, 5), "a is better than all others"),
-        ((50, 49, 10, 5), "a is better than c, d; no difference from b was detected (b: only 1 row differs)"),
+        ((50, 49, 10, 5), "a is better than c, d; no difference from b was detected (b: only 1 instance differs)"),
         (
             (50, 49, 48, 48),
-            f"a is best, but {NO_OTHER} (b: only 1 row differs; c: only 2 rows differ; d: only 2 rows differ)",
+            f"a is best, but {NO_OTHER} (b: only 1 instance differs; c: only {TWO_DIFFER}; d: only {TWO_DIFFER})",
         ),
         ((50, 50, 10, 5), "a and b have the same value, and are better than all others"),
         (
@@ -36,7 +37,7 @@ def hits(n):
         ),
         (
             (50, 50, 49, 49),
-            f"a and b have the same value, and are best, but {NO_OTHER} (c: only 1 row differs; d: only 1 row differs)",
+            f"a and b have the same value, and are best, but {NO_OTHER} (c: only {ONE_DIFFERS}; d: only {ONE_DIFFERS})",
         ),
         ((50, 50, 50, 50), "all systems have the same value"),
     ],
@@ -49,7 +50,7 @@ def test_a_sentence_says_what_the_best_are_better_than(numbers, sentence):
 def test_many_pairs_of_few_rows_are_counted():
     systems = {name: hits(n) for name, n in zip("abcdef", (50, 49, 48, 47, 46, 45), strict=True)}
     assert summarise(xmceval.compare(TRUTH, systems, k=1, metrics="P")) == [
-        "P@1: a is best, but no difference from any other was detected (only few rows differ from 5 of them)"
+        "P@1: a is best, but no difference from any other was detected (few instances differ from 5 of them)"
     ]
 
 
@@ -74,7 +75,7 @@ def test_a_sentence_against_a_baseline_names_what_was_not_tested():
     (sentence,) = summarise(xmceval.compare(TRUTH, systems, k=1, metrics="P", against="a"))
     assert sentence == (
         "P@1: better than a: b; worse than a: c; "
-        "no difference was detected: d, e (d: only 2 rows differ; e: no rows differ)"
+        "no difference was detected: d, e (d: only 2 instances differ; e: no instances differ)"
     )
     nothing = np.full((N_ROWS, 2), -np.inf)
     systems = {"a": hits(20), "b": hits(50), "c": hits(5), "d": hits(30), "none": nothing}
@@ -86,9 +87,9 @@ def test_a_sentence_against_a_baseline_names_what_was_not_tested():
 @pytest.mark.parametrize(
     ("n", "sentence"),
     [
-        (50, "no difference between b and a was detected on P@1, where no rows differ"),
-        (49, "no difference between b and a was detected on P@1, where only 1 row differs"),
-        (45, "no difference between b and a was detected on P@1, where only 5 rows differ"),
+        (50, "no difference between b and a was detected on P@1, where no instances differ"),
+        (49, "no difference between b and a was detected on P@1, where only 1 instance differs"),
+        (45, "no difference between b and a was detected on P@1, where only 5 instances differ"),
         (44, "b is worse than a on P@1 by 10.00 ± 7.82 points (p = 0.013)"),
     ],
 )
@@ -100,7 +101,7 @@ def test_a_verdict_says_that_few_rows_differ(n, sentence):
 def test_a_verdict_says_that_all_rows_differ_alike():
     comparison = xmceval.compare(TRUTH, {"a": hits(0), "b": hits(N_ROWS)}, k=1, metrics="P")
     assert write_verdicts(comparison) == [
-        "b is better than a on P@1 by 100.00 points (p < 0.0001; all 60 rows that differ do so alike)"
+        "b is better than a on P@1 by 100.00 points (p < 0.0001; all 60 instances that differ do so by the same amount)"
     ]
 
 
@@ -114,7 +115,7 @@ def test_metrics_with_few_rows_follow_the_others():
     comparison = xmceval.compare(truth, {"a": a, "b": b}, k=(1, 2), metrics="P")
     assert comparison["P@1", "b", "a"].n_differing == 0
     assert write_verdicts(comparison) == [
-        "no difference between b and a was detected on P@2, and on P@1, where no rows differ"
+        "no difference between b and a was detected on P@2, and on P@1, where no instances differ"
     ]
 
 

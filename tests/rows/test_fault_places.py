@@ -100,7 +100,7 @@ def test_every_faulty_row_is_named_once_in_order(monkeypatch, entries, threads):
 @pytest.mark.parametrize("n_wrong", [10, 11])
 def test_ten_faulty_rows_are_named_and_more_are_counted(n_wrong):
     y_true = np.eye(15)
-    y_true[15 - n_wrong :, 0] = 0.5
+    y_true[15 - n_wrong :, 0] = -1
     with pytest.raises(DataError) as error:
         xmceval.score(y_true, np.ones((15, 15)), k=1, metrics="P", threads=1)
     lines = str(error.value).splitlines()
@@ -157,3 +157,14 @@ def test_stored_zeros_of_all_blocks_are_counted_and_are_no_labels(monkeypatch, e
     result = xmceval.score(to_matrix(rows), to_matrix(stored()), k=1, metrics=["P", "R@all"], threads=threads)
     assert (result.counts.explicit_zeros, result.counts.n_true) == (N_ROWS + 2, 3 * N_ROWS - 2)
     assert result["R@all"] == 1.0
+
+
+def test_fractions_in_many_rows_are_one_line():
+    y_true = np.eye(15)
+    y_true[3:, 0] = 0.5
+    with pytest.raises(DataError) as error:
+        xmceval.score(y_true, np.ones((15, 15)), k=1, metrics="P", threads=1)
+    assert str(error.value) == (
+        "y_true row 3: the truth value of label 0 is 0.5, a fraction; expected 1 or a whole grade "
+        "(12 such rows: are truth and predictions swapped?)"
+    )

@@ -40,7 +40,7 @@ def sharded(make, *n_rows):
 @pytest.mark.parametrize("truth", [[1, 2], [2, 1], [3]])
 @pytest.mark.parametrize("scores", [[3], [0, 3], [1, 1, 1]])
 def test_one_source_may_have_all_rows(truth, scores):
-    """Blocks are of the same rows, and are numbered over all shards."""
+    """Blocks have the same instances, and are numbered over all shards."""
     if len(truth) == len(scores) > 1:
         truth = [0, 3]
     steps = Lockstep(sharded(as_truth, *truth), [sharded(as_scores, *scores)])
@@ -184,7 +184,9 @@ def test_a_list_in_compare_is_runs_and_shards_have_their_name():
 def test_the_same_shards_twice_are_reported():
     parts = truth_of(2, 2)
     systems = {"a": Shards(parts), "b": Shards([parts[0], EYE[:2]]), "c": Shards(parts)}
-    with pytest.warns(xmceval.XmcevalWarning, match=r"^a and c are the same files: all of their rows tie$") as caught:
+    with pytest.warns(
+        xmceval.XmcevalWarning, match=r"^a and c are the same files: they tie on every instance$"
+    ) as caught:
         xmceval.compare(parts, systems, metrics="P", k=1)
     assert len(caught) == 1
 

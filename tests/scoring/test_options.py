@@ -80,7 +80,7 @@ def test_a_new_option_is_one_edit_besides_the_signature(monkeypatch):
         ({"threshold": float("nan")}, "the threshold is NaN"),
         ({"train": "a", "counts": "b", "n_train": 3}, "pass one of train, counts, inverse_propensities, not train and"),
         ({"n_train": 3}, r"n_train has no effect without counts"),
-        ({"counts": "b"}, "counts need the number of training rows"),
+        ({"counts": "b"}, "counts need the number of training instances"),
         ({"inverse_propensities": "p", "a": 0.5}, "A and B have no effect on inverse propensities"),
         ({"filter_truth": True}, r"filter_truth needs a filter \(hint: pass filter=\)"),
         ({"k": 0}, "k must be a whole number of at least 1, got 0"),

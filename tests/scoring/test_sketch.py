@@ -1,4 +1,4 @@
-"""Sketches: the least hashes of all rows, in whatever order they come, and which states seem to have rows in common."""
+"""Sketches: the least hashes of all rows, in whatever order they come, and which states seem to overlap."""
 
 from collections import Counter
 from itertools import pairwise

@@ -168,7 +168,7 @@ def test_the_same_rows_are_not_added_twice():
     both = first.merge(second)
     assert both.parts == second.merge(first).parts
     assert saved(both).parts == both.parts
-    with pytest.raises(DataError, match=r"a\.state and a\.state are of the same rows"):
+    with pytest.raises(DataError, match=r"a\.state and a\.state have the same instances"):
         both.merge(first)
 
 
@@ -179,7 +179,7 @@ def test_names_and_rows_of_parts_are_kept():
     assert merged.parts == (StatePart(n_rows=7), parts[2])
     result = finish_state(merged)
     assert (result.name, result.truth, result.scores) == ("y_score and 1 more", "array and 1 more", "array and 1 more")
-    with pytest.raises(UsageError, match="no rows were scored"):
+    with pytest.raises(UsageError, match="nothing was scored"):
         finish_state(replace(merged, parts=()))
 
 

@@ -12,14 +12,15 @@ from typing import Any
 
 import click
 
-from xmceval.cli import completion
+from xmceval.cli import completion, typos
 from xmceval.errors import UsageError, XmcevalError, describe_failure, escaped, naming_flags
 from xmceval.files.io.addresses import redacted
 
 COMMANDS = (
     *("score", "compare", "benchmark", "merge", "report", "auc", "inspect", "convert", "fuse", "propensity"),
-    *("check-table", "metrics", "datasets", "formats", "schema", "guide"),
+    *("check-table", "metrics", "datasets", "formats", "schema", "guide", "warmup"),
 )
+LISTINGS = ("metrics", "datasets", "formats")  # share a file
 
 
 class _LazyGroup(click.Group):
@@ -31,13 +32,23 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
         if name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"xmceval.cli.commands.{name.replace('-', '_')}").command
+        file = "listings" if name in LISTINGS else name.replace("-", "_")
+        module = importlib.import_module(f"xmceval.cli.commands.{file}")
+        command: click.Command = module.COMMANDS[name] if name in LISTINGS else module.command
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; messages name its options."""
-        with naming_flags():
+        with naming_flags(), typos.explained():
             return super().invoke(ctx)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command; suggest another for a name that none has."""
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            typos.refuse_command(args[0], COMMANDS, ctx)
+        return super().resolve_command(ctx, args)
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

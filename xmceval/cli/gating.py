@@ -27,15 +27,15 @@ fail_if_worse = options.option(
     multiple=True,
     group="Testing",
     metavar="METRIC[:X]",
-    help="Exit with code 3 if a system is significantly worse than the baseline, by more than X points (of a metric "
-    "that is no share, by more than X); may be repeated.",
+    help="Exit with code 3 if a system is significantly worse than the baseline by more than X points (or X, for a "
+    "metric that is not a share); may be repeated.",
 )
 require = options.option(
     "--require",
     multiple=True,
     group="Output",
     metavar="METRIC>=X",
-    help="Exit with code 3 if a value is below X, in the unit of the table, or with <= above it; may be repeated.",
+    help="Exit with code 3 if a value is below X (with <=: above X), in the unit of the table; may be repeated.",
 )
 
 

@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from xmceval.cli import completion
+from xmceval.cli.typos import FormChoice
 from xmceval.errors import UsageError
 from xmceval.report.forms.layout import WIDTH, Layout
 from xmceval.report.forms.registry import DRAWN, FORMS
@@ -126,7 +127,7 @@ def take_layout(arguments: Mapping[str, Any], form: str) -> Layout:
         An option that has no effect on the form, or a file of label names where a LaTeX label belongs.
     """
     if form == "csv" and arguments.get("published"):
-        raise UsageError("published values are not part of the CSV (hint: pass -o table or -o json)")
+        raise UsageError("CSV has no published values (hint: pass -o table or -o json)")
     context = click.get_current_context()
     for each in context.command.params:
         has_effect = each.name not in specs(Layout) or form in FORMS_OF.get(each.name, DRAWN)
@@ -153,7 +154,7 @@ def form_option(forms: Iterable[str], more: str = "") -> Callable[[Function], Fu
     """Make the option for the form of the output; `more` continues its help."""
     return option(
         *("-o", "form"),
-        type=click.Choice(list(forms)),
+        type=FormChoice(list(forms)),
         default="table",
         show_default=True,
         help=f"Form of the output{more}.",
@@ -171,28 +172,28 @@ names = option(
     multiple=True,
     group="Output",
     metavar="NAME",
-    help="Name of a system, in the order of PREDS, as NAME=FILE also gives it; may be repeated.",
+    help="Name of a system, in the order of PREDS; may be repeated. NAME=FILE does the same.",
 )
 save_rows = option(
     "--save-rows",
     type=FILE,
     group="Output",
     metavar="FILE",
-    help="Write the values of every row: .npz, .csv or .jsonl.",
+    help="Write the values of every instance: .npz, .csv or .jsonl.",
 )
 save_labels = option(
     "--save-labels",
     type=FILE,
     group="Output",
     metavar="FILE",
-    help="Write counts and values of every label: .npz, .csv or .jsonl.",
+    help="Write the counts and values of every label: .npz, .csv or .jsonl.",
 )
 runs = option(
     "--runs",
     multiple=True,
     group="Input",
     metavar="NAME=A,B,C",
-    help="Add a system that was trained several times, such as with other seeds: the mean of its runs.",
+    help="Add a system trained several times, for example with different seeds, as the mean of its runs.",
 )
 fused = option(
     "--fuse",
@@ -200,7 +201,7 @@ fused = option(
     multiple=True,
     group="Input",
     metavar="NAME=A,B",
-    help="Add a system that fuses others, files or names, by score or NAME=RULE:A,B; see xmceval fuse.",
+    help="Add a system that fuses files or other systems, by score or by NAME=RULE:A,B; see xmceval fuse.",
 )
 published = option(
     "--published",
@@ -212,16 +213,16 @@ shards = option(
     "--shards",
     is_flag=True,
     group="Input",
-    help="A directory stands for its files, as a quoted pattern does.",
+    help="Treat a directory as the shards inside it.",
 )
 dask = option(
     "--dask",
     metavar="ADDRESS",
-    help="Score in the workers of a Dask scheduler, such as tcp://host:8786, or in N processes: local:N.",
+    help="Score on the workers of a Dask scheduler, such as tcp://host:8786, or in N local processes: local:N.",
 )
-strict = option("--strict", is_flag=True, group="Output", help="Warnings are errors.")
+strict = option("--strict", is_flag=True, group="Output", help="Treat warnings as errors.")
 force = option("--force", is_flag=True, help="Overwrite DST.")
 max_line = scoring_option("max_line")
 threads = scoring_option("threads")
-quiet = option("-q", "--quiet", is_flag=True, help="Print nothing but results and errors.")
-verbose = option("-v", "--verbose", is_flag=True, help="Print notes on what was read.")
+quiet = option("-q", "--quiet", is_flag=True, help="Print only results and errors.")
+verbose = option("-v", "--verbose", is_flag=True, help="Also print notes on how the files were read.")

@@ -36,6 +36,8 @@ class Request:
         The rule for equal scores; with ``label``, those of TREC runs are put into the order of trec_eval.
     max_line : int
         The longest line of a text file, in MiB.
+    is_alone : bool
+        Whether it is described by itself: rows that a truth would give are then its own.
     """
 
     role: Role
@@ -45,6 +47,7 @@ class Request:
     judgments: Judgments | None = None
     ties: str = "label"
     max_line: int = MAX_LINE
+    is_alone: bool = False
 
     def __post_init__(self) -> None:
         if self.max_line < 1:

@@ -14,8 +14,8 @@ from xmceval.files.io import signatures
 from xmceval.files.io.inputfiles import claim_pipe, input_at
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.paths import to_path
-from xmceval.files.io.streams import read_first_bytes
-from xmceval.files.opened import Head, Opened, Request
+from xmceval.files.io.streams import quote, read_first_bytes
+from xmceval.files.opened import Head, Opened, Request, Role
 from xmceval.files.ranking.judgments import Judgments
 from xmceval.files.ranking.trec import open_trec
 from xmceval.files.records.jsonarray import open_json_array
@@ -28,7 +28,9 @@ HEAD_BYTES = 1 << 16
 
 JSON_HEAD_BYTES = 1 << 20
 
-_TARGETS = re.compile(rb'"target_ind"\s*:')
+_ROLES: tuple[Role, Role] = ("truth", "scores")
+
+_TARGETS, _TITLE = re.compile(rb'"target_ind"\s*:'), re.compile(rb"(?is)<title[^>]*>(.*?)</title")
 
 
 def open_truth(
@@ -96,9 +98,16 @@ def open_scores(
 
 
 def open_either(
-    path: str | Path, kind: str | None = None, *, names: Names | None = None, max_line: int = MAX_LINE
+    path: str | Path,
+    kind: str | None = None,
+    *,
+    names: Names | None = None,
+    max_line: int = MAX_LINE,
+    is_alone: bool = False,
 ) -> Opened:
     """Open a file as `kind`, ``truth`` or ``scores``, or without it as whichever it can be.
+
+    With `is_alone` it is only described, so a TREC run has rows of its own.
 
     Raises
     ------
@@ -107,7 +116,7 @@ def open_either(
     """
     path = to_path(path)
     claim_pipe(path)
-    truth, scores = Request("truth", names, max_line=max_line), Request("scores", names, max_line=max_line)
+    truth, scores = (Request(role, names, max_line=max_line, is_alone=is_alone) for role in _ROLES)
     if kind == "truth" or (kind is None and _is_json_truth(path)):
         return open_as(path, truth)
     try:
@@ -198,6 +207,15 @@ def _refuse(name: str, hint: str) -> Callable[[Head, Request], None]:
     return refuse
 
 
+def _refuse_pages(head: Head, _: Request) -> None:
+    """Refuse a page, such as a server's message that was downloaded instead of data."""
+    content = head.content.removeprefix(signatures.UTF8_BOM).lstrip()
+    if content[: max(map(len, signatures.PAGES))].lower().startswith(signatures.PAGES):
+        found = _TITLE.search(content)
+        title = f", titled {quote(b' '.join(found[1].split()))}" if found else ""
+        raise DataError(f"{head.path}: is a web page{title}; expected data (hint: check the address it came from)")
+
+
 _SAVE = "save the matrix with scipy.sparse.save_npz"
 _RECODE = "convert it with iconv -f UTF-16 -t UTF-8"
 
@@ -210,6 +228,8 @@ READERS = (  # in the order in which they are tried: the last one reads any text
     Reader(signatures.HDF5, _refuse("an HDF5 file", _SAVE)),
     Reader(signatures.EMPTY_ZIP, _refuse("an empty zip archive", _SAVE)),
     *(Reader(mark, _refuse("UTF-16 text", _RECODE)) for mark in signatures.UTF16_BOMS),
+    Reader(signatures.LFS, _refuse("a pointer of Git LFS, not the data", "git lfs pull")),
+    Reader(b"", _refuse_pages),
     Reader(b"", open_matrix_market),
     Reader(b"", open_json_array),
     Reader(b"", open_trec),

@@ -20,6 +20,8 @@ from xmceval.rows.checks import LARGEST_GRADE, validated_truth
 from xmceval.rows.width import Width
 from xmceval.scoring.misalignment.alignment import USUAL_GRADE
 
+RUN = "run"  # the format whose rows are joined to those of a truth by query
+
 
 @dataclass(frozen=True)
 class FileInspection:
@@ -104,6 +106,11 @@ class FileInspection:
         return self.per_row is None and bool(self.faults)
 
     @property
+    def is_joined(self) -> bool:
+        """Whether its rows are joined to those of a truth, so that their number and labels are its own."""
+        return self.format == RUN
+
+    @property
     def is_sound(self) -> bool:
         """Whether ``score`` would accept the file."""
         return not self.faults
@@ -140,12 +147,17 @@ def inspect_file(
     DataError
         A missing file, or one of unknown form.
     """
-    opened = open_either(path, kind, names=names, max_line=max_line)
+    opened = open_either(path, kind, names=names, max_line=max_line, is_alone=True)
     source = opened.fit_width(n_labels)
     tally = tally_rows(source, Width.of(source, n_labels), threads)
     are_scores = opened.role == "scores"
     are_ranks = are_scores and opened.is_ranked
-    kind, why = (kind, "as requested") if kind is not None else detect_kind(tally, are_scores, are_ranks)
+    if kind is not None:
+        why = "as requested"
+    elif opened.format.name == RUN:
+        kind, why = "scores", "a run holds predictions"
+    else:
+        kind, why = detect_kind(tally, are_scores, are_ranks)
     header, largest = header_labels(source, tally), tally.labels.n_labels - 1
     entries = _entries_by_label(tally)
     least, greatest = tally.value_range or (None, None)
@@ -240,7 +252,7 @@ def _truth_faults(source: Source, tally: FileTally) -> list[str]:
             try:
                 validated_truth(block, Scratch(), Width())
             except Fault as fault:
-                return [fault.message]
+                return [str(fault)]
     return []
 
 

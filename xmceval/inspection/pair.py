@@ -132,6 +132,8 @@ def inspect_pair(
 
 def _check_sizes(truth: FileInspection, scores: FileInspection, training: Training | None) -> Iterator[str]:
     """Compare the numbers of rows and labels."""
+    if scores.is_joined:
+        return
     if truth.n_rows != scores.n_rows:
         yield (
             f"{truth.path} has {counted(truth.n_rows, 'row')}, {scores.path} has {counted(scores.n_rows, 'row')}; "

@@ -55,7 +55,7 @@ class StateInspection:
 
     def judge(self) -> Iterator[str]:
         """Yield whether it is sound, and why not."""
-        verdict = "sound, merge accepts it" if self.is_sound else "not sound, merge refuses it"
+        verdict = "valid" if self.is_sound else "not valid, merge refuses it"
         yield f"{self.path}: {verdict}"
         if self.fault:
             yield f"  error: {self.fault}"

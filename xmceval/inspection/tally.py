@@ -107,7 +107,7 @@ class FileTally:
     def errors(self) -> list[str]:
         """Messages of all faults in the order of the rows, then the error that ended reading."""
         ordered = sorted(self.faults, key=lambda fault: fault.row)
-        return [fault.message for fault in ordered] + (self.stopped_by.split("\n") if self.stopped_by else [])
+        return [*map(str, ordered)] + (self.stopped_by.split("\n") if self.stopped_by else [])
 
     def add(self, scratch: Scratch, block: Block) -> None:
         """Count a block; called from several threads."""

@@ -25,7 +25,7 @@ def inspection_table(
 
 
 def _judge_file(file: FileInspection) -> Iterator[str]:
-    yield f"{file.path}: " + ("sound, score accepts it" if file.is_sound else "not sound, score refuses it")
+    yield f"{file.path}: " + ("valid" if file.is_sound else "not valid, score refuses it")
     yield from _problems(file.faults, file.warnings)
 
 
@@ -35,7 +35,7 @@ def _judge_pair(pair: PairInspection) -> Iterator[str]:
     elif pair.mistakes:
         verdict = "do not belong together"
     elif pair.shifted is None:
-        verdict = "not compared, as one of the files is not sound"
+        verdict = "not compared, as one of the files is not valid"
     else:
         verdict = "some problems found" if pair.warnings else "no problems found"
     yield f"{pair.truth} and {pair.scores}: {verdict}"

@@ -39,7 +39,7 @@ class Bin:
 
     def describe(self, truth: str = "") -> str:
         """Describe it in one line; `truth` is the file whose own rows were counted, without training labels."""
-        rows, positives = (f"rows of {truth} itself", "its") if truth else ("training rows", "the training")
+        rows, positives = (f"instances of {truth} itself", "its") if truth else ("training instances", "the training")
         return (
             f"{self.name}: {counted(self.n_labels, 'label')} with {self.low:,} to {self.high:,} {rows}, "
             f"{self.mass:.1%} of {positives} positives"

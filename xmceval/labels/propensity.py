@@ -142,7 +142,7 @@ def inverse_propensity(counts: Any, n: int, a: float = DEFAULT_A, b: float = DEF
     if wrong.size:
         raise DataError(
             f"counts: is {counts.flat[wrong[0]]:g} at entry {wrong[0]}; "
-            f"expected a number from 0 to {n:,}, the number of training rows"
+            f"expected a number from 0 to {n:,}, the number of training instances"
         )
     distinct, places = np.unique(counts, return_inverse=True)
     inverse: Float64 = 1 + constant * power(distinct + b, -a)
@@ -177,7 +177,7 @@ def from_counts(counts: Float64, n_train: int, source: str, a: float, b: float) 
         label = int(wrong[0])
         raise DataError(
             f"{source}:{label + 1}: the count of label {label} is {counts[label]:g}; "
-            f"expected a whole number from 0 to {n_train:,}, the number of training rows"
+            f"expected a whole number from 0 to {n_train:,}, the number of training instances"
         )
     return _from_table(counts.astype(np.int64), n_train, source, a, b)
 

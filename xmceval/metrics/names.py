@@ -212,7 +212,10 @@ def check_cutoff(k: object) -> int:
 def _parse_name(name: str, cutoffs: list[int] | None) -> list[Measure]:
     match = _NAME.match(name)
     if match is None:
-        raise UsageError(f"cannot read the metric name {name!r}: expected NAME, NAME@k or NAME(option=choice)@k,k")
+        hint = _hint_at_commas(name)
+        raise UsageError(
+            f"cannot read the metric name {name!r}: expected NAME, NAME@k or NAME(option=choice)@k,k{hint}"
+        )
     word, options, *places = match.groups()
     at = next((each for each in places if each is not None), None)
     word, at = _split_trailing_cutoff(word, at)
@@ -289,7 +292,18 @@ def _find_metric(word: str, at: str | None, name: str) -> tuple[Metric, dict[str
     near = difflib.get_close_matches(key, [*_METRICS_BY_KEY, *_ALIASES_BY_KEY], 3, NEAR)
     meant = dict.fromkeys((_ALIASES_BY_KEY | _METRICS_BY_KEY)[each] for each in near)
     question = f"; did you mean {' or '.join(meant)}?" if meant else ""
-    raise UsageError(f"unknown metric {name!r}{question} (hint: xmceval metrics lists all)")
+    hint = _hint_at_commas(name)
+    raise UsageError(f"unknown metric {name!r}{hint or f'{question} (hint: xmceval metrics lists all)'}")
+
+
+def _hint_at_commas(text: str) -> str:
+    """Hint at commas where several names are separated by blanks."""
+    words = text.split()
+    try:
+        names = [_parse_name(word, None) for word in words] if len(words) > 1 else []
+    except UsageError:
+        return ""
+    return f" (hint: separate metrics by commas: {','.join(words)})" if names else ""
 
 
 def _parse_option(metric: Metric, key: str, value: str) -> dict[str, str]:

@@ -236,7 +236,7 @@ class Block:
         return self.stored.blank_from()
 
     def _in_whole(self, fault: Fault) -> Fault:
-        return Fault(self.first_row + fault.row, f"{self.prefix}{fault.message}")
+        return Fault(self.first_row + fault.row, f"{self.prefix}{fault.message}", fault.doubt)
 
     def _check_lengths(self, rows: Rows, longest: int) -> None:
         lengths = np.diff(rows.indptr)

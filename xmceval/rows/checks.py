@@ -84,15 +84,15 @@ def _fault(block: Block, rows: Rows, status: Int64, width: Width, kind: str, may
         problem = _PROBLEMS[code].format(label=label, value=float(rows.values[max(entry, 0)]), kind=kind)
         if may_merge and code == kernels.DUPLICATE:
             problem += f" (hint: pass {argument('duplicates', 'max')} to count its largest value)"
-    return Fault(block.first_row + row, f"{block.place(row)}: {problem}")
+    doubt = "are truth and predictions swapped?" if code == kernels.FRACTION else ""
+    return Fault(block.first_row + row, f"{block.place(row)}: {problem}", doubt)
 
 
 _PROBLEMS = {
     kernels.DUPLICATE: "label {label} appears twice in this row; a label has one {kind}",
     kernels.NOT_A_NUMBER: "the {kind} value of label {label} is NaN; expected a number",
     kernels.NEGATIVE: "the truth value of label {label} is {value:g}, negative; expected 0, 1 or a whole grade",
-    kernels.FRACTION: "the truth value of label {label} is {value:g}, a fraction; expected 1 or a whole grade "
-    "(are truth and predictions swapped?)",
+    kernels.FRACTION: "the truth value of label {label} is {value:g}, a fraction; expected 1 or a whole grade",
     kernels.TOO_LARGE: "the truth value of label {label} is {value:g}; "
     "grades above 2^40 are refused, with gain=exp above 40",
 }

@@ -50,10 +50,13 @@ def _fault_of(blocks: tuple[Any, ...], work_on: Callable[[tuple[Any, ...]], None
 
 
 def as_error(faults: Sequence[Fault]) -> DataError:
-    """Report one fault, or the first ten and how many there are."""
+    """Report one fault, or the first ten and how many there are; faults of one doubt are one line."""
     ordered = sorted(faults, key=lambda fault: fault.row)
-    messages = [fault.message for fault in ordered[:REPORTED]]
+    number = f"{len(faults):,}" if len(faults) < COUNTED else f"{COUNTED:,} or more"
+    first = ordered[0]
+    if len(faults) > 1 and first.doubt and all(each.doubt == first.doubt for each in faults):
+        return DataError(f"{first.message} ({number} such rows: {first.doubt})")
+    messages = [str(fault) for fault in ordered[:REPORTED]]
     if len(faults) > REPORTED:
-        number = f"{len(faults):,}" if len(faults) < COUNTED else f"{COUNTED:,} or more"
         messages.append(f"{number} rows are wrong; these are the first {REPORTED}")
     return DataError(*messages)

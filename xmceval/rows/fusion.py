@@ -199,7 +199,7 @@ class FusedRows(StoredRows):
         try:
             lists = [validated_scores(*each, self.width) for each in zip(self.blocks, self._scratch, strict=True)]
         except Fault as fault:
-            raise Fault(fault.row - self.blocks[0].first_row, fault.message) from None
+            raise Fault(fault.row - self.blocks[0].first_row, fault.message, fault.doubt) from None
         fused = fuse_rows(lists, RULES[self.source.by], self.source.weights)
         if np.isnan(fused.values).any():
             raise self._fault(lists, fused)

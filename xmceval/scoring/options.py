@@ -55,7 +55,7 @@ class Options:
     k: int | str | Iterable[int | str] | None = option(
         None,
         "Common",
-        "Cutoffs of metrics that name none, such as 1,3,5 or 1-5.  "
+        "Cutoffs for metrics given without @k, such as 1,3,5 or 1-5.  "
         f"[default: {','.join(map(str, DEFAULT_CUTOFFS))}; the whole list for {', '.join(OF_WHOLE_LIST)}]",
         flags=("-k",),
         metavar="K,K...",
@@ -65,7 +65,7 @@ class Options:
         None,
         "Common",
         "Metrics, such as P,PSP or P@1,3 or 'nDCG(gain=exp)@5'; may be repeated.  "
-        f"[default: {', '.join(DEFAULT_NAMES)}; with --threshold those of decisions]",
+        f"[default: {', '.join(DEFAULT_NAMES)}; decision metrics with --threshold]",
         flags=("-m",),
         metavar="METRIC",
         kind=list,
@@ -82,14 +82,14 @@ class Options:
     counts: Any = option(
         None,
         "Propensities",
-        "Instead of --train: the training rows of each label, one count per line.",
+        "Instead of --train: the number of training instances of each label, one per line.",
         metavar="FILE",
         shown="propensities",
     )
     n_train: int | None = option(
         None,
         "Propensities",
-        "The number of training rows, with --counts.",
+        "With --counts: the number of training instances.",
         kind=int,
         low=1,
         metavar="N",
@@ -105,7 +105,7 @@ class Options:
     dataset: str | None = option(
         None,
         "Propensities",
-        "A public data set, for its A and B; see xmceval datasets.",
+        "A public data set, whose A and B are used; see xmceval datasets.",
         metavar="NAME",
         names=datasets,
     )
@@ -138,10 +138,13 @@ class Options:
         shown="table",
     )
     labels: Any = option(
-        None, "Input", "Names of the labels, one per line, for files with names instead of ids.", metavar="FILE"
+        None, "Input", "Label names, one per line, for files that have names instead of ids.", metavar="FILE"
     )
     duplicates: Duplicates = option(
-        "error", "Input", "A label twice in a row is an error, or its largest value counts.", literal=Duplicates
+        "error",
+        "Input",
+        "If a label is repeated within an instance: fail, or keep its largest value.",
+        literal=Duplicates,
     )
     max_line: int = option(
         MAX_LINE, "Input", "The longest line of a text file.", kind=int, low=1, metavar="MIB", shown="nowhere"
@@ -152,31 +155,31 @@ class Options:
     row_ids: Any = option(
         None,
         "Input",
-        "Ids of the rows, one per line, for --save-rows and --examples; queries of qrels are ids already.",
+        "Ids of the instances, one per line, for --save-rows and --examples; qrels have ids already.",
         metavar="FILE",
         shown="nowhere",
     )
     filter: Any = option(None, "Input", "Pairs 'row label' to remove from the predictions.", metavar="FILE")
     filter_truth: bool = option(False, "Input", "Remove the pairs of --filter from TRUTH too.", kind=bool)
     empty_rows: EmptyRows = option(
-        "zero", "Rules", "Instances without a true label count as 0, or are left out.", literal=EmptyRows
+        "zero", "Rules", "Count instances without a true label as 0, or leave them out.", literal=EmptyRows
     )
     unscored: Unscored = option(
         "bottom",
         "Rules",
-        "For metrics of whole rows: labels without a score rank below all others, or have score 0.",
+        "Metrics of the whole list: rank labels without a score last, or treat their score as 0.",
         literal=Unscored,
     )
     ties: Ties = option(
         "label",
         "Rules",
-        "Equal scores at a cutoff: ordered by label, the mean over all orders, or the best or worst of them.",
+        "Break ties by label id, or report the expected, best or worst value over all orders of tied labels.",
         literal=Ties,
     )
     threshold: float | None = option(
         None,
         "Rules",
-        "Labels whose score is at least this are decisions: for f1_score, Jaccard, MCC and others.",
+        "Predict every label that scores at least T, for f1_score, Jaccard, MCC and others.",
         kind=float,
         metavar="T",
     )
@@ -233,7 +236,7 @@ class Options:
         if self.n_train is not None and self.counts is None:
             raise UsageError(f"{argument('n_train')} has no effect without {argument('counts')}")
         if self.counts is not None and self.n_train is None:
-            raise UsageError(f"counts need the number of training rows (hint: pass {argument('n_train')})")
+            raise UsageError(f"counts need the number of training instances (hint: pass {argument('n_train')})")
         if self.inverse_propensities is not None and (self.a is not None or self.b is not None):
             raise UsageError("A and B have no effect on inverse propensities: pass one or the other")
 

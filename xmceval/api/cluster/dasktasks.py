@@ -278,7 +278,7 @@ def _connect(distributed: Any, address: str) -> Any:
     except (OSError, TimeoutError, asyncio.TimeoutError, ValueError, ImportError) as error:
         reason = f" ({error})" if isinstance(error, ValueError) else ""
         raise UsageError(
-            f"{address}: no scheduler of Dask answers there{reason} (hint: dask scheduler starts one; "
+            f"{address}: no Dask scheduler answered{reason} (hint: dask scheduler starts one; "
             f"{argument('client', 'local:4')} needs none)"
         ) from None
 

@@ -168,7 +168,5 @@ def _tasks_of(client: Any) -> Iterator[DaskTasks]:
         try:
             client = load().get_client()
         except ValueError:
-            raise UsageError(
-                "there is no client of Dask (hint: pass client, such as 'local:4' or its address)"
-            ) from None
+            raise UsageError("no Dask client (hint: pass client, such as 'local:4' or its address)") from None
     yield DaskTasks(client)

@@ -135,8 +135,8 @@ def _check_observers(observers: Sequence[Observer]) -> None:
     """Refuse observers that hold rows."""
     if not all(isinstance(each, Mergeable) for each in observers):
         raise UsageError(
-            "values of single rows are not available with Dask, as they stay where they are computed (hint: leave out "
-            f"{argument('save_rows')}, the picture 'rows', examples, overlaps and tests that resample rows, or score "
+            "per-instance values are not available with Dask, as they stay on the workers (hint: leave out "
+            f"{argument('save_rows')}, the picture 'rows', examples, overlaps and tests that resample, or score "
             "in one process)"
         )
 
@@ -145,7 +145,7 @@ def _check_sources(sources: Sequence[Source]) -> None:
     fused = [each for source in sources for each in shards_of(source) if isinstance(core_of(each), FusedSource)]
     if fused:
         raise UsageError(
-            f"{fused[0].name}: predictions that are fused on the way are not available with Dask (hint: write them to "
+            f"{fused[0].name}: fusing predictions while scoring is not available with Dask (hint: write them to "
             "a file with xmceval fuse)"
         )
 

@@ -94,7 +94,7 @@ def check_row_plots(plots: str | Iterable[str]) -> tuple[str, ...]:
     kinds = check_plots(plots, has_pairs=True)
     if needing := [kind for kind in kinds if kind != "rows"]:
         raise UsageError(
-            f"the picture {needing[0]!r} needs lists of labels, which values of rows do not have "
+            f"the picture {needing[0]!r} needs lists of labels, which per-instance values do not have "
             "(hint: pass TRUTH and PREDS)"
         )
     return kinds
@@ -131,7 +131,7 @@ def compare_tables(
     found = [[figure.estimate.value for figure in result.figures] for result in results]
     differences = tuple(in_order(tested, measures, called, found, pairs))
     warnings = *_warnings(tables), *warn_of_untested(differences, outputs, testing)
-    source = f"{counted(len(first.rows), 'row')} from saved values"
+    source = f"{counted(len(first.rows), 'instance')} from saved values"
     densities = tuple(densities_of_rows(measures, values, pairs, called)) if "rows" in plots else ()
     return Comparison(results, differences, testing, warnings, source=source, densities=densities)
 
@@ -225,8 +225,8 @@ def _warnings(tables: Sequence[RowTable]) -> list[str]:
     unknown = [table.name for table in tables if "truth" not in table.meta]
     paths = [to_path(table.name).resolve() for table in tables]
     twice = dict.fromkeys(table.name for i, table in enumerate(tables) if paths[i] in paths[:i])
-    warnings = [f"{name} is passed twice: all rows of its systems tie with themselves" for name in twice]
-    warnings += [f"{listed(unknown)}: nothing shows that the rows are of the same truth"] if unknown else []
+    warnings = [f"{name} is passed twice: its systems tie with themselves on every instance" for name in twice]
+    warnings += [f"{listed(unknown)}: cannot check that the instances are those of the same truth"] if unknown else []
     rules = {table.name: table.meta["rules"] for table in tables if "rules" in table.meta}
     if len({json.dumps(each, sort_keys=True) for each in rules.values()}) > 1:
         described = "; ".join(f"{name}: {_describe_rules(each)}" for name, each in rules.items())

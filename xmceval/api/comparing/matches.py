@@ -144,7 +144,7 @@ def _warn_of_files(lineup: Lineup) -> Iterator[str]:
         if keys in seen:
             one, several = ("file", "files") if isinstance(keys[0], Path) else ("matrix", "matrices")
             same = one if len(keys) == 1 else several
-            yield f"{seen[keys]} and {each.name} are the same {same}: all of their rows tie"
+            yield f"{seen[keys]} and {each.name} are the same {same}: they tie on every instance"
         seen[keys] = str(each.name)
 
 
@@ -158,9 +158,9 @@ def warn_of_untested(differences: Sequence[Difference], outputs: Sequence[Output
         if each.unit == "run":
             why = "the runs of each system are all alike"
         elif each.measure.name not in of_rows:
-            why = "they are not means over rows" if testing.test != "bootstrap" else "they are not resampled"
+            why = "they are not means over instances" if testing.test != "bootstrap" else "they are not resampled"
         else:
-            why = "there is one row only" if each.n else "a system has nothing to divide by"
+            why = "there is only one instance" if each.n else "a system has nothing to divide by"
         untested.setdefault(why, {})[each.measure.name] = None
     for why, names in untested.items():
         yield f"no test and no interval for {listed(names)}: {why}"

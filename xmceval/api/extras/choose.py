@@ -36,7 +36,9 @@ def choose_extras(
     """
     has_examples = details is not None and details.examples is not None
     if options.row_ids is not None and save_rows is None and not has_examples:
-        raise UsageError(f"row ids have no effect without saved rows or examples (hint: pass {argument('save_rows')})")
+        raise UsageError(
+            f"row ids have no effect without saved values or examples (hint: pass {argument('save_rows')})"
+        )
     extras: list[Extra] = []
     if details is not None and details.needs_lists:
         from xmceval.api.extras.details import choose_details

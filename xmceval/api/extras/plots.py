@@ -26,7 +26,7 @@ class CollectDensities(Extra):
         """
         if scoring.has_runs:
             raise UsageError(
-                "the picture 'rows' shows one value per row; it is not available for systems with several runs"
+                "the picture 'rows' shows one value per instance; it is not available for systems with several runs"
             )
         self._densities = Densities(scoring.setup.program, scoring.pairs)
         self.observers = [self._densities]

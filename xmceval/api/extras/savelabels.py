@@ -42,10 +42,10 @@ class SaveLabels(Extra):
         path = self._path
         check_label_file(path)
         if self._beside is not None and to_path(self._beside).resolve() == path.resolve():
-            raise UsageError(f"{path}: cannot be the file of both rows and labels")
+            raise UsageError(f"{path}: values of instances and of labels need two different files")
         program = setup.program.counting_labels()
         if not any(measure.k is not None or measure.metric.family in COUNTED for measure in program.measures):
-            raise UsageError(f"{path}: none of the metrics counts labels (hint: add a metric at a cutoff, such as P@5)")
+            raise UsageError(f"{path}: none of the metrics has label counts (hint: add one at a cutoff, such as P@5)")
         if setup.terms.ties != "label":
             ties = argument("ties", setup.terms.ties)
             raise UsageError(f"{path}: counts by label follow the order by label, not {ties}")

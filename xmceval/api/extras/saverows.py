@@ -36,7 +36,7 @@ class SaveRows(Extra):
         setup = scoring.setup
         measures = setup.program.columns
         if not measures:
-            raise UsageError(f"{self._path}: none of the metrics has values of rows")
+            raise UsageError(f"{self._path}: none of the metrics has per-instance values")
         names = tuple(each.name for each in scoring.opened)
         has_ideal = tuple(measure.norm.over in {"ratio", "micro", "cells"} for measure in measures)
         head = RowHead(names, tuple(measure.name for measure in measures), has_ideal, setup.row_ids)

@@ -138,7 +138,8 @@ def _inspect(
     n_labels = len(names) if n_labels is None and names is not None else n_labels
     inspect_one = partial(inspect_file, n_labels=n_labels, names=names, max_line=max_line, threads=threads)
     inspections = [inspect_one(path, kind=kind) for path in paths]
-    if kind is None and len(paths) > 1 and all(file.kind == "scores" for file in inspections):
+    may_be_truth = not inspections[0].is_joined
+    if kind is None and len(paths) > 1 and may_be_truth and all(file.kind == "scores" for file in inspections):
         inspections[0] = inspect_one(paths[0], kind="truth")  # lists can be either: the first is the truth, as in score
     truth = next((file for file in inspections if file.kind == "truth"), None)
     compare = partial(

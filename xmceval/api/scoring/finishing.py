@@ -27,7 +27,7 @@ def finish_state(state: State, warnings: tuple[str, ...] = ()) -> Result:
         Only weights of 0, or a filter that has labels beyond those that were scored.
     """
     if not state.parts:
-        raise UsageError("there is no result yet: no rows were scored (hint: call update first)")
+        raise UsageError("no result yet: nothing was scored (hint: call update first)")
     terms, options, totals = state.terms, state.options, state.totals
     if terms.filter is not None:
         terms.filter.check_labels(terms.width)

@@ -34,7 +34,7 @@ def doubt_small_weights(least: float, greatest: float) -> tuple[str, ...]:
 def check_any_weight(name: str, greatest: float, n_rows: int) -> None:
     """Refuse rows of which none has a weight above 0."""
     if n_rows and not greatest:
-        raise DataError(f"{name}: every weight is 0, no row is left")
+        raise DataError(f"{name}: every weight is 0, so no instance is left")
 
 
 def read_weights(

@@ -16,7 +16,7 @@ from xmceval.report.pictures import AUC, kinds_of
 @click.option(
     "--columns",
     metavar="GROUP,LABEL,SCORE",
-    help="Names in the header, or numbers from 1 on, of these columns, where there are others.",
+    help="Header names or 1-based positions of the three columns.",
 )
 @options.form
 @plot_options(AUC, "roc")

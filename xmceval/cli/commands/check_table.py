@@ -7,9 +7,9 @@ import click
 from xmceval.cli import options
 
 
-@click.command("check-table", short_help="Find what cannot be right in a table of results.")
+@click.command("check-table", short_help="Find impossible values in a table of results.")
 @click.argument("file", type=options.FILE)
-@options.scoring_option("dataset", help="The public data set of all rows, whose size bounds P@k.")
+@options.scoring_option("dataset", help="The public data set of the whole table, whose size bounds P@k.")
 @options.form
 def command(file: str, dataset: str | None, form: str) -> None:
     """Check FILE, a table of results, for values that contradict their definitions.

@@ -47,7 +47,10 @@ if TYPE_CHECKING:
 @options.save_labels
 @plot_options(COMPARISON, "differences")
 @options.option(
-    "--rows", is_flag=True, group="Input", help="The files are values of rows, such as trec_eval -q writes."
+    "--rows",
+    is_flag=True,
+    group="Input",
+    help="Compare per-instance values, such as those of trec_eval -q.",
 )
 @options.dask
 @options.strict
@@ -57,7 +60,7 @@ def command(form: str, rows: bool, plots: tuple[str, ...], plot_kinds: tuple[str
     """Compare PREDS, one file or NAME=FILE per system, on the instances of TRUTH.
 
     For each pair of systems and each metric: the difference (system minus baseline) with its 95% interval, p, the
-    rows won, tied and lost, and what it comes to in a sentence. The system named earlier is the baseline.
+    instances won, tied and lost, and a verdict in a sentence. The system named first is the baseline.
 
     TRUTH and PREDS may be shards, as in xmceval score. Instead of them, files of --save-rows can be compared, whose
     names contain .rows., and per-query files of other tools after --rows.
@@ -98,13 +101,14 @@ def _check_systems(arguments: Mapping[str, Any], form: str, layout: Layout) -> N
     row_files = [each for each in arguments["preds"] if is_row_file(each)]
     if row_files:
         raise UsageError(
-            f"{listed(row_files)}: values of rows are compared without TRUTH (hint: leave out {arguments['truth']})"
+            f"{listed(row_files)}: per-instance values are compared without TRUTH "
+            f"(hint: leave out {arguments['truth']})"
         )
     _refuse_states([arguments["truth"], *arguments["preds"]])
     if not (arguments["preds"] or arguments["fused"] or arguments["runs"]):
         raise UsageError("a comparison needs at least two systems after TRUTH, got none")
     if form == "csv" and Details.of(arguments).needs_lists:
-        raise UsageError("csv has differences only, neither overlap nor examples (hint: pass -o json)")
+        raise UsageError("CSV has differences only, without overlap or examples (hint: pass -o json)")
     if form in DRAWN and layout.settle(form).pairs is False and Details.of(arguments).needs_lists:
         raise UsageError(
             f"-o {form} shows neither overlap nor examples without the lists of pairs (hint: pass --pairs)"
@@ -126,7 +130,7 @@ def _refuse_states(paths: Sequence[str]) -> None:
     states = [path for path in local if is_state(to_path(path))]
     if states:
         raise UsageError(
-            f"{listed(states)}: states hold the totals of one system each, and no pairs "
+            f"{listed(states)}: saved states cannot be compared: each has only the totals of one system "
             "(hint: compare predictions, or files of --save-rows)"
         )
 
@@ -149,7 +153,8 @@ def _compare_rows(arguments: Mapping[str, Any], pictures: Plots) -> Comparison:
     _refuse_scoring()
     if Details.of(arguments).needs_lists:
         raise UsageError(
-            "overlap and examples need lists of labels, which values of rows do not have (hint: pass TRUTH and PREDS)"
+            "overlap and examples need lists of labels, which per-instance values do not have "
+            "(hint: pass TRUTH and PREDS)"
         )
     from xmceval.api.comparing.comparerows import check_row_plots, compare_tables
     from xmceval.files.saved.rowvalues import read_row_values
@@ -196,7 +201,7 @@ def _refuse_scoring() -> None:
     passed = passed_flags(click.get_current_context(), of_scoring)
     if passed:
         raise UsageError(
-            f"{listed(passed)}: the files hold values of rows that were already scored "
+            f"{listed(passed)}: not available for per-instance values, which are scored already "
             "(hint: pass these options to the command that writes them)"
         )
 

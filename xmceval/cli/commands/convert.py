@@ -16,13 +16,13 @@ from xmceval.cli.runner import long_work
 @click.argument("src", type=options.FILE)
 @click.argument("dst", type=options.FILE)
 @click.option("--to", metavar="FORM", help="Form of DST, one of those above.  [default: by the ending of DST]")
-@click.option("--truth", is_flag=True, help="Read SRC as truth where it could be predictions too.")
+@click.option("--truth", is_flag=True, help="Read SRC as truth if it could also be predictions.")
 @click.option("--top", type=click.IntRange(min=1), metavar="K", help="Keep the K best labels of each row, best first.")
 @click.option(
     "--sort", "order", type=click.Choice(["score", "label"]), help="Order within each row.  [default: as in SRC]"
 )
 @click.option(
-    "--n-labels", type=click.IntRange(min=1), metavar="N", help="Number of labels, where SRC does not declare it."
+    "--n-labels", type=click.IntRange(min=1), metavar="N", help="Number of labels, if SRC does not declare it."
 )
 @click.option(
     "--labels",

@@ -25,7 +25,7 @@ def parse_weights(_: click.Context, __: click.Parameter, value: str | None) -> l
 @click.command("fuse", short_help="Write the fused predictions of several systems.")
 @click.argument("preds", nargs=-1, required=True, type=options.FILE)
 @click.argument("dst", type=options.FILE)
-@click.option("--by", type=click.Choice(RULES), default="score", show_default=True, help="What is summed.")
+@click.option("--by", type=click.Choice(RULES), default="score", show_default=True, help="How lists are fused.")
 @click.option("--weights", metavar="W,W...", callback=parse_weights, help="One per system.  [default: 1 each]")
 @click.option("--to", metavar="FORM", help="Form of DST, as in convert.  [default: by the ending of DST]")
 @click.option("--top", type=click.IntRange(min=1), metavar="K", help="Keep the K best labels of each row.")
@@ -50,7 +50,7 @@ def command(
     """Fuse PREDS, the predictions of at least two systems, and write them to DST, best label first.
 
     \b
-    What is summed, and what a label gets from a list that lacks it:
+    Rules, and the value used for a label missing from a list:
       score            scores; the lowest score of that list in the row
       normalized       scores scaled to 0..1 within each row and list, equal ones
                        or a single one to 1; 0, as a label with -inf has

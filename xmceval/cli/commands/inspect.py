@@ -10,7 +10,7 @@ from xmceval.cli import options
 from xmceval.cli.runner import long_work
 
 
-@click.command("inspect", short_help="Describe files and check whether they are sound.")
+@click.command("inspect", short_help="Describe files and check whether they are valid.")
 @click.argument("files", nargs=-1, required=True, type=options.FILE)
 @click.option("--as", "kind", type=click.Choice(["truth", "scores"]), help="Kind of FILES.  [default: by content]")
 @click.option(
@@ -18,7 +18,7 @@ from xmceval.cli.runner import long_work
 )
 @click.option("--train", metavar="FILE", type=options.FILE, help="Training labels, to compare with the truth.")
 @click.option(
-    "--n-labels", type=click.IntRange(min=1), metavar="N", help="Number of labels, where a file does not declare it."
+    "--n-labels", type=click.IntRange(min=1), metavar="N", help="Number of labels, if a file does not declare it."
 )
 @click.option(
     "--labels",

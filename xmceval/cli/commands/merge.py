@@ -14,7 +14,7 @@ from xmceval.report.forms.registry import render
 @click.command("merge", cls=options.GroupedCommand, short_help="Merge the totals that separate jobs saved.")
 @click.argument("states", nargs=-1, required=True, type=options.FILE)
 @options.report_form
-@options.option("--name", group="Output", metavar="NAME", help="Name of the system.  [default: those it had]")
+@options.option("--name", group="Output", metavar="NAME", help="Name of the system.  [default: the names in STATES]")
 @options.layout_of_results
 @options.published
 @options.option(

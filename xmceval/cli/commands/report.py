@@ -44,7 +44,7 @@ NOT_IN_COMMAND = frozenset({"open_it", "quiet", "verbose"})  # they do not chang
     "--inspect/--no-inspect",
     default=True,
     group="Output",
-    help="Read the files once more, for what may be wrong with them, histograms and checksums.",
+    help="Read the files again to add diagnostics, histograms and checksums.",
 )
 @options.derived(Testing)
 @options.derived(Details)
@@ -63,10 +63,10 @@ NOT_IN_COMMAND = frozenset({"open_it", "quiet", "verbose"})  # they do not chang
 def command(html: str, title: str | None, open_it: bool, inspect: bool, **arguments: Any) -> None:
     """Score PREDS against TRUTH, compare them where there are several, and write all of it to one HTML page.
 
-    The page needs no network, and no scripts to be read; with them its tables can be sorted and filtered. It shows what
-    the result comes to, tables, pictures, values by label frequency, ranks within published results (--dataset), ties,
-    ceilings, overlaps, examples, what was found in the files, the definition of each metric, and how to make it again.
-    The same files and options give the same page.
+    The page is self-contained: it needs no network, and JavaScript only adds sorting and filtering. It shows the main
+    finding, tables, pictures, values by label frequency, ranks within published results (--dataset), ties, ceilings,
+    overlaps, examples, what was found in the files, the definition of each metric, and the command that made it. The
+    same files and options give the same page.
 
     Pictures need matplotlib: pip install 'xmceval[plot]'.
 
@@ -98,7 +98,7 @@ def command(html: str, title: str | None, open_it: bool, inspect: bool, **argume
         warn_of_results(arguments, page.results, () if page.comparison is None else page.comparison.warnings)
         write(page.text)
     if open_it and click.launch(Path(html).absolute().as_uri()):
-        say(f"note: {html}: no browser was found that opens it")
+        say(f"note: {html}: no browser found to open it")
 
 
 def _check_systems(context: click.Context, arguments: Mapping[str, Any]) -> None:
@@ -112,9 +112,9 @@ def _check_systems(context: click.Context, arguments: Mapping[str, Any]) -> None
     preds, fused, runs = (arguments[name] for name in ("preds", "fused", "runs"))
     has_several = len(preds) + len(fused) > 1 or runs
     if not has_several and (passed := passed_flags(context, {*specs(Testing), *specs(Details)})):
-        raise UsageError(f"{listed(passed)}: only for a comparison, and there is one system (hint: pass more PREDS)")
+        raise UsageError(f"{listed(passed)} needs at least two systems, got one (hint: pass more PREDS)")
     if not (preds or fused or runs):
-        raise UsageError("there is nothing to report: pass at least one file of predictions after TRUTH")
+        raise UsageError("nothing to report: pass at least one file of predictions after TRUTH")
 
 
 def _check_files(inputs: Sequence[str], html: str, open_it: bool) -> None:
@@ -131,11 +131,11 @@ def _check_files(inputs: Sequence[str], html: str, open_it: bool) -> None:
             f"--html {html}: expected a name that ends with {' or '.join(ENDINGS)}, or - for standard output"
         )
     if (html == STDOUT or is_address(html)) and open_it:
-        raise UsageError("--open needs a file of this machine (hint: pass --html report.html)")
+        raise UsageError("--open needs a local file (hint: pass --html report.html)")
     row_files = [each for each in inputs if is_row_file(each)]
     if row_files:
         raise UsageError(
-            f"{listed(row_files)}: a report needs predictions, not values of rows "
+            f"{listed(row_files)}: a report needs predictions, not per-instance values "
             "(hint: xmceval compare takes them, and so does compare_rows(...).to_html() in Python)"
         )
 

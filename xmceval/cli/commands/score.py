@@ -37,14 +37,17 @@ from xmceval.report.pictures import RESULTS
     help="Write the totals of one system, for xmceval merge.",
 )
 @options.option(
-    "--shard", group="Output", metavar="I/N", help="With --save-state: this is shard I of N, so that merge finds gaps."
+    "--shard",
+    group="Output",
+    metavar="I/N",
+    help="With --save-state: this is shard I of N, so that merge finds missing ones.",
 )
 @options.option(
     "--max-weight",
     type=float,
     group="Input",
     metavar="W",
-    help="The largest sample weight of all shards, where --save-state saves them one by one.",
+    help="With --save-state: the largest sample weight in any shard.",
 )
 @plot_options(RESULTS, "bins with --by-frequency, else curves")
 @options.dask

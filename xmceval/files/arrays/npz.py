@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -139,10 +139,7 @@ def _check(archive: Archive, opened: zipfile.ZipFile) -> tuple[str, dict[str, in
     path = archive.path
     parts = {name.removesuffix(".npy") for name in opened.namelist()}
     if not _COMMON.keys() <= parts:
-        has_rows = {"meta", "rows", "values"} <= parts
-        tool = "xmceval compare --rows" if names_flags() else "compare_rows"
-        hint = f" (hint: values of rows are compared with {tool})" if has_rows else ""
-        raise DataError(f"{path}: is not a sparse matrix; expected a file of scipy.sparse.save_npz{hint}")
+        raise DataError(f"{path}: {_describe_other(archive, opened)}")
     form = _read_format(archive, opened) if "format" in parts else "csr"
     if form not in _FORMATS:
         raise DataError(
@@ -158,6 +155,34 @@ def _check(archive: Archive, opened: zipfile.ZipFile) -> tuple[str, dict[str, in
     if len(shape) != 2 or min(shape) < 0:
         raise DataError(f"{path}: its shape is {tuple(shape)}; expected rows and columns")
     return form, lengths, (shape[0], shape[1]), headers["data"][1]
+
+
+def _describe_other(archive: Archive, opened: zipfile.ZipFile) -> str:
+    """Describe an archive that is no matrix, by what it holds."""
+    names = opened.namelist()
+    parts = [name.removesuffix(".npy") for name in names]
+    expected = "expected a file of scipy.sparse.save_npz"
+    if parts == names:
+        return f"is a zip archive of {_shorten(names)}; {expected} (hint: unzip it)"
+    if {"meta", "rows", "values"} <= {*parts}:
+        tool = "xmceval compare --rows" if names_flags() else "compare_rows"
+        return f"is not a sparse matrix; {expected} (hint: per-instance values are compared with {tool})"
+    found = _shorten([_describe_array(archive, opened, part) for part in parts])
+    hint = " (hint: save each matrix in a file of its own)" if len(parts) > 1 else " (hint: save it as .npy)"
+    return f"is not a sparse matrix but has {'arrays' if len(parts) > 1 else 'the array'} {found}; {expected}{hint}"
+
+
+def _describe_array(archive: Archive, opened: zipfile.ZipFile, part: str) -> str:
+    try:
+        with archive.open_array(opened, part) as stream:
+            shape, _, dtype = stream.header
+    except DataError:
+        return part
+    return f"{part} ({' x '.join(f'{n:,}' for n in shape) or 'one value'}, {dtype})"
+
+
+def _shorten(names: Sequence[str], most: int = 6) -> str:
+    return listed(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
 
 
 def _read_format(archive: Archive, opened: zipfile.ZipFile) -> str:

@@ -11,6 +11,8 @@ MATLAB = b"MATLAB"
 PARQUET = b"PAR1"
 HDF5 = b"\x89HDF"
 PICKLE = b"\x80"
+LFS = b"version https://git-lfs"
+PAGES = (b"<!doctype html", b"<html", b"<head", b"<?xml")  # in any case
 
 # Signatures of compressed files. A zstandard file may begin with a frame to skip: pzstd writes such files.
 GZIP, BZIP2, XZ, ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"

@@ -140,7 +140,7 @@ def open_qrels(path: Path, request: Request, columns: LineColumns = QRELS) -> Op
         raise DataError(f"{path}: looks like TREC qrels, which hold truth; expected predictions, such as a TREC run")
     lines = _read_lines(path, columns)
     documents = Documents.of(lines.documents, request.names)
-    queries = {query: row for row, query in enumerate(dict.fromkeys(lines.queries))}
+    queries = _number(lines.queries)
     is_negative = lines.values < 0
     lines.values[is_negative] = 0
     csr = _to_csr(path, lines, queries, documents)
@@ -170,6 +170,8 @@ def open_run(path: Path, request: Request) -> Opened:
     """
     if not request.are_scores:
         raise DataError(f"{path}: is a TREC run, which holds predictions; expected truth, such as TREC qrels")
+    if request.is_alone:
+        return _open_own_run(path, request)
     judgments = request.judgments
     if judgments is None or judgments.documents is None:
         raise DataError(
@@ -186,6 +188,19 @@ def open_run(path: Path, request: Request) -> Opened:
     opened = _held(path, csr, form, facts, request)
     opened.source.warnings.extend(_compare_queries(path, lines, len(judged.queries), judgments))
     return opened
+
+
+def _open_own_run(path: Path, request: Request) -> Opened:
+    """Read a run by itself: rows are its own queries."""
+    lines, form = _read_lines(path, RUN), FORMATS["run"]
+    documents = Documents.of(lines.documents, request.names)
+    csr = _to_csr(path, lines, _number(lines.queries), documents)
+    return _held(path, csr, form, [form.title, "rows are queries", f"documents {documents.meaning}"], request)
+
+
+def _number(queries: Sequence[bytes]) -> dict[bytes, int]:
+    """Number queries in the order in which they first appear."""
+    return {query: row for row, query in enumerate(dict.fromkeys(queries))}
 
 
 def _compare_queries(path: Path, lines: Lines, n_judged: int, judgments: Judgments) -> Iterator[str]:

@@ -34,7 +34,9 @@ def truth_of(row: Any, names: Names | None) -> Iterator[tuple[int, float]]:
         return
     labels = row.get("target_ind")
     if not isinstance(labels, list):
-        raise ValueError('expected an object with a list "target_ind"; predictions have a list "data"')
+        raise ValueError(
+            f'expected an object with a list "target_ind", {_describe(row)}; predictions have a list "data"'
+        )
     grades = row.get("target_rel", [1.0] * len(labels))
     if not isinstance(grades, list) or len(grades) != len(labels):
         raise ValueError('expected "target_rel" to be a list as long as "target_ind"')
@@ -66,7 +68,9 @@ def scores_of(row: Any, names: Names | None) -> Iterator[tuple[int, float]]:
         return
     pairs = row.get("data")
     if not isinstance(pairs, list):
-        raise ValueError('expected an object with a list "data" of [name, score]; truth has a list "target_ind"')
+        raise ValueError(
+            f'expected an object with a list "data" of [name, score], {_describe(row)}; truth has a list "target_ind"'
+        )
     for pair in pairs:
         if not isinstance(pair, list) or len(pair) != 2:
             raise ValueError(f'expected [name, score] in "data", found {ascii(pair)[:60]}')
@@ -79,6 +83,14 @@ def _labels_of(row: list[Any], names: Names | None, default: float | None) -> It
             example = '{"label": 12, "score": 0.9}' if default is None else '{"label": 12}'
             raise ValueError(f"expected objects such as {example} in the list, found {ascii(item)[:60]}")
         yield to_label(item["label"], names), to_number(item.get("score", default), "score")
+
+
+def _describe(row: dict[str, Any]) -> str:
+    """Describe an object of another shape by its keys."""
+    if not row:
+        return "found an empty object"
+    keys = ", ".join(ascii(key)[:20] for key in list(row)[:5])
+    return f"found the {'key' if len(row) == 1 else 'keys'} {keys}{' ...' if len(row) > 5 else ''}"
 
 
 def _load_row(line: bytes) -> Any:

@@ -50,7 +50,7 @@ FINDING = record(
 
 CHECK_TABLE = document(
     CHECK_TABLE_SCHEMA,
-    "What in a table of results cannot be right.",
+    "Impossible values in a table of results.",
     {
         "path": text("The file."),
         "n_rows": count("Rows that were read."),

@@ -65,14 +65,14 @@ class Layout:
     places: int | None = option(
         None,
         "Output",
-        "Decimal places.  [default: 2; of fractions 4]",
+        "Decimal places.  [default: 2, or 4 for fractions]",
         kind=int,
         low=0,
         high=MOST_PLACES,
         metavar="N",
     )
     percent: bool = option(
-        True, "Output", "Shares in percent, or as fractions.", kind=bool, flags=("--percent/--fraction",)
+        True, "Output", "Show shares in percent or as fractions.", kind=bool, flags=("--percent/--fraction",)
     )
     intervals: bool | None = option(
         None,

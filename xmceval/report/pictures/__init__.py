@@ -186,7 +186,7 @@ def draw(
     if ax is None:
         return draw_plan(plan, size)
     if len(plan.panels) > 1 and not plan.is_first_alone:
-        raise UsageError(f"ax takes one panel, and there are {len(plan.panels)} (hint: pass metrics with a single one)")
+        raise UsageError(f"ax needs a single panel, got {len(plan.panels)} (hint: pass metrics with a single one)")
     with style():
         plan.panels[0](ax)
         if plan.legend is not None:

@@ -52,7 +52,7 @@ def points_of(kind: str, subject: Sequence[Scored], metrics: str | Iterable[str]
         raise takes_no_metrics(kind)
     if not isinstance(subject, Sequence) or not subject or any(not hasattr(each, "points") for each in subject):
         tool = "xmceval auc FILE --plot PICTURE" if names_flags() else "auc(FILE, plots=)"
-        raise UsageError(f"the picture {kind!r} is one of auc (hint: {tool})")
+        raise UsageError(f"{kind!r} is a plot of xmceval auc (hint: {tool})")
     found = [each.points for each in subject if each.points is not None]
     if len(found) < len(subject):
         raise not_collected(kind)

@@ -13,7 +13,7 @@ from xmceval.report.sheet.differences import list_differences
 from xmceval.report.sheet.model import Listing, Sheet, transpose
 from xmceval.report.sheet.overlaplists import list_examples, list_overlap
 from xmceval.report.sheet.scoresheet import build_systems_sheet
-from xmceval.report.sheet.significance import describe_test, mark_against, mark_beaten
+from xmceval.report.sheet.significance import describe_tests, mark_against, mark_beaten
 from xmceval.report.sheet.systemtable import SystemLine
 from xmceval.report.sheet.verdicts import has_many_pairs, list_untested, summarise, write_verdicts
 
@@ -24,13 +24,12 @@ def build_comparison_sheet(comparison: Comparison, layout: Layout = DEFAULT) -> 
     signs = mark_against(comparison, layout) if comparison.testing.against else mark_beaten(comparison, lines)
     sheet = build_systems_sheet(comparison.results, lines, layout, signs)
     sheet = transpose(sheet) if layout.transpose else sheet
-    test = describe_test(comparison.testing, comparison.differences)
     verdicts = summarise(comparison) if has_many_pairs(comparison) else write_verdicts(comparison, layout)
     untested = list_untested(comparison) if layout.pairs is False else []
     return replace(
         sheet,
         above=(comparison.source,) if comparison.source else sheet.above,
-        below=(*sheet.below, *([test] if comparison.differences else [])),
+        below=(*sheet.below, *describe_tests(comparison)),
         listings=() if layout.pairs is False else tuple(_list_pairs(comparison, layout)),
         verdicts=tuple(each for each in verdicts if each not in untested),
         notes=(*sheet.notes, *untested),

@@ -14,6 +14,8 @@ from xmceval.report.sheet.verdicts import ADJUSTED, describe_level, format_p, ha
 from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS
 
 DETECTED = "*"
+DETECTABLE = "smallest difference detectable with 80% power"
+UNITS = {"row": "instance", "run": "run"}  # of a Difference, for people
 
 
 def list_differences(comparison: Comparison, layout: Layout) -> Iterator[Listing]:
@@ -67,7 +69,7 @@ def _list_lines(
         for name, each in zip(heads, differences, strict=True)
         if each.detectable
     ]
-    lines = [f"detected with 80% power: {', '.join(sizes)} or more"] if sizes else []
+    lines = [f"{DETECTABLE}: {', '.join(sizes)}"] if sizes else []
     lines += _describe_cautions(differences)
     detected = frozenset(i for i, each in enumerate(differences) if each.is_detected)
     return Listing(title, (head, *rows), numeric, tuple(lines), has_head=True, detected=detected)
@@ -103,7 +105,7 @@ def _list_matrix(comparison: Comparison, differences: Sequence[Difference], layo
     lines = []
     if sizes:
         least, most = (layout.format(differences[0].measure, size) for size in (min(sizes), max(sizes)))
-        lines.append(f"detected with 80% power: {least if least == most else f'{least} to {most}'} or more")
+        lines.append(f"{DETECTABLE}: {least if least == most else f'{least} to {most}'}")
     return Listing(title, (head, *rows), frozenset(range(1, len(head))), tuple(lines), has_head=True)
 
 
@@ -113,7 +115,7 @@ def _describe(differences: Sequence[Difference], layout: Layout) -> Iterator[str
     how = "Welch's t test of" if first.unit == "run" else "paired over"
     n = max(each.n for each in differences)  # 0 where nothing was tested
     if n:
-        yield f"{how} {counted(n, first.unit)}"
+        yield f"{how} {counted(n, UNITS[first.unit])}"
     if layout.percent:
         are_shares = all(each.measure.metric.unit == "share" for each in differences)
         yield "points" if are_shares else "points or units"

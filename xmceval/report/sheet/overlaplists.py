@@ -36,8 +36,8 @@ def list_examples(examples: Sequence[Example], layout: Layout, longest: int | No
         does = "loses" if kind == LOSS else "wins"
         counting = ", counted from 0" if own[0].id is None else ""
         title = (
-            f"{system} {MINUS} {baseline} · rows that {system} {does} most on {own[0].measure.name}{counting} · "
-            f"{HIT} marks hits"
+            f"{system} {MINUS} {baseline} · instances that {system} {does} by most on {own[0].measure.name}{counting}"
+            f" · {HIT} marks hits"
         )
         yield Listing(title, tuple(row for each in own for row in _example_rows(each, layout, longest)), frozenset())
 

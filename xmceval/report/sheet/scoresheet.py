@@ -226,7 +226,7 @@ def _list_standings(standings: Standings, system: str, layout: Layout, metrics: 
         return Listing(f"{about}no published results for {name} to compare these values with", ())
     shown = [place for place in standings.places if metrics is None or place.metric in metrics]
     return Listing(
-        f"{about}compared with published results for {name} ({SUSPECT} marks rows with suspect values)",
+        f"{about}compared with published results for {name} ({SUSPECT} marks entries with suspect values)",
         tuple(
             (
                 place.metric,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Comparison, Difference
 from xmceval.report.forms.layout import Layout
 from xmceval.report.sheet.model import ASCII_MARKS
 from xmceval.report.sheet.systemtable import Signs, SystemLine, join_letters, name_letters
-from xmceval.report.sheet.verdicts import describe_level, find_beaten
+from xmceval.report.sheet.verdicts import ADJUSTED, describe_level, find_beaten
 from xmceval.scoring.comparing.testoptions import BETTER, WORSE, Testing
 
 TESTS = {"t": "paired t test", "randomization": "randomization", "bootstrap": "bootstrap"}
@@ -68,15 +68,40 @@ def _group_values(comparison: Comparison) -> dict[tuple[str, Measure], dict[str,
     return values
 
 
+def describe_tests(comparison: Comparison) -> Iterator[str]:
+    """Describe how the differences of a comparison were tested, and over which tests p is adjusted."""
+    if comparison.differences:
+        yield describe_test(comparison.testing, comparison.differences)
+        yield from _describe_family(comparison.testing, comparison.differences)
+
+
 def describe_test(testing: Testing, differences: Iterable[Difference]) -> str:
     """Describe how differences were tested, and what varies in these tests."""
     units = {each.unit for each in differences}
     if units == {"run"}:
-        return "differences: Welch's t test of runs · runs vary, instances do not"
+        return "differences: Welch's t test of runs · does not cover variance over instances"
     words = [f"differences: {TESTS[testing.test]}"]
     if testing.adjust == "tukey":
         words[0] += "; p (Tukey): randomized two-way test"
     if testing.test != "t" or testing.adjust == "tukey":
         words[0] += f", {testing.resamples:,} resamples, seed {testing.seed}"
-    words.append("instances vary, training seeds do not" if "run" not in units else "of runs: Welch's t test")
+    has_runs = "run" in units
+    words.append("Welch's t test for systems with runs" if has_runs else "does not cover training-seed variance")
     return " · ".join(words)
+
+
+def _describe_family(testing: Testing, differences: Iterable[Difference]) -> Iterator[str]:
+    """Describe which tests p is adjusted over, as intervals never are; nothing where there is one test only."""
+    tested = [each for each in differences if each.p is not None]
+    own = "each metric in each bin" if any(each.bin for each in tested) else "each metric"
+    families = {(each.measure, each.bin) for each in tested}
+    if len(tested) < 2:
+        return
+    if testing.adjust == "none":
+        yield f"neither p nor intervals are adjusted for the number of tests ({len(tested):,})"
+    elif testing.adjust == "holm" and testing.adjust_over == "all":
+        yield f"all {len(tested):,} tests are one family: p (Holm) is adjusted for their number, intervals are not"
+    elif len(families) == len(tested):
+        yield f"{own} is a family of its own: neither p nor intervals are adjusted for the number of metrics"
+    else:
+        yield f"{own} is a family of its own: {ADJUSTED[testing.adjust]} is adjusted for its pairs, intervals are not"

@@ -95,7 +95,7 @@ def _note_few(differences: Mapping[str, Difference]) -> str:
     """Write how few rows differ, by name of the other system, after a sentence on what was not detected."""
     few = {name: words for name, each in differences.items() if (words := describe_few(each))}
     if len(few) > MOST_PAIRS:
-        return f" (only few rows differ from {len(few)} of them)"
+        return f" (few instances differ from {len(few)} of them)"
     return f" ({'; '.join(f'{name}: {words}' for name, words in few.items())})" if few else ""
 
 
@@ -105,8 +105,8 @@ def describe_few(difference: Difference) -> str:
     if m is None:
         return ""
     if m > FEW_DIFFER:
-        return f"all {m:,} rows that differ do so alike"
-    return "no rows differ" if m == 0 else f"only {counted(m, 'row')} differ{'s' if m == 1 else ''}"
+        return f"all {m:,} instances that differ do so by the same amount"
+    return "no instances differ" if m == 0 else f"only {counted(m, 'instance')} differ{'s' if m == 1 else ''}"
 
 
 def _loser(difference: Difference) -> str:

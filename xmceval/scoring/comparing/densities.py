@@ -67,7 +67,7 @@ class Densities(Observer):
     def __init__(self, program: Program, pairs: Sequence[Pair]) -> None:
         self._columns = {each: column for each, column in program.columns.items() if has_shares(each)}
         if not self._columns:
-            raise UsageError("the picture 'rows' needs a metric that has values of rows from 0 to 1, such as P@5")
+            raise UsageError("the picture 'rows' needs a metric with per-instance values from 0 to 1, such as P@5")
         self._counts = {
             (pair, measure): np.zeros((n_steps(measure) + 1, n_steps(measure) + 1), dtype=np.int64)
             for pair in pairs

@@ -68,7 +68,7 @@ class Example:
     @property
     def called(self) -> str:
         """What the row is called: by its id, where it has one."""
-        return f"row {self.row if self.id is None else self.id}"
+        return f"instance {self.row if self.id is None else self.id}"
 
     @property
     def labels(self) -> set[int]:
@@ -115,7 +115,7 @@ class Examples(Observer):
         check_cutoffs(program, "examples")
         first = next(iter(program.columns), None)
         if first is None:
-            raise UsageError("examples need a metric that has values of rows (hint: add one, such as P@5)")
+            raise UsageError("examples need a metric with per-instance values (hint: add one, such as P@5)")
         alike = [each for each in program.columns if each.head == first.head]
         self.measure, self.n_rows = max(alike, key=lambda each: each.k or 0), 0
         self._column = program.columns[self.measure]

@@ -32,23 +32,25 @@ class Testing:
     __test__ = False  # its name does not make it a test
 
     against: str | None = option(
-        None, "Testing", "Compare with this system only; without it every pair is compared.", metavar="NAME"
+        None, "Testing", "Compare every system with this one.  [default: compare every pair]", metavar="NAME"
     )
-    test: Test = option("t", "Testing", "Paired t test, randomization of signs, or bootstrap over rows.", literal=Test)
+    test: Test = option(
+        "t", "Testing", "Paired t test, randomization of signs, or bootstrap over instances.", literal=Test
+    )
     adjust: Adjust = option(
-        "holm", "Testing", "Adjustment of p for the number of pairs; tukey is the randomized two-way test.",
+        "holm", "Testing", "Adjust p for the number of pairs: Holm, or Tukey's randomized two-way test.",
         literal=Adjust,
     )  # fmt: skip
     adjust_over: AdjustOver = option(
         "metric",
         "Testing",
-        "Adjust over the pairs within each metric, or over all that is printed.",
+        "Count the pairs of each metric as one family, or all differences printed.",
         literal=AdjustOver,
     )
     resamples: int = option(
-        10_000, "Testing", "Resamples of the randomization, bootstrap and tukey.", kind=int, low=100, metavar="B"
+        10_000, "Testing", "Number of resamples for randomization, bootstrap and tukey.", kind=int, low=100, metavar="B"
     )
-    seed: int = option(0, "Testing", "Seed of the resamples.", kind=int, low=0, high=2**63 - 1, metavar="N")
+    seed: int = option(0, "Testing", "Random seed for resampling.", kind=int, low=0, high=2**63 - 1, metavar="N")
 
     def __post_init__(self) -> None:
         for name, spec in specs(type(self)).items():
@@ -84,12 +86,17 @@ class Details:
     """
 
     overlap: bool = option(
-        False, "Breakdown", "Add how far the lists of each pair agree, and what both find together.", kind=bool
+        False, "Breakdown", "Show how much the lists of each pair agree, and what they find together.", kind=bool
     )
     examples: int | None = option(
-        None, "Breakdown", "Add N rows each that a system loses and wins most.", kind=int, low=1, metavar="N"
+        None,
+        "Breakdown",
+        "Show the N instances that each system loses by most, and the N that it wins by most.",
+        kind=int,
+        low=1,
+        metavar="N",
     )
-    texts: Any = option(None, "Breakdown", "The text of each row, one per line, for --examples.", metavar="FILE")
+    texts: Any = option(None, "Breakdown", "The text of each instance, one per line, for --examples.", metavar="FILE")
 
     def __post_init__(self) -> None:
         if self.examples is not None:

@@ -68,7 +68,7 @@ class PartResult:
         The observers.
     removed : tuple of tuple of int
         By source and shard: entries that repairs removed.
-    faults : tuple of (row, message)
+    faults : tuple of (row, message, doubt)
         Rows that are wrong.
     error : XmcevalError, optional
         What else is wrong, after those rows; nothing is known of rows behind it.
@@ -78,7 +78,7 @@ class PartResult:
     totals: tuple[Any, ...] = ()
     observed: tuple[Any, ...] = ()
     removed: tuple[tuple[int, ...], ...] = ()
-    faults: tuple[tuple[int, str], ...] = ()
+    faults: tuple[tuple[int, str, str], ...] = ()
     error: XmcevalError | None = None
 
     @property
@@ -129,7 +129,7 @@ def score_part(job: Job, part: Part, shards: Sequence[Source | None]) -> PartRes
     if faults or error is not None:
         return PartResult(
             part.n_rows,
-            faults=tuple(sorted((fault.row, fault.message) for fault in faults)[:COUNTED]),
+            faults=tuple(sorted((fault.row, fault.message, fault.doubt) for fault in faults)[:COUNTED]),
             error=error,
         )
     removed = tuple(_removed_from(job, part, number, source) for number, (_, source) in enumerate(opened))

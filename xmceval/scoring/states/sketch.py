@@ -101,8 +101,8 @@ class SharedRows(NamedTuple):
     def describe(self, smaller: str, larger: str) -> str:
         """Return a warning with the names of the states."""
         return (
-            f"{smaller} and {larger} seem to have rows in common: about {self.share:.0%} of the rows of {smaller} have "
-            f"the same truth and the same best labels as a row of {larger}"
+            f"{smaller} and {larger} seem to have instances in common: about {self.share:.0%} of those of {smaller} "
+            f"have the same truth and the same best labels as one of {larger}"
         )
 
 

@@ -75,7 +75,7 @@ def check_parts(parts: Sequence[StatePart]) -> None:
             seen[part.shard] = part
         if part.identity is not None:
             if part.identity in seen:
-                raise DataError(f"{seen[part.identity].name} and {part.name} are of the same rows")
+                raise DataError(f"{seen[part.identity].name} and {part.name} have the same instances")
             seen[part.identity] = part
 
 

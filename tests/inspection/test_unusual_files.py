@@ -1,0 +1,75 @@
+"""What somebody with an unknown file learns of it: a run by itself, an archive, a page, JSON lines of another shape."""
+
+import numpy as np
+import pytest
+from support.files import write
+
+import xmceval
+from xmceval.errors import DataError
+
+RUN = "q1 Q0 d7 1 2 tag\nq1 Q0 d9 2 2 tag\nq2 Q0 d7 1 5 tag\n"
+QRELS = "q1 0 d9 1\nq3 0 d1 2\n"
+
+
+def test_a_run_is_described_by_its_own_queries(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    report = xmceval.inspect(write("run", RUN))
+    [file] = report.files
+    assert (file.kind, file.n_rows, file.n_labels, file.n_entries, file.tied_rows) == ("scores", 2, 2, 3, 1)
+    assert (file.per_row.least, file.per_row.most) == (1, 2)
+    assert "TREC run, rows are queries" in str(report)
+
+
+def test_a_run_is_joined_to_its_qrels_by_query(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    report = xmceval.inspect([write("qrels", QRELS), write("run", RUN)])
+    assert report.is_sound
+    assert report.pairs[0].precision_at_1 == 0.5
+    assert any("ignored 1 query not in qrels" in line for line in report.pairs[0].warnings)
+
+
+def test_a_run_is_still_no_matrix(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DataError, match="expected TREC qrels as truth"):
+        xmceval.convert(write("run", RUN), "run.npz")
+
+
+REFUSED = {
+    "a page": ("\n<!doctype HTML>\n<title> 404\n Not Found</title>", "is a web page, titled '404 Not Found'; expected"),
+    "a page without a title": ("<html><body>x</body></html>", "is a web page; expected data"),
+    "a pointer": ("version https://git-lfs.github.com/spec/v1\nsize 9\n", "is a pointer of Git LFS, not the data"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_was_downloaded_instead_of_data_is_named(tmp_path, monkeypatch, case):
+    monkeypatch.chdir(tmp_path)
+    content, message = REFUSED[case]
+    with pytest.raises(DataError, match=f"^f: {message}"):
+        xmceval.inspect(write("f", content))
+
+
+def test_an_archive_of_several_arrays_lists_them(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.savez("both.npz", y_true=np.eye(2, 3), y_score=np.eye(2, 3, dtype=np.float32))
+    with pytest.raises(DataError) as error:
+        xmceval.inspect("both.npz")
+    assert "arrays y_true (2 x 3, float64), y_score (2 x 3, float32); expected" in str(error.value)
+    assert str(error.value).endswith("(hint: save each matrix in a file of its own)")
+
+
+def test_an_archive_of_other_files_is_to_be_unzipped(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    import zipfile
+
+    with zipfile.ZipFile("data.zip", "w") as archive:
+        archive.writestr("tst_X_Y.txt", "1 1\n0:1\n")
+    with pytest.raises(DataError, match=r"is a zip archive of tst_X_Y.txt; .*unzip it"):
+        xmceval.inspect("data.zip")
+
+
+def test_json_lines_of_another_shape_are_named_by_their_keys(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    report = xmceval.inspect(write("j", '{"uid": 1, "labels": [3]}\n{"uid": 2, "labels": [4]}\n'))
+    assert not report.is_sound
+    assert "found the keys 'uid', 'labels'" in report.files[0].faults[0]

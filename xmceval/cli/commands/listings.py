@@ -1,0 +1,79 @@
+"""``xmceval metrics``, ``datasets`` and ``formats``: lists that the package has, whole or some entries in detail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import click
+
+from xmceval.cli import completion, options
+from xmceval.labels.catalogue import datasets
+from xmceval.metrics.table import METRICS
+from xmceval.report.forms.registry import FORMS
+
+
+def _listing(
+    name: str, names: Callable[[], Iterable[str]], text: str, *, short_help: str, forms: Sequence[str] = tuple(FORMS)
+) -> click.Command:
+    """Make the command of a list: a shell completes `names`, `text` is its help."""
+
+    @click.command(name, help=text, short_help=short_help)
+    @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=completion.of_names(names))
+    @options.form_option(forms)
+    def command(names: tuple[str, ...], form: str) -> None:
+        from xmceval.report.listings.namedlist import write_list
+
+        click.echo(write_list(name, names, form, options.terminal_width()), nl=False)
+
+    return command
+
+
+def _formats() -> list[str]:
+    from xmceval.files.formats.formattable import FORMATS, list_tools
+
+    return [*FORMATS, *list_tools()]
+
+
+COMMANDS = {
+    "metrics": _listing(
+        "metrics",
+        lambda: METRICS,
+        """List all metrics, or explain NAME: formula, options, conventions, source.
+
+NAME is written as in score -m. Names that other tools use, such as ndcg_cut_5, also work.
+
+\b
+Example:
+  xmceval metrics nDCG
+""",
+        short_help="List the metrics, or explain some of them.",
+    ),
+    "datasets": _listing(
+        "datasets",
+        datasets,
+        """List all public data sets, or show NAME in detail.
+
+The details are sizes, A and B of the propensity model, whether a filter is used, and published results.
+
+\b
+Example:
+  xmceval datasets Amazon-670K
+""",
+        short_help="List the public data sets, or show some of them.",
+    ),
+    "formats": _listing(
+        "formats",
+        _formats,
+        """List all file formats that are read, or show NAME in detail: a format, or a tool that writes files.
+
+The details are examples, the tools that write such files, how a format is recognized, and what is checked.
+
+\b
+Examples:
+  xmceval formats npz
+  xmceval formats AttentionXML
+""",
+        short_help="List the file formats, or show some of them.",
+        forms=("table", "md", "json"),
+    ),
+}

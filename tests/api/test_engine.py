@@ -241,7 +241,7 @@ def test_what_needs_single_rows_is_refused_by_name():
     systems = [Named(scores)]
     for options, message in (
         ({"metrics": "macroAUC"}, "macroAUC: not available for Dask"),
-        ({"metrics": "P", "k": 1}, "values of single rows are not available with Dask"),
+        ({"metrics": "P", "k": 1}, "per-instance values are not available with Dask"),
     ):
         setup = Setup.of(truth, Options.of(options), systems, engine=Engine(PickledTasks()))
         with pytest.raises(UsageError, match=message):
@@ -286,7 +286,7 @@ def test_saved_states_and_labels_are_those_of_one_process():
         score_systems(setup, systems, [SaveState(f"{name}.state", None)])
     assert Path("one.csv").read_bytes() == Path("parts.csv").read_bytes()
     assert xmceval.merge(["one.state"])["P@1"] == xmceval.merge(["parts.state"])["P@1"]
-    with pytest.raises(DataError, match="of the same rows"):
+    with pytest.raises(DataError, match="have the same instances"):
         xmceval.merge(["one.state", "parts.state"])
 
 

@@ -22,6 +22,7 @@ from xmceval.api.extras.saverows import SaveRows
 from xmceval.api.extras.savestate import SaveState
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup
+from xmceval.files.arrays import npz  # noqa: F401 - loaded before sizes are patched, of which it keeps a copy
 from xmceval.files.io import byteranges, chunks
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.report.forms.registry import render, render_comparison
@@ -248,7 +249,7 @@ def test_what_needs_single_rows_is_refused_by_name():
             score_systems(setup, systems, [SaveRows("rows.npz")] if "k" in options else [])
     fused = [Named(xmceval.fuse([scores, scores]))]
     setup = Setup.of(truth, Options.of({"metrics": "P"}), fused, engine=Engine(PickledTasks()))
-    with pytest.raises(UsageError, match="fused on the way are not available with Dask"):
+    with pytest.raises(UsageError, match="fusing predictions while scoring is not available with Dask"):
         score_systems(setup, fused)
 
 

@@ -344,5 +344,5 @@ def test_links_are_followed_and_circles_and_unreadable_files_do_no_harm(lay_out)
     buffer = io.BytesIO()
     np.savez(buffer, weights=np.ones(3))
     Path("preds/model.npz").write_bytes(buffer.getvalue())
-    assert "preds/model.npz (is not a sparse matrix)" in "\n".join(init().lines)
+    assert "preds/model.npz (is not a sparse matrix but has the" in "\n".join(init().lines)
     assert list(planned()[1].values()) == [{"a": ["preds/a.npz"]}]

@@ -22,6 +22,7 @@ from xmceval.api.extras.saverows import SaveRows
 from xmceval.api.extras.savestate import SaveState
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup
+from xmceval.files.arrays import npz  # noqa: F401 - loaded before sizes are patched, of which it keeps a copy
 from xmceval.files.io import byteranges, chunks
 from xmceval.files.io.shardfiles import find_shards
 from xmceval.report.forms.registry import render, render_comparison
@@ -241,14 +242,14 @@ def test_what_needs_single_rows_is_refused_by_name():
     systems = [Named(scores)]
     for options, message in (
         ({"metrics": "macroAUC"}, "macroAUC: not available for Dask"),
-        ({"metrics": "P", "k": 1}, "values of single rows are not available with Dask"),
+        ({"metrics": "P", "k": 1}, "per-instance values are not available with Dask"),
     ):
         setup = Setup.of(truth, Options.of(options), systems, engine=Engine(PickledTasks()))
         with pytest.raises(UsageError, match=message):
             score_systems(setup, systems, [SaveRows("rows.npz")] if "k" in options else [])
     fused = [Named(xmceval.fuse([scores, scores]))]
     setup = Setup.of(truth, Options.of({"metrics": "P"}), fused, engine=Engine(PickledTasks()))
-    with pytest.raises(UsageError, match="fused on the way are not available with Dask"):
+    with pytest.raises(UsageError, match="fusing predictions while scoring is not available with Dask"):
         score_systems(setup, fused)
 
 
@@ -286,7 +287,7 @@ def test_saved_states_and_labels_are_those_of_one_process():
         score_systems(setup, systems, [SaveState(f"{name}.state", None)])
     assert Path("one.csv").read_bytes() == Path("parts.csv").read_bytes()
     assert xmceval.merge(["one.state"])["P@1"] == xmceval.merge(["parts.state"])["P@1"]
-    with pytest.raises(DataError, match="of the same rows"):
+    with pytest.raises(DataError, match="have the same instances"):
         xmceval.merge(["one.state", "parts.state"])
 
 

@@ -262,13 +262,13 @@ def test_a_wrong_first_batch_decides_nothing():
 
 def test_there_is_no_result_before_the_first_batch_and_one_of_an_empty_batch():
     evaluator = xmceval.Evaluator(metrics="P", k=1)
-    with pytest.raises(UsageError, match="no rows were scored"):
+    with pytest.raises(UsageError, match="nothing was scored"):
         evaluator.result()
     empty = np.empty((0, 4))
     evaluator.update(empty, empty)
     assert evaluator.result() == xmceval.score(empty, empty, metrics="P", k=1)
     evaluator.reset()
-    with pytest.raises(UsageError, match="no rows were scored"):
+    with pytest.raises(UsageError, match="nothing was scored"):
         evaluator.compute()
     with pytest.raises(DataError, match=r"batch 1, y_score row 0: .* is NaN"):
         evaluator.update(np.eye(1, 4), np.full((1, 4), np.nan))
@@ -330,7 +330,7 @@ def test_weights_that_leave_the_range_of_counters_change_nothing(monkeypatch, bl
 def test_rows_of_no_weight_at_all_have_no_result():
     evaluator = xmceval.Evaluator(metrics="P", k=1, max_weight=1)
     evaluator.update(np.eye(3), np.eye(3), np.zeros(3))
-    with pytest.raises(DataError, match="every weight is 0, no row is left"):
+    with pytest.raises(DataError, match="every weight is 0, so no instance is left"):
         evaluator.result()
     evaluator.update(np.eye(3), np.eye(3), np.array([0, 1, 1e-12]))
     merged = xmceval.Evaluator(metrics="P", k=1, max_weight=1, n_labels=3).merge(evaluator)

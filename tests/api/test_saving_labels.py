@@ -214,10 +214,10 @@ def test_the_commands_save_names_of_labels_and_report_who_wins(tmp_path, capsys)
 @pytest.mark.parametrize(
     ("options", "path", "message"),
     [
-        ({"metrics": "RR@all"}, "a.csv", r"a.csv: none of the metrics counts labels \(hint: add a metric at a cutoff"),
+        ({"metrics": "RR@all"}, "a.csv", r"a.csv: none of the metrics has label counts \(hint: add one at a cutoff"),
         ({"ties": "best"}, "a.csv", "a.csv: counts by label follow the order by label, not ties='best'"),
         ({}, "a.txt", "a.txt: values of labels are written as .npz, .csv, .jsonl"),
-        ({"save_rows": "./a.csv"}, "a.csv", "a.csv: cannot be the file of both rows and labels"),
+        ({"save_rows": "./a.csv"}, "a.csv", "a.csv: values of instances and of labels need two different files"),
         ({}, "old.csv", "old.csv: already exists"),
     ],
 )

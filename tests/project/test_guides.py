@@ -1,7 +1,6 @@
 """The guides tell the truth: their Python runs, and every option, command, name, file and guide in them exists."""
 
 import doctest
-import importlib
 import json
 import pydoc
 import re
@@ -9,10 +8,11 @@ import shutil
 import warnings
 from pathlib import Path
 
+import click
 import pytest
 
 import xmceval
-from xmceval.cli import COMMANDS
+from xmceval.cli import COMMANDS, cli
 from xmceval.cli.commands.guide import GENERATED, find_topics, read_guide
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
@@ -25,7 +25,7 @@ BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def command_of(name):
-    return importlib.import_module(f"xmceval.cli.commands.{name.replace('-', '_')}").command
+    return cli.get_command(click.Context(cli), name)
 
 
 def flags_of(name):

@@ -398,7 +398,7 @@ def test_n_labels_must_be_that_of_the_truth(truth, scores):
     refused(truth, scores, ["10 labels", "y_true has 9 labels"], n_labels=10)
 
 
-@pytest.mark.parametrize("k", [0, -1, 1.5, True, "x", None, [1, 2.5], [True], [0], float("nan")])
+@pytest.mark.parametrize("k", [0, -1, 1.5, True, "x", [1, 2.5], [True], [0], float("nan")])
 def test_a_cutoff_that_is_not_a_whole_number_is_refused(truth, scores, k):
     with pytest.raises(UsageError) as error:
         xmceval.score(truth, scores, metrics="P", k=k)

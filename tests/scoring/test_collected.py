@@ -137,7 +137,7 @@ def test_scores_that_are_no_probabilities_are_refused_with_their_place(data):
 
 def test_rows_need_shares_and_systems_of_one_run(data):
     y_true, scores, _ = data
-    with pytest.raises(UsageError, match="'rows' needs a metric that has values of rows from 0 to 1"):
+    with pytest.raises(UsageError, match="'rows' needs a metric with per-instance values from 0 to 1"):
         xmceval.compare(y_true, scores, k=K, metrics="DCG", plots="rows")
     with pytest.raises(UsageError, match="not available for systems with several runs"):
         xmceval.compare(y_true, {"a": list(scores.values()), "b": 1 - scores["b"]}, k=K, metrics="P", plots="rows")

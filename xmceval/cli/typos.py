@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -61,6 +60,8 @@ def refuse_command(name: str, commands: Collection[str], ctx: click.Context) -> 
     click.UsageError
         Always.
     """
+    import difflib
+
     near = difflib.get_close_matches(name.lower(), commands, 2)
     question = f" Did you mean {' or '.join(near)}?" if near else ""
     if not near and os.path.exists(name):

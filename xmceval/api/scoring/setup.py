@@ -17,7 +17,6 @@ from xmceval.api.scoring.weights import range_of, read_weights
 from xmceval.errors import DataError, UsageError, argument, listed
 from xmceval.files.io.paths import as_input
 from xmceval.files.io.shardfiles import find_shards
-from xmceval.files.sidecars.rowidfile import read_row_ids
 from xmceval.labels.propensity import NO_PROPENSITIES, Propensities
 from xmceval.report.result import Result
 from xmceval.rows.block import Source
@@ -153,7 +152,14 @@ class Setup(Rules):
             return None if judgments is None else judgments.row_ids
         if judgments is not None:
             raise UsageError(f"{argument('row_ids')}: the rows of {judgments.name} have ids already, its queries")
-        found = passed if isinstance(passed, RowIds) else read_row_ids(passed)
+        if isinstance(passed, RowIds):
+            found = passed
+        else:
+            from xmceval.files.sidecars.rowidfile import (
+                read_row_ids,  # a plain score loads nothing that it does not use
+            )
+
+            found = read_row_ids(passed)
         if n_rows is not None:
             found.check_number(n_rows)
         return found

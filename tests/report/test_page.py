@@ -157,12 +157,10 @@ def test_the_same_results_give_the_same_bytes(several, page):
 
 
 def test_a_page_without_pairs_has_the_table_of_systems_and_the_verdicts(full):
-    whole, short = (render_page(full.results, full, layout=Layout(pairs=pairs)) for pairs in (None, False))
+    short = full.to_html(pairs=False)
     for sign in ("wins/ties/losses", 'id="overlap"', 'id="examples"'):
-        assert sign in whole
         assert sign not in short
     assert 'id="differences"' in short
-    assert full.to_html(pairs=False) == short
 
 
 def test_a_layout_and_a_title_are_kept_and_a_path_is_written(one, tmp_path):

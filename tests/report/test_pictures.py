@@ -418,7 +418,7 @@ def test_sums_of_weights_are_named_and_have_no_intervals():
         assert result.reliability.bins[0].weight == (3 if weights is None else 24)
 
 
-@pytest.mark.parametrize("size", ["column", "page"])
+@pytest.mark.parametrize("size", ["column", pytest.param("page", marks=pytest.mark.thorough)])
 def test_pictures_of_many_systems_are_no_higher_than_a_page_and_say_what_is_left_out(size):
     found = compare([*NAMES, *"abcdef"], metrics=("P", "PSP"))
     pairs = "11 of 66 pairs, those with plain (hint: against= chooses others)"

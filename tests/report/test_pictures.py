@@ -219,10 +219,10 @@ def test_roc_and_precision_recall_are_those_of_the_log(log):
 
 WIDE = [
     ["PECOS", "Parabel", "Ensemble"],
-    ["W" * 40, "M" * 40, "WM" * 20],
+    pytest.param(["W" * 40, "M" * 40, "WM" * 20], marks=pytest.mark.thorough),
     ["m" * 99, "@" * 99],
     ["極端多標籤分類模型" * 3, "模型二", "a" * 30],
-    ["מודל ארוך מאוד מאוד מאוד", "b"],
+    pytest.param(["מודל ארוך מאוד מאוד מאוד", "b"], marks=pytest.mark.thorough),
 ]
 
 

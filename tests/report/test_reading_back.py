@@ -173,7 +173,11 @@ def test_what_is_read_back_shows_the_same_in_every_form(made, kind, monkeypatch)
 
 
 @pytest.mark.parametrize(
-    ("kind", "pictures"), [("rich", ["curves", "bins", *PLOTS]), ("rich, compared", ["differences", "rows", *PLOTS])]
+    ("kind", "pictures"),
+    [
+        pytest.param("rich", ["curves", "bins", *PLOTS], marks=pytest.mark.thorough),
+        ("rich, compared", ["differences", "rows", *PLOTS]),
+    ],
 )
 def test_what_is_read_back_has_the_same_pictures(made, kind, pictures):
     before = made(kind)

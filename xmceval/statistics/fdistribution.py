@@ -15,7 +15,7 @@ def f_tail(f: float, df1: int, df2: int) -> float:
     Examples
     --------
     >>> round(f_tail(3.69, 3, 39), 4)
-    0.0198
+    0.0197
     """
     return _incomplete_beta(df2 / (df2 + df1 * f), df1 * f / (df2 + df1 * f), df2, df1)
 

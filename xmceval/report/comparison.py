@@ -6,7 +6,6 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import counted
@@ -14,7 +13,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.report.forms.layout import Layout
 from xmceval.report.gateoutcomes import GateOutcome
 from xmceval.report.lookup import find_name
-from xmceval.report.renderable import Renderable, fit_line, join_facts, load, shorten
+from xmceval.report.renderable import Readable, fit_line, join_facts, load, shorten
 from xmceval.report.result import Result, describe_size
 from xmceval.scoring.comparing.examples import Example
 from xmceval.scoring.comparing.overlap import Overlap
@@ -194,7 +193,7 @@ class RunsOf:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Renderable, Mapping[Key, Difference]):
+class Comparison(Readable, Mapping[Key, Difference]):
     """Differences by (metric, system, baseline): ``comparison["P@5", "b", "a"].p``; ``str(comparison)`` is the table.
 
     It is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``, ``to_latex``, ``to_html``, ``to_dict`` and
@@ -274,18 +273,6 @@ class Comparison(Renderable, Mapping[Key, Difference]):
         True
         """
         comparison: Comparison = load("fields.comparefields").COMPARE.read(document)
-        return comparison
-
-    @classmethod
-    def from_json(cls, path: str | Path) -> Comparison:
-        """Return the comparison that `to_json` has written to a file; see `from_dict`.
-
-        Raises
-        ------
-        DataError
-            A missing file, or what `from_dict` refuses.
-        """
-        comparison: Comparison = load("fields.reading").read_file(path, cls.from_dict)
         return comparison
 
     @cached_property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -15,6 +15,7 @@ from xmceval.report.forms.layout import DEFAULT, WIDTH, Layout
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from typing_extensions import Self
 
 LONGEST_NAME = 24  # of a system, in a repr
 
@@ -51,7 +52,7 @@ class Renderable:
         return "<{}\n {}\n {}>".format(*self._describe())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON document as dicts and lists; ``xmceval schema`` describes it, and ``from_dict`` reads it."""
+        """Return the JSON document as dicts and lists; ``xmceval schema`` describes it; see `Readable`."""
         document: dict[str, Any] = json.loads(self._render("json", DEFAULT))
         return document
 
@@ -60,7 +61,7 @@ class Renderable:
     @overload
     def to_json(self, path: str | Path) -> None: ...
     def to_json(self, path: str | Path | None = None) -> str | None:
-        """Return everything as JSON, in full precision and with all definitions; ``from_json`` reads a file of it.
+        """Return everything as JSON, in full precision and with all definitions.
 
         Parameters
         ----------
@@ -235,6 +236,29 @@ class Renderable:
 
     def _repr_html_(self) -> str:
         return self._render("html", DEFAULT)
+
+
+class Readable(Renderable):
+    """What can be read back from its JSON too."""
+
+    __slots__ = ()
+
+    @classmethod
+    @abstractmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Self:
+        """Return what `to_dict` has described."""
+
+    @classmethod
+    def from_json(cls, path: str | Path) -> Self:
+        """Return what `to_json` has written to a file; see `from_dict`.
+
+        Raises
+        ------
+        DataError
+            A missing file, or what `from_dict` refuses.
+        """
+        found: Self = load("fields.reading").read_file(path, cls.from_dict)
+        return found
 
 
 def load(renderer: str) -> Any:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xmceval.errors import DataError, UsageError, counted
@@ -16,7 +15,7 @@ from xmceval.labels.standings import Standings, find_comparable_metrics, rank_am
 from xmceval.report.forms.layout import Layout
 from xmceval.report.gateoutcomes import GateOutcome
 from xmceval.report.lookup import find_name
-from xmceval.report.renderable import Renderable, fit_line, join_facts, load
+from xmceval.report.renderable import Readable, fit_line, join_facts, load
 from xmceval.report.sheet.cautions import Case, find_cautions
 from xmceval.rows.filters import FilterReport
 from xmceval.scoring.batch import Terms
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Result(Renderable, Mapping[str, float]):
+class Result(Readable, Mapping[str, float]):
     """Metric values of one system by name: ``result["P@5"]`` is a fraction; ``str(result)`` is the table.
 
     It is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``, ``to_latex``, ``to_html``, ``to_dict`` and
@@ -133,18 +132,6 @@ class Result(Renderable, Mapping[str, float]):
         if len(results) > 1:
             raise DataError(f"expected one system, got {len(results)} (hint: xmceval.Results reads them)")
         return results[0]
-
-    @classmethod
-    def from_json(cls, path: str | Path) -> Result:
-        """Return the result that `to_json` has written to a file; see `from_dict`.
-
-        Raises
-        ------
-        DataError
-            A missing file, or what `from_dict` refuses.
-        """
-        result: Result = load("fields.reading").read_file(path, cls.from_dict)
-        return result
 
     @cached_property
     def estimates(self) -> dict[str, Estimate]:

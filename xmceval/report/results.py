@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from xmceval.errors import DataError, UsageError, counted, listed
 from xmceval.report.forms.layout import Layout
-from xmceval.report.renderable import Renderable, fit_line, join_facts, load, shorten
+from xmceval.report.renderable import Readable, fit_line, join_facts, load, shorten
 from xmceval.report.result import Result, describe_size
 
 
-class Results(Renderable, Mapping[str, Result]):
+class Results(Readable, Mapping[str, Result]):
     """Results of several systems on the same truth, by name; ``str(results)`` is one table of all of them.
 
     It is written in other forms by ``to_json``, ``to_csv``, ``to_markdown``, ``to_latex``, ``to_html``, ``to_dict`` and
@@ -75,18 +74,6 @@ class Results(Renderable, Mapping[str, Result]):
             return cls(results)
         except UsageError as error:
             raise DataError(f"systems: {error}") from None
-
-    @classmethod
-    def from_json(cls, path: str | Path) -> Results:
-        """Return the results that `to_json` has written to a file.
-
-        Raises
-        ------
-        DataError
-            A missing file, or what `from_dict` refuses.
-        """
-        results: Results = load("fields.reading").read_file(path, cls.from_dict)
-        return results
 
     def __getitem__(self, name: str) -> Result:
         if name not in self._results:

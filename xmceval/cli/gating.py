@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from xmceval.report.forms.layout import Layout
     from xmceval.report.gateoutcomes import GateOutcome
     from xmceval.report.gates import Gate
-    from xmceval.scoring.options import Options
 
 BREACH = 3
 
@@ -68,23 +67,6 @@ def required(arguments: Mapping[str, Any], layout: Layout) -> list[Gate]:
                 "or --fraction for limits and table as fractions)"
             )
     return gates
-
-
-def check_before(gates: Sequence[Gate], options: Options, n_systems: int = 2, against: str | None = None) -> None:
-    """Refuse gates that scoring could not decide.
-
-    Raises
-    ------
-    UsageError
-        More than two systems, and no baseline.
-    DataError
-        Metrics that are not computed.
-    """
-    if gates:
-        from xmceval.report.gates import check_baseline, check_computed
-
-        check_baseline(n_systems, against)
-        check_computed(gates, options.measures)
 
 
 @contextmanager

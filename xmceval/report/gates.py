@@ -129,6 +129,15 @@ def check_baseline(n_systems: int, against: str | None, hint: str = "") -> None:
         raise UsageError(f"a gate of differences needs a baseline, and there are {n_systems} systems (hint: {hint})")
 
 
+def check_decidable(
+    gates: Sequence[Gate], measures: Sequence[Measure], n_systems: int, against: str | None, hint: str = ""
+) -> None:
+    """Refuse gates of differences that scoring could not decide; see `check_baseline` and `check_computed`."""
+    if gates:
+        check_baseline(n_systems, against, hint)
+        check_computed(gates, measures)
+
+
 def check_computed(gates: Iterable[Gate], measures: Sequence[Measure]) -> None:
     """Refuse gates of metrics that are not computed, before anything is scored.
 

@@ -16,7 +16,7 @@ from xmceval.files.io.contentdigests import digest_file
 from xmceval.files.io.paths import beside, to_path
 from xmceval.report.benchmark import FAILED, Benchmark, DatasetOutcome
 from xmceval.report.forms.layout import DEFAULT, Layout
-from xmceval.report.gates import Gate, check_baseline, check_computed, judge_datasets, parse_worse
+from xmceval.report.gates import Gate, check_decidable, judge_datasets, parse_worse
 from xmceval.rows.threads import Progress
 
 
@@ -185,9 +185,8 @@ def check_gates(plan: Plan, gates: Sequence[Gate]) -> None:
     DataError
         Metrics that are not computed.
     """
-    if gates:
-        check_baseline(len(_list_tested(plan)), plan.testing.against, 'against = "NAME" in the file')
-        check_computed(gates, plan.measures)
+    n_systems, hint = len(_list_tested(plan)), 'against = "NAME" in the file'
+    check_decidable(gates, plan.measures, n_systems, plan.testing.against, hint)
 
 
 def _list_tested(plan: Plan) -> list[str]:

@@ -155,9 +155,7 @@ class Setup(Rules):
         if isinstance(passed, RowIds):
             found = passed
         else:
-            from xmceval.files.sidecars.rowidfile import (
-                read_row_ids,  # a plain score loads nothing that it does not use
-            )
+            from xmceval.files.sidecars.rowidfile import read_row_ids  # not loaded by a score without it
 
             found = read_row_ids(passed)
         if n_rows is not None:

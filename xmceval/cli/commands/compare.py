@@ -10,7 +10,7 @@ import click
 
 from xmceval.cli import options
 from xmceval.cli.commandline import passed_flags
-from xmceval.cli.gating import check_before, enforced, fail_if_worse, not_worse
+from xmceval.cli.gating import enforced, fail_if_worse, not_worse
 from xmceval.cli.messages import say, warn_of_results
 from xmceval.cli.plotting import Plots, plot_options
 from xmceval.cli.runner import find_inputs, long_work, open_setup, watch
@@ -143,7 +143,10 @@ def _compare_systems(arguments: Mapping[str, Any], pictures: Plots, gates: Seque
     testing = Testing.of({**arguments, "against": inputs.find_system(arguments["against"])})
     details = Details.of(arguments)
     pictures.check(COMPARISON, inputs.options)
-    check_before(gates, inputs.options, len(inputs.systems), testing.against)
+    if gates:
+        from xmceval.report.gates import check_decidable
+
+        check_decidable(gates, inputs.options.measures, len(inputs.systems), testing.against)
     with open_setup(inputs, arguments, plots=pictures.collected, details=details) as (setup, extras):
         return compare_systems(setup, inputs.systems, testing, extras, watch=watch(arguments["quiet"]))
 

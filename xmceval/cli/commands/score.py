@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from xmceval.cli import options
-from xmceval.cli.gating import check_before, enforced, require, required
+from xmceval.cli.gating import enforced, require, required
 from xmceval.cli.messages import warn_of_results
 from xmceval.cli.plotting import Plots, plot_options
 from xmceval.cli.runner import find_inputs, open_setup
@@ -82,7 +82,10 @@ def command(form: str, plots: tuple[str, ...], plot_kinds: tuple[str, ...], **ar
 
     entry = require_dataset(inputs.options.dataset) if arguments["published"] else None
     pictures.check(RESULTS, inputs.options)
-    check_before(gates, inputs.options)
+    if gates:
+        from xmceval.report.gates import check_computed
+
+        check_computed(gates, inputs.options.measures)
     with open_setup(inputs, arguments, plots=pictures.collected) as (setup, extras):
         results = score_systems(setup, inputs.systems, extras).results
     if entry is not None:

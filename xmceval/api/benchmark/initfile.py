@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from xmceval.api.benchmark.plan import FILE_NAME
 from xmceval.api.benchmark.proposing.cataloguematch import match_catalogue
 from xmceval.api.benchmark.proposing.folderfiles import LABEL_FILES, SCORE_FILES, look_at_folder
 from xmceval.api.benchmark.proposing.guesseddatasets import guess_datasets
@@ -17,8 +18,6 @@ from xmceval.files.io.paths import RemotePath, to_path
 from xmceval.files.io.presence import is_present
 from xmceval.files.writing.targets import save_text
 from xmceval.report.forms.columns import clean
-
-FILE_NAME = "benchmark.toml"
 
 
 @dataclass(frozen=True)

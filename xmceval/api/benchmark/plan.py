@@ -12,6 +12,8 @@ from xmceval.metrics.measure import Measure
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import Options
 
+FILE_NAME = "benchmark.toml"  # of a file that no other name was given
+
 
 @dataclass(frozen=True)
 class PlannedCell:

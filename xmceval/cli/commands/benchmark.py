@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from xmceval.api.benchmark.plan import FILE_NAME
 from xmceval.cli import options, progressbar
 from xmceval.cli.commandline import passed_flags
 from xmceval.cli.gating import enforced, fail_if_worse, not_worse
@@ -30,12 +31,11 @@ if TYPE_CHECKING:
     from xmceval.report.benchmark import Benchmark, DatasetOutcome
     from xmceval.report.forms.layout import Layout
 
-FILE = "benchmark.toml"
 PATIENCE = 1.0  # seconds, after which a data set has a line of its own
 
 
 @click.command("benchmark", cls=options.GroupedCommand, short_help="Score and compare systems on several data sets.")
-@click.argument("file", type=options.FILE, default=FILE)
+@click.argument("file", type=options.FILE, default=FILE_NAME)
 @options.option(
     "--init",
     type=options.FILE,

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from xmceval.api.benchmark.plan import FILE_NAME
 from xmceval.api.benchmark.proposing.nameparts import (
     ARCHIVES,
     FEATURES,
@@ -141,7 +142,7 @@ def _list_names(folder: Path, files: FolderFiles) -> Iterator[str]:
         kept = [each for each in folders if is_new and each not in _SKIPPED_FOLDERS and not each.startswith(".")]
         folders[:] = sorted(kept, key=natural_key)
         for name in sorted(names if is_new else [], key=natural_key):
-            if name.startswith(".") or name == "benchmark.toml":
+            if name.startswith(".") or name == FILE_NAME:
                 continue
             if files.n_files == MOST_FILES:
                 files.left_out["others"] = f"only {counted(MOST_FILES, 'file')} are looked at"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Set
 from pathlib import PurePosixPath
 
 from xmceval.api.benchmark.planning.namedfiles import PLACEHOLDER
-from xmceval.files.io.signatures import COMPRESSED_ENDINGS, LABELS_ENDING, SCORES_ENDING, split_ending
+from xmceval.files.io.signatures import LABELS_ENDING, SCORES_ENDING, split_ending
 
 TRAIN = frozenset({"trn", "train", "training"})
 TEST = frozenset({"tst", "test", "testing"})
@@ -54,9 +54,7 @@ SEED = "\0"  # where a number was
 
 def stem_of_pair(name: str) -> str:
     """Return the common part of the names of two npy files of labels and scores; empty for any other name."""
-    rest = next((name.removesuffix(each) for each in COMPRESSED_ENDINGS if name.endswith(each)), name)
-    ending = next((each for each in (LABELS_ENDING, SCORES_ENDING) if rest.endswith(each)), "")
-    return rest.removesuffix(ending) if ending and rest == name else ""
+    return next((name.removesuffix(each) for each in (LABELS_ENDING, SCORES_ENDING) if name.endswith(each)), "")
 
 
 def words_of(text: str) -> frozenset[str]:

@@ -18,7 +18,7 @@ from xmceval.report.result import Result, describe_size
 from xmceval.scoring.comparing.examples import Example
 from xmceval.scoring.comparing.overlap import Overlap
 from xmceval.scoring.comparing.testoptions import BETTER, NONE, UNTESTED, WORSE, Testing
-from xmceval.scoring.estimates import Estimate
+from xmceval.scoring.estimates import Estimate, as_bounds
 from xmceval.scoring.summary import Figure, Slice
 from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS
 from xmceval.statistics.multiplicity import LEVEL
@@ -91,6 +91,11 @@ class Difference:
     def key(self) -> Key:
         """Metric, system and baseline."""
         return self.measure.name, self.system, self.baseline
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval, `low` and `high`; NaN where the test gives none."""
+        return as_bounds(self.low, self.high)
 
     @property
     def is_detected(self) -> bool:

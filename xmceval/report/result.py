@@ -169,15 +169,53 @@ class Result(Readable, Mapping[str, float]):
     __hash__ = None  # type: ignore[assignment]
     __array_ufunc__ = None  # an array compares itself with a result as with any other object: they are not equal
 
-    def interval(self, name: str) -> tuple[float, float] | None:
-        """Return the 95 % confidence interval of a metric, or None where there is none."""
-        estimate = self._find_estimate(name)
-        return None if estimate.low is None or estimate.high is None else (estimate.low, estimate.high)
+    def interval(self, name: str) -> tuple[float, float]:
+        """Return the 95 % confidence interval of a metric.
 
-    def tie_bounds(self, name: str) -> tuple[float, float] | None:
-        """Return the least and greatest value over all orders of equally scored labels, or None where not known."""
-        estimate = self._find_estimate(name)
-        return None if estimate.tie_low is None or estimate.tie_high is None else (estimate.tie_low, estimate.tie_high)
+        Parameters
+        ----------
+        name : str
+            In any spelling; without its cutoff where there is one only.
+
+        Returns
+        -------
+        low, high : float
+            NaN where there is none: ``math.isnan(low)``.
+
+        Raises
+        ------
+        KeyError
+            A name of no metric of the result, or of several.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import xmceval
+        >>> low, high = xmceval.score(np.eye(9), np.eye(9), k=1, metrics="P").interval("P@1")
+        >>> round(low, 3), high
+        (0.664, 1.0)
+        """
+        return self._find_estimate(name).interval
+
+    def tie_bounds(self, name: str) -> tuple[float, float]:
+        """Return the least and the greatest value of a metric over all orders of equally scored labels.
+
+        Parameters
+        ----------
+        name : str
+            As in `interval`.
+
+        Returns
+        -------
+        low, high : float
+            NaN where they are not known.
+
+        Raises
+        ------
+        KeyError
+            A name of no metric of the result, or of several.
+        """
+        return self._find_estimate(name).tie_bounds
 
     def flat(self, *, sep: str = "@") -> dict[str, float]:
         """Return all values by names that loggers take, those of bins of labels after the name of the bin and a slash.

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from xmceval.api.dropins.indicators import MULTILABEL, AnyArray, Targets, as_array, check_targets, mean
+from xmceval.api.matrixlike import MatrixLike
 from xmceval.errors import DataError
 
 
@@ -96,13 +97,13 @@ def _by_class(targets: Targets, labels: Any) -> ConfusionCounts:
 
 
 def multilabel_confusion_matrix(
-    y_true: Any,
-    y_pred: Any,
+    y_true: MatrixLike,
+    y_pred: MatrixLike,
     *,
-    sample_weight: Any = None,
-    labels: Any = None,
+    sample_weight: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
     samplewise: bool = False,
-) -> NDArray[Any]:
+) -> AnyArray:
     """Count tn, fp, fn, tp of every label, or of every row with `samplewise`, as scikit-learn does.
 
     Parameters
@@ -145,7 +146,7 @@ def _differing(targets: Targets) -> AnyArray:
     return np.asarray(in_one if targets.one_value else in_one + np.diff(both.indptr), dtype=np.int64)
 
 
-def hamming_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
+def hamming_loss(y_true: MatrixLike, y_pred: MatrixLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Compute the share of cells that differ, as scikit-learn does.
 
     See `multilabel_confusion_matrix` for the arguments.
@@ -155,7 +156,9 @@ def hamming_loss(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> floa
     return mean(_differing(targets), targets.weight) / width
 
 
-def accuracy_score(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_weight: Any = None) -> float:
+def accuracy_score(
+    y_true: MatrixLike, y_pred: MatrixLike, *, normalize: bool = True, sample_weight: ArrayLike | None = None
+) -> float:
     """Compute the share of rows without a difference, as scikit-learn does; without `normalize` their number or weight.
 
     See `multilabel_confusion_matrix` for the other arguments.
@@ -167,7 +170,9 @@ def accuracy_score(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_w
     return float(is_equal.sum() if targets.weight is None else targets.weight[is_equal].sum())
 
 
-def zero_one_loss(y_true: Any, y_pred: Any, *, normalize: bool = True, sample_weight: Any = None) -> float:
+def zero_one_loss(
+    y_true: MatrixLike, y_pred: MatrixLike, *, normalize: bool = True, sample_weight: ArrayLike | None = None
+) -> float:
     """Compute the share of rows with a difference, as scikit-learn does; without `normalize` their number or weight.
 
     See `multilabel_confusion_matrix` for the other arguments.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from xmceval.api.dropins.indicators import (
     AnyArray,
@@ -16,6 +17,7 @@ from xmceval.api.dropins.indicators import (
     check_shapes,
     is_sparse,
 )
+from xmceval.api.matrixlike import ClassLike, MatrixLike
 from xmceval.errors import DataError, UsageError, listed, warn
 from xmceval.rows.block import Float64
 from xmceval.rows.matrices.storage import comparable
@@ -25,11 +27,11 @@ BINARY_CLASSES = ([0, 1], [-1, 1], [0], [-1], [1])  # whose positive class is 1
 
 
 def roc_curve(
-    y_true: Any,
-    y_score: Any,
+    y_true: MatrixLike,
+    y_score: MatrixLike,
     *,
-    pos_label: Any = None,
-    sample_weight: Any = None,
+    pos_label: ClassLike | None = None,
+    sample_weight: ArrayLike | None = None,
     drop_intermediate: bool = True,
 ) -> tuple[Float64, Float64, Float64]:
     """Compute the points of the ROC curve of one list of scores, as scikit-learn does.
@@ -74,11 +76,11 @@ def roc_curve(
 
 
 def precision_recall_curve(
-    y_true: Any,
-    y_score: Any,
+    y_true: MatrixLike,
+    y_score: MatrixLike,
     *,
-    pos_label: Any = None,
-    sample_weight: Any = None,
+    pos_label: ClassLike | None = None,
+    sample_weight: ArrayLike | None = None,
     drop_intermediate: bool = False,
 ) -> tuple[Float64, Float64, AnyArray]:
     """Compute the points of the precision-recall curve of one list of scores, as scikit-learn does.

@@ -6,10 +6,12 @@ import numbers
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from xmceval.api.dropins.indicators import as_array, as_csr, as_indicator, as_weight, check_shapes, is_sparse, mean
 from xmceval.api.dropins.storedcells import SortedCells, finite_scores, iterate_cells, iterate_rows, sort_cells
+from xmceval.api.matrixlike import MatrixLike
 from xmceval.errors import DataError, UsageError
 from xmceval.kernels.metrics import wholerow as kernels
 from xmceval.rows.block import Float64
@@ -19,7 +21,9 @@ from xmceval.statistics.powers import log
 LRAP, COVERAGE, LOSS = 0, 1, 2
 
 
-def label_ranking_average_precision_score(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
+def label_ranking_average_precision_score(
+    y_true: MatrixLike, y_score: MatrixLike, *, sample_weight: ArrayLike | None = None
+) -> float:
     """Compute label ranking average precision (LRAP), as scikit-learn does.
 
     A row's value is the mean over its true labels of (true labels at this rank or above) / rank. Tied labels have their
@@ -51,7 +55,7 @@ def label_ranking_average_precision_score(y_true: Any, y_score: Any, *, sample_w
     return _mean_of_rows(LRAP, y_true, y_score, sample_weight)
 
 
-def coverage_error(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
+def coverage_error(y_true: MatrixLike, y_score: MatrixLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Compute the mean number of top labels that cover all true ones, as scikit-learn does; 0 for a row without any.
 
     See `label_ranking_average_precision_score` for the arguments.
@@ -59,7 +63,7 @@ def coverage_error(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> f
     return _mean_of_rows(COVERAGE, y_true, y_score, sample_weight)
 
 
-def label_ranking_loss(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
+def label_ranking_loss(y_true: MatrixLike, y_score: MatrixLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Compute the mean share of (true, false) label pairs that are tied or in the wrong order, as scikit-learn does.
 
     See `label_ranking_average_precision_score` for the arguments.
@@ -100,12 +104,12 @@ def _rows(matrix: Any) -> tuple[Any, ...]:
 
 
 def dcg_score(
-    y_true: Any,
-    y_score: Any,
+    y_true: MatrixLike,
+    y_score: MatrixLike,
     *,
     k: int | None = None,
     log_base: float = 2,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     ignore_ties: bool = False,
 ) -> float:
     """Compute the mean DCG, the sum over ranks r <= k of gain / log(r + 1), as scikit-learn does.
@@ -149,11 +153,11 @@ def dcg_score(
 
 
 def ndcg_score(
-    y_true: Any,
-    y_score: Any,
+    y_true: MatrixLike,
+    y_score: MatrixLike,
     *,
     k: int | None = None,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     ignore_ties: bool = False,
 ) -> float:
     """Compute mean nDCG, the DCG of a row divided by its best possible DCG, as scikit-learn does.

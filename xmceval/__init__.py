@@ -35,7 +35,7 @@ says how the package is built, in ten sentences. They are Markdown in the folder
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below returns
     from xmceval.api.benchmark.benchmark import benchmark as benchmark
@@ -117,6 +117,8 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
     from xmceval.report.results import Results as Results
     from xmceval.rows.shards import Shards as Shards
 
+    __version__: str
+
 # Public names and where they live: loaded when first used, so that importing the package costs nothing.
 _HOME = {
     "score": "api.scoring.score",
@@ -185,14 +187,16 @@ _HOME = {
 __all__ = sorted(_HOME)  # noqa: PLE0605 - the one dict is the list
 
 
-def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        from xmceval.version import VERSION
+if not TYPE_CHECKING:  # to type checkers a name that is not above is a mistake
 
-        return VERSION
-    if name not in _HOME:
-        raise AttributeError(f"module 'xmceval' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"xmceval.{_HOME[name]}"), name)
+    def __getattr__(name):
+        if name == "__version__":
+            from xmceval.version import VERSION
+
+            return VERSION
+        if name not in _HOME:
+            raise AttributeError(f"module 'xmceval' has no attribute {name!r}")
+        return getattr(importlib.import_module(f"xmceval.{_HOME[name]}"), name)
 
 
 def __dir__() -> list[str]:

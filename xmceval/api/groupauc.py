@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from xmceval.errors import DataError, counted, escaped, warn
 from xmceval.files.io.paths import to_path
@@ -195,7 +195,7 @@ def auc(
     )
 
 
-def roc_auc(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
+def roc_auc(y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Compute the area under the ROC curve: the share of (positive, negative) pairs in order, a tie being one half.
 
     Takes O(n log n). Pairs are counted exactly: without weights the value is right to its last bit.
@@ -231,7 +231,9 @@ def roc_auc(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
     return value
 
 
-def group_auc(y_true: Any, y_score: Any, groups: Any, *, sample_weight: Any = None) -> float:
+def group_auc(
+    y_true: ArrayLike, y_score: ArrayLike, groups: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
     """Compute group AUC (GAUC): the mean of the AUC within each group, weighted by the groups' sizes.
 
     Groups with only one class have no AUC and are left out; `group_aucs` returns their number and the value of every
@@ -260,7 +262,9 @@ def group_auc(y_true: Any, y_score: Any, groups: Any, *, sample_weight: Any = No
     return aucs.value
 
 
-def group_aucs(y_true: Any, y_score: Any, groups: Any, *, sample_weight: Any = None) -> GroupAUC:
+def group_aucs(
+    y_true: ArrayLike, y_score: ArrayLike, groups: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> GroupAUC:
     """Compute the AUC of every group; see `group_auc` for the arguments.
 
     Examples

@@ -25,6 +25,12 @@ class SupportsDLPack(Protocol):
     def __dlpack__(self) -> Any: ...
 
 
+class SupportsDask(Protocol):
+    """An array, a bag or a value of Dask."""
+
+    def __dask_graph__(self) -> Any: ...
+
+
 # Truth or scores: arrays, sparse matrices, tensors, lists of labels, pairs of arrays, paths, and lists of these.
 MatrixLike: TypeAlias = ArrayLike | SupportsTocsr | SupportsDLPack | Sequence[Any] | Path | Shards
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import permutations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.summary import Figure
 from xmceval.statistics.across import Across, compare_across, count_wins
 from xmceval.version import VERSION
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 # How a cell came about. What has failed is not missing: its files are there.
 STATUSES = SCORED, KEPT, PUBLISHED, MISSING, FAILED = ("scored", "kept", "published", "missing", "error")
@@ -146,7 +149,11 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
     gates: tuple[GateOutcome, ...] = ()
     version: str = VERSION
 
-    def __getitem__(self, key: Any) -> Any:
+    @overload
+    def __getitem__(self, key: str) -> Comparison: ...
+    @overload
+    def __getitem__(self, key: tuple[str, str, str]) -> float: ...
+    def __getitem__(self, key: str | tuple[str, str, str]) -> Comparison | float:
         if not isinstance(key, tuple):
             return self._find_comparison(key)
         if len(key) != 3:
@@ -205,7 +212,7 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
             for i, j in permutations(have, 2)
         }
 
-    def to_frame(self, *, bins: bool = False) -> Any:
+    def to_frame(self, *, bins: bool = False) -> DataFrame:
         """Return the values as a pandas DataFrame, indexed by dataset, metric, k and system.
 
         Parameters
@@ -224,7 +231,8 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
         DataError
             pandas is not installed.
         """
-        return load("forms.frame").make_benchmark_frame(self, bins=bins)
+        frame: DataFrame = load("forms.frame").make_benchmark_frame(self, bins=bins)
+        return frame
 
     def to_pages(
         self,

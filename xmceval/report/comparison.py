@@ -25,6 +25,8 @@ from xmceval.statistics.multiplicity import LEVEL
 from xmceval.statistics.paired import mean_of_runs
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from xmceval.scoring.comparing.densities import Density
 
 ROUNDING = 1e-9  # of the middle of an interval, as a share of its width
@@ -315,7 +317,7 @@ class Comparison(Readable, Mapping[Key, Difference]):
     def __len__(self) -> int:
         return len(self.by_key)
 
-    def to_frame(self, *, bins: bool = False) -> Any:
+    def to_frame(self, *, bins: bool = False) -> DataFrame:
         """Return the differences as a pandas DataFrame, indexed by metric, k, system and baseline.
 
         Parameters
@@ -334,7 +336,8 @@ class Comparison(Readable, Mapping[Key, Difference]):
         DataError
             pandas is not installed.
         """
-        return load("forms.frame").make_comparison_frame(self, bins=bins)
+        frame: DataFrame = load("forms.frame").make_comparison_frame(self, bins=bins)
+        return frame
 
     @property
     def pairs(self) -> list[tuple[str, str]]:

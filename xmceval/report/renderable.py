@@ -85,10 +85,28 @@ class Renderable:
         return _put(self._render("csv", DEFAULT), path)
 
     @overload
-    def to_markdown(self, path: None = None, **layout: Any) -> str: ...
+    def to_markdown(
+        self,
+        path: None = None,
+        *,
+        places: int | None = None,
+        percent: bool = True,
+        intervals: bool | None = None,
+        transpose: bool = False,
+        pairs: bool = True,
+    ) -> str: ...
     @overload
-    def to_markdown(self, path: str | Path, **layout: Any) -> None: ...
-    def to_markdown(  # type: ignore[misc] # the overloads name no options of the layout
+    def to_markdown(
+        self,
+        path: str | Path,
+        *,
+        places: int | None = None,
+        percent: bool = True,
+        intervals: bool | None = None,
+        transpose: bool = False,
+        pairs: bool = True,
+    ) -> None: ...
+    def to_markdown(
         self,
         path: str | Path | None = None,
         *,
@@ -120,10 +138,34 @@ class Renderable:
         return _put(self._render("md", layout), path)
 
     @overload
-    def to_latex(self, path: None = None, **layout: Any) -> str: ...
+    def to_latex(
+        self,
+        path: None = None,
+        *,
+        places: int | None = None,
+        percent: bool = True,
+        intervals: bool = False,
+        transpose: bool = False,
+        pairs: bool = False,
+        caption: str | None = None,
+        label: str | None = None,
+        siunitx: bool = False,
+    ) -> str: ...
     @overload
-    def to_latex(self, path: str | Path, **layout: Any) -> None: ...
-    def to_latex(  # type: ignore[misc] # the overloads name no options of the layout
+    def to_latex(
+        self,
+        path: str | Path,
+        *,
+        places: int | None = None,
+        percent: bool = True,
+        intervals: bool = False,
+        transpose: bool = False,
+        pairs: bool = False,
+        caption: str | None = None,
+        label: str | None = None,
+        siunitx: bool = False,
+    ) -> None: ...
+    def to_latex(
         self,
         path: str | Path | None = None,
         *,
@@ -162,10 +204,28 @@ class Renderable:
         return _put(self._render("latex", layout), path)
 
     @overload
-    def to_html(self, path: None = None, **layout: Any) -> str: ...
+    def to_html(
+        self,
+        path: None = None,
+        *,
+        title: str | None = None,
+        places: int | None = None,
+        percent: bool = True,
+        intervals: bool | None = None,
+        pairs: bool = True,
+    ) -> str: ...
     @overload
-    def to_html(self, path: str | Path, **layout: Any) -> None: ...
-    def to_html(  # type: ignore[misc] # the overloads name no options of the layout
+    def to_html(
+        self,
+        path: str | Path,
+        *,
+        title: str | None = None,
+        places: int | None = None,
+        percent: bool = True,
+        intervals: bool | None = None,
+        pairs: bool = True,
+    ) -> None: ...
+    def to_html(
         self,
         path: str | Path | None = None,
         *,

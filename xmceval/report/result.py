@@ -27,6 +27,8 @@ from xmceval.scoring.totals import Totals
 from xmceval.version import VERSION
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from xmceval.scoring.per_label.labelgain import LabelGain
     from xmceval.scoring.tasks.reliability import Reliability
 
@@ -245,7 +247,7 @@ class Result(Readable, Mapping[str, float]):
             raise UsageError(f"sep={sep!r} gives two metrics the same name (hint: pass '_at_')")
         return values
 
-    def to_frame(self, *, bins: bool = False) -> Any:
+    def to_frame(self, *, bins: bool = False) -> DataFrame:
         """Return the values as a pandas DataFrame, one line per value, indexed by metric, k and system.
 
         So ``frame.loc["P", 5]`` are the lines of P@5, and ``frame["value"].unstack(["metric", "k"])`` is the table of
@@ -268,7 +270,8 @@ class Result(Readable, Mapping[str, float]):
         DataError
             pandas is not installed.
         """
-        return load("forms.frame").make_frame(self._subject, bins=bins)
+        frame: DataFrame = load("forms.frame").make_frame(self._subject, bins=bins)
+        return frame
 
     def _find_estimate(self, name: str) -> Estimate:
         if name in self.estimates:

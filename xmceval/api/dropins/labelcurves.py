@@ -6,13 +6,14 @@ A label without a stored score has score 0: all such cells of a label are one gr
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, get_args, overload
 
 import numpy as np
 from scipy import sparse
 
 from xmceval.api.dropins.aucs import rank_columns
 from xmceval.api.dropins.indicators import check_choice
+from xmceval.api.matrixlike import MatrixLike
 from xmceval.errors import DataError, UsageError, warn
 from xmceval.rows.block import Float64, Scratch, Source
 from xmceval.rows.checks import validated_scores, validated_truth
@@ -20,11 +21,12 @@ from xmceval.rows.matrices.matrices import as_scores, as_truth
 from xmceval.rows.width import Width
 from xmceval.statistics.curves import GroupAreas, RankedGroups, Steps, add_up_steps, average_precisions, roc_areas
 
-AVERAGES = ("macro", "micro", "weighted", None)
+LabelAverage = Literal["macro", "micro", "weighted"]
+AVERAGES = (*get_args(LabelAverage), None)
 
 
 def label_roc_curve(
-    y_true: Any, y_score: Any, *, label: int | None = None, drop_intermediate: bool = True
+    y_true: MatrixLike, y_score: MatrixLike, *, label: int | None = None, drop_intermediate: bool = True
 ) -> tuple[Float64, Float64, Float64]:
     """Compute the points of the ROC curve of all cells of a matrix together (micro average).
 
@@ -53,7 +55,7 @@ def label_roc_curve(
 
 
 def label_precision_recall_curve(
-    y_true: Any, y_score: Any, *, label: int | None = None, drop_intermediate: bool = False
+    y_true: MatrixLike, y_score: MatrixLike, *, label: int | None = None, drop_intermediate: bool = False
 ) -> tuple[Float64, Float64, Float64]:
     """Compute the points of the precision-recall curve of all cells of a matrix together (micro average).
 
@@ -69,7 +71,13 @@ def label_precision_recall_curve(
     return (steps.without_points_between() if drop_intermediate else steps).precision_recall_curve()
 
 
-def label_roc_auc(y_true: Any, y_score: Any, *, average: str | None = "macro") -> float | Float64:
+@overload
+def label_roc_auc(y_true: MatrixLike, y_score: MatrixLike, *, average: LabelAverage = "macro") -> float: ...
+@overload
+def label_roc_auc(y_true: MatrixLike, y_score: MatrixLike, *, average: None) -> Float64: ...
+def label_roc_auc(
+    y_true: MatrixLike, y_score: MatrixLike, *, average: LabelAverage | None = "macro"
+) -> float | Float64:
     """Compute the area under the ROC curve by label. Deprecated: use `roc_auc_score` or `score`.
 
     ``roc_auc_score(y_true, y_score, average=average)`` is the same where each label has both classes, and
@@ -96,7 +104,13 @@ def label_roc_auc(y_true: Any, y_score: Any, *, average: str | None = "macro") -
     return _compute_areas(roc_areas, y_true, y_score, average)
 
 
-def label_average_precision(y_true: Any, y_score: Any, *, average: str | None = "macro") -> float | Float64:
+@overload
+def label_average_precision(y_true: MatrixLike, y_score: MatrixLike, *, average: LabelAverage = "macro") -> float: ...
+@overload
+def label_average_precision(y_true: MatrixLike, y_score: MatrixLike, *, average: None) -> Float64: ...
+def label_average_precision(
+    y_true: MatrixLike, y_score: MatrixLike, *, average: LabelAverage | None = "macro"
+) -> float | Float64:
     """Compute average precision by label. Deprecated: use `average_precision_score` or `score`.
 
     See `label_roc_auc` for the arguments and errors, and for what replaces it; the metric of `score` is ``macroAP``. A
@@ -133,7 +147,7 @@ def _compute_steps(y_true: Any, y_score: Any, label: int | None, drop_in: str) -
 
 
 def _compute_areas(
-    compute: Callable[[RankedGroups], GroupAreas], y_true: Any, y_score: Any, average: str | None
+    compute: Callable[[RankedGroups], GroupAreas], y_true: Any, y_score: Any, average: LabelAverage | None
 ) -> float | Float64:
     """Average the areas of labels with both classes, or return all labels; a value is NaN where one has only one."""
     check_choice(average, "average", AVERAGES)

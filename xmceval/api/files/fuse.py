@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from xmceval.api.matrixlike import MatrixLike
 from xmceval.errors import UsageError, counted, listed
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.paths import as_input
@@ -76,7 +77,7 @@ class Fused:
         return Conversion(description, written.n_rows, written.n_labels, written.n_entries, written.notes)
 
 
-def fuse(systems: Sequence[Any], *, by: str = "score", weights: Sequence[float] | None = None) -> Fused:
+def fuse(systems: Sequence[MatrixLike | Fused], *, by: str = "score", weights: Sequence[float] | None = None) -> Fused:
     """Fuse the predictions of systems; the result can be passed to `score` and `compare`, or written.
 
     Parameters

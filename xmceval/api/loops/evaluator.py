@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from xmceval.api.loops.updates import NAME, add_batch, begin_state
+from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.finishing import check_filter, finish_state
 from xmceval.errors import UsageError, listed, warn
 from xmceval.files.saved.statefiles import write_state
@@ -95,10 +96,10 @@ class Evaluator:
         metrics: str | Iterable[str] | None = None,
         k: int | str | Iterable[int | str] | None = None,
         n_labels: int | None = None,
-        train: Any = None,
-        counts: Any = None,
+        train: MatrixLike | None = None,
+        counts: ArrayLike | str | Path | None = None,
         n_train: int | None = None,
-        inverse_propensities: Any = None,
+        inverse_propensities: ArrayLike | str | Path | None = None,
         max_weight: float | None = None,
         threads: int | None = None,
         **options: Any,
@@ -121,7 +122,7 @@ class Evaluator:
         self._accumulator, self._n_batches = Accumulator(state, threads), 0
         self._threads, self._lock = threads, threading.RLock()
 
-    def update(self, y_true: Any, y_score: Any, sample_weight: Any = None) -> None:
+    def update(self, y_true: MatrixLike, y_score: MatrixLike, sample_weight: ArrayLike | None = None) -> None:
         """Add a batch of rows; after an error nothing of it was added.
 
         Parameters
@@ -236,7 +237,7 @@ class Evaluator:
         with self._lock:
             return self._state.vector()
 
-    def from_state(self, state: Any) -> Evaluator:
+    def from_state(self, state: ArrayLike) -> Evaluator:
         """Return a new Evaluator of this configuration with the rows of a state, or of a sum of states.
 
         Raises

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+from numpy.typing import ArrayLike
+
+from xmceval.api.files.fuse import Fused
+from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.score import score
 from xmceval.metrics.names import check_cutoff
 from xmceval.rows.matrices.matrices import as_scores, as_truth
@@ -25,7 +30,9 @@ def _find_width(y_true: Any, y_score: Any) -> int | None:
     return None if could_be_matrix else scores.n_labels
 
 
-def precision_at_k(y_true: Any, y_score: Any, *, k: int = 5, sample_weight: Any = None) -> float:
+def precision_at_k(
+    y_true: MatrixLike, y_score: MatrixLike | Fused, *, k: int = 5, sample_weight: ArrayLike | str | Path | None = None
+) -> float:
     """Compute P@k, the mean over rows of hits / k; see `score` for the arguments.
 
     Examples
@@ -37,36 +44,44 @@ def precision_at_k(y_true: Any, y_score: Any, *, k: int = 5, sample_weight: Any 
     return _score_metric(y_true, y_score, "P", k, sample_weight=sample_weight)
 
 
-def recall_at_k(y_true: Any, y_score: Any, *, k: int = 5, sample_weight: Any = None) -> float:
+def recall_at_k(
+    y_true: MatrixLike, y_score: MatrixLike | Fused, *, k: int = 5, sample_weight: ArrayLike | str | Path | None = None
+) -> float:
     """Compute R@k, the mean over rows of hits / number of true labels; see `score` for the arguments."""
     return _score_metric(y_true, y_score, "R", k, sample_weight=sample_weight)
 
 
-def f1_at_k(y_true: Any, y_score: Any, *, k: int = 5, sample_weight: Any = None) -> float:
+def f1_at_k(
+    y_true: MatrixLike, y_score: MatrixLike | Fused, *, k: int = 5, sample_weight: ArrayLike | str | Path | None = None
+) -> float:
     """Compute F1@k, the mean over rows of the harmonic mean of P and R; see `score` for the arguments."""
     return _score_metric(y_true, y_score, "F1", k, sample_weight=sample_weight)
 
 
-def hit_at_k(y_true: Any, y_score: Any, *, k: int = 5, sample_weight: Any = None) -> float:
+def hit_at_k(
+    y_true: MatrixLike, y_score: MatrixLike | Fused, *, k: int = 5, sample_weight: ArrayLike | str | Path | None = None
+) -> float:
     """Compute Hit@k, the share of rows with a hit; see `score` for the arguments."""
     return _score_metric(y_true, y_score, "Hit", k, sample_weight=sample_weight)
 
 
-def ndcg_at_k(y_true: Any, y_score: Any, *, k: int = 5, sample_weight: Any = None) -> float:
+def ndcg_at_k(
+    y_true: MatrixLike, y_score: MatrixLike | Fused, *, k: int = 5, sample_weight: ArrayLike | str | Path | None = None
+) -> float:
     """Compute nDCG@k with log2 discounts, using grades where the truth has them; see `score` for the arguments."""
     return _score_metric(y_true, y_score, "nDCG", k, sample_weight=sample_weight)
 
 
-def psp_at_k(y_true: Any, y_score: Any, *, k: int = 5, **options: Any) -> float:
+def psp_at_k(y_true: MatrixLike, y_score: MatrixLike | Fused, *, k: int = 5, **options: Any) -> float:
     """Compute PSP@k as a ratio of sums; see `score` for the arguments and `options`, such as `train`."""
     return _score_metric(y_true, y_score, "PSP", k, **options)
 
 
-def psr_at_k(y_true: Any, y_score: Any, *, k: int = 5, **options: Any) -> float:
+def psr_at_k(y_true: MatrixLike, y_score: MatrixLike | Fused, *, k: int = 5, **options: Any) -> float:
     """Compute PSR@k as a ratio of sums; see `score` for the arguments and `options`, such as `train`."""
     return _score_metric(y_true, y_score, "PSR", k, **options)
 
 
-def psndcg_at_k(y_true: Any, y_score: Any, *, k: int = 5, **options: Any) -> float:
+def psndcg_at_k(y_true: MatrixLike, y_score: MatrixLike | Fused, *, k: int = 5, **options: Any) -> float:
     """Compute PSnDCG@k with norm=row; see `score` for the arguments and `options`, such as `train`."""
     return _score_metric(y_true, y_score, "PSnDCG", k, **options)

@@ -23,10 +23,14 @@ precision_at_k, ndcg_at_k, psp_at_k and others
     One metric as a float.
 f1_score, ndcg_score, roc_auc_score and others
     The functions of scikit-learn, for sparse matrices.
+roc_auc, group_auc, auc
+    AUC of flat arrays and logs, whole and within groups.
 inspect, convert, fuse, check_table, write_inverse_propensities
     What the commands of these names do.
 METRICS
     The table of metrics.
+
+``help(xmceval.score)`` describes all options, for the other functions too.
 
 The guides: ``xmceval guide start`` in a shell is the first, ``xmceval guide`` lists them, and ``xmceval guide design``
 says how the package is built, in ten sentences. They are Markdown in the folder ``guide`` of the package.

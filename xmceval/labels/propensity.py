@@ -121,6 +121,11 @@ def inverse_propensity(counts: ArrayLike, n: int, a: float = DEFAULT_A, b: float
     UsageError
         A below 0, or B not above 0.
 
+    See Also
+    --------
+    write_inverse_propensities : Into a file.
+    psp_at_k : A metric that is weighted by them.
+
     Notes
     -----
     Jain, Prabhu, Varma, Extreme Multi-label Loss Functions, KDD 2016, section 4.

@@ -177,6 +177,11 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
 
         Of the systems that have a value on each data set that has any; published ones are not ranked.
 
+        Parameters
+        ----------
+        metric : str
+            A column of the table, such as ``"P@5"``.
+
         Raises
         ------
         KeyError
@@ -188,6 +193,11 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
     def across(self, metric: str) -> Across:
         """Return the tests across data sets on a metric; numbers stand for places in `systems` and `datasets`.
 
+        Parameters
+        ----------
+        metric : str
+            A column of the table, such as ``"P@5"``.
+
         Raises
         ------
         KeyError
@@ -197,6 +207,11 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
 
     def wins(self, metric: str) -> dict[tuple[str, str], WinCount]:
         """Return on how many data sets each system is ahead of each other one on a metric, by their names.
+
+        Parameters
+        ----------
+        metric : str
+            A column of the table, such as ``"P@5"``.
 
         Raises
         ------
@@ -251,7 +266,11 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
             Made if it does not exist; files of these names are replaced, others stay.
         title : str, optional
             Of the leaderboard.
-        places, percent, intervals
+        places : int, optional
+            Decimal places; default 2, and 4 of fractions.
+        percent : bool
+            Whether shares are in percent, else they are fractions.
+        intervals : bool, optional
             As in `to_markdown`.
 
         Raises

@@ -348,6 +348,12 @@ class Comparison(Readable, Mapping[Key, Difference]):
         """Return by metric how a system compares with the common baseline; None of the baseline, or without one.
 
         Each is ``better`` or ``worse`` where that was detected, else ``none``, or ``untested``.
+
+        Parameters
+        ----------
+        system : str
+        bin : str
+            A bin of labels; empty for all labels.
         """
         against = self.testing.against
         if against is None or system == against:
@@ -356,7 +362,15 @@ class Comparison(Readable, Mapping[Key, Difference]):
         return {each.name: found.get(each.name, UNTESTED) for each in self.results[0].figures} | found
 
     def of_pair(self, system: str, baseline: str, bin: str = "") -> list[Difference]:  # noqa: A002 - the JSON's word
-        """Return the differences of one pair, over all labels or within a bin."""
+        """Return the differences of one pair.
+
+        Parameters
+        ----------
+        system, baseline : str
+            Their names.
+        bin : str
+            A bin of labels; empty for all labels.
+        """
         return [each for each in self.differences if (each.system, each.baseline, each.bin) == (system, baseline, bin)]
 
     def _render(self, form: str, layout: Layout) -> str:

@@ -184,7 +184,11 @@ class Renderable:
         ----------
         path : path, optional
             A file to write instead, which is replaced if it exists.
-        places, percent, intervals, transpose, pairs
+        places : int, optional
+            Decimal places; default 2, and 4 of fractions.
+        percent : bool
+            Whether shares are in percent, else they are fractions.
+        intervals, transpose, pairs : bool
             As in `to_markdown`; intervals and lists are left out unless they are asked for.
         caption, label : str, optional
             The caption, itself LaTeX, and the ``\label`` of the table.
@@ -245,7 +249,13 @@ class Renderable:
             A file to write instead, which is replaced if it exists.
         title : str, optional
             Default: the names of the systems.
-        places, percent, intervals, pairs
+        places : int, optional
+            Decimal places; default 2, and 4 of fractions.
+        percent : bool
+            Whether shares are in percent, else they are fractions.
+        intervals : bool, optional
+            As in `to_markdown`.
+        pairs : bool
             As in `to_markdown`.
 
         Raises
@@ -311,6 +321,11 @@ class Readable(Renderable):
     @classmethod
     def from_json(cls, path: str | Path) -> Self:
         """Return what `to_json` has written to a file; see `from_dict`.
+
+        Parameters
+        ----------
+        path : path
+            A file of JSON, which may be compressed.
 
         Raises
         ------

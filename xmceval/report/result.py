@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from xmceval.errors import DataError, UsageError, counted
 from xmceval.labels.catalogue import UNKNOWN_SIZES, Dataset, Sizes
@@ -168,8 +168,10 @@ class Result(Readable, Mapping[str, float]):
         """Compare the numbers, names and warnings of two reports, not the options or notes on how files were read."""
         return self._content() == other._content() if isinstance(other, Result) else NotImplemented
 
-    __hash__ = None  # type: ignore[assignment]
-    __array_ufunc__ = None  # an array compares itself with a result as with any other object: they are not equal
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+    __array_ufunc__: ClassVar[None] = (
+        None  # an array compares itself with a result as with any other object: they are not equal
+    )
 
     def interval(self, name: str) -> tuple[float, float]:
         """Return the 95 % confidence interval of a metric.

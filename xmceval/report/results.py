@@ -59,6 +59,11 @@ class Results(Readable, Mapping[str, Result]):
     def from_dict(cls, document: Mapping[str, Any]) -> Results:
         """Return the results that `to_dict` has described; see `Result.from_dict`.
 
+        Parameters
+        ----------
+        document : dict
+            Fields that a later version has added are left out.
+
         Raises
         ------
         DataError
@@ -93,7 +98,17 @@ class Results(Readable, Mapping[str, Result]):
         """Return the values of all systems as a pandas DataFrame, indexed by metric, k and system.
 
         So ``frame["value"].unstack(["metric", "k"])`` is the table of papers: a line per system, a column per metric
-        and cutoff. See `Result.to_frame`.
+        and cutoff.
+
+        Parameters
+        ----------
+        bins : bool
+            Also the values of bins of labels, as in `Result.to_frame`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            With the columns of `Result.to_frame`.
 
         Raises
         ------

@@ -113,6 +113,13 @@ def compare(
     XmcevalWarning
         What a reader must know before trusting the differences.
 
+    See Also
+    --------
+    compare_rows : From saved values of rows.
+    score_all : Without tests.
+    benchmark : On several data sets.
+    check_worse : Whether a system became worse, for CI.
+
     Notes
     -----
     Sakai, Laboratory Experiments in Information Retrieval, 2018; for ratios of sums Cochran, Sampling Techniques, 1977,

@@ -116,12 +116,15 @@ def roc_auc_score(
         Weights of the rows.
     max_fpr : float, optional
         Area only up to this false positive rate, in (0, 1], standardised as by McClish: 0.5 is chance, 1 the best.
-    multi_class, labels
+    multi_class : {"raise", "ovr", "ovo"}
         No effect on two classes and indicators, as in scikit-learn; three classes or more are refused.
+    labels : array, optional
+        Likewise.
 
     Returns
     -------
-    float or array [n_labels]
+    float or float64 array [n_labels]
+        The array of an indicator without an average.
 
     Raises
     ------
@@ -129,6 +132,11 @@ def roc_auc_score(
         More than two classes, scores of another shape or not finite.
     UsageError
         A parameter that is wrong.
+
+    See Also
+    --------
+    average_precision_score, roc_curve
+    score : The metrics ``macroAUC`` and ``microAUC``, of files too.
 
     Examples
     --------
@@ -184,12 +192,37 @@ def average_precision_score(
     """Compute average precision, as scikit-learn does, for two classes and for indicators.
 
     It is the sum over thresholds of precision x step in recall; equal scores are one threshold. Without a positive it
-    is 0, with a warning. See `roc_auc_score` for the other arguments.
+    is 0, with a warning.
 
     Parameters
     ----------
+    y_true : array [n_rows] or sparse matrix or array [n_rows, n_labels]
+        Two classes; or an indicator.
+    y_score : array [n_rows] or sparse matrix or array [n_rows, n_labels]
+        Scores; 0 where a sparse matrix stores none.
+    average : {"micro", "macro", "weighted", "samples", None}
+        For indicators: all cells together; mean over labels; mean weighted by support; mean over rows; no mean.
     pos_label : class
         The positive class; 1 for indicators.
+    sample_weight : array [n_rows], optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float or float64 array [n_labels]
+        The array of an indicator without an average.
+
+    Raises
+    ------
+    DataError
+        More than two classes, none of which is `pos_label`, scores of another shape or not finite.
+    UsageError
+        A parameter that is wrong.
+
+    See Also
+    --------
+    roc_auc_score, precision_recall_curve, label_ranking_average_precision_score
+    score : The metric ``macroAP``, of files too.
 
     Examples
     --------

@@ -127,6 +127,10 @@ def multilabel_confusion_matrix(
     DataError
         Targets that do not fit together, or labels out of range.
 
+    See Also
+    --------
+    precision_recall_fscore_support : The ratios of these counts.
+
     Examples
     --------
     >>> multilabel_confusion_matrix([[1, 0], [1, 1]], [[1, 0], [0, 1]]).tolist()
@@ -149,7 +153,26 @@ def _differing(targets: Targets) -> AnyArray:
 def hamming_loss(y_true: MatrixLike, y_pred: MatrixLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Compute the share of cells that differ, as scikit-learn does.
 
-    See `multilabel_confusion_matrix` for the arguments.
+    Parameters
+    ----------
+    y_true, y_pred : sparse matrix or array
+        Indicators [n_rows, n_labels], dense or of any scipy.sparse format; or one class per row.
+    sample_weight : array [n_rows], optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        From 0 to 1; less is better.
+
+    See Also
+    --------
+    accuracy_score, jaccard_score
+
+    Examples
+    --------
+    >>> hamming_loss([[1, 0], [1, 1]], [[1, 0], [0, 1]])
+    0.25
     """
     targets = check_targets(y_true, y_pred, sample_weight)
     width = targets.true.shape[1] if targets.kind == MULTILABEL else 1
@@ -161,7 +184,28 @@ def accuracy_score(
 ) -> float:
     """Compute the share of rows without a difference, as scikit-learn does; without `normalize` their number or weight.
 
-    See `multilabel_confusion_matrix` for the other arguments.
+    Parameters
+    ----------
+    y_true, y_pred : sparse matrix or array
+        Indicators [n_rows, n_labels], dense or of any scipy.sparse format; or one class per row.
+    normalize : bool
+        Whether to divide by the number of rows, or their weight.
+    sample_weight : array [n_rows], optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        From 0 to 1; without `normalize` to the number of rows, or their weight.
+
+    See Also
+    --------
+    zero_one_loss, hamming_loss
+
+    Examples
+    --------
+    >>> accuracy_score([[1, 0], [1, 1]], [[1, 0], [0, 1]])
+    0.5
     """
     targets = check_targets(y_true, y_pred, sample_weight)
     is_equal = _differing(targets) == 0
@@ -175,7 +219,28 @@ def zero_one_loss(
 ) -> float:
     """Compute the share of rows with a difference, as scikit-learn does; without `normalize` their number or weight.
 
-    See `multilabel_confusion_matrix` for the other arguments.
+    Parameters
+    ----------
+    y_true, y_pred : sparse matrix or array
+        Indicators [n_rows, n_labels], dense or of any scipy.sparse format; or one class per row.
+    normalize : bool
+        Whether to divide by the number of rows, or their weight.
+    sample_weight : array [n_rows], optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        From 0 to 1; less is better. Without `normalize` to the number of rows, or their weight.
+
+    See Also
+    --------
+    accuracy_score, hamming_loss
+
+    Examples
+    --------
+    >>> zero_one_loss([[1, 0], [1, 1]], [[1, 0], [0, 1]])
+    0.5
     """
     targets = check_targets(y_true, y_pred, sample_weight)
     is_different = _differing(targets) != 0

@@ -34,7 +34,7 @@ def _find_warning() -> type[UserWarning]:
     return UndefinedMetricWarning
 
 
-UndefinedMetricWarning = _find_warning()
+UndefinedMetricWarning: type[UserWarning] = _find_warning()
 
 
 @dataclass(frozen=True)

@@ -59,8 +59,14 @@ def label_precision_recall_curve(
 ) -> tuple[Float64, Float64, Float64]:
     """Compute the points of the precision-recall curve of all cells of a matrix together (micro average).
 
-    The parameters are those of `label_roc_curve`, and `label` is deprecated likewise, for `precision_recall_curve`;
-    ``drop_intermediate`` keeps the first and last point of each recall.
+    Parameters
+    ----------
+    y_true, y_score : matrices [n_rows, n_labels]
+        As in `score`; a label without a stored score has score 0.
+    label : int, optional
+        Compute the curve of this label. Deprecated: use `precision_recall_curve` with one column.
+    drop_intermediate : bool
+        Keep only the first and last point of each recall.
 
     Returns
     -------
@@ -91,10 +97,19 @@ def label_roc_auc(
         The mean over the labels that have both classes, the area of all cells together, the mean weighted by the number
         of true cells, or an array of all labels, NaN where a label has only one class, which scikit-learn refuses.
 
+    Returns
+    -------
+    float or float64 array [n_labels]
+        The array without an average.
+
     Raises
     ------
     DataError
         No label has both classes.
+
+    See Also
+    --------
+    roc_auc_score
 
     Notes
     -----
@@ -113,9 +128,29 @@ def label_average_precision(
 ) -> float | Float64:
     """Compute average precision by label. Deprecated: use `average_precision_score` or `score`.
 
-    See `label_roc_auc` for the arguments and errors, and for what replaces it; the metric of `score` is ``macroAP``. A
-    label with only one class is left out; scikit-learn counts a label that is never true as 0. With
-    ``average=None`` the result is float64 [n_labels].
+    The metric of `score` is ``macroAP``. A label with only one class is left out; scikit-learn counts a label that is
+    never true as 0.
+
+    Parameters
+    ----------
+    y_true, y_score : matrices [n_rows, n_labels]
+        As in `score`; a label without a stored score has score 0.
+    average : {"macro", "micro", "weighted", None}
+        As of `label_roc_auc`.
+
+    Returns
+    -------
+    float or float64 array [n_labels]
+        The array without an average.
+
+    Raises
+    ------
+    DataError
+        No label has both classes.
+
+    See Also
+    --------
+    average_precision_score
     """
     _warn_of_area("label_average_precision", "average_precision_score", "macroAP")
     return _compute_areas(average_precisions, y_true, y_score, average)

@@ -47,6 +47,11 @@ def label_ranking_average_precision_score(
     DataError
         A truth that is no indicator, scores that are not finite, different shapes, or weights that sum to zero.
 
+    See Also
+    --------
+    score : The metric ``LRAP``, of files too, with an interval.
+    coverage_error, label_ranking_loss, average_precision_score
+
     Examples
     --------
     >>> label_ranking_average_precision_score([[1, 0, 0], [0, 0, 1]], [[0.75, 0.5, 1], [1, 0.2, 0.1]])
@@ -58,7 +63,28 @@ def label_ranking_average_precision_score(
 def coverage_error(y_true: MatrixLike, y_score: MatrixLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Compute the mean number of top labels that cover all true ones, as scikit-learn does; 0 for a row without any.
 
-    See `label_ranking_average_precision_score` for the arguments.
+    Parameters
+    ----------
+    y_true : sparse matrix or array [n_rows, n_labels]
+        The truth as an indicator.
+    y_score : sparse matrix or array [n_rows, n_labels]
+        Scores; 0 where a sparse matrix stores none.
+    sample_weight : array [n_rows], optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        From 0 to the number of labels; less is better.
+
+    See Also
+    --------
+    label_ranking_average_precision_score, label_ranking_loss
+
+    Examples
+    --------
+    >>> coverage_error([[1, 0, 0], [0, 0, 1]], [[0.75, 0.5, 1], [1, 0.2, 0.1]])
+    2.5
     """
     return _mean_of_rows(COVERAGE, y_true, y_score, sample_weight)
 
@@ -66,7 +92,28 @@ def coverage_error(y_true: MatrixLike, y_score: MatrixLike, *, sample_weight: Ar
 def label_ranking_loss(y_true: MatrixLike, y_score: MatrixLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Compute the mean share of (true, false) label pairs that are tied or in the wrong order, as scikit-learn does.
 
-    See `label_ranking_average_precision_score` for the arguments.
+    Parameters
+    ----------
+    y_true : sparse matrix or array [n_rows, n_labels]
+        The truth as an indicator.
+    y_score : sparse matrix or array [n_rows, n_labels]
+        Scores; 0 where a sparse matrix stores none.
+    sample_weight : array [n_rows], optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        From 0 to 1; less is better.
+
+    See Also
+    --------
+    label_ranking_average_precision_score, coverage_error
+
+    Examples
+    --------
+    >>> label_ranking_loss([[1, 0, 0], [0, 0, 1]], [[0.75, 0.5, 1], [1, 0.2, 0.1]])
+    0.75
     """
     return _mean_of_rows(LOSS, y_true, y_score, sample_weight)
 
@@ -141,6 +188,11 @@ def dcg_score(
     UsageError
         A parameter that is wrong.
 
+    See Also
+    --------
+    ndcg_score
+    score : The metric ``DCG``, of files too, with an interval.
+
     Examples
     --------
     >>> round(dcg_score([[10, 0, 0, 1, 5]], [[0.1, 0.2, 0.3, 4, 70]]), 4)
@@ -162,7 +214,41 @@ def ndcg_score(
 ) -> float:
     """Compute mean nDCG, the DCG of a row divided by its best possible DCG, as scikit-learn does.
 
-    A row without gain counts 0. See `dcg_score` for the arguments; gains must not be negative.
+    A row without gain counts 0.
+
+    Parameters
+    ----------
+    y_true : sparse matrix or array [n_rows, n_labels]
+        Gains: finite numbers of at least 0; 0 where a sparse matrix stores none.
+    y_score : sparse matrix or array [n_rows, n_labels]
+        Scores; 0 where a sparse matrix stores none.
+    k : int, optional
+        The lowest rank that counts; default all.
+    sample_weight : array [n_rows], optional
+        Weights of the rows.
+    ignore_ties : bool
+        Order equal scores by label, as in `dcg_score`, instead of averaging over all their orders.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    DataError
+        Matrices that are not finite, of different shapes, or with only one column; a gain below 0.
+    UsageError
+        A parameter that is wrong.
+
+    See Also
+    --------
+    ndcg_at_k : With scores that are not stored below all others.
+    dcg_score
+
+    Examples
+    --------
+    >>> round(ndcg_score([[10, 0, 0, 1, 5]], [[0.1, 0.2, 0.3, 4, 70]]), 4)
+    0.6957
     """
     gains, scores, weight = _validated_gains(y_true, y_score, k, sample_weight)
     if gains.data.size and gains.data.min() < 0:

@@ -30,7 +30,13 @@ class Fused:
     systems : tuple
         Scores of at least two systems, as in `score`.
     by : str
+        How they are fused; see `fuse`.
     weights : tuple of float
+        One per system; empty where all are 1.
+
+    See Also
+    --------
+    fuse : Makes it.
     """
 
     systems: tuple[Any, ...]
@@ -46,7 +52,13 @@ class Fused:
         return f"fused({', '.join(str(each) if isinstance(each, (str, Path)) else 'y_score' for each in self.systems)})"
 
     def source(self, sources: Sequence[Source]) -> FusedSource:
-        """Return the fused predictions of opened systems."""
+        """Return the fused predictions of opened systems.
+
+        Parameters
+        ----------
+        sources : sequence of Source
+            One per system, as they are opened for scoring.
+        """
         weights = self.weights or (1.0,) * len(sources)
         return FusedSource(sources, self.by, weights, self.name)
 
@@ -62,7 +74,31 @@ class Fused:
         max_line: int = MAX_LINE,
         threads: int | None = None,
     ) -> Conversion:
-        """Write the fused predictions, best label first; the options are those of `convert`."""
+        """Write the fused predictions, best label first.
+
+        Parameters
+        ----------
+        dst : path or binary stream
+            As in `convert`, as are all others.
+        to : str, optional
+            The form to write.
+        top : int, optional
+            Keep only so many best labels of each row.
+        n_labels : int, optional
+            The number of labels, where the systems do not declare it.
+        labels : path, optional
+            A file with the names of the labels, where the systems have names.
+        force : bool
+            Overwrite `dst`.
+        max_line : int
+            The longest line of a text file, in MiB.
+        threads : int, optional
+            Default: one per processor.
+
+        Returns
+        -------
+        Conversion
+        """
         # Loaded where it is used: scoring needs Fused, but nothing that writes.
         from xmceval.api.files.convert import Conversion
         from xmceval.files.writing.conversion import convert as write_rows
@@ -95,11 +131,16 @@ def fuse(systems: Sequence[MatrixLike | Fused], *, by: str = "score", weights: S
     Returns
     -------
     Fused
+        ``score(y_true, fused)``, or ``fused.write("fused.txt")``.
 
     Raises
     ------
     UsageError
         Fewer than two systems, an unknown rule, or other weights than systems.
+
+    See Also
+    --------
+    score, compare
 
     Examples
     --------

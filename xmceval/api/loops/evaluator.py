@@ -69,6 +69,11 @@ class Evaluator:
     DataError
         Training labels, counts or pairs that are wrong.
 
+    See Also
+    --------
+    score : All rows at once.
+    merge : Of shards and saved states.
+
     Examples
     --------
     The same with tensors of PyTorch on any device:
@@ -175,7 +180,13 @@ class Evaluator:
         return self.result()
 
     def flat(self, *, sep: str = "@") -> dict[str, float]:
-        """Return the values of all rows so far as plain numbers, by names that loggers take; see `Result.flat`."""
+        """Return the values of all rows so far as plain numbers, by names that loggers take.
+
+        Parameters
+        ----------
+        sep : str
+            What stands for the ``@``; see `Result.flat`.
+        """
         return self.result().flat(sep=sep)
 
     def reset(self) -> None:
@@ -186,6 +197,16 @@ class Evaluator:
 
     def merge(self, other: Evaluator) -> Evaluator:
         """Add the rows of another Evaluator of the same configuration, and return this one.
+
+        Parameters
+        ----------
+        other : Evaluator
+            It is left as it is.
+
+        Returns
+        -------
+        Evaluator
+            This one.
 
         Raises
         ------
@@ -240,6 +261,11 @@ class Evaluator:
     def from_state(self, state: ArrayLike) -> Evaluator:
         """Return a new Evaluator of this configuration with the rows of a state, or of a sum of states.
 
+        Parameters
+        ----------
+        state : int64 array [size]
+            What `state` has returned, or a sum of such arrays.
+
         Raises
         ------
         DataError
@@ -254,6 +280,11 @@ class Evaluator:
         As with ``torch.save``, a file of that name is replaced, so a loop may save after each epoch. It is replaced at
         once when the new one is complete: where the process is killed before, the old file is left as it was.
 
+        Parameters
+        ----------
+        path : path
+            The file to write.
+
         Raises
         ------
         DataError
@@ -266,6 +297,13 @@ class Evaluator:
     @classmethod
     def load(cls, path: str | Path, *, threads: int | None = None) -> Evaluator:
         """Return the Evaluator that was saved to a file.
+
+        Parameters
+        ----------
+        path : path
+            A file of `save`, or of ``xmceval score --save-state``.
+        threads : int, optional
+            As of `Evaluator`.
 
         Raises
         ------

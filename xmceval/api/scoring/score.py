@@ -171,6 +171,14 @@ def score(
     XmcevalWarning
         What a reader must know before trusting the numbers; also in ``result.warnings``.
 
+    See Also
+    --------
+    score_all : Several systems on the same truth.
+    compare : Tests of their differences.
+    Evaluator : Batch by batch, as in a training loop.
+    precision_at_k, ndcg_at_k, psp_at_k : One metric as a float.
+    inspect : What may be wrong with files.
+
     Examples
     --------
     >>> import numpy as np

@@ -62,6 +62,12 @@ def score_all(
     XmcevalWarning
         What a reader must know before trusting the numbers.
 
+    See Also
+    --------
+    compare : The same with tests of the differences.
+    score : One system.
+    Results : Puts results that there are already into one table.
+
     Examples
     --------
     >>> import numpy as np

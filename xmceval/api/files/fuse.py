@@ -39,7 +39,7 @@ class Fused:
     fuse : Makes it.
     """
 
-    systems: tuple[Any, ...]
+    systems: tuple[MatrixLike | Fused, ...]
     by: str = "score"
     weights: tuple[float, ...] = ()
 

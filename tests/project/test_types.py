@@ -53,7 +53,6 @@ def test_its_forms(tmp_path: Path) -> None:
     assert_type(result.to_csv(), str)
     assert_type(result.to_dict(), dict[str, Any])
     result.to_json(tmp_path / "result.json")
-    result.to_html(tmp_path / "result.html", title="A")
     assert_type(xmceval.Result.from_json(tmp_path / "result.json"), xmceval.Result)
     assert_type(xmceval.Results.from_dict(result.to_dict()), xmceval.Results)
     frame: DataFrame = assert_type(result.to_frame(bins=True), "DataFrame")

@@ -283,6 +283,7 @@ def test_a_file_opens_with_a_sentence(module):
 
 
 def test_type_checkers_see_what_is_loaded_when_used():
-    [block] = [node for node in TREES["xmceval"].body if isinstance(node, ast.If)]
-    seen = {each.asname: node.module for node in block.body for each in node.names}
+    block, loading = (node for node in TREES["xmceval"].body if isinstance(node, ast.If))
+    seen = {each.asname: node.module for node in block.body if isinstance(node, ast.ImportFrom) for each in node.names}
+    assert ast.unparse(loading.test) == "not TYPE_CHECKING", "any name at all would be right to them"
     assert seen == {name: f"xmceval.{home}" for name, home in xmceval._HOME.items()}

@@ -60,6 +60,11 @@ def merge(
         the hashes of up to 4,096 rows of each state, of their truth and ranked labels: an overlap of less than 1 % of
         the smaller state's rows is not found, nor one with a state of more than some 500 times as many rows.
 
+    See Also
+    --------
+    score : With `save_state`, a state of one shard.
+    Evaluator : Batch by batch.
+
     Examples
     --------
     >>> import numpy as np

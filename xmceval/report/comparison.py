@@ -18,13 +18,15 @@ from xmceval.report.result import Result, describe_size
 from xmceval.scoring.comparing.examples import Example
 from xmceval.scoring.comparing.overlap import Overlap
 from xmceval.scoring.comparing.testoptions import BETTER, NONE, UNTESTED, WORSE, Testing
-from xmceval.scoring.estimates import Estimate
+from xmceval.scoring.estimates import Estimate, as_bounds
 from xmceval.scoring.summary import Figure, Slice
 from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS
 from xmceval.statistics.multiplicity import LEVEL
 from xmceval.statistics.paired import mean_of_runs
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from xmceval.scoring.comparing.densities import Density
 
 ROUNDING = 1e-9  # of the middle of an interval, as a share of its width
@@ -91,6 +93,11 @@ class Difference:
     def key(self) -> Key:
         """Metric, system and baseline."""
         return self.measure.name, self.system, self.baseline
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval, `low` and `high`; NaN where the test gives none."""
+        return as_bounds(self.low, self.high)
 
     @property
     def is_detected(self) -> bool:
@@ -310,7 +317,7 @@ class Comparison(Readable, Mapping[Key, Difference]):
     def __len__(self) -> int:
         return len(self.by_key)
 
-    def to_frame(self, *, bins: bool = False) -> Any:
+    def to_frame(self, *, bins: bool = False) -> DataFrame:
         """Return the differences as a pandas DataFrame, indexed by metric, k, system and baseline.
 
         Parameters
@@ -329,7 +336,8 @@ class Comparison(Readable, Mapping[Key, Difference]):
         DataError
             pandas is not installed.
         """
-        return load("forms.frame").make_comparison_frame(self, bins=bins)
+        frame: DataFrame = load("forms.frame").make_comparison_frame(self, bins=bins)
+        return frame
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
@@ -340,6 +348,12 @@ class Comparison(Readable, Mapping[Key, Difference]):
         """Return by metric how a system compares with the common baseline; None of the baseline, or without one.
 
         Each is ``better`` or ``worse`` where that was detected, else ``none``, or ``untested``.
+
+        Parameters
+        ----------
+        system : str
+        bin : str
+            A bin of labels; empty for all labels.
         """
         against = self.testing.against
         if against is None or system == against:
@@ -348,7 +362,15 @@ class Comparison(Readable, Mapping[Key, Difference]):
         return {each.name: found.get(each.name, UNTESTED) for each in self.results[0].figures} | found
 
     def of_pair(self, system: str, baseline: str, bin: str = "") -> list[Difference]:  # noqa: A002 - the JSON's word
-        """Return the differences of one pair, over all labels or within a bin."""
+        """Return the differences of one pair.
+
+        Parameters
+        ----------
+        system, baseline : str
+            Their names.
+        bin : str
+            A bin of labels; empty for all labels.
+        """
         return [each for each in self.differences if (each.system, each.baseline, each.bin) == (system, baseline, bin)]
 
     def _render(self, form: str, layout: Layout) -> str:

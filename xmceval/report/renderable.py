@@ -85,10 +85,28 @@ class Renderable:
         return _put(self._render("csv", DEFAULT), path)
 
     @overload
-    def to_markdown(self, path: None = None, **layout: Any) -> str: ...
+    def to_markdown(
+        self,
+        path: None = None,
+        *,
+        places: int | None = None,
+        percent: bool = True,
+        intervals: bool | None = None,
+        transpose: bool = False,
+        pairs: bool = True,
+    ) -> str: ...
     @overload
-    def to_markdown(self, path: str | Path, **layout: Any) -> None: ...
-    def to_markdown(  # type: ignore[misc] # the overloads name no options of the layout
+    def to_markdown(
+        self,
+        path: str | Path,
+        *,
+        places: int | None = None,
+        percent: bool = True,
+        intervals: bool | None = None,
+        transpose: bool = False,
+        pairs: bool = True,
+    ) -> None: ...
+    def to_markdown(
         self,
         path: str | Path | None = None,
         *,
@@ -120,10 +138,34 @@ class Renderable:
         return _put(self._render("md", layout), path)
 
     @overload
-    def to_latex(self, path: None = None, **layout: Any) -> str: ...
+    def to_latex(
+        self,
+        path: None = None,
+        *,
+        places: int | None = None,
+        percent: bool = True,
+        intervals: bool = False,
+        transpose: bool = False,
+        pairs: bool = False,
+        caption: str | None = None,
+        label: str | None = None,
+        siunitx: bool = False,
+    ) -> str: ...
     @overload
-    def to_latex(self, path: str | Path, **layout: Any) -> None: ...
-    def to_latex(  # type: ignore[misc] # the overloads name no options of the layout
+    def to_latex(
+        self,
+        path: str | Path,
+        *,
+        places: int | None = None,
+        percent: bool = True,
+        intervals: bool = False,
+        transpose: bool = False,
+        pairs: bool = False,
+        caption: str | None = None,
+        label: str | None = None,
+        siunitx: bool = False,
+    ) -> None: ...
+    def to_latex(
         self,
         path: str | Path | None = None,
         *,
@@ -142,7 +184,11 @@ class Renderable:
         ----------
         path : path, optional
             A file to write instead, which is replaced if it exists.
-        places, percent, intervals, transpose, pairs
+        places : int, optional
+            Decimal places; default 2, and 4 of fractions.
+        percent : bool
+            Whether shares are in percent, else they are fractions.
+        intervals, transpose, pairs : bool
             As in `to_markdown`; intervals and lists are left out unless they are asked for.
         caption, label : str, optional
             The caption, itself LaTeX, and the ``\label`` of the table.
@@ -162,10 +208,28 @@ class Renderable:
         return _put(self._render("latex", layout), path)
 
     @overload
-    def to_html(self, path: None = None, **layout: Any) -> str: ...
+    def to_html(
+        self,
+        path: None = None,
+        *,
+        title: str | None = None,
+        places: int | None = None,
+        percent: bool = True,
+        intervals: bool | None = None,
+        pairs: bool = True,
+    ) -> str: ...
     @overload
-    def to_html(self, path: str | Path, **layout: Any) -> None: ...
-    def to_html(  # type: ignore[misc] # the overloads name no options of the layout
+    def to_html(
+        self,
+        path: str | Path,
+        *,
+        title: str | None = None,
+        places: int | None = None,
+        percent: bool = True,
+        intervals: bool | None = None,
+        pairs: bool = True,
+    ) -> None: ...
+    def to_html(
         self,
         path: str | Path | None = None,
         *,
@@ -185,7 +249,13 @@ class Renderable:
             A file to write instead, which is replaced if it exists.
         title : str, optional
             Default: the names of the systems.
-        places, percent, intervals, pairs
+        places : int, optional
+            Decimal places; default 2, and 4 of fractions.
+        percent : bool
+            Whether shares are in percent, else they are fractions.
+        intervals : bool, optional
+            As in `to_markdown`.
+        pairs : bool
             As in `to_markdown`.
 
         Raises
@@ -251,6 +321,11 @@ class Readable(Renderable):
     @classmethod
     def from_json(cls, path: str | Path) -> Self:
         """Return what `to_json` has written to a file; see `from_dict`.
+
+        Parameters
+        ----------
+        path : path
+            A file of JSON, which may be compressed.
 
         Raises
         ------

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from xmceval.errors import DataError, UsageError, counted
 from xmceval.labels.catalogue import UNKNOWN_SIZES, Dataset, Sizes
@@ -27,6 +27,8 @@ from xmceval.scoring.totals import Totals
 from xmceval.version import VERSION
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from xmceval.scoring.per_label.labelgain import LabelGain
     from xmceval.scoring.tasks.reliability import Reliability
 
@@ -166,18 +168,58 @@ class Result(Readable, Mapping[str, float]):
         """Compare the numbers, names and warnings of two reports, not the options or notes on how files were read."""
         return self._content() == other._content() if isinstance(other, Result) else NotImplemented
 
-    __hash__ = None  # type: ignore[assignment]
-    __array_ufunc__ = None  # an array compares itself with a result as with any other object: they are not equal
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+    __array_ufunc__: ClassVar[None] = (
+        None  # an array compares itself with a result as with any other object: they are not equal
+    )
 
-    def interval(self, name: str) -> tuple[float, float] | None:
-        """Return the 95 % confidence interval of a metric, or None where there is none."""
-        estimate = self._find_estimate(name)
-        return None if estimate.low is None or estimate.high is None else (estimate.low, estimate.high)
+    def interval(self, name: str) -> tuple[float, float]:
+        """Return the 95 % confidence interval of a metric.
 
-    def tie_bounds(self, name: str) -> tuple[float, float] | None:
-        """Return the least and greatest value over all orders of equally scored labels, or None where not known."""
-        estimate = self._find_estimate(name)
-        return None if estimate.tie_low is None or estimate.tie_high is None else (estimate.tie_low, estimate.tie_high)
+        Parameters
+        ----------
+        name : str
+            In any spelling; without its cutoff where there is one only.
+
+        Returns
+        -------
+        low, high : float
+            NaN where there is none: ``math.isnan(low)``.
+
+        Raises
+        ------
+        KeyError
+            A name of no metric of the result, or of several.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import xmceval
+        >>> low, high = xmceval.score(np.eye(9), np.eye(9), k=1, metrics="P").interval("P@1")
+        >>> round(low, 3), high
+        (0.664, 1.0)
+        """
+        return self._find_estimate(name).interval
+
+    def tie_bounds(self, name: str) -> tuple[float, float]:
+        """Return the least and the greatest value of a metric over all orders of equally scored labels.
+
+        Parameters
+        ----------
+        name : str
+            As in `interval`.
+
+        Returns
+        -------
+        low, high : float
+            NaN where they are not known.
+
+        Raises
+        ------
+        KeyError
+            A name of no metric of the result, or of several.
+        """
+        return self._find_estimate(name).tie_bounds
 
     def flat(self, *, sep: str = "@") -> dict[str, float]:
         """Return all values by names that loggers take, those of bins of labels after the name of the bin and a slash.
@@ -207,7 +249,7 @@ class Result(Readable, Mapping[str, float]):
             raise UsageError(f"sep={sep!r} gives two metrics the same name (hint: pass '_at_')")
         return values
 
-    def to_frame(self, *, bins: bool = False) -> Any:
+    def to_frame(self, *, bins: bool = False) -> DataFrame:
         """Return the values as a pandas DataFrame, one line per value, indexed by metric, k and system.
 
         So ``frame.loc["P", 5]`` are the lines of P@5, and ``frame["value"].unstack(["metric", "k"])`` is the table of
@@ -230,7 +272,8 @@ class Result(Readable, Mapping[str, float]):
         DataError
             pandas is not installed.
         """
-        return load("forms.frame").make_frame(self._subject, bins=bins)
+        frame: DataFrame = load("forms.frame").make_frame(self._subject, bins=bins)
+        return frame
 
     def _find_estimate(self, name: str) -> Estimate:
         if name in self.estimates:

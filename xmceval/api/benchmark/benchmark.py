@@ -71,6 +71,10 @@ def benchmark(
     XmcevalWarning
         What a reader must know before trusting the values, and why cells could not be scored.
 
+    See Also
+    --------
+    compare : On one data set.
+
     Examples
     --------
     >>> import numpy as np

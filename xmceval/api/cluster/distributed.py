@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xmceval.api.cluster.daskbatches import kind_of, score_batches
 from xmceval.api.cluster.dasktasks import DaskTasks, connect, load, open_client
 from xmceval.api.cluster.engine import Engine
 from xmceval.api.comparing.compare import compare_systems
 from xmceval.api.extras.choose import choose_extras
+from xmceval.api.files.fuse import Fused
+from xmceval.api.matrixlike import MatrixLike, SupportsDask
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import UsageError, listed, warn
@@ -22,12 +24,15 @@ from xmceval.rows.threads import Progress
 from xmceval.scoring.comparing.testoptions import Testing
 from xmceval.scoring.options import Options, specs
 
+if TYPE_CHECKING:
+    from distributed import Client
+
 
 def score(
-    y_true: Any,
-    y_score: Any = None,
+    y_true: MatrixLike | SupportsDask,
+    y_score: MatrixLike | SupportsDask | Fused | None = None,
     *,
-    client: Any = None,
+    client: Client | str | None = None,
     max_weight: float | None = None,
     save_labels: str | Path | None = None,
     progress: Progress | None = None,
@@ -110,7 +115,12 @@ def _score_collections(
 
 
 def compare(
-    y_true: Any, systems: Mapping[str, Any], *, client: Any = None, progress: Progress | None = None, **options: Any
+    y_true: MatrixLike,
+    systems: Mapping[str, MatrixLike | Fused],
+    *,
+    client: Client | str | None = None,
+    progress: Progress | None = None,
+    **options: Any,
 ) -> Comparison:
     """Compare systems on the same truth on a cluster; the same bits as `xmceval.compare` in one process.
 

@@ -53,7 +53,15 @@ def compare_rows(
         or one column per measure below a header.
     names : sequence of str
         Names of the systems, in the order of the files; default those in the files.
-    against, test, adjust, adjust_over, resamples, seed
+    against : str, optional
+        Compare with this system only, as in `compare`.
+    test : {"t", "randomization", "bootstrap"}
+        As in `compare`.
+    adjust : {"holm", "none", "tukey"}
+        As in `compare`.
+    adjust_over : {"metric", "all"}
+        As in `compare`.
+    resamples, seed : int
         As in `compare`.
     plots : str or iterable of str
         ``"rows"`` collects what this picture needs, as in `compare`.
@@ -71,6 +79,10 @@ def compare_rows(
         Files of other rows, other metrics or another truth, or that lack values, with the place.
     UsageError
         Fewer than two systems, or an argument that is wrong.
+
+    See Also
+    --------
+    compare : From the predictions themselves.
     """
     testing = Testing.of(locals())
     if isinstance(files, (str, Path)):

@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
+
+from numpy.typing import ArrayLike
 
 from xmceval.errors import UsageError
 from xmceval.files.io.inputfiles import kept_pipes
@@ -23,7 +25,8 @@ from xmceval.inspection.text import inspection_table
 from xmceval.labels.training import count_training
 from xmceval.rows.filters import Filter, as_filter
 
-KINDS = ("truth", "scores")
+Kind = Literal["truth", "scores"]
+KINDS = get_args(Kind)
 
 
 @dataclass(frozen=True)
@@ -63,8 +66,8 @@ class InspectionReport:
 def inspect(
     files: str | Path | Iterable[str | Path],
     *,
-    kind: str | None = None,
-    filter: Any = None,  # noqa: A002 - the field's word
+    kind: Kind | None = None,
+    filter: ArrayLike | str | Path | None = None,  # noqa: A002 - the field's word
     train: str | Path | None = None,
     n_labels: int | None = None,
     labels: str | Path | None = None,

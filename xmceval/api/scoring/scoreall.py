@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.api.extras.choose import check_plots, choose_extras
+from xmceval.api.files.fuse import Fused
+from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import UsageError, listed, warn
@@ -17,8 +19,8 @@ from xmceval.scoring.options import Options, specs
 
 
 def score_all(
-    y_true: Any,
-    systems: Mapping[str, Any],
+    y_true: MatrixLike,
+    systems: Mapping[str, MatrixLike | Fused],
     *,
     save_rows: str | Path | None = None,
     save_labels: str | Path | None = None,
@@ -59,6 +61,12 @@ def score_all(
     -----
     XmcevalWarning
         What a reader must know before trusting the numbers.
+
+    See Also
+    --------
+    compare : The same with tests of the differences.
+    score : One system.
+    Results : Puts results that there are already into one table.
 
     Examples
     --------

@@ -429,7 +429,7 @@ def test_pictures_of_many_systems_are_no_higher_than_a_page_and_say_what_is_left
         assert f"{len(figure.axes)} of 12 panels" in figure.get_label() or kind != "calibration" or size == "page"
     label = draw("differences", found).get_label()
     assert "metrics at their largest cutoff (hint: metrics= chooses others)" in label
-    assert "intervals, which are not adjusted" in label
+    assert "p (Holm) is adjusted for its pairs, intervals are not" in label
 
 
 def test_from_four_systems_on_curves_are_points_beside_each_other():

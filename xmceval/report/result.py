@@ -170,7 +170,7 @@ class Result(Readable, Mapping[str, float]):
     __array_ufunc__ = None  # an array compares itself with a result as with any other object: they are not equal
 
     def interval(self, name: str) -> tuple[float, float] | None:
-        """Return the 95 % confidence interval of a metric, or None where there is none."""
+        """Return the 95% confidence interval of a metric, or None where there is none."""
         estimate = self._find_estimate(name)
         return None if estimate.low is None or estimate.high is None else (estimate.low, estimate.high)
 
@@ -222,7 +222,7 @@ class Result(Readable, Mapping[str, float]):
         Returns
         -------
         pandas.DataFrame
-            Columns value, low, high (the 95 % interval), tie_low, tie_high (bounds over orders of equal scores) and
+            Columns value, low, high (the 95% interval), tie_low, tie_high (bounds over orders of equal scores) and
             ceiling; NaN where there is none. Shares are fractions of 1.
 
         Raises

@@ -38,7 +38,7 @@ def command(
 
     The values are the same bits as those of one run over all rows, whatever the order of STATES. They must be of the
     same metrics, options, propensities and version of xmceval. Two states of the same rows are refused, and with
-    --shard also a missing one; states that seem to share at least 1 % of their rows are warned of. A quoted pattern
+    --shard also a missing one; states that seem to share at least 1% of their rows are warned of. A quoted pattern
     stands for the files that match.
 
     \b

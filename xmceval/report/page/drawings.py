@@ -117,7 +117,7 @@ def _find_in_gain(content: PageContent) -> str:
 def _find_gain(name: str, gain: LabelGain, layout: Layout) -> str:
     is_rare = gain.n_labels.cumsum() - gain.n_labels >= gain.n_labels.sum() / 2
     shares = (gain.hits[part].sum() / max(gain.true[part].sum(), 1e-300) for part in (slice(None), is_rare))
-    all_labels, rare = (f"{layout.share(share)}{' %' if layout.percent else ''}" for share in shares)
+    all_labels, rare = (f"{layout.share(share)}{'%' if layout.percent else ''}" for share in shares)
     return (
         f"{name} finds {all_labels} of the true labels with its {gain.k} best, and {rare} of those of the rarer half."
     )

@@ -78,7 +78,7 @@ def _describe_value(figure: Figure, layout: Layout) -> Markup:
 
 
 def _percent(measure: Measure, layout: Layout) -> str:
-    return "\N{NO-BREAK SPACE}%" if measure.metric.unit == "share" and layout.percent else ""
+    return "%" if measure.metric.unit == "share" and layout.percent else ""
 
 
 def _enumerate(parts: Sequence[Markup]) -> Markup:

@@ -18,8 +18,8 @@ MADE_WITH = '"{""k"": [1], ""metrics"": [""P@1""]}"'  # as CSV has the options
 SHORT = "warning: 8 of 500 instances have fewer than 5 predictions: the missing ones count as misses\n"
 EMPTY = "warning: 6 instances have no true label: they count as 0\n"
 FROM_TRUTH = (
-    "warning: no training labels were passed: propensities come from the label frequencies of tst_X_Y.txt itself, "
-    "and such values are not comparable with published ones (hint: pass --train FILE)\n"
+    "warning: propensities are estimated from tst_X_Y.txt itself: not comparable with published values "
+    "(hint: pass --train FILE)\n"
 )
 
 
@@ -110,7 +110,7 @@ def test_json_has_its_spine(run):
     metric = system["metrics"]["P@5"]
     assert metric["value"] == 0.374
     assert metric["low"] < metric["tie_low"] <= metric["value"] < metric["tie_high"] < metric["high"]
-    assert metric["definition"] == "hits / k; mean over rows; k = 5"
+    assert metric["definition"] == "hits / k; mean over instances; k = 5"
 
 
 def test_json_flags_propensities_of_the_truth(run):

@@ -170,7 +170,7 @@ def test_rows_show_every_row_once(comparison):
     exact, fine = figure.axes[0], figure.axes[3]
     difference = comparison["P@3", NAMES[1], NAMES[0]]
     assert exact.get_title(loc="left") == (
-        f"rows: {difference.wins} better, {difference.ties} equal, {difference.losses} worse"
+        f"{difference.wins} better, {difference.ties} equal, {difference.losses} worse"
     )
     cells = {tuple(round(3 * each / 100) for each in text.get_position()): int(text.get_text()) for text in exact.texts}
     assert sum(cells.values()) == fine.collections[0].get_array().sum() == 60

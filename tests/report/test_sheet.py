@@ -70,7 +70,7 @@ def test_each_bin_has_a_line_per_system():
     assert [(section.name, len(section.rows)) for section in sheet.sections] == [("", 2), ("bin 1", 2), ("bin 2", 2)]
     assert sheet.below[:4] == (
         FEW,
-        "values of bins: shares that add up to the total: P",
+        "in bins: P adds up to the total",
         "propensities: A=0.55 B=1.5, N=20 from counts",
         "options: by_frequency=2",
     )
@@ -80,10 +80,10 @@ def test_a_line_explains_which_values_of_bins_are_shares():
     options = {"by_frequency": 2, "counts": [9, 9, 1, 1], "n_train": 20}
     sheet = build_sheet([score(metrics=["macroF1@1", "P@1", "nDCG@1", "PSP@1", "coverage@1"], **options)])
     assert sheet.below[1] == (
-        "values of bins: shares that add up to the total: P, nDCG, PSP; averages within the bin: macroF1, coverage"
+        "in bins: P, nDCG, PSP add up to the total; macroF1, coverage are averaged within each bin"
     )
     assert build_sheet([score(metrics="macroF1@1", **options)]).below[0] == (
-        "values of bins: averages within the bin: macroF1"
+        "in bins: macroF1 is averaged within each bin"
     )
     assert not any("bins" in line for line in build_sheet([score(metrics="macroF1@1")]).below)
 

@@ -102,7 +102,8 @@ def _find_in_rows(content: PageContent) -> str:
     densities = () if content.comparison is None else content.comparison.densities
     measure = deepest([each.measure for each in densities])[0]
     return " ".join(
-        f"{each.system} is better than {each.baseline} in {counted(each.wins, 'row')}, worse in {each.losses or 0:,}."
+        f"{each.system} is better than {each.baseline} in {counted(each.wins, 'instance')}, "
+        f"worse in {each.losses or 0:,}."
         for each in _list_differences(content)
         if each.measure == measure and each.wins is not None
     )

@@ -48,7 +48,8 @@ model_b − model_a · paired over 500 instances · points
   smallest difference detectable with 80% power: P@1 7.56, P@3 3.89, PSP@1 4.51, PSP@3 4.14
 
 model_b is worse than model_a on P@1 by 13.60 ± 5.29 points (p < 0.0001); no difference was detected on P@3
-model_b is better than model_a on PSP@3 by 5.86 ± 2.90 points (p < 0.0001); no difference was detected on PSP@1
+model_b is better than model_a on PSP@3 by 5.86 ± 2.90 points (p < 0.0001);
+  no difference was detected on PSP@1
 """
 
 AGAINST = """\
@@ -328,7 +329,7 @@ def test_seeds_have_bounds(run, test, seed):
     else:
         assert (code, err) == (
             2,
-            f"Error: seed must be a whole number of at least 0 and at most {2**63 - 1}, got {seed}\n",
+            f"Error: --seed must be a whole number of at least 0 and at most {2**63 - 1}, got {seed}\n",
         )
 
 
@@ -341,10 +342,10 @@ def test_what_was_not_tested_is_one_sentence(run):
     ("args", "message"),
     [
         ((TRUTH,), "a comparison needs at least two systems after TRUTH, got none"),
-        ((TRUTH, MODEL_A), "a comparison needs at least two systems, got model_a"),
+        ((TRUTH, MODEL_A), "a comparison needs at least two systems, got only model_a"),
         (
             (TRUTH, MODEL_A, MODEL_B, "--against", "c"),
-            "against names 'c', which is not one of the systems: model_a, model_b",
+            "--against c: the systems are model_a, model_b",
         ),
         (
             (TRUTH, MODEL_A, MODEL_B, "--against", MODEL_A, "--adjust", "tukey"),

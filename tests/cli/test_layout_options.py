@@ -95,7 +95,10 @@ def test_pairs_decides_in_every_form_and_latex_leaves_them_out():
     for flag in ("--examples", "--overlap"):
         args = ("compare", *ASKED, flag, *([1] if flag == "--examples" else []))
         message = refused(*args, "-o", "latex")[1]
-        assert message == "-o latex shows neither overlap nor examples without the lists of pairs (hint: pass --pairs)"
+        assert (
+            message
+            == "--overlap and --examples have no effect on -o latex without the lists of pairs (hint: pass --pairs)"
+        )
         assert run(*args, "-o", "latex", "--pairs").count(r"\begin{tabular}") > 2
 
 

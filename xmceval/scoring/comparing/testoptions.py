@@ -123,7 +123,7 @@ class Details:
         if self.examples is not None:
             specs(type(self))["examples"].check_whole("examples", self.examples)
         if self.texts is not None and self.examples is None:
-            raise UsageError(f"texts have no effect without examples (hint: pass {argument('examples', kind='N')})")
+            raise UsageError(f"{argument('texts')} has no effect without {argument('examples')}")
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Details:

@@ -313,3 +313,20 @@ def test_a_benchmark_without_any_values_is_shown(three):
 def test_one_spread_of_runs_is_said_once():
     found = benchmark({"first": {"old": 20, "new": [25, 30]}}, metrics=["P@1"])
     assert "\nnew: mean of 2 runs, sd over runs 8.84 points\n" in f"{found}"
+
+
+def test_a_published_system_keeps_its_sign_where_none_of_its_values_is_shown(three):
+    withdrawn = [
+        replace(
+            each,
+            published={},
+            cells=tuple(
+                replace(cell, status=MISSING, is_published=True) if cell.system == "Known" else cell
+                for cell in each.cells
+            ),
+        )
+        for each in three.datasets
+    ]
+    made = replace(three, datasets=tuple(withdrawn))
+    assert made.published == ("Known",)
+    assert "Known ♦" in {row.head for row in build_benchmark_sheet(made).sections[0].rows}

@@ -194,9 +194,9 @@ def test_states_that_were_made_otherwise_are_refused_with_both_names():
 
 def test_propensities_are_compared_and_never_estimated_from_a_part():
     truth, scores = data()
-    with pytest.raises(UsageError, match=r"^PSP@1: need propensities, which are never estimated from the rows of one"):
+    with pytest.raises(UsageError, match=r"^PSP@1 need propensities, which cannot be estimated from one"):
         xmceval.score(truth[0], scores[0], metrics="PSP@1", save_state="a.state")
-    with pytest.raises(UsageError, match=r"^by_frequency: needs propensities, which"):
+    with pytest.raises(UsageError, match=r"^by_frequency needs propensities, which"):
         xmceval.score(truth[0], scores[0], metrics="P", by_frequency=2, save_state="a.state")
     for name, train in (("a", truth[2]), ("b", truth[1])):
         i = "ab".index(name)

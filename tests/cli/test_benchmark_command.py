@@ -165,7 +165,7 @@ def test_options_of_the_history_alone(folder, run):
     assert run("--history", "--since", "yesterday")[0] == 2
     for flags in ([], ["--history"]):
         assert run("nowhere.toml", *flags) == (1, "", "Error: nowhere.toml: no such file\n")
-    assert "-m: has no effect without --history or --plot (hint: " in run("-m", "P@1")[2]
+    assert "-m has no effect without --history or --plot (hint: " in run("-m", "P@1")[2]
     assert run("--cache", "") == (2, "", "Error: --cache: expected the name of a folder, got ''\n")
 
 
@@ -185,7 +185,7 @@ def test_pages_are_written_beside_the_table_and_their_folder_is_checked_first(fo
         assert page.read_bytes() == (folder / "second" / page.name).read_bytes(), "what was kept shows the same"
     code, _, err = run("--pages", "pages", "--history")
     assert code == 2
-    assert "--pages: has no effect with --history" in err
+    assert "--pages has no effect with --history" in err
 
 
 def test_a_file_is_proposed_and_runs(folder, run):
@@ -199,5 +199,5 @@ def test_a_file_is_proposed_and_runs(folder, run):
     assert lines[-1] == "wrote benchmark.toml (hint: name systems in it, then run xmceval benchmark)"
     code, table, _ = run()
     assert (code, table.splitlines()[1]) == (0, "one · 40 instances · 12 labels")
-    assert run("--init", ".", "--strict")[::2] == (2, "Error: --strict: has no effect with --init\n")
+    assert run("--init", ".", "--strict")[::2] == (2, "Error: --strict has no effect with --init\n")
     assert run("--init", "nowhere")[0] == 1

@@ -51,8 +51,8 @@ CASES = {  # the call in Python, the same command, and the hint of each
     "a name alone": (
         lambda: xmceval.score("t.txt", "p.txt", n_labels=7),
         ["score", "t.txt", "p.txt", "--n-labels", "7"],
-        "n_labels has 7 labels, but t.txt",
-        "--n-labels has 7 labels, but t.txt",
+        "n_labels is 7, but t.txt",
+        "--n-labels is 7, but t.txt",
     ),
 }
 

@@ -26,9 +26,9 @@ MARKDOWN = """\
 | model_a | **68.60** ±4.08 |     37.40 ±1.91 | **68.60** ±4.08 |     59.14 ±2.49 |
 | model_b |     55.00 ±4.38 | **40.36** ±1.93 |     55.00 ±4.38 | **59.50** ±2.45 |
 
-- model_a: ties across a cutoff: 3 instances `@5` · ties inside the cutoffs only: 6 · nDCG@5 59.14..59.21
-- model_b: ties across a cutoff: 1 instance `@1`, 3 `@5` · ties inside the cutoffs only: 8 · \
-P@1 55.00..55.20, nDCG@5 59.49..59.58
+- model_a: ties across a cutoff: 3 instances `@5` · inside only: 6 · bounds: nDCG@5 59.14..59.21
+- model_b: ties across a cutoff: 1 instance `@1`, 3 `@5` · inside only: 8 · \
+bounds: P@1 55.00..55.20, nDCG@5 59.49..59.58
 """
 
 LATEX = r"""% needs \usepackage{booktabs}
@@ -95,7 +95,10 @@ def test_pairs_decides_in_every_form_and_latex_leaves_them_out():
     for flag in ("--examples", "--overlap"):
         args = ("compare", *ASKED, flag, *([1] if flag == "--examples" else []))
         message = refused(*args, "-o", "latex")[1]
-        assert message == "-o latex shows neither overlap nor examples without the lists of pairs (hint: pass --pairs)"
+        assert (
+            message
+            == "--overlap and --examples have no effect on -o latex without the lists of pairs (hint: pass --pairs)"
+        )
         assert run(*args, "-o", "latex", "--pairs").count(r"\begin{tabular}") > 2
 
 

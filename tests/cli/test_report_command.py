@@ -58,7 +58,7 @@ def test_a_page_tells_how_to_make_it_again(files):
     assert {row[0]: row[3] for row in table[1:]} == digests
     assert [row[1] for row in table[1:]] == ["truth", "predictions", "predictions"]
     captions = [each.text for each in root.all("caption")]
-    assert any("t.txt: true labels per row" in each for each in captions)
+    assert any("t.txt: true labels per instance" in each for each in captions)
 
 
 def test_one_system_of_which_nothing_is_read_again(files):

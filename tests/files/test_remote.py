@@ -306,8 +306,8 @@ def test_refusals_of_servers_are_errors_of_one_line(status, message, server):
         ("nowhere://a/b", "fsspec does not know the protocol 'nowhere'; expected one such as s3, gs, hf or https"),
         ("memory://d", "is a directory; expected a file"),
         ("memory://d/none.txt", "no such file"),
-        ("http://127.0.0.1:9/x?sig=S3CR3T", "cannot be connected to"),
-        ("http://u:pw123@nowhere.invalid/x", "cannot be connected to"),
+        ("http://127.0.0.1:9/x?sig=S3CR3T", "cannot connect"),
+        ("http://u:pw123@nowhere.invalid/x", "cannot connect"),
         ("memory://d/empty.txt", "the file is empty"),
     ],
 )

@@ -170,7 +170,7 @@ def test_rows_show_every_row_once(comparison):
     exact, fine = figure.axes[0], figure.axes[3]
     difference = comparison["P@3", NAMES[1], NAMES[0]]
     assert exact.get_title(loc="left") == (
-        f"rows: {difference.wins} better, {difference.ties} equal, {difference.losses} worse"
+        f"{difference.wins} better, {difference.ties} equal, {difference.losses} worse"
     )
     cells = {tuple(round(3 * each / 100) for each in text.get_position()): int(text.get_text()) for text in exact.texts}
     assert sum(cells.values()) == fine.collections[0].get_array().sum() == 60
@@ -429,7 +429,7 @@ def test_pictures_of_many_systems_are_no_higher_than_a_page_and_say_what_is_left
         assert f"{len(figure.axes)} of 12 panels" in figure.get_label() or kind != "calibration" or size == "page"
     label = draw("differences", found).get_label()
     assert "metrics at their largest cutoff (hint: metrics= chooses others)" in label
-    assert "intervals, which are not adjusted" in label
+    assert "p (Holm) is adjusted for its pairs, intervals are not" in label
 
 
 def test_from_four_systems_on_curves_are_points_beside_each_other():

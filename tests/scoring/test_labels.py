@@ -385,7 +385,8 @@ def test_over_is_refused_where_it_says_nothing():
 def test_decisions_without_a_threshold_are_told():
     result = xmceval.score(np.ones((5, 2)), np.ones((5, 2)), metrics="Jaccard")
     assert (
-        "Jaccard: without a threshold, all labels with a score are decisions (hint: pass threshold)" in result.warnings
+        "Jaccard: no threshold was passed, so every label with a score counts as predicted (hint: pass threshold)"
+        in result.warnings
     )
     assert not xmceval.score(np.ones((5, 2)), np.ones((5, 2)), metrics="Jaccard", threshold=0.5).warnings
 

@@ -57,7 +57,7 @@ def merge(
     -----
     XmcevalWarning
         What a reader must know before trusting the numbers; states that seem to have rows in common. These are found by
-        the hashes of up to 4,096 rows of each state, of their truth and ranked labels: an overlap of less than 1 % of
+        the hashes of up to 4,096 rows of each state, of their truth and ranked labels: an overlap of less than 1% of
         the smaller state's rows is not found, nor one with a state of more than some 500 times as many rows.
 
     See Also

@@ -48,6 +48,8 @@ class CellOutcome:
     n_runs : int
     digest : str
         Of all that its values depend on; empty where there are none.
+    is_published : bool
+        Whether the system is one whose values are published, also where they are left out.
     """
 
     system: str
@@ -55,6 +57,7 @@ class CellOutcome:
     why: str = ""
     n_runs: int = 1
     digest: str = ""
+    is_published: bool = False
 
 
 @dataclass(frozen=True)
@@ -170,7 +173,9 @@ class Benchmark(Renderable, Mapping[str, Comparison]):
     @property
     def published(self) -> tuple[str, ...]:
         """The systems whose values are published ones, which are neither ranked nor tested."""
-        return tuple(name for name in self.systems if any(name in each.published for each in self.datasets))
+        names = {each.system for dataset in self.datasets for each in dataset.cells if each.is_published}
+        names.update(name for dataset in self.datasets for name in dataset.published)
+        return tuple(name for name in self.systems if name in names)
 
     def ranks(self, metric: str) -> dict[str, float]:
         """Return the mean rank of each system on a metric, 1 the best, in the order of the systems.

@@ -47,13 +47,13 @@ class Difference:
         The bin of labels that it is of; empty for all labels.
     difference : float
     low, high : float or None
-        The 95 % interval; None where the test gives none.
+        The 95% interval; None where the test gives none.
     p, p_adjusted : float or None
         Two-sided, and adjusted for the number of pairs.
     effect : float or None
         t / sqrt(n).
     detectable : float or None
-        The smallest difference that tests by t of as many pairs find with a power of 80 % on so many rows.
+        The smallest difference that tests by t of as many pairs find with a power of 80% on so many rows.
     wins, ties, losses : int or None
         Rows in which the system is better, as good, and worse; rows in which one of the two has no value are none.
     n : int
@@ -101,7 +101,7 @@ class Difference:
 
     @property
     def is_detected(self) -> bool:
-        """Whether the difference is significant at 5 %, after adjustment where there is one."""
+        """Whether the difference is significant at 5%, after adjustment where there is one."""
         p = self.p if self.p_adjusted is None else self.p_adjusted
         return p is not None and p < LEVEL and self.difference != 0
 
@@ -328,7 +328,7 @@ class Comparison(Readable, Mapping[Key, Difference]):
         Returns
         -------
         pandas.DataFrame
-            Columns difference, low, high (the 95 % interval), p, p_adjusted, effect, detectable, wins, ties, losses, n
+            Columns difference, low, high (the 95% interval), p, p_adjusted, effect, detectable, wins, ties, losses, n
             and unit; missing where there is none. Differences of shares are fractions of 1.
 
         Raises

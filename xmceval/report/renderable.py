@@ -127,7 +127,7 @@ class Renderable:
         percent : bool
             Whether shares are in percent, else they are fractions.
         intervals : bool, optional
-            Whether values have the half width of their 95 % intervals beside them; default True, but False of a
+            Whether values have the half width of their 95% intervals beside them; default True, but False of a
             benchmark.
         transpose : bool
             Whether systems are columns and metrics are lines; of a benchmark, whether data sets are columns.

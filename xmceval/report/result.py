@@ -169,12 +169,11 @@ class Result(Readable, Mapping[str, float]):
         return self._content() == other._content() if isinstance(other, Result) else NotImplemented
 
     __hash__: ClassVar[None]  # type: ignore[assignment]
-    __array_ufunc__: ClassVar[None] = (
-        None  # an array compares itself with a result as with any other object: they are not equal
-    )
+    # An array compares itself with a result as with any other object: they are not equal.
+    __array_ufunc__: ClassVar[None] = None
 
     def interval(self, name: str) -> tuple[float, float]:
-        """Return the 95 % confidence interval of a metric.
+        """Return the 95% confidence interval of a metric.
 
         Parameters
         ----------
@@ -264,7 +263,7 @@ class Result(Readable, Mapping[str, float]):
         Returns
         -------
         pandas.DataFrame
-            Columns value, low, high (the 95 % interval), tie_low, tie_high (bounds over orders of equal scores) and
+            Columns value, low, high (the 95% interval), tie_low, tie_high (bounds over orders of equal scores) and
             ceiling; NaN where there is none. Shares are fractions of 1.
 
         Raises

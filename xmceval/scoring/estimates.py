@@ -24,7 +24,7 @@ class Estimate:
     ----------
     value : float
     low, high : float or None
-        The 95 % confidence interval.
+        The 95% confidence interval.
     caution : str or None
         Why the interval may be off: ``few_rows`` below 30 rows, ``one_row`` where one row carries more than a fifth of
         the variance.

@@ -161,7 +161,7 @@ def _read_testing(config: ConfigFile, overrides: Mapping[str, Any], systems: Seq
                 f"{'' if published else suggest(against, names)}",
             )
     made = blame(
-        Testing,
+        lambda **own: Testing.of(own),
         values,
         lambda name, why: config.refuse(settings[name].keys if name else OVERRIDE, why),
     )

@@ -75,8 +75,10 @@ class Runner:
         if found.comparison is not None:
             dataset = keep_comparable(dataset, found.comparison.results[0].sizes)
         outcomes = {cell.system: _describe_cell(cell, found) for cell in dataset.cells}
-        outcomes |= {name: CellOutcome(name, PUBLISHED) for name in dataset.published}
-        outcomes |= {name: CellOutcome(name, MISSING, why) for name, why in dataset.unpublished.items()}
+        outcomes |= {name: CellOutcome(name, PUBLISHED, is_published=True) for name in dataset.published}
+        outcomes |= {
+            name: CellOutcome(name, MISSING, why, is_published=True) for name, why in dataset.unpublished.items()
+        }
         return DatasetOutcome(
             dataset.name,
             found.comparison,

@@ -143,7 +143,8 @@ def _inspect(
     inspections = [inspect_one(path, kind=kind) for path in paths]
     may_be_truth = not inspections[0].is_joined
     if kind is None and len(paths) > 1 and may_be_truth and all(file.kind == "scores" for file in inspections):
-        inspections[0] = inspect_one(paths[0], kind="truth")  # lists can be either: the first is the truth, as in score
+        first = inspect_one(paths[0], kind="truth")  # lists can be either
+        inspections[0] = replace(first, why="the first of several files, as in score")
     truth = next((file for file in inspections if file.kind == "truth"), None)
     compare = partial(
         inspect_pair,

@@ -157,7 +157,7 @@ def score(
     Returns
     -------
     Result
-        A mapping: ``result["P@5"]`` is a fraction; ``result.interval("P@5")`` its 95 % interval.
+        A mapping: ``result["P@5"]`` is a fraction; ``result.interval("P@5")`` its 95% interval.
 
     Raises
     ------

@@ -140,7 +140,7 @@ def _write_proposal(folder: str, *, force: bool, quiet: bool) -> None:
     context = click.get_current_context()
     others = {each.name or "" for each in context.command.params} - {"init", "force", "quiet"}
     if passed := passed_flags(context, others):
-        raise UsageError(f"{listed(passed)}: has no effect with --init")
+        raise UsageError(f"{listed(passed)} {'has' if len(passed) == 1 else 'have'} no effect with --init")
     with long_work(quiet):
         proposal = propose(folder, force=force)
     for line in (*proposal.lines, write_proposal(proposal)):
@@ -162,9 +162,9 @@ def _check_flags(history: bool, plots: Sequence[str]) -> None:
     else:
         passed, what = passed_flags(context, {"since"}), "without"
         if not plots and passed_flags(context, {"metric"}):
-            raise UsageError("-m: has no effect without --history or --plot (hint: metrics are named in the file)")
+            raise UsageError("-m has no effect without --history or --plot (hint: metrics are named in the file)")
     if passed:
-        raise UsageError(f"{listed(passed)}: has no effect {what} --history")
+        raise UsageError(f"{listed(passed)} {'has' if len(passed) == 1 else 'have'} no effect {what} --history")
 
 
 def _show_history(file: str, form: str, layout: Layout, arguments: Mapping[str, Any]) -> None:

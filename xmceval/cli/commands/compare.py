@@ -111,7 +111,7 @@ def _check_systems(arguments: Mapping[str, Any], form: str, layout: Layout) -> N
         raise UsageError("CSV has differences only, without overlap or examples (hint: pass -o json)")
     if form in DRAWN and layout.settle(form).pairs is False and Details.of(arguments).needs_lists:
         raise UsageError(
-            f"-o {form} shows neither overlap nor examples without the lists of pairs (hint: pass --pairs)"
+            f"--overlap and --examples have no effect on -o {form} without the lists of pairs (hint: pass --pairs)"
         )
 
 

@@ -175,8 +175,7 @@ def open_run(path: Path, request: Request) -> Opened:
     judgments = request.judgments
     if judgments is None or judgments.documents is None:
         raise DataError(
-            f"{path}: is a TREC run, whose rows are the queries of the truth; expected TREC qrels as truth "
-            f"(hint: their lines are {QRELS.names!r})"
+            f"{path}: is a TREC run, so the truth must be TREC qrels (hint: their lines are {QRELS.names!r})"
         )
     lines, form = _read_lines(path, RUN), FORMATS["run"]
     facts = [form.title]

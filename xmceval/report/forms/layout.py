@@ -50,7 +50,7 @@ class Layout:
     width : int
         Columns of the terminal, at which plain tables are wrapped.
     is_terminal : bool
-        Whether the output is a terminal; sentences are wrapped at its width only, so that elsewhere each is a line.
+        Whether the output is a terminal, at whose width sentences are wrapped; elsewhere only long ones are.
     is_styled : bool
         Whether it shows bold and underlined text.
     is_unicode : bool

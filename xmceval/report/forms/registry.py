@@ -65,7 +65,8 @@ def render_benchmark(form: str, benchmark: Benchmark, layout: Layout = DEFAULT) 
     sheet = build_benchmark_sheet(benchmark, settled)
     if may_fit and sheet.has_intervals and (width := module.measure_width(sheet)) > layout.width:
         sheet = build_benchmark_sheet(benchmark, replace(settled, intervals=False))
-        hint = [f"intervals: pass {argument('intervals', True)}, or {width} columns"] if names_flags() else []
+        words = f"intervals would make the table {width} columns wide (hint: pass {argument('intervals', True)})"
+        hint = [words] if names_flags() else []
         sheet = replace(sheet, notes=(*sheet.notes, *hint))
     return str(module.draw(sheet))
 

@@ -31,7 +31,7 @@ def show_across(board: Board, measure: Measure) -> Markup | None:
     drawn: list[Child] = []
     if across.nemenyi is not None:
         svg = draw_svg("cd", one, prefix=f"cd-{board.benchmark.measures.index(measure)}")
-        caption = "Mean ranks; systems that a bar joins are not told apart (Nemenyi test, 5 %)."
+        caption = "Mean ranks; systems that a bar joins are not told apart (Nemenyi test, 5%)."
         drawn.append(element("figure", raw(svg), element("figcaption", caption)))
     sentences = _write_sentences(across, board.benchmark.systems)
     drawn += (element("p", write_sentence(each, board.names)) for each in sentences)

@@ -31,7 +31,7 @@ from xmceval.report.result import Result, shared_lines
 from xmceval.report.sheet.model import MINUS, Listing
 from xmceval.report.sheet.scoresheet import describe_option, describe_propensities
 
-PROPENSITY = "1/p = 1 + C (n + B)^−A, C = (ln N − 1)(B + 1)^A, where n of the N training rows have the label."
+PROPENSITY = "1/p = 1 + C (n + B)^−A, C = (ln N − 1)(B + 1)^A, where n of the N training instances have the label."
 
 
 def describe_data(content: PageContent) -> PageSection | None:
@@ -62,7 +62,7 @@ def describe_data(content: PageContent) -> PageSection | None:
 def _list_predictions(results: Sequence[Result]) -> Markup:
     """List for each system its predictions, and the rows that have fewer than a cutoff."""
     cutoffs = list(dict.fromkeys(k for result in results for k, n in result.counts.short_rows.items() if n))
-    heads = ["System", "predictions", "per instance", *(f"rows with fewer than {k}" for k in cutoffs)]
+    heads = ["System", "predictions", "per instance", *(f"instances with fewer than {k}" for k in cutoffs)]
     filtered = any(result.filtered is not None for result in results)
     rows = []
     for result in results:
@@ -85,10 +85,10 @@ def _draw_histograms(files: Sequence[FileInspection]) -> Iterator[Markup]:
         called = name(to_path(file.path).name)
         if file.kind == "truth":
             what = "entries" if file.zeros else "true labels"  # a stored zero is an entry, and no label
-            yield from _draw_spread([called, f": {what} per row"], ("labels", "rows"), file.per_row)
-            yield from _draw_spread([called, ": rows per label"], ("rows", "labels"), file.per_label)
+            yield from _draw_spread([called, f": {what} per instance"], ("labels", "instances"), file.per_row)
+            yield from _draw_spread([called, ": instances per label"], ("instances", "labels"), file.per_label)
         else:
-            yield from _draw_spread([called, ": predictions per row"], ("predictions", "rows"), file.per_row)
+            yield from _draw_spread([called, ": predictions per instance"], ("predictions", "instances"), file.per_row)
 
 
 def _draw_spread(title: Child, heads: tuple[str, str], spread: Spread | None) -> Iterator[Markup]:
@@ -140,10 +140,10 @@ def _list_files(files: Sequence[FileInspection]) -> Markup:
 
 def _list_pairs(pairs: Sequence[PairInspection], layout: Layout) -> Listing:
     title = (
-        "P@1 of the predictions as they are, with their rows in random order, and with all labels shifted by one"
+        "P@1 of the predictions as they are, with the instances in random order, and with all labels shifted by one"
         f"{'; in percent' if layout.percent else ''}"
     )
-    head = ("Predictions", "as they are", "rows in random order", f"labels {MINUS} 1", "labels + 1")
+    head = ("Predictions", "as they are", "instances in random order", f"labels {MINUS} 1", "labels + 1")
     rows = []
     for pair in pairs:
         values = (pair.precision_at_1, pair.chance, *(pair.shifted or (None, None)))

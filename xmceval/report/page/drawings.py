@@ -102,7 +102,8 @@ def _find_in_rows(content: PageContent) -> str:
     densities = () if content.comparison is None else content.comparison.densities
     measure = deepest([each.measure for each in densities])[0]
     return " ".join(
-        f"{each.system} is better than {each.baseline} in {counted(each.wins, 'row')}, worse in {each.losses or 0:,}."
+        f"{each.system} is better than {each.baseline} in {counted(each.wins, 'instance')}, "
+        f"worse in {each.losses or 0:,}."
         for each in _list_differences(content)
         if each.measure == measure and each.wins is not None
     )
@@ -117,7 +118,7 @@ def _find_in_gain(content: PageContent) -> str:
 def _find_gain(name: str, gain: LabelGain, layout: Layout) -> str:
     is_rare = gain.n_labels.cumsum() - gain.n_labels >= gain.n_labels.sum() / 2
     shares = (gain.hits[part].sum() / max(gain.true[part].sum(), 1e-300) for part in (slice(None), is_rare))
-    all_labels, rare = (f"{layout.share(share)}{' %' if layout.percent else ''}" for share in shares)
+    all_labels, rare = (f"{layout.share(share)}{'%' if layout.percent else ''}" for share in shares)
     return (
         f"{name} finds {all_labels} of the true labels with its {gain.k} best, and {rare} of those of the rarer half."
     )

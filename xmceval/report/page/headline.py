@@ -73,12 +73,12 @@ def _describe_value(figure: Figure, layout: Layout) -> Markup:
     measure, estimate = figure.measure, figure.estimate
     interval = layout.format_interval(measure, estimate.value, estimate.low, estimate.high)
     number = element("strong", layout.format(measure, estimate.value))
-    shown = interval.replace("±", " ± ") if "±" in interval else f" ({interval})" if interval else ""
-    return element("span", f"{figure.name} ", number, shown, _percent(measure, layout), class_="value")
+    margin, ends = (interval.replace("±", " ± "), "") if "±" in interval else ("", interval and f" ({interval})")
+    return element("span", f"{figure.name} ", number, margin, _percent(measure, layout), ends, class_="value")
 
 
 def _percent(measure: Measure, layout: Layout) -> str:
-    return "\N{NO-BREAK SPACE}%" if measure.metric.unit == "share" and layout.percent else ""
+    return "%" if measure.metric.unit == "share" and layout.percent else ""
 
 
 def _enumerate(parts: Sequence[Markup]) -> Markup:

@@ -13,7 +13,6 @@ from xmceval.report.sheet.differences import list_pair
 from xmceval.report.sheet.model import MINUS, Listing
 from xmceval.report.sheet.overlaplists import list_examples, list_overlap
 from xmceval.report.sheet.scoresheet import list_standings
-from xmceval.report.sheet.significance import describe_tests
 from xmceval.report.sheet.verdicts import has_many_pairs
 
 OVERLAP_NOTES = (
@@ -29,10 +28,7 @@ def show_differences(content: PageContent) -> PageSection | None:
     if comparison is None or not comparison.differences:
         return None
     is_closed = has_many_pairs(comparison)
-    parts: list[Child] = [
-        *(element("p", write_sentence(line, names), class_="note") for line in describe_tests(comparison)),
-        draw_lines((write_sentence(line, names) for line in content.sheet.verdicts), "verdicts"),
-    ]
+    parts: list[Child] = [draw_lines((write_sentence(line, names) for line in content.sheet.verdicts), "verdicts")]
     for pair in () if content.layout.pairs is False else comparison.pairs:
         tables = [*_draw_pair(list_pair(comparison, pair, content.layout), names)]
         summary = element("summary", join([name(pair[0]), f" {MINUS} ", name(pair[1])]))

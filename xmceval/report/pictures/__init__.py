@@ -46,10 +46,10 @@ class Kind:
 
 KINDS: Mapping[str, Kind] = MappingProxyType(
     {
-        "curves": Kind("metrics against the cutoff k, with 95 % intervals"),
+        "curves": Kind("metrics against the cutoff k, with 95% intervals"),
         "bins": Kind("metrics of bins of labels by training frequency, such as head, torso and tail"),
-        "differences": Kind("differences between systems with their 95 % intervals", COMPARISON),
-        "rows": Kind("the values of rows of two systems against each other", COMPARISON, is_collected=True),
+        "differences": Kind("differences between systems with their 95% intervals", COMPARISON),
+        "rows": Kind("per-instance values of two systems against each other", COMPARISON, is_collected=True),
         "gain": Kind("the share of all hits against labels, the most frequent in training first", is_collected=True),
         "calibration": Kind("how often predictions are true, by their scores: probabilities", is_collected=True),
         "cd": Kind("mean ranks of systems over data sets, and their critical difference", BENCHMARK),

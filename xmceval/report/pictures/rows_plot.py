@@ -37,7 +37,7 @@ from xmceval.scoring.comparing.densities import Density, has_shares
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SHOWS = "metrics with values of rows from 0 to 1"
+SHOWS = "metrics with per-instance values from 0 to 1"
 MOST_NUMBERS = 6  # values per axis up to which cells show their numbers
 # By the most panels, how they are arranged on a page and in a column.
 GRIDS = (
@@ -74,7 +74,7 @@ def plan(subject: Subject, metrics: str | Iterable[str] | None = None) -> Plan:
         if each.measure == measure and (each.system, each.baseline) in main
     ]
     pairs = (f"{each.system} against {each.baseline}" for each in shown)
-    text = f"numbers of rows by their values of {listed(measures)}: {listed(dict.fromkeys(pairs))}"
+    text = f"numbers of instances by their values of {listed(measures)}: {listed(dict.fromkeys(pairs))}"
     panels = [partial(_draw, comparison, each) for each in shown]
     hint = choosing("metrics", "NAMES") if len(measures) > 1 else "hint: pass fewer systems"
     page, column = next((page, column) for most, page, column in GRIDS if len(shown) <= most)
@@ -172,4 +172,4 @@ def _count_wins(comparison: Comparison, density: Density) -> str:
     each: Any = comparison.by_key.get((density.measure.name, density.system, density.baseline))
     if each is None or each.wins is None:
         return ""
-    return f"rows: {each.wins:,} better, {each.ties:,} equal, {each.losses:,} worse"
+    return f"{each.wins:,} better, {each.ties:,} equal, {each.losses:,} worse"

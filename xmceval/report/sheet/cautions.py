@@ -138,7 +138,7 @@ def _stored_labels_as_decisions(case: Case) -> Iterator[str]:
     names = [name for name, metric in metrics.items() if metric.family == "confusion" and metric.gain == "hit"]
     if names and not case.has_threshold:
         yield (
-            f"{listed(names)}: without a threshold, all labels with a score are decisions "
+            f"{listed(names)}: no threshold was passed, so every label with a score counts as predicted "
             f"(hint: pass {argument('threshold')})"
         )
 

@@ -126,7 +126,7 @@ def _describe(differences: Sequence[Difference], layout: Layout) -> Iterator[str
 def _cells(each: Difference, layout: Layout, *, is_adjusted: bool) -> tuple[str, ...]:
     interval = ""
     if each.low is not None and each.high is not None:
-        interval = f"{_signed(each, each.low, layout)} .. {_signed(each, each.high, layout)}"
+        interval = f"{_signed(each, each.low, layout)}..{_signed(each, each.high, layout)}"
     counts = "" if each.wins is None else f"{each.wins}/{each.ties}/{each.losses}"
     adjusted = [format_p(each.p_adjusted)] if is_adjusted else []
     return _signed(each, each.difference, layout), interval, format_p(each.p), *adjusted, counts
@@ -134,7 +134,7 @@ def _cells(each: Difference, layout: Layout, *, is_adjusted: bool) -> tuple[str,
 
 def _signed(each: Difference, value: float, layout: Layout) -> str:
     text = layout.format(each.measure, value)
-    return text if text.startswith("-") else f"+{text}"
+    return f"{MINUS}{text[1:]}" if text.startswith("-") else f"+{text}"
 
 
 def _signed_and_marked(each: Difference | None, layout: Layout) -> str:

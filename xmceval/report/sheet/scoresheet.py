@@ -155,13 +155,12 @@ def explain_bins(results: Sequence[Result]) -> Iterator[str]:
     for figure in (figure for result in results for part in result.slices for figure in part.figures):
         if figure.measure.head not in kinds[figure.kind_in_bin]:
             kinds[figure.kind_in_bin].append(figure.measure.head)
-    texts = []
-    if kinds["share"]:
-        texts.append(f"shares that add up to the total: {listed(kinds['share'])}")
-    if kinds["average"]:
-        texts.append(f"averages within the bin: {listed(kinds['average'])}")
+    shares, averages = kinds["share"], kinds["average"]
+    texts = [f"{listed(shares)} {'adds' if len(shares) == 1 else 'add'} up to the total"] if shares else []
+    if averages:
+        texts.append(f"{listed(averages)} {'is' if len(averages) == 1 else 'are'} averaged within each bin")
     if texts:
-        yield f"values of bins: {'; '.join(texts)}"
+        yield f"in bins: {'; '.join(texts)}"
 
 
 def describe_propensities(results: Sequence[Result]) -> list[str]:

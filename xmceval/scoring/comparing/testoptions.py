@@ -64,10 +64,31 @@ class Testing:
             tukey, against = argument("adjust", "tukey"), argument("against")
             raise UsageError(f"{tukey} compares all pairs; it cannot be combined with {against} (hint: use holm)")
 
+    def _refuse_unused(self) -> None:
+        """Refuse options of resampling where nothing is resampled."""
+        defaults = self.__dataclass_fields__
+        unused = [name for name in ("resamples", "seed") if getattr(self, name) != defaults[name].default]
+        if unused:
+            verb = "has" if len(unused) == 1 else "have"
+            hint = f"pass {argument('test', 'randomization')}, {argument('test', 'bootstrap')}"
+            raise UsageError(
+                f"{listed(map(argument, unused))} {verb} no effect on t tests "
+                f"(hint: {hint} or {argument('adjust', 'tukey')})"
+            )
+
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Testing:
-        """Take the options of testing from a function's arguments."""
-        return cls(**{name: arguments[name] for name in specs(cls) if name in arguments})
+        """Take the options of testing from a function's arguments.
+
+        Raises
+        ------
+        UsageError
+            As the class does, and where resampling has options and nothing is resampled.
+        """
+        testing = cls(**{name: arguments[name] for name in specs(cls) if name in arguments})
+        if not testing.holds_rows:
+            testing._refuse_unused()
+        return testing
 
     @property
     def holds_rows(self) -> bool:
@@ -102,7 +123,7 @@ class Details:
         if self.examples is not None:
             specs(type(self))["examples"].check_whole("examples", self.examples)
         if self.texts is not None and self.examples is None:
-            raise UsageError(f"texts have no effect without examples (hint: pass {argument('examples', kind='N')})")
+            raise UsageError(f"{argument('texts')} has no effect without {argument('examples')}")
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Details:

@@ -206,7 +206,8 @@ def _parse(text: str, path: Path) -> Mapping[str, Any]:
         strings = _ESCAPED.finditer(text.split("\n")[number - 1])
         written = next((each[1] for each in strings if each.start() < column <= each.end() + 1), None)
         message = _reworded(message) if written is None else redacted(describe_escape(written))
-        raise DataError(f"{path}:{number}: {message}") from None
+        hint = " (hint: is this a TOML file? xmceval guide benchmark has an example)" if path.suffix != ".toml" else ""
+        raise DataError(f"{path}:{number}: {message}{hint}") from None
 
 
 def _uncapitalized(text: str) -> str:

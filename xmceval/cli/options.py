@@ -12,11 +12,12 @@ import click
 from click.core import ParameterSource
 
 from xmceval.cli import completion
+from xmceval.cli.parameters import GroupedCommand, GroupedOption
 from xmceval.cli.typos import FormChoice
 from xmceval.errors import UsageError
 from xmceval.report.forms.layout import WIDTH, Layout
 from xmceval.report.forms.registry import DRAWN, FORMS
-from xmceval.scoring.options import GROUPS, Options, specs
+from xmceval.scoring.options import Options, specs
 from xmceval.scoring.spec import Spec
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -27,33 +28,14 @@ FORMS_OF = {"caption": ("latex",), "label": ("latex",), "siunitx": ("latex",)}
 FILE = click.Path(readable=False)  # so that a shell completes names of files; the readers refuse what is wrong
 
 
-class GroupedOption(click.Option):
-    """An option with the group under which help shows it."""
-
-    def __init__(self, *args: Any, group: str = GROUPS[0], **how: Any) -> None:
-        super().__init__(*args, **how)
-        self.group = group
+def command(name: str, **how: Any) -> Callable[[Callable[..., Any]], click.Command]:
+    """Make a command; see GroupedCommand."""
+    return click.command(name, cls=GroupedCommand, **how)
 
 
-class GroupedCommand(click.Command):
-    """A command whose help shows its options in GROUPS."""
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write one section per group."""
-        records: dict[str, list[tuple[str, str]]] = {group: [] for group in GROUPS}
-        for each in self.get_params(ctx):
-            record = each.get_help_record(ctx) if isinstance(each, click.Option) else None
-            if record is not None:
-                records[getattr(each, "group", GROUPS[0])].append(record)
-        for group, rows in records.items():
-            if rows:
-                with formatter.section(group):
-                    formatter.write_dl(rows)
-
-
-def option(*flags: str, group: str = GROUPS[0], **how: Any) -> Callable[[Function], Function]:
-    """Make an option that help shows under a group."""
-    return click.option(*flags, cls=GroupedOption, group=group, **how)
+def option(*flags: str, **how: Any) -> Callable[[Function], Function]:
+    """Make an option that help shows under a group; see GroupedOption."""
+    return click.option(*flags, cls=GroupedOption, **how)
 
 
 def derived(of: type[Any], without: Collection[str] = ()) -> Callable[[Function], Function]:
@@ -75,6 +57,8 @@ def derived_option(name: str, of: type[Any], **changes: Any) -> Callable[[Functi
         "help": spec.help,
         "metavar": spec.metavar or None,
         "group": spec.group,
+        "setting": spec.is_setting,
+        "spec": spec,
         **_describe_kind(spec, default),
     }
     if spec.names is not None:
@@ -152,12 +136,15 @@ def _is_passed(flag: str, value: object) -> bool:
 
 def form_option(forms: Iterable[str], more: str = "") -> Callable[[Function], Function]:
     """Make the option for the form of the output; `more` continues its help."""
+    choices = list(forms)
     return option(
-        *("-o", "form"),
-        type=FormChoice(list(forms)),
+        *("-o", "--output-format", "form"),
+        type=FormChoice(choices),
         default="table",
         show_default=True,
-        help=f"Form of the output{more}.",
+        setting=True,
+        elsewhere={*FORMS} - {*choices},
+        help=f"Output format{more}.",
     )
 
 
@@ -218,11 +205,12 @@ shards = option(
 dask = option(
     "--dask",
     metavar="ADDRESS",
+    setting=True,
     help="Score on the workers of a Dask scheduler, such as tcp://host:8786, or in N local processes: local:N.",
 )
-strict = option("--strict", is_flag=True, group="Output", help="Treat warnings as errors.")
+strict = option("--strict", is_flag=True, group="Output", setting=True, help="Treat warnings as errors.")
 force = option("--force", is_flag=True, help="Overwrite DST.")
 max_line = scoring_option("max_line")
 threads = scoring_option("threads")
-quiet = option("-q", "--quiet", is_flag=True, help="Print only results and errors.")
-verbose = option("-v", "--verbose", is_flag=True, help="Also print notes on how the files were read.")
+quiet = option("-q", "--quiet", is_flag=True, setting=True, help="Print only results and errors.")
+verbose = option("-v", "--verbose", is_flag=True, setting=True, help="Also print notes on how the files were read.")

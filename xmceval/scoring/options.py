@@ -147,7 +147,14 @@ class Options:
         literal=Duplicates,
     )
     max_line: int = option(
-        MAX_LINE, "Input", "The longest line of a text file.", kind=int, low=1, metavar="MIB", shown="nowhere"
+        MAX_LINE,
+        "Input",
+        "The longest line that a text file may have, in MiB.",
+        kind=int,
+        low=1,
+        metavar="N",
+        shown="nowhere",
+        is_setting=True,
     )
     sample_weight: Any = option(
         None, "Input", "Sample weights, one per line or npy.", flags=("--weights",), metavar="FILE"
@@ -198,6 +205,7 @@ class Options:
         low=1,
         metavar="N",
         shown="nowhere",
+        is_setting=True,
     )
 
     def __post_init__(self) -> None:

@@ -34,7 +34,11 @@ if TYPE_CHECKING:
 PATIENCE = 1.0  # seconds, after which a data set has a line of its own
 
 
-@click.command("benchmark", cls=options.GroupedCommand, short_help="Score and compare systems on several data sets.")
+@options.command(
+    "benchmark",
+    reads_settings=False,  # its file has what it needs, so that all who have the file get the same
+    short_help="Score and compare systems on several data sets.",
+)
 @click.argument("file", type=options.FILE, default=FILE_NAME)
 @options.option(
     "--init",

@@ -7,7 +7,7 @@ import click
 from xmceval.cli import options
 
 
-@click.command("check-table", short_help="Find impossible values in a table of results.")
+@options.command("check-table", short_help="Find impossible values in a table of results.")
 @click.argument("file", type=options.FILE)
 @options.scoring_option("dataset", help="The public data set of the whole table, whose size bounds P@k.")
 @options.form

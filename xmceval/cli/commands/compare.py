@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from xmceval.report.gates import Gate
 
 
-@click.command("compare", cls=options.GroupedCommand, short_help="Compare systems on the same truth.")
+@options.command("compare", short_help="Compare systems on the same truth.")
 @click.argument("truth", type=options.FILE)
 @click.argument("preds", nargs=-1, type=options.FILE)
 @options.derived(Testing)

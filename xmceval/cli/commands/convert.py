@@ -12,7 +12,7 @@ from xmceval.cli.messages import say, warn
 from xmceval.cli.runner import long_work
 
 
-@click.command("convert", short_help="Write truth or predictions in another form.")
+@options.command("convert", short_help="Write truth or predictions in another form.")
 @click.argument("src", type=options.FILE)
 @click.argument("dst", type=options.FILE)
 @click.option("--to", metavar="FORM", help="Form of DST, one of those above.  [default: by the ending of DST]")

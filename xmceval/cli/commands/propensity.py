@@ -12,7 +12,7 @@ from xmceval.cli.messages import say, warn
 from xmceval.cli.runner import long_work
 
 
-@click.command("propensity", short_help="Write the inverse propensities of training labels.")
+@options.command("propensity", short_help="Write the inverse propensities of training labels.")
 @click.argument("train", type=options.FILE)
 @click.argument("dst", type=options.FILE)
 @options.scoring_option("a")

@@ -16,7 +16,7 @@ from xmceval.report.forms.registry import render
 from xmceval.report.pictures import RESULTS
 
 
-@click.command("score", cls=options.GroupedCommand, short_help="Score predictions against the truth.")
+@options.command("score", short_help="Score predictions against the truth.")
 @click.argument("truth", type=options.FILE)
 @click.argument("preds", nargs=-1, required=True, type=options.FILE)
 @options.scoring

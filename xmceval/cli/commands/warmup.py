@@ -9,7 +9,7 @@ from xmceval.cli.runner import start
 from xmceval.errors import DataError, counted
 
 
-@click.command("warmup", short_help="Compile all kernels now, such as for a container image.")
+@options.command("warmup", short_help="Compile all kernels now, such as for a container image.")
 @options.quiet
 def command(quiet: bool) -> None:
     """Compile all kernels, which other commands compile when they first need one.

@@ -70,6 +70,7 @@ class Layout:
         low=0,
         high=MOST_PLACES,
         metavar="N",
+        is_setting=True,
     )
     percent: bool = option(
         True, "Output", "Show shares in percent or as fractions.", kind=bool, flags=("--percent/--fraction",)
@@ -80,6 +81,7 @@ class Layout:
         "Show the 95% intervals, or leave them out.  [default: shown, of a benchmark where they fit; not in latex]",
         kind=bool,
         flags=("--intervals/--no-intervals",),
+        is_setting=True,
     )
     pairs: bool | None = option(
         None,
@@ -87,13 +89,18 @@ class Layout:
         "Show the differences of pairs, and runs, or the table of systems alone.  [default: shown, but not in latex]",
         kind=bool,
         flags=("--pairs/--no-pairs",),
+        is_setting=True,
     )
     transpose: bool = option(
-        False, "Output", "Systems as columns, metrics as lines; of a benchmark data sets as columns.", kind=bool
+        False,
+        "Output",
+        "Systems as columns, metrics as lines; of a benchmark data sets as columns.",
+        kind=bool,
+        is_setting=True,
     )
     caption: str | None = option(None, "Output", "The caption of a LaTeX table, itself LaTeX.", metavar="TEXT")
     label: str | None = option(None, "Output", r"The \label of a LaTeX table.", metavar="TEXT")
-    siunitx: bool = option(False, "Output", "LaTeX with S columns of siunitx.", kind=bool)
+    siunitx: bool = option(False, "Output", "LaTeX with S columns of siunitx.", kind=bool, is_setting=True)
     wins: bool = False
     is_verbose: bool = False
     width: int = WIDTH

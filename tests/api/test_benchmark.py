@@ -169,7 +169,7 @@ def test_what_did_not_change_is_not_scored_again(folder, scored):
     assert statuses(second, "kept") == {(name, system) for name in SIZES for system in SYSTEMS}
     assert documents(second) == documents(first)
     assert (folder / "kept/.gitignore").read_text() == "*\n"
-    third = xmceval.benchmark(described(), cache="kept", force=True)
+    third = xmceval.benchmark(described(), cache="kept", rescore=True)
     assert len(scored) == 16
     assert documents(third) == documents(first)
 

@@ -108,7 +108,7 @@ def take_layout(arguments: Mapping[str, Any], form: str) -> Layout:
     Raises
     ------
     UsageError
-        An option that has no effect on the form, or a file of label names where a LaTeX label belongs.
+        An option that has no effect on the form.
     """
     if form == "csv" and arguments.get("published"):
         raise UsageError("CSV has no published values (hint: pass -o table or -o json)")
@@ -120,12 +120,6 @@ def take_layout(arguments: Mapping[str, Any], form: str) -> Layout:
             flag = next(flag for flag in (*each.opts, *each.secondary_opts) if _is_passed(flag, arguments[each.name]))
             forms_ = " or ".join(FORMS_OF.get(each.name, DRAWN))
             raise UsageError(f"{flag} has no effect on -o {form} (hint: pass -o {forms_})")
-    label = arguments.get("label")
-    if label is not None and os.path.isfile(label):
-        raise UsageError(
-            f"--label {label} is a file, and the \\label of a LaTeX table is a name such as tab:results "
-            f"(hint: names of labels are read by --labels {label})"
-        )
     return Layout.of(arguments, is_verbose=bool(arguments.get("verbose")), **terminal())
 
 
@@ -180,7 +174,7 @@ runs = option(
     multiple=True,
     group="Input",
     metavar="NAME=A,B,C",
-    help="Add a system trained several times, for example with different seeds, as the mean of its runs.",
+    help="Add a system trained several times, such as with different seeds, as the mean of its runs.",
 )
 fused = option(
     "--fuse",
@@ -188,16 +182,18 @@ fused = option(
     multiple=True,
     group="Input",
     metavar="NAME=A,B",
-    help="Add a system that fuses files or other systems, by score or by NAME=RULE:A,B; see xmceval fuse.",
+    help="Add a system that fuses files or other systems, by score or, as NAME=RULE:A,B, by another rule; "
+    "see xmceval fuse.",
 )
 published = option(
     "--published",
     is_flag=True,
     group="Output",
-    help="Show where these values would rank in the table of --dataset.",
+    help="Show where these values would rank among the published results of --dataset.",
 )
 shards = option(
-    "--shards",
+    "--shard-dirs",
+    "shards",
     is_flag=True,
     group="Input",
     help="Treat a directory as the shards inside it.",
@@ -206,7 +202,7 @@ dask = option(
     "--dask",
     metavar="ADDRESS",
     setting=True,
-    help="Score on the workers of a Dask scheduler, such as tcp://host:8786, or in N local processes: local:N.",
+    help="Score on a Dask cluster: tcp://host:8786, or local:N for N local processes.",
 )
 strict = option("--strict", is_flag=True, group="Output", setting=True, help="Treat warnings as errors.")
 force = option("--force", is_flag=True, help="Overwrite DST.")

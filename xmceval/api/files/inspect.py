@@ -8,11 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from xmceval.errors import UsageError
 from xmceval.files.io.inputfiles import kept_pipes
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.paths import as_input, to_path
 from xmceval.files.io.presence import check_files
+from xmceval.files.opening import check_kind
 from xmceval.files.saved.statefiles import is_state
 from xmceval.files.sidecars.filterfile import read_filter
 from xmceval.files.sidecars.labelnames import read_names
@@ -22,8 +22,6 @@ from xmceval.inspection.savedstate import StateInspection, inspect_state
 from xmceval.inspection.text import inspection_table
 from xmceval.labels.training import count_training
 from xmceval.rows.filters import Filter, as_filter
-
-KINDS = ("truth", "scores")
 
 
 @dataclass(frozen=True)
@@ -108,8 +106,7 @@ def inspect(
     UsageError
         An argument that is wrong.
     """
-    if kind not in {None, *KINDS}:
-        raise UsageError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+    check_kind(kind)
     paths = list(map(as_input, [files] if isinstance(files, (str, Path)) else files))
     filter, train, labels = map(as_input, (filter, train, labels))  # noqa: A001 - the field's word
     check_files([*paths, filter, train, labels])

@@ -62,8 +62,8 @@ def command(form: str, rows: bool, plots: tuple[str, ...], plot_kinds: tuple[str
     For each pair of systems and each metric: the difference (system minus baseline) with its 95% interval, p, the
     instances won, tied and lost, and a verdict in a sentence. The system named first is the baseline.
 
-    TRUTH and PREDS may be shards, as in xmceval score. Instead of them, files of --save-rows can be compared, whose
-    names contain .rows., and per-query files of other tools after --rows.
+    TRUTH and PREDS are as in xmceval score. Files that --save-rows wrote, with .rows. in their names, are compared
+    without TRUTH, and so are the per-query files of other tools, with --rows.
 
     \b
     Examples:

@@ -18,7 +18,9 @@ from xmceval.cli.runner import long_work
 @options.scoring_option("a")
 @options.scoring_option("b")
 @options.scoring_option("dataset")
-@click.option("--counts", is_flag=True, help="Write the training count of each label, for score --counts.")
+@click.option(
+    "--write-counts", is_flag=True, help="Write the training count of each label instead, for score --counts."
+)
 @click.option(
     "--n-labels", type=click.IntRange(min=1), metavar="N", help="Number of labels, if TRAIN does not declare it."
 )

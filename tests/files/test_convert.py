@@ -188,7 +188,7 @@ def test_nothing_is_left_of_a_file_that_breaks_off(tmp_path):
 @pytest.mark.parametrize(
     ("to", "are_scores", "message"),
     [
-        ("lists", True, "lists of labels cannot hold scores (hint: pass truth=True if these are true labels)"),
+        ("lists", True, "lists of labels cannot hold scores (hint: pass kind='truth' if these are true labels)"),
         ("npy", False, "a pair of npy files holds predictions, not truth (hint: pass to='npz')"),
         ("csv", True, "unknown format 'csv'; expected one of " + ", ".join(WRITTEN_FORMATS)),
     ],

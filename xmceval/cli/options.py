@@ -17,7 +17,7 @@ from xmceval.cli.typos import FormChoice
 from xmceval.errors import UsageError
 from xmceval.report.forms.layout import WIDTH, Layout
 from xmceval.report.forms.registry import DRAWN, FORMS
-from xmceval.scoring.options import Options, specs
+from xmceval.scoring.options import GROUPS, Options, specs
 from xmceval.scoring.spec import Spec
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -206,7 +206,7 @@ dask = option(
 )
 strict = option("--strict", is_flag=True, group="Output", setting=True, help="Treat warnings as errors.")
 force = option("--force", is_flag=True, help="Overwrite DST.")
-max_line = scoring_option("max_line")
+max_line = scoring_option("max_line", group=GROUPS[0])
 threads = scoring_option("threads")
 quiet = option("-q", "--quiet", is_flag=True, setting=True, help="Print only results and errors.")
 verbose = option("-v", "--verbose", is_flag=True, setting=True, help="Also print notes on how the files were read.")

@@ -95,7 +95,6 @@ class Fault(Exception):  # noqa: N818 - it is caught on its way and becomes a Da
 
 
 _FLAGS = {
-    "sample_weight": "--weights",
     "metrics": "-m",
     "kind": "--as",
     "client": "--dask",

@@ -307,9 +307,9 @@ def test_commands_score_save_merge_and_inspect():
     asked = ("-m", "P", "-m", "macroF1", "-k", "1,3")
     together = json.loads(run("score", "t/*", "p/*", *asked, "-o", "json", "-q"))
     assert (together["truth"], together["systems"][0]["name"]) == ("*", "*")
-    folders = run("score", "t", "p", "--shards", *asked, "-q")
+    folders = run("score", "t", "p", "--shard-dirs", *asked, "-q")
     assert folders == run("score", "t/*", "p/*", *asked, "-q")
-    assert run("compare", "t", "p", "p", "--shards", *asked, "-q").startswith("24 instances")
+    assert run("compare", "t", "p", "p", "--shard-dirs", *asked, "-q").startswith("24 instances")
     run("report", "t/*", "p/*", *asked, "--html", "page.html", "-q")
     page = Path("page.html").read_text()
     assert all(f"{folder}/{i}.txt" in page for folder in "tp" for i in range(3))  # with their checksums

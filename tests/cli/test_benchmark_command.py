@@ -176,7 +176,7 @@ def test_pages_are_written_beside_the_table_and_their_folder_is_checked_first(fo
     assert {each.name for each in (folder / "pages").iterdir()} == {"index.html", "one.html", "two.html"}
     (folder / "pages").rename(folder / "first")
     (folder / "pages").write_text("")
-    code, out, err = run("--pages", "pages", "--force")
+    code, out, err = run("--pages", "pages", "--rescore")
     assert (code, out) == (2, "")
     assert "pages: is not a folder" in err
     code, _, _ = run("--pages", "second")
@@ -192,6 +192,7 @@ def test_a_file_is_proposed_and_runs(folder, run):
     code, shown, said = run("--init", ".")
     assert (code, shown) == (1, "")
     assert said == "Error: benchmark.toml: already exists (hint: pass --force to overwrite)\n"
+    assert "(hint: --rescore scores everything again)" in run("--force")[2]
     code, shown, said = run("--init", ".", "--force")
     lines = shown.splitlines()
     assert (code, said) == (0, "")

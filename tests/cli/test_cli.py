@@ -241,7 +241,10 @@ USAGE = {
     "metric": (("-m", "ndgc"), "unknown metric 'ndgc'; did you mean nDCG? (hint: xmceval metrics lists all)"),
     "option of a metric": (("-m", "PSP(norm=x)"), "PSP(norm=x): expected one of ratio, none"),
     "data set": (("--dataset", "foo"), "'foo'"),
-    "form": (("-o", "xml"), "Invalid value for '-o': 'xml' is not one of 'table', 'md', 'latex', 'csv', 'json'"),
+    "form": (
+        ("-o", "xml"),
+        "'--output-format': 'xml' is not one of 'table', 'md', 'latex', 'csv', 'json'",
+    ),
     "choice": (("--empty-rows", "x"), "Invalid value for '--empty-rows': 'x' is not one of 'zero', 'drop'."),
     "option": (("--bogus",), "--bogus"),
     "threads": (("--threads", "0"), "threads must be a whole number of at least 1, got 0"),

@@ -99,7 +99,7 @@ def test_python_in_another_thread_is_not_told_of_options_while_a_command_runs():
             thread = threading.Thread(target=lambda run=run: said.append(run("sample_weight")))
             thread.start()
             thread.join()
-    assert said == ["sample_weight", "--weights"]
+    assert said == ["sample_weight", "--sample-weight"]
 
 
 def test_what_messages_name_is_a_keyword_in_python_and_an_option_of_a_command():

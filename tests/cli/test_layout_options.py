@@ -71,7 +71,7 @@ def test_markdown_is_whole():
 
 
 def test_latex_is_whole():
-    layout = ("--fraction", "--places", 3, "--caption", "Results", "--label", "tab:results")
+    layout = ("--fraction", "--places", 3, "--caption", "Results", "--latex-label", "tab:results")
     asked = ("score", *FILES[:2], "-m", "P@1,5", "-q", "-o", "latex", *layout)
     assert run(*asked) == LATEX
     assert "    & P \\\\\n    \\midrule\n    @1 & 0.686 \\\\\n" in run(*asked, "--transpose")
@@ -147,7 +147,7 @@ def test_options_without_effect_are_refused(form, args):
 
 def test_captions_are_of_latex_only():
     assert refused("score", *ASKED, "--siunitx")[1] == "--siunitx has no effect on -o table (hint: pass -o latex)"
-    for flag in ("--caption", "--label"):
+    for flag in ("--caption", "--latex-label"):
         message = refused("score", *ASKED, "-o", "md", flag, "x")[1]
         assert message == f"{flag} has no effect on -o md (hint: pass -o latex)"
     assert refused("score", *ASKED, "-o", "latex", "--caption", "5%")[1].startswith("the caption is LaTeX: %")
@@ -247,11 +247,3 @@ def test_csv_has_what_the_json_has():
         for name in ("value", "low", "high", "tie_low", "tie_high"):
             number = numbers.get(name)
             assert line[name] == ("" if number is None else repr(number))
-
-
-def test_a_file_of_names_is_no_latex_label(monkeypatch, tmp_path):
-    monkeypatch.chdir(SAMPLE)
-    (tmp_path / "names.txt").write_text("one\ntwo\n")
-    ended = CliRunner().invoke(cli, ["compare", *ASKED, "-o", "latex", "--label", str(tmp_path / "names.txt")])
-    assert ended.exit_code != 0
-    assert "names of labels are read by --labels" in str(ended.exception or ended.output)

@@ -172,8 +172,8 @@ FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*|(?<![\w-])-[mkAB] ")
 def test_messages_name_options_in_one_place(module):
     flags = [(line, text) for line, text in literals(module) if FLAG.search(text)]
     allowed = {
-        "xmceval.errors": {"--weights", "-m", "--as", "--dask"},
-        "xmceval.files.io.presence": {"--shards, or "},
+        "xmceval.errors": {"-m", "--as", "--dask"},
+        "xmceval.files.io.presence": {"--shard-dirs, or "},
         "xmceval.files.arrays.npz": {"xmceval compare --rows"},
         "xmceval.api.benchmark.proposing.proposedfile": {
             "# written by xmceval benchmark --init; paths are relative to this file"

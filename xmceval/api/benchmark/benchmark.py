@@ -24,7 +24,7 @@ def benchmark(
     source: str | Path | Mapping[str, Any],
     *,
     cache: str | Path | None = None,
-    force: bool = False,
+    rescore: bool = False,
     verify: bool = False,
     strict: bool = False,
     fail_if_worse: str | Iterable[str] = (),
@@ -41,7 +41,7 @@ def benchmark(
         The folder in which results are kept, so that only what changed is scored the next time. Default: ``.xmceval``
         beside the file; for a dict, none. Results with errors, and of what cannot be told apart by content, such as
         pipes, are not kept.
-    force : bool
+    rescore : bool
         Score all again.
     verify : bool
         Read all files to see whether they changed, even where their sizes and times are those of the last run.
@@ -95,7 +95,7 @@ def benchmark(
     check_gates(plan, gates)
     store, unkept = open_store(plan, cache, verify=verify)
     scorer = CellScorer(plan.testing, progress=progress, unkept=unkept)
-    runner = Runner(plan.systems, scorer, store, force=force)
+    runner = Runner(plan.systems, scorer, store, rescore=rescore)
     found = run_plan(plan, runner, gates=gates)
     warn(dict.fromkeys([*list_failures(found), *list_warnings(found), *describe_unkept(scorer.unkept)]))
     return found

@@ -6,15 +6,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 from numpy.typing import ArrayLike
 
-from xmceval.errors import UsageError
 from xmceval.files.io.inputfiles import kept_pipes
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.paths import as_input, to_path
 from xmceval.files.io.presence import check_files
+from xmceval.files.opened import Role
+from xmceval.files.opening import check_kind
 from xmceval.files.saved.statefiles import is_state
 from xmceval.files.sidecars.filterfile import read_filter
 from xmceval.files.sidecars.labelnames import read_names
@@ -24,9 +25,6 @@ from xmceval.inspection.savedstate import StateInspection, inspect_state
 from xmceval.inspection.text import inspection_table
 from xmceval.labels.training import count_training
 from xmceval.rows.filters import Filter, as_filter
-
-Kind = Literal["truth", "scores"]
-KINDS = get_args(Kind)
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,7 @@ class InspectionReport:
 def inspect(
     files: str | Path | Iterable[str | Path],
     *,
-    kind: Kind | None = None,
+    kind: Role | None = None,
     filter: ArrayLike | str | Path | None = None,  # noqa: A002 - the field's word
     train: str | Path | None = None,
     n_labels: int | None = None,
@@ -111,8 +109,7 @@ def inspect(
     UsageError
         An argument that is wrong.
     """
-    if kind not in {None, *KINDS}:
-        raise UsageError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+    check_kind(kind)
     paths = list(map(as_input, [files] if isinstance(files, (str, Path)) else files))
     filter, train, labels = map(as_input, (filter, train, labels))  # noqa: A001 - the field's word
     check_files([*paths, filter, train, labels])

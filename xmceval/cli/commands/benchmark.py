@@ -34,37 +34,42 @@ if TYPE_CHECKING:
 PATIENCE = 1.0  # seconds, after which a data set has a line of its own
 
 
-@click.command("benchmark", cls=options.GroupedCommand, short_help="Score and compare systems on several data sets.")
+@options.command(
+    "benchmark",
+    reads_settings=False,  # its file has what it needs, so that all who have the file get the same
+    short_help="Score and compare systems on several data sets.",
+)
 @click.argument("file", type=options.FILE, default=FILE_NAME)
 @options.option(
     "--init",
     type=options.FILE,
     metavar="DIR",
-    help="Write DIR/benchmark.toml from the files of a folder, say what was taken for what, and score nothing.",
+    help="Write DIR/benchmark.toml for the files found in DIR, without scoring.",
 )
-@options.option("--force", is_flag=True, help="Score again what is kept; with --init: overwrite the file.")
-@options.option("--verify", is_flag=True, help="Read all files to see whether they changed.")
+@options.option("--force", is_flag=True, help="With --init: overwrite the file.")
+@options.option("--rescore", is_flag=True, help="Score everything again, even what has not changed.")
+@options.option("--verify", is_flag=True, help="Compare the content of files, not only sizes and times.")
 @options.option(
     "--cache", type=options.FILE, metavar="DIR", help="Keep results in this folder.  [default: .xmceval beside FILE]"
 )
-@options.option("--prune", is_flag=True, help="Remove kept results that FILE does not use.")
-@options.option("--history", is_flag=True, group="Output", help="Show what moved since when, and score nothing.")
+@options.option("--prune", is_flag=True, help="Remove kept results that FILE no longer uses.")
+@options.option("--history", is_flag=True, group="Output", help="Show how values changed over runs, without scoring.")
 @options.option("--since", metavar="DATE", group="Output", help="With --history: from this date on.")
 @options.option(
     *("-m", "metric"),
     metavar="METRIC",
     group="Output",
-    help="With --history or --plot: show this metric.  [default: the first at its largest cutoff]",
+    help="With --history or --plot: the metric to show.  [default: the first at its largest cutoff]",
 )
 @options.option(
-    "--wins", is_flag=True, group="Output", help="List on how many data sets each system is ahead of each other one."
+    "--wins", is_flag=True, group="Output", help="Show on how many data sets each system beats each other one."
 )
 @options.option(
     "--pages",
     type=options.FILE,
     metavar="DIR",
     group="Output",
-    help="Write a leaderboard to this folder: index.html, and a report of each data set.",
+    help="Write a leaderboard: index.html, and a report of each data set.",
 )
 @fail_if_worse
 @options.threads
@@ -157,10 +162,12 @@ def _check_flags(history: bool, plots: Sequence[str]) -> None:
     """
     context = click.get_current_context()
     if history:
-        without = {"plots", "pages", "force", "verify", "prune", "fail_if_worse", "dask"}
+        without = {"plots", "pages", "rescore", "verify", "prune", "fail_if_worse", "dask"}
         passed, what = passed_flags(context, without), "with"
     else:
         passed, what = passed_flags(context, {"since"}), "without"
+        if passed_flags(context, {"force"}):
+            raise UsageError("--force: has no effect without --init (hint: --rescore scores everything again)")
         if not plots and passed_flags(context, {"metric"}):
             raise UsageError("-m has no effect without --history or --plot (hint: metrics are named in the file)")
     if passed:
@@ -201,7 +208,7 @@ def _run(plan: Plan, layout: Layout, arguments: Mapping[str, Any]) -> tuple[Benc
             return stack.enter_context(engine_of(dask))
 
         scorer = CellScorer(plan.testing, begin, watch=watch(quiet), unkept=unkept)
-        runner = Runner(plan.systems, scorer, store, force=arguments["force"], keeps_runs=dask is None)
+        runner = Runner(plan.systems, scorer, store, rescore=arguments["rescore"], keeps_runs=dask is None)
         stack.enter_context(progressbar.shown(quiet))
         found = run_plan(*(plan, runner, _line_writer(quiet)), gates=gates, layout=layout, prune=arguments["prune"])
     return found, runner

@@ -11,7 +11,7 @@ from xmceval.cli.messages import warn_of_results
 from xmceval.report.forms.registry import render
 
 
-@click.command("merge", cls=options.GroupedCommand, short_help="Merge the totals that separate jobs saved.")
+@options.command("merge", short_help="Merge the totals that separate jobs saved.")
 @click.argument("states", nargs=-1, required=True, type=options.FILE)
 @options.report_form
 @options.option("--name", group="Output", metavar="NAME", help="Name of the system.  [default: the names in STATES]")

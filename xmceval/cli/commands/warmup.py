@@ -9,7 +9,7 @@ from xmceval.cli.runner import start
 from xmceval.errors import DataError, counted
 
 
-@click.command("warmup", short_help="Compile ahead of time, for example in a container image.")
+@options.command("warmup", short_help="Compile ahead of time, for example in a container image.")
 @options.quiet
 def command(quiet: bool) -> None:
     """Compile ahead of time what other commands would compile when they first need it.

@@ -35,20 +35,20 @@ class Testing:
         None, "Testing", "Compare every system with this one.  [default: compare every pair]", metavar="NAME"
     )
     test: Test = option(
-        "t", "Testing", "Paired t test, randomization of signs, or bootstrap over instances.", literal=Test
+        "t", "Testing", "Paired test over instances: t test, randomization of signs, or bootstrap.", literal=Test
     )
     adjust: Adjust = option(
-        "holm", "Testing", "Adjust p for the number of pairs: Holm, or Tukey's randomized two-way test.",
+        "holm", "Testing", "Adjust p for several comparisons: by Holm's method, or Tukey's randomized test.",
         literal=Adjust,
     )  # fmt: skip
     adjust_over: AdjustOver = option(
         "metric",
         "Testing",
-        "Count the pairs of each metric as one family, or all differences printed.",
+        "Adjust over the pairs of each metric, or over all differences in the output.",
         literal=AdjustOver,
     )
     resamples: int = option(
-        10_000, "Testing", "Number of resamples for randomization, bootstrap and tukey.", kind=int, low=100, metavar="B"
+        10_000, "Testing", "Number of resamples for randomization, bootstrap and tukey.", kind=int, low=100, metavar="N"
     )
     seed: int = option(0, "Testing", "Random seed for resampling.", kind=int, low=0, high=2**63 - 1, metavar="N")
 
@@ -107,7 +107,7 @@ class Details:
     """
 
     overlap: bool = option(
-        False, "Breakdown", "Show how much the lists of each pair agree, and what they find together.", kind=bool
+        False, "Breakdown", "Show how similar the rankings of each pair of systems are, and what both find.", kind=bool
     )
     examples: int | None = option(
         None,
@@ -117,7 +117,7 @@ class Details:
         low=1,
         metavar="N",
     )
-    texts: Any = option(None, "Breakdown", "The text of each instance, one per line, for --examples.", metavar="FILE")
+    texts: Any = option(None, "Breakdown", "Text of each instance, one per line, for --examples.", metavar="FILE")
 
     def __post_init__(self) -> None:
         if self.examples is not None:

@@ -70,7 +70,7 @@ def _draw_blocks(
 def _describe(content: PageContent, best_of: str) -> Child:
     """Describe what the numbers are, and how the best ones are marked."""
     cells = [cell for row in content.sheet.rows for cell in row.cells.values()]
-    units = [_describe_units(content.measures, content.layout)]
+    units = [describe_units(content.measures, content.layout)]
     units += [", ".join(_explain_intervals([cell.interval for cell in cells]))]
     words: list[Child] = ["; ".join(filter(None, units)), ". " if any(units) else ""]
     emphases = {cell.emphasis for cell in cells}
@@ -81,7 +81,8 @@ def _describe(content: PageContent, best_of: str) -> Child:
     return words
 
 
-def _describe_units(measures: Sequence[Measure], layout: Layout) -> str:
+def describe_units(measures: Sequence[Measure], layout: Layout) -> str:
+    """Describe the unit of values in a word or three; empty where it needs none."""
     shares = [each for each in measures if each.metric.unit == "share"]
     if not shares or not layout.percent:
         return ""

@@ -230,6 +230,46 @@ def test_a_page_shows_every_list_and_sentence_of_the_text(full, n_systems):
         assert f"{line}.".lower() in lines
 
 
+def test_what_buttons_copy_is_what_the_forms_are():
+    comparison = compared("abc", (0.9, 0.3, 0.8), k=[1, 3], metrics="P,PSP", overlap=True)
+    root = parse(comparison.to_html())
+    copied = {
+        (section.attributes["id"], each.attributes["data-form"]): each.text
+        for section in root.all("section")
+        for each in section.all("template")  # of the last pair, where there is one of each
+    }
+    assert copied["results", "LaTeX"] == comparison.to_latex()
+    assert copied["results", "Markdown"].partition("\n\n")[0] in comparison.to_markdown()
+    assert copied["results", "CSV"] == xmceval.Results(comparison.results).to_csv()
+    for section in ("differences", "overlap"):
+        assert copied[section, "LaTeX"].partition("\n")[2].strip() in comparison.to_latex(pairs=True)
+        assert copied[section, "Markdown"].strip() in comparison.to_markdown()
+    head, *lines = copied["differences", "CSV"].splitlines()
+    assert [head, *lines] == [each for each in comparison.to_csv().splitlines() if each in {head, *lines}]
+    assert len(lines) == 4
+    assert copied["overlap", "CSV"].splitlines()[0] == ",Jaccard,hits of both,only c,only b,union P,union R,oracle P"
+    assert all("hidden" in each.attributes for each in root.all("div", class_="copy")), "a script shows the buttons"
+
+
+def test_what_is_copied_of_bins_has_no_other_values(full):
+    part = parse(full.to_html()).all("section", id="bins")[0]
+    latex, markdown, csv = (each.text for each in part.all("template"))
+    assert latex.count("& P@1") == 1
+    assert not markdown.startswith("|"), "the title of the first bin"
+    assert {line.split(",")[3] for line in csv.splitlines()[1:]} == {"head", "tail"}
+
+
+def test_long_lists_are_closed_and_differences_of_few_pairs_are_not(full):
+    many = compared("abcd", (0.9, 0.3, 0.8, 0.1), k=[1, 2, 3], metrics="P,PSP,nDCG", examples=1)
+    titles = [each.text for each in parse(many.to_html()).all("summary")]
+    assert {"In words: 9 sentences", "b − a", "P, nDCG and PSP: formulas and sources"} <= {*titles}
+    assert any(each.startswith("Values that another order of equal scores would change") for each in titles)
+    page = full.to_html()
+    assert "<details open" not in page
+    titles = [each.text for each in parse(page).all("summary")]
+    assert [each for each in titles if " − " in each and not re.search("head|tail", each)] == []
+
+
 def test_texts_of_examples_are_whole():
     text = "word " * 100
     page = compared("ab", (0.9, 0.3), k=1, metrics="P", examples=1, texts=[text] * 40).to_html()

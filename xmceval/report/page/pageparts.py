@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from xmceval.report.forms.markup import Child, Markup, element, isolate, join, name
 from xmceval.report.sheet.model import Listing
 
+MOST_LINES = 8  # of a list that is open at first
 LONG_HEAD = 20  # characters of the head of a column, from which on it breaks anywhere
 
 
@@ -131,6 +132,11 @@ def draw_lines(lines: Iterable[Child], class_: str = "lines") -> Markup | None:
     """Draw lines as a list; None without any."""
     items = [element("li", line) for line in lines]
     return element("ul", items, class_=class_) if items else None
+
+
+def fold(title: Child, content: Child, *, is_closed: bool = True) -> Markup:
+    """Draw what is closed below its title until a reader opens it, or as it is."""
+    return element("details", element("summary", title), content) if is_closed else join(content)
 
 
 def draw_bars(caption: Child, heads: tuple[str, str], bars: Sequence[tuple[str, int, str]]) -> Markup:

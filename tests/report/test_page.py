@@ -262,7 +262,7 @@ def test_what_is_copied_of_bins_has_no_other_values(full):
 def test_long_lists_are_closed_and_differences_of_few_pairs_are_not(full):
     many = compared("abcd", (0.9, 0.3, 0.8, 0.1), k=[1, 2, 3], metrics="P,PSP,nDCG", examples=1)
     titles = [each.text for each in parse(many.to_html()).all("summary")]
-    assert {"In words: 9 sentences", "b − a", "P, nDCG and PSP: formulas and sources"} <= {*titles}
+    assert {"In words: 9 sentences", "b − a", "P, PSP, nDCG: formulas and sources"} <= {*titles}
     assert any(each.startswith("Values that another order of equal scores would change") for each in titles)
     page = full.to_html()
     assert "<details open" not in page

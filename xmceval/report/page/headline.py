@@ -43,8 +43,8 @@ def write_headline(results: Sequence[Result], comparison: Comparison | None, lay
         pair = (other, system) if len(worse) > len(better) else (system, other)
         return [_describe_pair(ranking, *pair, layout), *_list_metrics(ranking, *pair)]
     if against is not None:
-        return [_describe_best_against(ranking, against, layout), *_count_all(ranking, layout, against)]
-    return [_describe_best_of_all(ranking), *_count_all(ranking, layout)]
+        return [_describe_best_against(ranking, against, layout), _count_all(ranking, layout, against)]
+    return [_describe_best_of_all(ranking), _count_all(ranking, layout)]
 
 
 def _describe_one(result: Result, figures: Iterable[Figure], layout: Layout) -> Markup:
@@ -166,19 +166,15 @@ def _list_metrics(ranking: SystemRanking, system: str, other: str) -> Iterator[M
 
 
 def _describe_best_against(ranking: SystemRanking, baseline: str, layout: Layout) -> Markup:
-    """Write how the system that is better than the baseline on most metrics compares with it."""
-    others = [each for each in ranking.names if each != baseline]
-    best = max(others, key=lambda system: _net(ranking, system, baseline))
-    if ranking.split(best, baseline)[0]:
+    """Write how the system that is better than the baseline on most metrics compares with it, if there is one."""
+    found = {each: ranking.split(each, baseline) for each in ranking.names if each != baseline}
+    nets = {system: len(better) - len(worse) for system, (better, worse, _) in found.items()}
+    best = max(nets, key=lambda system: nets[system])
+    if nets[best] > 0:
         return _describe_pair(ranking, best, baseline, layout)
-    none = f"None of the {len(others)} systems was found to be better than "
-    return join([none, _strong(baseline), f" on any of {len(ranking.measures)} metrics."])
-
-
-def _net(ranking: SystemRanking, system: str, other: str) -> int:
-    """Return on how many more metrics a system is better than worse."""
-    better, worse, _ = ranking.split(system, other)
-    return len(better) - len(worse)
+    has_wins = any(better for better, _, _ in found.values())
+    rest = " on more metrics than worse." if has_wins else f" on any of {len(ranking.measures)} metrics."
+    return join([f"None of the {len(found)} other systems was found to be better than ", _strong(baseline), rest])
 
 
 def _describe_best_of_all(ranking: SystemRanking) -> Markup:
@@ -189,14 +185,14 @@ def _describe_best_of_all(ranking: SystemRanking) -> Markup:
     if not leads[best]:
         led = [(name(system), len(own)) for system, own in ranking.group_by_leader(ranking.measures).items()]
         most: list[Child] = ["; ", led[0][0], f" has the most best values ({led[0][1]})"] if led else []
-        return join([f"No system is better than every other one on any of {n_all} metrics", *most, "."])
+        return join([f"No system was found to be better than every other one on any of {n_all} metrics", *most, "."])
     is_worse = any(ranking.split(best, other)[1] for other in ranking.names if other != best)
     number = _count_metrics(len(leads[best]), ranking)
     never = "" if is_worse or len(leads[best]) == n_all else ", and was found worse on none"
     return join([_strong(best), f" is better than every other system on {number}{never}."])
 
 
-def _count_all(ranking: SystemRanking, layout: Layout, against: str | None = None) -> Iterator[Markup]:
+def _count_all(ranking: SystemRanking, layout: Layout, against: str | None = None) -> Markup:
     """Write how many of the differences that were tested were detected, and which is the largest of them."""
     tested = [each for each in ranking.differences if each.p is not None]
     detected = [each for each in tested if each.is_detected]
@@ -206,9 +202,7 @@ def _count_all(ranking: SystemRanking, layout: Layout, against: str | None = Non
     number = f"{len(detected):,}" if detected else "none"
     words = [f"In all, {number} of {counted(len(tested), 'difference')}", *of, " ", _was(len(detected)), " detected"]
     size = ["; ", _describe_largest_of_all(detected, layout)] if detected else []
-    yield join([*words, f" ({pairs}, {measures})", *size, "."])
-    if against:
-        yield join(["Only differences from ", name(against), " were tested."])
+    return join([*words, f" ({pairs}, {measures})", *size, "."])
 
 
 def _was(number: int) -> str:

@@ -167,12 +167,12 @@ def _draw_bar(share: float) -> Markup:
     return element("svg", rect, aria_hidden="true", focusable="false")
 
 
-def spaced(parts: Iterable[Child], separator: str = " · ") -> Markup:
+def spaced(parts: Iterable[Child], separator: Child = " · ") -> Markup:
     """Join parts with a separator between them."""
     return join(_separated(parts, separator))
 
 
-def _separated(parts: Iterable[Child], separator: str) -> Iterator[Child]:
+def _separated(parts: Iterable[Child], separator: Child) -> Iterator[Child]:
     for i, part in enumerate(parts):
         if i:
             yield separator

@@ -99,8 +99,9 @@ def draw_matrix(content: PageContent) -> Markup | None:
 
 
 def _break_name(measure: Measure) -> list[Child]:
-    """Write the name of a measure, which may break before its cutoff."""
-    return [measure.head, [element("wbr"), f"@{measure.cutoff}"] if measure.cutoff else None]
+    """Write the name of a measure, which may break at underscores and before its cutoff."""
+    words = spaced(measure.head.split("_"), join(["_", element("wbr")]))
+    return [words, [element("wbr"), f"@{measure.cutoff}"] if measure.cutoff else None]
 
 
 def _draw_row(content: PageContent, system: str, counts: Sequence[WinCount], against: str | None) -> Markup:
@@ -133,6 +134,8 @@ def _explain_signs(counts: Sequence[WinCount], against: str | None) -> Iterator[
     if any(each.undetected for each in counts):
         chip = element("span", UNDETECTED, class_="chip even")
         yield element("span", chip, " no difference detected", class_="sign")
+    if any(each.n_others and not each.colour for each in counts):
+        yield element("span", "no sign: not tested", class_="sign")
     yield element("span", element("b", "bold", class_=BEST), " best value", class_="sign")
 
 
@@ -142,10 +145,9 @@ def _explain_tests(content: PageContent, comparison: Comparison) -> Iterator[Chi
     if units:
         yield f"{units}."
     against = comparison.testing.against
-    compared: Child = ["Each system against ", name(against)] if against else "Each pair of systems"
-    yield [compared, f", {describe_level(comparison)}."]
+    compared: Child = ["only differences from ", name(against), " were tested"] if against else "all pairs were tested"
+    yield [f"Signs where {describe_level(comparison)}; ", compared, "."]
     yield from (write_sentence(each, content.names) for each in describe_tests(comparison))
     if comparison.testing.adjust != "none" and any(each.low is not None for each in content.ranking.differences):
         yield "So the interval of a difference may exclude 0 where there is no sign."
-    others = "The others" if against else "Systems"
-    yield f"{others} are ordered by wins less losses."
+    yield "Systems are ordered by wins less losses."

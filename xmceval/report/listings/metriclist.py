@@ -27,7 +27,7 @@ INPUTS: Mapping[str, str] = MappingProxyType(
         "top-k": "the k best labels of a row",
         "row": "all labels of a row, its whole list, or its first k ranks",
         "label": "counts by label within the cutoff",
-        "confusion": "decisions: labels with a score of at least --threshold",
+        "confusion": "decisions: labels with a score of at least the threshold",
         "calibration": "the scores of the k best labels of a row, which must be probabilities",
         "judged": "the predictions of a row, and the stored zeros of the truth",
         "column": "all cells of a label, which are held in memory",

@@ -71,5 +71,5 @@ def render_benchmark(form: str, benchmark: Benchmark, layout: Layout = DEFAULT) 
 
 
 def render_listings(form: str, listings: Sequence[Listing], layout: Layout = DEFAULT) -> str:
-    """Write lists, such as the catalogue of data sets, in one of the forms for people."""
-    return str(import_module(DRAWN[form]).draw_listings(listings, layout))
+    """Write lists, such as the catalogue of data sets, in one of the forms for people, or as html."""
+    return str(import_module(MODULES[form]).draw_listings(listings, layout))

@@ -113,10 +113,10 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
         XmcevalWarning as XmcevalWarning,
     )
     from xmceval.labels.propensity import inverse_propensity as inverse_propensity
-    from xmceval.metrics.table import METRICS as METRICS
     from xmceval.report.benchmark import Benchmark as Benchmark
     from xmceval.report.comparison import Comparison as Comparison
     from xmceval.report.gates import check_worse as check_worse
+    from xmceval.report.metrictable import METRICS as METRICS
     from xmceval.report.result import Result as Result
     from xmceval.report.results import Results as Results
     from xmceval.rows.shards import Shards as Shards
@@ -179,7 +179,7 @@ _HOME = {
     "Fused": "api.files.fuse",
     "convert": "api.files.convert",
     "write_inverse_propensities": "api.files.propensityfile",
-    "METRICS": "metrics.table",
+    "METRICS": "report.metrictable",
     "Result": "report.result",
     "Results": "report.results",
     "XmcevalError": "errors",

@@ -40,7 +40,7 @@ class UsageError(XmcevalError):
 
 
 class XmcevalWarning(UserWarning):
-    """What a reader must know before trusting the numbers; the Python functions issue the warnings of a result."""
+    """What a reader must know before trusting the numbers; the Python functions issue `Result.doubts`."""
 
 
 def warn(messages: Iterable[str], category: type[Warning] = XmcevalWarning) -> None:

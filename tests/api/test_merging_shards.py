@@ -249,7 +249,7 @@ def test_files_that_are_no_states_are_refused():
     [one] = save_states(1)
     content = Path(one).read_bytes()
     for name, wrong, message in (
-        ("text.txt", b"0:1 2:1\n", "text.txt: not a state of xmceval (hint: xmceval score --save-state"),
+        ("text.txt", b"0:1 2:1\n", "text.txt: not a state of xmceval (hint: score with save_state="),
         ("cut.state", content[:-4], "cut.state: the state is damaged or cut short"),
         (
             "forged.state",

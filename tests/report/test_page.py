@@ -472,15 +472,6 @@ def test_markup_escapes_whatever_is_not_markup():
     assert isolate("מודל is better than b", ["מודל", "b"]) == "<bdi>מודל</bdi> is better than b"
 
 
-def test_notebooks_get_a_fragment_without_scripts(several, one):
-    for shown in (several, one):
-        root = parse(shown._repr_html_())
-        assert [each.tag for each in root.inside] == ["div"]
-        assert not root.all("script")
-        assert not root.all("style")
-        assert all(row.all("th", scope="row") for row in root.all("table")[0].all("tbody")[0].all("tr"))
-
-
 def test_matplotlib_is_needed_and_named(one, monkeypatch):
     monkeypatch.setattr("xmceval.report.pictures.find_spec", lambda _: None)
     with pytest.raises(xmceval.DataError, match=r"pip install 'xmceval\[plot\]'"):

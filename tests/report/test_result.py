@@ -10,6 +10,7 @@ import pytest
 import xmceval
 from xmceval.metrics.names import parse
 from xmceval.metrics.table import METRICS
+from xmceval.report.forms.layout import ALONE
 from xmceval.report.forms.registry import FORMS, render
 from xmceval.scoring.estimates import Estimate
 from xmceval.scoring.summary import Figure
@@ -138,7 +139,7 @@ def test_a_value_without_bounds_has_no_interval(score):
 
 def test_a_result_prints_as_its_table(score):
     result = score()
-    assert str(result) == render("table", [result])
+    assert str(result) == render("table", [result], ALONE)
 
 
 @pytest.mark.parametrize("form", FORMS)

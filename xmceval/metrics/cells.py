@@ -51,11 +51,11 @@ WEIGHTED_NOTE = (
 )
 
 DECISION_NOTE = (
-    "decisions are the stored labels with a score of at least --threshold, or all stored labels without a threshold; "
+    "decisions are the stored labels with a score of at least the threshold, or all stored labels without one; "
     "average=samples is the mean over instances, micro counts all cells together"
 )
 
-CONFUSION_NOTE = "-m confusion is short for tp, fp, fn and tn"
+CONFUSION_NOTE = "the name confusion is short for tp, fp, fn and tn"
 
 
 def _micro(name: str, title: str, rate: str, divisor: str, numbers: Mapping[str, Number] = NO_NUMBERS) -> Metric:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
-from xmceval.errors import UsageError, listed
+from xmceval.errors import UsageError, listed, names_flags
 from xmceval.metrics.entry import Metric, Norm, format_number
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.table import DEFAULT_CUTOFFS, DEFAULT_LEVELS, METRICS
@@ -292,8 +292,8 @@ def _find_metric(word: str, at: str | None, name: str) -> tuple[Metric, dict[str
     near = difflib.get_close_matches(key, [*_METRICS_BY_KEY, *_ALIASES_BY_KEY], 3, NEAR)
     meant = dict.fromkeys((_ALIASES_BY_KEY | _METRICS_BY_KEY)[each] for each in near)
     question = f"; did you mean {' or '.join(meant)}?" if meant else ""
-    hint = _hint_at_commas(name)
-    raise UsageError(f"unknown metric {name!r}{hint or f'{question} (hint: xmceval metrics lists all)'}")
+    lister = "xmceval metrics lists" if names_flags() else "print(xmceval.METRICS) shows"
+    raise UsageError(f"unknown metric {name!r}{_hint_at_commas(name) or f'{question} (hint: {lister} all)'}")
 
 
 def _hint_at_commas(text: str) -> str:

@@ -70,7 +70,7 @@ PSP_NOTE = (
 HIT_NOTE = f"called success in trec_eval, abandonment in napkinXC and xCOLUMNs; {TREC_NOTE}"
 
 ZERO_NOTE = (
-    "labels without a score rank below all others; with --unscored zero they have score 0, as in scikit-learn's dense "
+    "labels without a score rank below all others; with unscored=zero they have score 0, as in scikit-learn's dense "
     "input"
 )
 

@@ -13,7 +13,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.report.forms.layout import Layout
 from xmceval.report.gateoutcomes import GateOutcome
 from xmceval.report.lookup import find_name
-from xmceval.report.renderable import Readable, fit_line, join_facts, load, shorten
+from xmceval.report.renderable import Displayed, Readable, fit_line, join_facts, load, shorten
 from xmceval.report.result import Result, describe_size
 from xmceval.scoring.comparing.examples import Example
 from xmceval.scoring.comparing.overlap import Overlap
@@ -34,8 +34,8 @@ ROUNDING = 1e-9  # of the middle of an interval, as a share of its width
 Key = tuple[str, str, str]
 
 
-@dataclass(frozen=True)
-class Difference:
+@dataclass(frozen=True, repr=False)
+class Difference(Displayed):
     """The difference of one metric between two systems: system minus baseline.
 
     Attributes
@@ -129,6 +129,21 @@ class Difference:
         """Why the interval may be off: ``few_rows`` below 30 rows."""
         is_doubtful = self.low is not None and self.unit == "row" and self.n < FEWEST_ROWS
         return FEW_ROWS if is_doubtful else None
+
+    def _render(self, form: str, layout: Layout) -> str:
+        listing = load("sheet.differences").list_difference(self, layout)
+        return str(load("forms.registry").render_listings(form, [listing], layout))
+
+    def _describe(self) -> tuple[str, ...]:
+        pair = f"{shorten(self.system)} - {shorten(self.baseline)}"
+        in_bin = f" in {self.bin}" if self.bin else ""
+        tested = load("sheet.verdicts").describe_p(self) if self.p is not None else "not tested"
+        interval = f"{self.low:.4f} to {self.high:.4f}, " if self.low is not None and self.high is not None else ""
+        return (
+            f"Difference of {pair} on {self.measure}{in_bin}: {self.difference:.4f}",
+            f"{interval}{tested}",
+            "print() shows a table",
+        )
 
 
 @dataclass(frozen=True)
@@ -281,6 +296,11 @@ class Comparison(Readable, Mapping[Key, Difference]):
         """
         comparison: Comparison = load("fields.comparefields").COMPARE.read(document)
         return comparison
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """The warnings that the Python functions issue: its own, and those of its results; see `Result.doubts`."""
+        return tuple(dict.fromkeys([*self.warnings, *(line for each in self.results for line in each.doubts)]))
 
     @cached_property
     def by_key(self) -> dict[Key, Difference]:

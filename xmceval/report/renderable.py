@@ -1,4 +1,4 @@
-"""Renderable: the forms that a result, several of them, and a comparison have in common."""
+"""Renderable: the forms that a result, several of them, and a comparison have in common; Displayed: fewer of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from xmceval.files.writing.targets import save_text
-from xmceval.report.forms.layout import DEFAULT, WIDTH, Layout
+from xmceval.report.forms.layout import ALONE, DEFAULT, WIDTH, Layout
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,21 +20,33 @@ if TYPE_CHECKING:
 LONGEST_NAME = 24  # of a system, in a repr
 
 
-class Renderable:
-    """What can be shown in several forms: as text, as tables of other programs, in a notebook.
-
-    ``str()`` is the table for people, ``repr()`` three lines on what it is.
-    """
+class Displayed:
+    """What ``print()`` and a notebook show as a table, and a shell in a few lines."""
 
     __slots__ = ()
 
     @abstractmethod
     def _render(self, form: str, layout: Layout) -> str:
-        """Write it in one of the FORMS."""
+        """Write it in one of the FORMS, or as html."""
 
     @abstractmethod
-    def _describe(self) -> tuple[str, str, str]:
-        """Return the three lines of the repr: what it is, its main numbers, how to see more."""
+    def _describe(self) -> tuple[str, ...]:
+        """Return the lines of the repr: what it is, its main numbers, how to see more."""
+
+    def __str__(self) -> str:
+        return self._render("table", ALONE)
+
+    def __repr__(self) -> str:
+        return "<{}>".format("\n ".join(self._describe()))
+
+    def _repr_html_(self) -> str:
+        return self._render("html", ALONE)
+
+
+class Renderable(Displayed):
+    """What can be shown in several forms: as text, as tables of other programs, in a notebook."""
+
+    __slots__ = ()
 
     @abstractmethod
     def _draw_page(self, title: str | None, layout: Layout) -> str:
@@ -44,12 +56,6 @@ class Renderable:
     @abstractmethod
     def _subject(self) -> Any:
         """What pictures show: a sequence of Result, or a Comparison."""
-
-    def __str__(self) -> str:
-        return self._render("table", DEFAULT)
-
-    def __repr__(self) -> str:
-        return "<{}\n {}\n {}>".format(*self._describe())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON document as dicts and lists; ``xmceval schema`` describes it; see `Readable`."""
@@ -303,9 +309,6 @@ class Renderable:
         """
         figure: Figure = load("pictures").plot(self._subject, kind, metrics=metrics, size=size, ax=ax)
         return figure
-
-    def _repr_html_(self) -> str:
-        return self._render("html", DEFAULT)
 
 
 class Readable(Renderable):

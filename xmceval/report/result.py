@@ -307,6 +307,18 @@ class Result(Readable, Mapping[str, float]):
             f'print() shows the table, ["{example}"] one value, .to_frame() all',
         )
 
+    @property
+    def conventions(self) -> tuple[str, ...]:
+        """The warnings that say how instances were counted, such as those without a true label."""
+        usual = set(load("sheet.cautions").list_conventions(self.counts, self.empty_rows))
+        return tuple(line for line in self.warnings if line in usual)
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """The other warnings, which the Python functions issue."""
+        usual = self.conventions
+        return tuple(line for line in self.warnings if line not in usual)
+
     def _content(self) -> tuple[object, ...]:
         numbers = self.figures, self.counts, self.slices, self.published, self.filtered
         return self.name, *numbers, self.propensity_model, self.empty_rows, self.warnings
@@ -386,7 +398,7 @@ def with_standings(result: Result, entry: Dataset) -> Result:
 
 
 def shared_lines(results: Sequence[Result], kind: str) -> Iterator[str]:
-    """Yield the notes or the warnings of systems, each once; where not all share it, it begins with their names.
+    """Yield what systems have of a kind, such as warnings, each once; where not all share it, with their names before.
 
     A line that begins with a name or with the path that it is the ending of needs no other.
     """

@@ -97,7 +97,7 @@ def benchmark(
     scorer = CellScorer(plan.testing, progress=progress, unkept=unkept)
     runner = Runner(plan.systems, scorer, store, rescore=rescore)
     found = run_plan(plan, runner, gates=gates)
-    warn(dict.fromkeys([*list_failures(found), *list_warnings(found), *describe_unkept(scorer.unkept)]))
+    warn(dict.fromkeys([*list_failures(found), *list_warnings(found, "doubts"), *describe_unkept(scorer.unkept)]))
     return found
 
 
@@ -215,12 +215,15 @@ def describe_unkept(reasons: Sequence[str]) -> Iterator[str]:
         yield f"results are not kept: {first}{more} (hint: pass {argument('cache', kind='DIR')})"
 
 
-def list_warnings(found: Benchmark) -> Iterator[str]:
-    """Yield what a reader must know before trusting the values, with the data set and systems that it is of."""
+def list_warnings(found: Benchmark, kind: str = "warnings") -> Iterator[str]:
+    """Yield what a reader must know before trusting the values, with the data set and systems that it is of.
+
+    Of results all warnings, or with ``doubts`` as `kind` those that Python functions issue.
+    """
     yield from found.warnings
     for dataset in found.datasets:
         own = () if dataset.comparison is None else dataset.comparison.warnings
-        yield from (f"{dataset.name}: {line}" for line in dict.fromkeys([*own, *_list_lines(dataset, "warnings")]))
+        yield from (f"{dataset.name}: {line}" for line in dict.fromkeys([*own, *_list_lines(dataset, kind)]))
 
 
 def list_notes(found: Benchmark) -> Iterator[str]:
@@ -230,7 +233,7 @@ def list_notes(found: Benchmark) -> Iterator[str]:
 
 
 def _list_lines(dataset: DatasetOutcome, kind: str) -> Iterator[str]:
-    """Yield the notes or warnings of the systems of a data set."""
+    """Yield the notes, warnings or doubts of the systems of a data set."""
     from xmceval.report.result import shared_lines
 
     return iter(()) if dataset.comparison is None else shared_lines(dataset.comparison.results, kind)

@@ -81,19 +81,20 @@ def score(
     Warns
     -----
     XmcevalWarning
-        What a reader must know before trusting the numbers; also in ``result.warnings``.
+        What puts the numbers in doubt. ``result.warnings`` has it too, and says how instances without a true label, or
+        with too few predictions, were counted.
     """
     chosen = _options_of(options, "score")
     if kind_of(y_true) or kind_of(y_score):
         result = _score_collections(y_true, y_score, chosen, client, max_weight, save_labels, progress)
-        warn(result.warnings)
+        warn(result.doubts)
         return result
     systems = [Named(find_shards(y_score, are_scores=True))]
     with _tasks_of(client) as tasks:
         setup = Setup.of(y_true, chosen, systems, engine=Engine(tasks), max_weight=max_weight)
         extras = choose_extras(chosen, systems, save_labels=save_labels)
         [result] = score_systems(setup, systems, extras, progress=progress).results
-    warn(result.warnings)
+    warn(result.doubts)
     return result
 
 
@@ -156,7 +157,7 @@ def compare(
     with _tasks_of(client) as tasks:
         setup = Setup.of(y_true, chosen, named, engine=Engine(tasks))
         comparison = compare_systems(setup, named, Testing.of(own), progress=progress)
-    warn(dict.fromkeys([*comparison.warnings, *(line for each in comparison.results for line in each.warnings)]))
+    warn(comparison.doubts)
     return comparison
 
 

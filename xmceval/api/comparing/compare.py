@@ -111,7 +111,7 @@ def compare(
     Warns
     -----
     XmcevalWarning
-        What a reader must know before trusting the differences.
+        What puts the differences in doubt; see `score`.
 
     See Also
     --------
@@ -149,7 +149,7 @@ def compare(
     extras = choose_extras(chosen, named, details=details, plots=kinds, save_rows=save_rows, save_labels=save_labels)
     setup = Setup.of(y_true, chosen, named, needs_counts=any(each.needs_counts for each in extras))
     comparison = compare_systems(setup, named, Testing.of(arguments), extras, progress=progress)
-    warn(dict.fromkeys([*comparison.warnings, *(line for each in comparison.results for line in each.warnings)]))
+    warn(comparison.doubts)
     return comparison
 
 

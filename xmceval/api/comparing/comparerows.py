@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from xmceval.api.comparing.matches import find_pairs, in_order, warn_of_untested
 from xmceval.api.comparing.pairtests import PairTests, Watch, adjust
 from xmceval.api.extras.choose import check_plots
-from xmceval.errors import DataError, UsageError, argument, counted, listed, warn
+from xmceval.errors import DataError, UsageError, argument, counted, listed, names_flags, warn
 from xmceval.files.io.paths import to_path
 from xmceval.files.saved.rowtable import RowTable
 from xmceval.files.saved.rowvalues import read_row_values
@@ -107,7 +107,7 @@ def check_row_plots(plots: str | Iterable[str]) -> tuple[str, ...]:
     if needing := [kind for kind in kinds if kind != "rows"]:
         raise UsageError(
             f"the picture {needing[0]!r} needs lists of labels, which per-instance values do not have "
-            "(hint: pass TRUTH and PREDS)"
+            f"(hint: {'pass TRUTH and PREDS' if names_flags() else 'use compare'})"
         )
     return kinds
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from xmceval.errors import counted
 from xmceval.files.io.inputfiles import kept_pipes
 from xmceval.files.io.limits import MAX_LINE
 from xmceval.files.io.paths import as_input, to_path
@@ -22,14 +23,19 @@ from xmceval.files.sidecars.labelnames import read_names
 from xmceval.inspection.file import FileInspection, inspect_file
 from xmceval.inspection.pair import PairInspection, inspect_pair
 from xmceval.inspection.savedstate import StateInspection, inspect_state
-from xmceval.inspection.text import inspection_table
+from xmceval.inspection.text import inspection_table, list_findings
 from xmceval.labels.training import count_training
+from xmceval.report.forms.layout import Layout
+from xmceval.report.forms.registry import render_listings
+from xmceval.report.listings.inspectionlist import list_files, list_pairs
+from xmceval.report.renderable import Displayed, join_facts
+from xmceval.report.sheet.model import Listing
 from xmceval.rows.filters import Filter, as_filter
 
 
-@dataclass(frozen=True)
-class InspectionReport:
-    """Inspected files, and the pairs of truth and predictions in them.
+@dataclass(frozen=True, repr=False)
+class InspectionReport(Displayed):
+    """Inspected files, and the pairs of truth and predictions in them; ``print(report)`` shows it.
 
     Attributes
     ----------
@@ -57,8 +63,36 @@ class InspectionReport:
 
         return INSPECTION.write(self)
 
-    def __str__(self) -> str:
-        return inspection_table(self.files, self.pairs, self.states)
+    def _render(self, form: str, layout: Layout) -> str:
+        if form == "table":
+            return inspection_table(self.files, self.pairs, self.states)
+        return render_listings(form, list(self._list(layout)), layout)
+
+    def _list(self, layout: Layout) -> Iterator[Listing]:
+        """List what was found, what the files contain, and how well pairs agree."""
+        for head, *lines in list_findings(self.files, self.pairs, self.states):
+            yield Listing(head, (), lines=tuple(lines))
+        read = [file for file in self.files if not file.is_unread]
+        yield from [list_files(read)] if read else []
+        compared = [pair for pair in self.pairs if pair.shifted is not None]
+        yield from [list_pairs(compared, layout)] if compared else []
+        for head, *lines in map(StateInspection.describe, self.states):
+            yield Listing(head, (), lines=tuple(lines))
+
+    def _describe(self) -> tuple[str, ...]:
+        n = len(self.files) + len(self.states)
+        found = list_findings(self.files, self.pairs, self.states)
+        n_problems = sum(len(lines) - 1 for lines in found)
+        return (
+            join_facts(
+                f"InspectionReport of {counted(n, 'file')}",
+                (
+                    "all valid" if self.is_sound else "not all valid",
+                    counted(n_problems, "problem") if n_problems else "no problems found",
+                ),
+            ),
+            "print() shows what was found, .files and .pairs have all numbers",
+        )
 
 
 def inspect(

@@ -166,13 +166,13 @@ class Evaluator:
         Warns
         -----
         XmcevalWarning
-            What a reader must know before trusting the numbers.
+            What puts the numbers in doubt; see `score`.
         """
         with self._lock:
             state = self._state
             check_filter(state)
             result = finish_state(state)
-        warn(result.warnings)
+        warn(result.doubts)
         return result
 
     def compute(self) -> Result:

@@ -169,7 +169,8 @@ def score(
     Warns
     -----
     XmcevalWarning
-        What a reader must know before trusting the numbers; also in ``result.warnings``.
+        What puts the numbers in doubt. ``result.warnings`` has it too, and says how instances without a true label, or
+        with too few predictions, were counted.
 
     See Also
     --------
@@ -206,7 +207,7 @@ def score(
     needs_counts = any(each.needs_counts for each in extras)
     setup = Setup.of(y_true, options, systems, needs_counts=needs_counts, max_weight=max_weight)
     [result] = score_systems(setup, systems, extras, progress=progress).results
-    warn(result.warnings)
+    warn(result.doubts)
     return result
 
 

@@ -60,7 +60,7 @@ def score_all(
     Warns
     -----
     XmcevalWarning
-        What a reader must know before trusting the numbers.
+        What puts the numbers in doubt; see `score`.
 
     See Also
     --------
@@ -86,5 +86,5 @@ def score_all(
     extras = choose_extras(chosen, named, plots=kinds, save_rows=save_rows, save_labels=save_labels)
     setup = Setup.of(y_true, chosen, named, needs_counts=any(each.needs_counts for each in extras))
     results = Results(score_systems(setup, named, extras, progress=progress).results)
-    warn(dict.fromkeys(line for each in results.values() for line in each.warnings))
+    warn(dict.fromkeys(line for each in results.values() for line in each.doubts))
     return results

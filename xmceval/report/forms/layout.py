@@ -55,6 +55,8 @@ class Layout:
         Whether it shows bold and underlined text.
     is_unicode : bool
         Whether it shows signs beyond ASCII.
+    has_conventions : bool
+        Whether it says how instances were counted, which a command writes to stderr.
 
     Raises
     ------
@@ -110,6 +112,7 @@ class Layout:
     is_terminal: bool = False
     is_styled: bool = False
     is_unicode: bool = True
+    has_conventions: bool = False
 
     def __post_init__(self) -> None:
         if self.places is not None:
@@ -170,3 +173,4 @@ def _check_caption(caption: str) -> None:
 
 
 DEFAULT = Layout()
+ALONE = Layout(has_conventions=True)  # where nothing else says how instances were counted

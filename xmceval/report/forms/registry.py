@@ -77,5 +77,5 @@ def render_sheet(form: str, sheet: Sheet) -> str:
 
 
 def render_listings(form: str, listings: Sequence[Listing], layout: Layout = DEFAULT) -> str:
-    """Write lists, such as the catalogue of data sets, in one of the forms for people, or as CSV."""
-    return str(import_module(FORMS[form]).draw_listings(listings, layout))
+    """Write lists, such as the catalogue of data sets, in one of the FORMS but JSON, or as html."""
+    return str(import_module(MODULES[form]).draw_listings(listings, layout))

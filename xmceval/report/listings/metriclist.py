@@ -27,7 +27,7 @@ INPUTS: Mapping[str, str] = MappingProxyType(
         "top-k": "the k best labels of an instance",
         "row": "all labels of an instance, its whole list, or its first k ranks",
         "label": "counts by label within the cutoff",
-        "confusion": "decisions: labels with a score of at least --threshold",
+        "confusion": "decisions: labels with a score of at least the threshold",
         "calibration": "the scores of the k best labels of an instance, which must be probabilities",
         "judged": "the predictions of an instance, and the stored zeros of the truth",
         "column": "all cells of a label, which are held in memory",

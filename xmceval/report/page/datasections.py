@@ -9,13 +9,11 @@ from typing import Any
 from xmceval.errors import counted, listed
 from xmceval.files.io.paths import to_path
 from xmceval.inspection.file import FileInspection
-from xmceval.inspection.pair import PairInspection
 from xmceval.inspection.tally import Spread
-from xmceval.inspection.text import describe_order, describe_values
 from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Comparison
-from xmceval.report.forms.layout import Layout
 from xmceval.report.forms.markup import Child, Markup, element, isolate, join, name
+from xmceval.report.listings.inspectionlist import list_files, list_pairs
 from xmceval.report.page.evidence import InputFile
 from xmceval.report.page.pagecontent import PageContent
 from xmceval.report.page.pageparts import (
@@ -30,7 +28,7 @@ from xmceval.report.page.pageparts import (
     write_sentence,
 )
 from xmceval.report.result import Result, shared_lines
-from xmceval.report.sheet.model import MINUS, Listing
+from xmceval.report.sheet.model import Listing
 from xmceval.report.sheet.scoresheet import describe_option, describe_propensities
 
 MOST_DEFINITIONS = 2  # of some four lines, that are open at first
@@ -129,45 +127,17 @@ def describe_files(content: PageContent) -> PageSection | None:
             parts += [element("h3", title), fold(counted(len(lines), "line"), drawn, is_closed=is_closed)]
     if evidence.files:
         is_closed = len(evidence.files) > MOST_LINES
-        files = fold(counted(len(evidence.files), "file"), _list_files(evidence.files), is_closed=is_closed)
+        files = fold(
+            counted(len(evidence.files), "file"),
+            draw_listing(list_files(evidence.files), has_caption=False),
+            is_closed=is_closed,
+        )
         parts += [element("h3", "Each file"), files]
     compared = [pair for pair in evidence.pairs if pair.shifted is not None]
     if compared:
         heading = element("h3", "Do truth and predictions belong together?")
-        parts += [heading, draw_listing(_list_pairs(compared, content.layout))]
+        parts += [heading, draw_listing(list_pairs(compared, content.layout))]
     return PageSection("files", "Files and warnings", join(parts)) if parts else None
-
-
-def _list_files(files: Sequence[FileInspection]) -> Markup:
-    heads = ["File", "form", "rows", "labels", "entries", "values", "order of entries"]
-    rows = [
-        (
-            to_path(file.path).name,
-            file.description,
-            f"{file.n_rows:,}",
-            f"{file.n_labels:,}{'' if file.is_declared else ' (not declared)'}",
-            f"{file.n_entries:,}",
-            " · ".join(describe_values(file)),
-            describe_order(file),
-        )
-        for file in files
-    ]
-    return _draw_table("What each file contains", heads, rows, (2, 3, 4))
-
-
-def _list_pairs(pairs: Sequence[PairInspection], layout: Layout) -> Listing:
-    title = (
-        "P@1 of the predictions as they are, with the instances in random order, and with all labels shifted by one"
-        f"{'; in percent' if layout.percent else ''}"
-    )
-    head = ("Predictions", "as they are", "instances in random order", f"labels {MINUS} 1", "labels + 1")
-    rows = []
-    for pair in pairs:
-        values = (pair.precision_at_1, pair.chance, *(pair.shifted or (None, None)))
-        cells = ("" if value is None else layout.share(value) for value in values)
-        rows.append((to_path(pair.scores).name, *cells))
-    line = "the first should be far above the others"
-    return Listing(title, (head, *rows), frozenset(range(1, 5)), (line,), has_head=True)
 
 
 def show_definitions(content: PageContent) -> PageSection:

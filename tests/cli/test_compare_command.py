@@ -34,8 +34,8 @@ DEFAULT = """\
 letters after a value: significantly better than these systems, p (Holm) < 0.05
 propensities: A=0.55 B=1.5, N=1,000 from trn_X_Y.txt
 model_a: ties across a cutoff: 1 instance @3 · ties inside the cutoffs only: 2
-model_b: ties across a cutoff: 1 instance @1, 4 @3 · ties inside the cutoffs only: 1 · \
-P@1 55.00..55.20, P@3 47.40..47.60
+model_b: ties across a cutoff: 1 instance @1, 4 @3 · ties inside the cutoffs only: 1
+model_b: ties could move P@1 55.00..55.20, P@3 47.40..47.60
 differences: paired t test · does not cover training-seed variance
 each metric is a family of its own: neither p nor intervals are adjusted for the number of metrics
 
@@ -58,7 +58,8 @@ model_a   68.60 ±4.08 ▲
 model_b   55.00 ±4.38
 ▲ significantly better, ▼ significantly worse than model_b, p (Holm) < 0.05
 only differences from model_b were tested
-model_b: ties across a cutoff: 1 instance @1 · P@1 55.00..55.20
+model_b: ties across a cutoff: 1 instance @1
+model_b: ties could move P@1 55.00..55.20
 differences: paired t test · does not cover training-seed variance
 
 model_a \N{MINUS SIGN} model_b · paired over 500 instances · points
@@ -77,7 +78,8 @@ BOOTSTRAP = """\
 letters after a value: significantly better than these systems, p (Holm) < 0.05
 propensities: A=0.55 B=1.5, N=1,000 from trn_X_Y.txt
 model_a: ties across a cutoff: 1 instance @3 · ties inside the cutoffs only: 2
-model_b: ties across a cutoff: 4 instances @3 · ties inside the cutoffs only: 2 · PSP@3 38.08..38.22
+model_b: ties across a cutoff: 4 instances @3 · ties inside the cutoffs only: 2
+model_b: ties could move PSP@3 38.08..38.22
 differences: bootstrap, 10,000 resamples, seed 7 · does not cover training-seed variance
 
 model_b \N{MINUS SIGN} model_a · paired over 500 instances · points
@@ -93,8 +95,10 @@ NOT_ADJUSTED = """\
 (a) model_a   49.2 ±2.6   59.1 ±2.8 b
 (b) model_b   47.5 ±2.5   55.2 ±2.8
 letters after a value: significantly better than these systems, p < 0.05
-model_a: ties across a cutoff: 1 instance @3 · ties inside the cutoffs only: 2 · nDCG@3 59.1..59.2
-model_b: ties across a cutoff: 4 instances @3 · ties inside the cutoffs only: 2 · P@3 47.4..47.6
+model_a: ties across a cutoff: 1 instance @3 · ties inside the cutoffs only: 2
+model_a: ties could move nDCG@3 59.1..59.2
+model_b: ties across a cutoff: 4 instances @3 · ties inside the cutoffs only: 2
+model_b: ties could move P@3 47.4..47.6
 differences: paired t test · does not cover training-seed variance
 neither p nor intervals are adjusted for the number of tests (2)
 

@@ -161,7 +161,7 @@ DESCRIPTIONS = {
     "xmceval.scoring.comparing.testoptions",
     *("xmceval.metrics.cells", "xmceval.metrics.further", "xmceval.metrics.table"),
     *(module for module in MODULES if module.startswith("xmceval.files.formats.")),
-    *(f"xmceval.report.listings.{name}" for name in ("metriclist", "formatlist", "guidelists")),
+    *(f"xmceval.report.listings.{name}" for name in ("metriclist", "formatlist")),
     *("xmceval.report.forms.layout", "xmceval.report.fields.filefields", "xmceval.report.fields.inspectfields"),
     "xmceval.report.page.pageparts",  # a property of CSS
 }

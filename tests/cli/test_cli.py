@@ -50,7 +50,8 @@ def test_several_systems_share_one_table(run):
             P@1
 model_a   68.60 ±4.08
 model_b   55.00 ±4.38
-model_b: ties across a cutoff: 1 instance @1 · bounds: P@1 55.00..55.20
+model_b: ties across a cutoff: 1 instance @1
+model_b: ties could move P@1 55.00..55.20
 """
     )
     assert err == "warning: 2 of 500 instances have fewer than 1 prediction: the missing ones count as misses\n" + EMPTY

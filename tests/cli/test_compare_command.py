@@ -36,8 +36,8 @@ differences: paired t test · does not cover training-seed variance
 each metric is a family of its own: neither p nor intervals are adjusted for the number of metrics
 propensities: A=0.55 B=1.5, N=1,000 from trn_X_Y.txt
 model_a: ties across a cutoff: 1 instance @3 · inside only: 2
-model_b: ties across a cutoff: 1 instance @1, 4 @3 · inside only: 1 ·
-  bounds: P@1 55.00..55.20, P@3 47.40..47.60
+model_b: ties across a cutoff: 1 instance @1, 4 @3 · inside only: 1
+model_b: ties could move P@1 55.00..55.20, P@3 47.40..47.60
 
 model_b − model_a · paired over 500 instances · points
          difference  95% interval         p  p (Holm)  wins/ties/losses
@@ -60,7 +60,8 @@ model_b   55.00 ±4.38
 ▲ significantly better, ▼ significantly worse than model_b, p (Holm) < 0.05
 only differences from model_b were tested
 differences: paired t test · does not cover training-seed variance
-model_b: ties across a cutoff: 1 instance @1 · bounds: P@1 55.00..55.20
+model_b: ties across a cutoff: 1 instance @1
+model_b: ties could move P@1 55.00..55.20
 
 model_a − model_b · paired over 500 instances · points
        difference  95% interval         p  p (Holm)  wins/ties/losses
@@ -79,7 +80,8 @@ letters after a value: significantly better than these systems, p (Holm) < 0.05
 differences: bootstrap, 10,000 resamples, seed 7 · does not cover training-seed variance
 propensities: A=0.55 B=1.5, N=1,000 from trn_X_Y.txt
 model_a: ties across a cutoff: 1 instance @3 · inside only: 2
-model_b: ties across a cutoff: 4 instances @3 · inside only: 2 · bounds: PSP@3 38.08..38.22
+model_b: ties across a cutoff: 4 instances @3 · inside only: 2
+model_b: ties could move PSP@3 38.08..38.22
 
 model_b − model_a · paired over 500 instances · points
          difference  95% interval        p  p (Holm)  wins/ties/losses
@@ -96,8 +98,10 @@ NOT_ADJUSTED = """\
 letters after a value: significantly better than these systems, p < 0.05
 differences: paired t test · does not cover training-seed variance
 neither p nor intervals are adjusted for the number of tests (2)
-model_a: ties across a cutoff: 1 instance @3 · inside only: 2 · bounds: nDCG@3 59.1..59.2
-model_b: ties across a cutoff: 4 instances @3 · inside only: 2 · bounds: P@3 47.4..47.6
+model_a: ties across a cutoff: 1 instance @3 · inside only: 2
+model_a: ties could move nDCG@3 59.1..59.2
+model_b: ties across a cutoff: 4 instances @3 · inside only: 2
+model_b: ties could move P@3 47.4..47.6
 
 model_b − model_a · paired over 500 instances · points
           difference  95% interval      p  wins/ties/losses

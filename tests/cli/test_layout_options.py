@@ -26,9 +26,10 @@ MARKDOWN = """\
 | model_a | **68.60** ±4.08 |     37.40 ±1.91 | **68.60** ±4.08 |     59.14 ±2.49 |
 | model_b |     55.00 ±4.38 | **40.36** ±1.93 |     55.00 ±4.38 | **59.50** ±2.45 |
 
-- model_a: ties across a cutoff: 3 instances `@5` · inside only: 6 · bounds: nDCG@5 59.14..59.21
-- model_b: ties across a cutoff: 1 instance `@1`, 3 `@5` · inside only: 8 · \
-bounds: P@1 55.00..55.20, nDCG@5 59.49..59.58
+- model_a: ties across a cutoff: 3 instances `@5` · inside only: 6
+- model_a: ties could move nDCG@5 59.14..59.21
+- model_b: ties across a cutoff: 1 instance `@1`, 3 `@5` · inside only: 8
+- model_b: ties could move P@1 55.00..55.20, nDCG@5 59.49..59.58
 """
 
 LATEX = r"""% needs \usepackage{booktabs}

@@ -160,7 +160,7 @@ DESCRIPTIONS = {
     "xmceval.scoring.options",
     "xmceval.scoring.comparing.testoptions",
     *(module for module in MODULES if module.startswith("xmceval.files.formats.")),
-    *(f"xmceval.report.listings.{name}" for name in ("metriclist", "formatlist", "guidelists")),
+    *(f"xmceval.report.listings.{name}" for name in ("metriclist", "formatlist")),
     *("xmceval.report.forms.layout", "xmceval.report.fields.filefields", "xmceval.report.fields.inspectfields"),
     *("xmceval.report.forms.html", "xmceval.report.page.pageparts"),  # properties of CSS
 }

@@ -5,8 +5,8 @@ from __future__ import annotations
 from xmceval.metrics.entry import Metric, Norm, Number
 
 COLUMN_NOTE = (
-    "a label that is true in no instance or in all of them is left out, and a note says how many are left; labels without a "
-    "score rank below all others, or with unscored=zero have score 0"
+    "a label that is true in no instance or in all of them is left out, and a note says how many are left; labels "
+    "without a score rank below all others, or with unscored=zero have score 0"
 )
 
 COLUMN_COST = (

@@ -15,13 +15,13 @@ WORST_ORDER = "in the worst order"
 
 
 def describe_ties(result: Result, layout: Layout) -> Iterator[str]:
-    """Describe the ties of a system in a line: how many instances have any, and what they could move furthest."""
-    ties = [*_count_ties(result)]
+    """Describe the ties of a system: how many instances have any, then what they could move furthest."""
+    counts = " · ".join(_count_ties(result))
+    if counts:
+        yield counts
     moves = ", ".join(_largest_moves(result, layout))
     if moves:
-        ties.append(f"bounds: {moves}" if ties else f"ties: {moves}")
-    if ties:
-        yield " · ".join(ties)
+        yield f"ties could move {moves}"
 
 
 def _count_ties(result: Result) -> Iterator[str]:

@@ -246,7 +246,10 @@ def test_names_of_any_width_stay_inside_the_picture(names, size):
         root = ET.fromstring(to_svg(figure))
         width = float(root.get("viewBox").split()[2])
         for element in filter(lambda each: each.text, root.iter("{http://www.w3.org/2000/svg}text")):
-            length, transform = float(element.get("textLength")), element.get("transform", "")  # any font takes this much
+            length, transform = (
+                float(element.get("textLength")),
+                element.get("transform", ""),
+            )  # any font takes this much
             anchor = re.search("text-anchor: (middle|end)", element.get("style"))
             x = element.get("x") or re.search(r"translate\(([-0-9.]+)", transform)[1]
             if "rotate(-90" not in transform:

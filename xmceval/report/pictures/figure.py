@@ -28,8 +28,8 @@ from xmceval.report.pictures.style import (
 
 LINE = 0.17  # inches, of a legend
 NOTE, NOTE_LINE = 6.5, 0.12  # the size of the letters of a note, and the inches that a line of it takes
-PAIRED = frozenset({1, 2, 4})  # numbers of panels that a wide screen has two of side by side, of others three
-PANEL_WIDTHS = {2: 3.7, 3: 2.6}  # inches of these, in which letters are as large as those of the text beside
+BESIDE, MOST_BESIDE = {1: 1, 2: 2, 4: 2}, 3  # by the number of panels, how many a wide screen has side by side
+PANEL_WIDTHS = {1: 3.6, 2: 3.6, 3: 2.6}  # inches of these, in which letters are as large as those of the text beside
 KEY, KEY_LENGTH = (0.28, 0.13), 2.4  # inches of what stands for a text of a legend, and its length in letters
 SCREEN_DOTS_PER_INCH = 120  # of notebooks: letters are as large as those of the text beside
 
@@ -86,7 +86,7 @@ def draw_panels(plan: Plan) -> Panels:
     """Draw each panel as a picture of its own, which a page arranges as it has room."""
     plan, grid = _fit_page(plan, "page")
     n = len(plan.panels)
-    beside = 2 if n in PAIRED else 3
+    beside = BESIDE.get(n, MOST_BESIDE)
     heights = plan.ratios or [grid.height] * n
     pictures = []
     with style():

@@ -179,7 +179,9 @@ def test_pages_are_written_beside_the_table_and_their_folder_is_checked_first(fo
     code, out, err = run("--pages", "pages", "--force")
     assert (code, out) == (2, "")
     assert "pages: is not a folder" in err
-    code, _, _ = run("--pages", "second")
+    code, _, err = run("--pages", "second")
+    n_bytes = sum(each.stat().st_size for each in (folder / "second").iterdir())
+    assert f"wrote second/index.html and 2 reports ({n_bytes / 1e6:.1f} MB)" in err.splitlines()
     assert code == 0
     for page in (folder / "first").iterdir():
         assert page.read_bytes() == (folder / "second" / page.name).read_bytes(), "what was kept shows the same"

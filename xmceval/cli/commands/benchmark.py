@@ -16,7 +16,7 @@ from xmceval.api.benchmark.plan import FILE_NAME
 from xmceval.cli import options, progressbar
 from xmceval.cli.commandline import passed_flags
 from xmceval.cli.gating import enforced, fail_if_worse, not_worse
-from xmceval.cli.messages import by_kind, say, warn
+from xmceval.cli.messages import by_kind, say, say_written, warn
 from xmceval.cli.plotting import Plots, plot_options
 from xmceval.cli.runner import engine_of, long_work, start, watch
 from xmceval.errors import DataError, UsageError, counted, listed
@@ -25,6 +25,8 @@ from xmceval.report.forms.registry import render_benchmark
 from xmceval.report.pictures import BENCHMARK
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from xmceval.api.benchmark.plan import Plan
     from xmceval.api.benchmark.running import Runner
     from xmceval.api.benchmark.store import Store
@@ -117,14 +119,16 @@ def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> N
         click.echo(render_benchmark(form, found, layout), nl=False)
         pictures.write(found, arguments["metric"])
         for write in pages:
-            write(found)
+            *reports, index = sizes = write(found)
+            what = f"{index} and {counted(len(reports), 'report')}"
+            say_written(what, sum(sizes.values()), quiet=quiet)
         facts = _count_cells(found.datasets), f"{time.monotonic() - began:.1f} s"
         summary = " · ".join([*facts, *_describe_store(runner.store, arguments["verbose"])])
         for line in () if quiet else (summary, *runner.moved):
             say(line)
 
 
-def _open_pages(folder: str | None, layout: Layout) -> Iterator[Callable[[Benchmark], None]]:
+def _open_pages(folder: str | None, layout: Layout) -> Iterator[Callable[[Benchmark], Mapping[Path, int]]]:
     """Yield what writes pages to a folder, if there is one, which is made before anything is scored."""
     if folder is not None:
         from xmceval.report.leaderboard.pagefiles import open_folder, write_pages

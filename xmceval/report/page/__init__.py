@@ -22,6 +22,7 @@ from xmceval.report.page.pagecontent import PageContent
 from xmceval.report.page.pageframe import draw_contents, frame_page
 from xmceval.report.page.pageparts import PageSection, spaced
 from xmceval.report.page.valuetables import show_bins, show_results
+from xmceval.report.page.winmatrix import draw_matrix
 from xmceval.report.pictures import check_installed
 from xmceval.report.result import Result
 
@@ -105,13 +106,14 @@ def _name_all(content: PageContent) -> str:
 
 
 def _draw_verdict(content: PageContent) -> Markup:
-    """Draw what the page comes to, and whether there are warnings."""
+    """Draw what the page comes to in sentences and signs, and whether there are warnings."""
     sentences = write_headline(content.results, content.comparison, content.layout)
-    parts = [element("p", each, class_=None if i else "lead") for i, each in enumerate(sentences)]
+    parts: list[Child] = [element("p", each, class_=None if i else "lead") for i, each in enumerate(sentences)]
     if content.warnings:
         n_warnings = len(content.warnings)
         verb = "applies" if n_warnings == 1 else "apply"
         link = element("a", counted(n_warnings, "warning"), href="#files")
         parts.append(element("p", link, f" {verb} to these numbers.", class_="caution"))
+    parts.append(draw_matrix(content))
     heading = element("h2", "Verdict", id="verdict-title")
     return element("section", heading, parts, id="verdict", aria_labelledby="verdict-title")

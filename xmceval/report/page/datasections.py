@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from xmceval.errors import counted
+from xmceval.errors import counted, listed
 from xmceval.files.io.paths import to_path
 from xmceval.inspection.file import FileInspection
 from xmceval.inspection.pair import PairInspection
@@ -19,11 +19,13 @@ from xmceval.report.forms.markup import Child, Markup, element, isolate, join, n
 from xmceval.report.page.evidence import InputFile
 from xmceval.report.page.pagecontent import PageContent
 from xmceval.report.page.pageparts import (
+    MOST_LINES,
     PageSection,
     draw_bars,
     draw_facts,
     draw_lines,
     draw_listing,
+    fold,
     spaced,
     write_sentence,
 )
@@ -31,6 +33,8 @@ from xmceval.report.result import Result, shared_lines
 from xmceval.report.sheet.model import MINUS, Listing
 from xmceval.report.sheet.scoresheet import describe_option, describe_propensities
 
+MOST_DEFINITIONS = 2  # of some four lines, that are open at first
+MOST_HISTOGRAMS = 2  # of predictions
 PROPENSITY = "1/p = 1 + C (n + B)^−A, C = (ln N − 1)(B + 1)^A, where n of the N training rows have the label."
 
 
@@ -54,8 +58,7 @@ def describe_data(content: PageContent) -> PageSection | None:
     parts = [draw_facts(facts.items()), _list_predictions(content.results)]
     histograms = [*_draw_histograms(content.evidence.files)]
     if histograms:
-        heading = element("h3", "How labels and predictions are spread")
-        parts += [heading, element("div", histograms, class_="histograms")]
+        parts += [element("h3", "How labels and predictions are spread"), *histograms]
     return PageSection("data", "Data", join(parts))
 
 
@@ -81,14 +84,25 @@ def _draw_table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], 
 
 
 def _draw_histograms(files: Sequence[FileInspection]) -> Iterator[Markup]:
+    """Draw those of the truth, then those of predictions, which are closed at first where there are many."""
+    of_kind: dict[str, list[Markup]] = {}
     for file in files:
-        called = name(to_path(file.path).name)
-        if file.kind == "truth":
-            what = "entries" if file.zeros else "true labels"  # a stored zero is an entry, and no label
-            yield from _draw_spread([called, f": {what} per row"], ("labels", "rows"), file.per_row)
-            yield from _draw_spread([called, ": rows per label"], ("rows", "labels"), file.per_label)
-        else:
-            yield from _draw_spread([called, ": predictions per row"], ("predictions", "rows"), file.per_row)
+        of_kind.setdefault(file.kind, []).extend(_draw_spreads(file))
+    for kind, drawn in of_kind.items():
+        is_closed = kind != "truth" and len(drawn) > MOST_HISTOGRAMS
+        title = f"Predictions per row: {counted(len(drawn), 'file')}"
+        if drawn:
+            yield fold(title, element("div", drawn, class_="histograms"), is_closed=is_closed)
+
+
+def _draw_spreads(file: FileInspection) -> Iterator[Markup]:
+    called = name(to_path(file.path).name)
+    if file.kind == "truth":
+        what = "entries" if file.zeros else "true labels"  # a stored zero is an entry, and no label
+        yield from _draw_spread([called, f": {what} per row"], ("labels", "rows"), file.per_row)
+        yield from _draw_spread([called, ": rows per label"], ("rows", "labels"), file.per_label)
+    else:
+        yield from _draw_spread([called, ": predictions per row"], ("predictions", "rows"), file.per_row)
 
 
 def _draw_spread(title: Child, heads: tuple[str, str], spread: Spread | None) -> Iterator[Markup]:
@@ -110,10 +124,13 @@ def describe_files(content: PageContent) -> PageSection | None:
     parts: list[Child] = []
     for title, lines in (("Warnings", content.warnings), ("Notes", notes)):
         if lines:
-            listed = draw_lines((isolate(line, content.names) for line in lines), "problems")
-            parts += [element("h3", title), listed]
+            drawn = draw_lines((isolate(line, content.names) for line in lines), "problems")
+            is_closed = title == "Notes" and len(lines) > MOST_LINES
+            parts += [element("h3", title), fold(counted(len(lines), "line"), drawn, is_closed=is_closed)]
     if evidence.files:
-        parts += [element("h3", "Each file"), _list_files(evidence.files)]
+        is_closed = len(evidence.files) > MOST_LINES
+        files = fold(counted(len(evidence.files), "file"), _list_files(evidence.files), is_closed=is_closed)
+        parts += [element("h3", "Each file"), files]
     compared = [pair for pair in evidence.pairs if pair.shifted is not None]
     if compared:
         heading = element("h3", "Do truth and predictions belong together?")
@@ -158,7 +175,9 @@ def show_definitions(content: PageContent) -> PageSection:
     groups: dict[str, list[Measure]] = {}
     for figure in content.results[0].figures:
         groups.setdefault(figure.measure.head, []).append(figure.measure)
-    return PageSection("definitions", "Definitions", draw_facts(map(_define, groups.values()), "definitions"))
+    facts = draw_facts(map(_define, groups.values()), "definitions")
+    title = [listed(list(groups)), ": formulas and sources"]
+    return PageSection("definitions", "Definitions", fold(title, facts, is_closed=len(groups) > MOST_DEFINITIONS))
 
 
 def _define(measures: Sequence[Measure]) -> tuple[Child, Child]:
@@ -185,7 +204,9 @@ def describe_provenance(content: PageContent) -> PageSection:
         lines.append(PROPENSITY)
     parts: list[Child] = [draw_facts(facts.items()), draw_lines(lines)]
     if evidence.inputs:
-        parts += [element("h3", "Input files"), _list_inputs(evidence.inputs)]
+        is_closed = len(evidence.inputs) > MOST_LINES
+        files = fold(counted(len(evidence.inputs), "file"), _list_inputs(evidence.inputs), is_closed=is_closed)
+        parts += [element("h3", "Input files"), files]
     if evidence.command:
         parts += [element("h3", "Command that makes this page"), element("pre", element("code", evidence.command))]
     return PageSection("provenance", "Provenance", join(parts))

@@ -12,7 +12,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.report.comparison import Comparison
 from xmceval.report.forms.markup import Child, Markup, element, join, name
 from xmceval.report.page.pagecontent import PageContent
-from xmceval.report.page.pageparts import spaced, write_sentence
+from xmceval.report.page.pageparts import PageColumn, draw_table, spaced, write_sentence
 from xmceval.report.page.systemranking import SystemRanking
 from xmceval.report.page.valuetables import describe_units
 from xmceval.report.sheet.model import BEST, DOWN, UP
@@ -83,19 +83,20 @@ def draw_matrix(content: PageContent) -> Markup | None:
         system: [WinCount.of(ranking, each, system, against) for each in ranking.measures] for system in ranking.names
     }
     order = sorted(counts, key=lambda system: (system != against, -sum(each.net for each in counts[system])))
-    heads = [element("th", _break_name(each), scope="col") for each in ranking.measures]
-    table = element(
-        "table",
-        element("thead", element("tr", element("th", "System", scope="col"), heads)),
-        element("tbody", [_draw_row(content, system, counts[system], against) for system in order]),
+    table = draw_table(
+        None,
+        [
+            PageColumn("System", numeric=False),
+            *(PageColumn(_break_name(each), numeric=False) for each in ranking.measures),
+        ],
+        [element("tbody", [_draw_row(content, system, counts[system], against) for system in order])],
+        label="Which systems are better and worse",
+        longest=max(map(len, order)),
         class_="matrix",
-        style=f"--head: {max(map(len, order))}ch; --columns: {len(heads)}",
     )
-    label = "Which systems are better and worse"
-    box = element("div", table, class_="scroll", role="group", tabindex="0", aria_label=label)
     signs = spaced(_explain_signs([each for own in counts.values() for each in own], against), " ")
     tests = spaced(_explain_tests(content, comparison), " ")
-    return join([box, element("p", signs, class_="legend"), element("p", tests, class_="legend")])
+    return join([table, element("p", signs, class_="legend"), element("p", tests, class_="legend")])
 
 
 def _break_name(measure: Measure) -> list[Child]:

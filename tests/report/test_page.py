@@ -147,10 +147,21 @@ def test_pictures_say_in_words_what_they_show(page):
     figures = parse(page).all("figure")
     assert len(figures) >= 3
     for figure in figures:
-        [svg], [caption] = figure.all("svg"), figure.all("figcaption")
-        assert svg.attributes["role"] == "img"
-        assert svg.all("title")[0].text
+        panels, [caption] = figure.all("svg", role="img"), figure.all("figcaption")
+        assert figure.attributes["aria-label"]
+        assert panels
+        assert all(panel.all("title")[0].text for panel in panels)
         assert caption.text.endswith(".")
+
+
+def test_panels_are_drawn_for_the_narrowest_screen_and_stand_beside_their_legend(several, page):
+    for figure in parse(page).all("figure"):
+        widths = [float(panel.attributes["viewbox"].split()[2]) for panel in figure.all("svg", role="img")]
+        assert max(widths) * 9 / 7.5 < 380 - 32, "letters of 7.5 points have 9 pixels where a window has 380"
+    bins = parse(page).all("figure", id="picture-bins")[0]
+    keys = [each.text for each in bins.all("ul", class_="keys")[0].all("li")]
+    assert len(keys) == len(several.results)
+    assert keys[0] == several.results[0].name
 
 
 def test_the_same_results_give_the_same_bytes(several, page):

@@ -19,7 +19,7 @@ from xmceval.report.page.evidence import NOTHING, Evidence
 from xmceval.report.page.headline import write_headline
 from xmceval.report.page.listedsections import show_comparable, show_details, show_differences
 from xmceval.report.page.pagecontent import PageContent
-from xmceval.report.page.pageframe import frame_page
+from xmceval.report.page.pageframe import draw_contents, frame_page
 from xmceval.report.page.pageparts import PageSection, spaced
 from xmceval.report.page.valuetables import show_bins, show_results
 from xmceval.report.page.winmatrix import draw_matrix
@@ -64,8 +64,9 @@ def render_page(
     check_installed()
     content = PageContent(results, comparison, evidence, layout)
     sections = [each for each in _build_sections(content) if each is not None]
-    main = [_draw_verdict(content), _draw_contents(sections), [each.draw() for each in sections]]
-    return frame_page(title or _name_all(content), _draw_header(content, title, index), main)
+    contents = draw_contents("On this page", sections)
+    main = [_draw_verdict(content), [each.draw() for each in sections]]
+    return frame_page(title or _name_all(content), _draw_header(content, title, index), contents, main)
 
 
 def _build_sections(content: PageContent) -> Iterator[PageSection | None]:
@@ -116,9 +117,3 @@ def _draw_verdict(content: PageContent) -> Markup:
     parts.append(draw_matrix(content))
     heading = element("h2", "Verdict", id="verdict-title")
     return element("section", heading, parts, id="verdict", aria_labelledby="verdict-title")
-
-
-def _draw_contents(sections: Sequence[PageSection]) -> Markup:
-    items = [element("li", element("a", each.title, href=f"#{each.anchor}")) for each in sections]
-    heading = element("h2", "On this page", id="contents-title")
-    return element("nav", heading, element("ul", items), aria_labelledby="contents-title")

@@ -58,6 +58,31 @@
     if (boxes.some((box) => !box.checked)) update();
   }
 
+  // The contents mark the section that is read: the last one that begins in the upper third of the window.
+  const places = [...document.querySelectorAll("nav:not(.choice) a")].map((link) => [link, document.getElementById(link.hash.slice(1))]);
+  if (places.length) {
+    let marked = null;
+    const mark = () => {
+      const begun = places.filter(([, section]) => section.getBoundingClientRect().top < innerHeight / 3);
+      const link = begun.length ? begun.at(-1)[0] : null;
+      if (link === marked) return;
+      marked?.removeAttribute("aria-current");
+      link?.setAttribute("aria-current", "true");
+      if (link) link.closest("ul").scrollLeft = link.offsetLeft - 48;
+      marked = link;
+    };
+    addEventListener("scroll", mark, { passive: true });
+    addEventListener("resize", mark);
+    mark();
+  }
+
+  // On paper nothing is folded.
+  const opened = [];
+  addEventListener("beforeprint", () => {
+    for (const each of document.querySelectorAll("details:not([open])")) opened.push(each) && (each.open = true);
+  });
+  addEventListener("afterprint", () => { for (const each of opened.splice(0)) each.open = false; });
+
   // The clipboard is not available everywhere, such as to pages of files: then a selection is copied.
   async function copy(text, group) {
     try {

@@ -48,7 +48,7 @@ MOST = 40  # differences, above which only the largest cutoff of each metric is 
 MOST_LINES = 40  # of one pair, in a panel
 MOST_WIDTH = 0.55  # of the picture, for the names of its lines
 LONGEST_NAME = 16  # characters: systems with longer names leave room for a single metric in a column of a paper
-NUMBER, ROOM = 6.5, 0.9  # the size of written differences, and from how many inches on a panel has room for them
+NUMBER, ROOM = 7, 0.9  # the size of written differences, and from how many inches on a panel has room for them
 SHOWS = "differences between systems"
 # What a difference is, in the order of every legend: its colour, its marker, and whether that is filled.
 LOOKS = {

@@ -48,7 +48,7 @@ GRIDS = (
 AROUND = 0.65  # inches beside a panel, for the names on its axes
 ROOM = 3.1  # inches that a panel takes at most
 NARROW, NARROW_TICKS = 1.3, 4  # inches of a panel in which more labels than these would touch
-CELL, TITLE = 6, 6.5  # the sizes of the numbers in cells, and of those above
+CELL, TITLE = 7, 7  # the sizes of the numbers in cells, and of those above
 PALEST, DARK = 0.05, 0.85  # opacities of a cell: the least, and from which on its number is white
 
 
@@ -98,7 +98,7 @@ def _draw(comparison: Comparison, density: Density, ax: Axes) -> None:
         ax.plot(ends, ends, **GUIDE)
     ax.set_xlabel(f"{name} of {baseline}, %")
     ax.set_ylabel(f"{name} of {system}, %")
-    ax.set_title(wrap(_count_wins(comparison, density), room, TITLE), loc="left", fontsize=TITLE)
+    ax.set_title(wrap(_count_wins(comparison, density), room + 0.1, TITLE), loc="left", fontsize=TITLE)
     ax.set_xlim(*ends)
     ax.set_ylim(*ends)
     ax.set_aspect("equal")

@@ -74,7 +74,7 @@ def test_a_second_run_loads_neither_numba_nor_scipy(folder, run):
 
 
 def test_wins_are_listed_where_they_are_asked_for(folder, run):
-    words = "data sets on which the system in the line is ahead of that in the column"
+    words = "data sets on which the system in the row is ahead of that in the column"
     assert words not in run("-q")[1]
     assert f"P@1 · {words}, of all with both\n       a    b\n  a       2/2\n  b  0/2\n" in run("-q", "--wins")[1]
 

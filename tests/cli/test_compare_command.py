@@ -339,7 +339,7 @@ def test_seeds_have_bounds(run, test, seed):
 
 def test_what_was_not_tested_is_one_sentence(run):
     out = run(TRUTH, MODEL_A, MODEL_B, "-m", "P,macroP,macroR", "-k", 1, "-q")[1]
-    assert out.endswith("(p < 0.0001)\nmacroP@1, macroR@1 were not tested\n")
+    assert out.endswith("(p < 0.0001)\nmacroP@1 and macroR@1 were not tested\n")
 
 
 @pytest.mark.parametrize(

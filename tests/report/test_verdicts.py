@@ -25,7 +25,7 @@ def hits(n):
     ("numbers", "sentence"),
     [
         ((50, 20, 10, 5), "a is better than all others"),
-        ((50, 49, 10, 5), "a is better than c, d; no difference from b was detected (b: only 1 instance differs)"),
+        ((50, 49, 10, 5), "a is better than c and d; no difference from b was detected (b: only 1 instance differs)"),
         (
             (50, 49, 48, 48),
             f"a is best, but {NO_OTHER} (b: only 1 instance differs; c: only {TWO_DIFFER}; d: only {TWO_DIFFER})",

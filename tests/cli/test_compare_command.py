@@ -290,7 +290,7 @@ def test_all_resamples_of_the_cost_are_reported(options, n_tests):
 
 def test_the_same_file_twice_ties_in_all_rows(run):
     warning = "warning: model_a (1) and model_a (2) are the same file: they tie on every instance\n"
-    few = "warning: 2 of 500 instances have fewer than 1 prediction: the missing ones count as misses\n"
+    few = "warning: 2 of 500 instances have no prediction: each counts as a miss\n"
     assert run(TRUTH, MODEL_A, MODEL_A, "-m", "P", "-k", 1) == (0, SAME_FILE, warning + few + EMPTY)
 
 

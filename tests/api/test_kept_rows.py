@@ -57,10 +57,14 @@ CASES = {
     "weights": ({"sample_weight": np.arange(N_ROWS) % 4 / 3}, {}, [1, 2, 1]),
     "bins": ({"by_frequency": "head,tail", "ceiling": True}, {"adjust_over": "all"}, [1, 1, 2]),
     "runs": ({"by_frequency": "head,tail"}, {}, [3, 3, 1]),
-    "only runs": ({}, {"test": "bootstrap"}, [3, 3]),
-    "bootstrap": ({"sample_weight": np.arange(N_ROWS) % 3 + 0.5, "by_frequency": 2}, {"test": "bootstrap"}, [1, 2]),
-    "randomization": ({"empty_rows": "drop"}, {"test": "randomization"}, [2, 1]),
-    "tukey": ({}, {"adjust": "tukey"}, [1, 1, 2]),
+    "only runs": ({}, {"test": "bootstrap", "resamples": 200}, [3, 3]),
+    "bootstrap": (
+        {"sample_weight": np.arange(N_ROWS) % 3 + 0.5, "by_frequency": 2},
+        {"test": "bootstrap", "resamples": 200},
+        [1, 2],
+    ),
+    "randomization": ({"empty_rows": "drop"}, {"test": "randomization", "resamples": 200}, [2, 1]),
+    "tukey": ({}, {"adjust": "tukey", "resamples": 200}, [1, 1, 2]),
     "ties": ({"ties": "expected", "metrics": ["P@3", "PSP@1"]}, {}, [1, 1]),
     "no rows": ({"metrics": ["macroF1"]}, {}, [1, 1]),
 }
@@ -76,7 +80,6 @@ def test_the_comparison_is_that_of_compare(case, data, tmp_path, monkeypatch):
     for name, size in zip("abc", sizes, strict=False):
         runs = list(itertools.islice(left, size))
         systems[name] = runs if size > 1 else runs[0]
-    testing = {"resamples": 200, **testing}
     fresh = xmceval.compare(truth, systems, **options, **testing, threads=2)
     kept = [
         keep(truth, each, name, tmp_path, monkeypatch=monkeypatch, block=block, threads=2, **options)

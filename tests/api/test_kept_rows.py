@@ -51,20 +51,21 @@ def keep(truth, y_score, name, folder, *, monkeypatch=None, block=None, **option
     return KeptSystem(name, y_score, files)
 
 
+RESAMPLED = {"resamples": 200}
 CASES = {
     "t": ({}, {}, [1, 1, 1]),
     "against": ({}, {"against": "b", "adjust": "none"}, [1, 1, 1]),
     "weights": ({"sample_weight": np.arange(N_ROWS) % 4 / 3}, {}, [1, 2, 1]),
     "bins": ({"by_frequency": "head,tail", "ceiling": True}, {"adjust_over": "all"}, [1, 1, 2]),
     "runs": ({"by_frequency": "head,tail"}, {}, [3, 3, 1]),
-    "only runs": ({}, {"test": "bootstrap", "resamples": 200}, [3, 3]),
+    "only runs": ({}, {"test": "bootstrap", **RESAMPLED}, [3, 3]),
     "bootstrap": (
         {"sample_weight": np.arange(N_ROWS) % 3 + 0.5, "by_frequency": 2},
-        {"test": "bootstrap", "resamples": 200},
+        {"test": "bootstrap", **RESAMPLED},
         [1, 2],
     ),
-    "randomization": ({"empty_rows": "drop"}, {"test": "randomization", "resamples": 200}, [2, 1]),
-    "tukey": ({}, {"adjust": "tukey", "resamples": 200}, [1, 1, 2]),
+    "randomization": ({"empty_rows": "drop"}, {"test": "randomization", **RESAMPLED}, [2, 1]),
+    "tukey": ({}, {"adjust": "tukey", **RESAMPLED}, [1, 1, 2]),
     "ties": ({"ties": "expected", "metrics": ["P@3", "PSP@1"]}, {}, [1, 1]),
     "no rows": ({"metrics": ["macroF1"]}, {}, [1, 1]),
 }

@@ -132,6 +132,13 @@ def test_an_error_wins_over_a_breach_and_a_breach_is_still_said(folder, run):
     assert "breach: one: b is worse than a on P@1" in said
 
 
+def test_a_folder_in_place_of_the_file_is_answered_with_what_was_meant(folder, run):
+    (folder / "in").mkdir()
+    assert "(hint: xmceval benchmark --init in, which writes one)" in run("in")[2]
+    (folder / "in" / "benchmark.toml").write_text(FILE)
+    assert "(hint: xmceval benchmark in/benchmark.toml)" in run("in")[2]
+
+
 def test_a_gate_without_a_baseline_says_where_the_file_names_it(folder, run):
     (folder / "benchmark.toml").write_text(
         FILE.replace("against", "#") + 'c = ["{dataset}/a.npz", "{dataset}/b.npz"]\n'

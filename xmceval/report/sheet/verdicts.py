@@ -72,7 +72,7 @@ def _lead(best: Sequence[str], are_compared: bool) -> str:
     if len(best) == 1:
         return f"{best[0]} is"
     if are_compared:
-        return f"{listed(best, 'and')} have the same value, and are"
+        return f"{listed(best, 'and')} have equal values and are"
     return f"{listed(best, 'and')}, which are not {'all ' if len(best) > 2 else ''}compared with each other, are"
 
 

@@ -54,7 +54,7 @@ model_b: ties across a cutoff: 1 instance @1
 model_b: ties could move P@1 55.00..55.20
 """
     )
-    assert err == "warning: 2 of 500 instances have fewer than 1 prediction: the missing ones count as misses\n" + EMPTY
+    assert err == "warning: 2 of 500 instances have no prediction: each counts as a miss\n" + EMPTY
 
 
 def test_facts_that_differ_stand_at_each_system(run, tmp_path):

@@ -40,7 +40,7 @@ class UsageError(XmcevalError):
 
 
 class XmcevalWarning(UserWarning):
-    """What a reader must know before trusting the numbers; the Python functions issue the warnings of a result."""
+    """What a reader must know before trusting the numbers; the Python functions issue `Result.doubts`."""
 
 
 def warn(messages: Iterable[str], category: type[Warning] = XmcevalWarning) -> None:
@@ -95,7 +95,6 @@ class Fault(Exception):  # noqa: N818 - it is caught on its way and becomes a Da
 
 
 _FLAGS = {
-    "sample_weight": "--weights",
     "metrics": "-m",
     "kind": "--as",
     "client": "--dask",

@@ -31,6 +31,7 @@ from bench.measure import (
     install_tree,
     measure,
     program,
+    progress,
     provenance,
     ratios,
     record,
@@ -226,6 +227,38 @@ def evaluator(options: argparse.Namespace) -> Figures:
     return {"microseconds": figures_of("arrays", "evaluator", str(options.runs))}
 
 
+def peers(options: argparse.Namespace) -> Figures:
+    """Measure small and middling work in memory, by xmceval and by others, in turns; each in processes of its own."""
+    figures: Figures = {"measured": [], "ratios": [], "values": {}}
+    pythons = dict.fromkeys((sys.executable, options.python))
+    for work in figures_of("works"):
+        if options.only not in work:
+            continue
+        able = {name: python for python in reversed(pythons) for name in figures_of("works", work, python=python)}
+        found: dict[str, list[Usage]] = {name: [] for name in able}
+        for _ in range(options.runs):
+            for name, python in able.items():
+                progress(f"{work}: {name}")
+                timed = figures_of("works", work, name, python=python)
+                found[name].append(Usage(timed["wall"], timed["cpu"], timed["peak"]))
+                figures["values"].setdefault(work, {})[name] = timed["value"]
+        progress("")
+        first = next(iter(able))
+        figures["measured"] += entries(work, found)
+        figures["ratios"] += ratios(work, found, first)
+        print(milliseconds(work, entries(work, found)))
+    return figures
+
+
+def milliseconds(title: str, measured: Sequence[Figures]) -> str:
+    """Return entries of short calls as a table for a terminal."""
+    lines = [f"{title:<32}{'cpu ms':>10}{'wall ms':>10}{'MB':>7}"]
+    for entry in measured:
+        cpu, wall, peak = (entry[key]["median"] for key in ("cpu", "wall", "peak"))
+        lines.append(f"  {entry['contestant']:<30}{1e3 * cpu:>10.3f}{1e3 * wall:>10.3f}{peak:>7.0f}")
+    return "\n".join(lines)
+
+
 def scaling(options: argparse.Namespace) -> Figures:
     """Measure how cost grows with rows, labels, predictions, k, metrics, systems ...; say where faster than n log n."""
     return {"scaling": figures_of("scaling", options.only)}
@@ -271,6 +304,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], Figures | None]] = {
     "evaluator": evaluator,
     "memory": memory,
     "startup": startup,
+    "peers": peers,
     "scaling": scaling,
     "check": check,
     "picture": picture,
@@ -305,9 +339,11 @@ def parser() -> argparse.ArgumentParser:
     commands.choices["against"].add_argument("--shapes", type=words, default=["small", "amazon-670k"])
     drawn = commands.choices["picture"]
     drawn.add_argument("--measure", type=words, default=[], help=f"of {','.join((*TITLES, *LARGE))}")
-    drawn.add_argument("--python", default=sys.executable, help="the interpreter that has the other tools")
+    for sub in (drawn, commands.choices["peers"]):
+        sub.add_argument("--python", default=sys.executable, help="the interpreter that has the other tools")
     commands.choices["check"].add_argument("--record", action="store_true", help=f"write {RECORDED.name} anew")
-    commands.choices["scaling"].add_argument("--only", default="", help="only lines that have this in their name")
+    for name in ("scaling", "peers"):
+        commands.choices[name].add_argument("--only", default="", help="only lines that have this in their name")
     return top
 
 

@@ -165,7 +165,7 @@ def test_options_of_the_history_alone(folder, run):
     assert run("--history", "--since", "yesterday")[0] == 2
     for flags in ([], ["--history"]):
         assert run("nowhere.toml", *flags) == (1, "", "Error: nowhere.toml: no such file\n")
-    assert "-m: has no effect without --history or --plot (hint: " in run("-m", "P@1")[2]
+    assert "-m has no effect without --history or --plot (hint: " in run("-m", "P@1")[2]
     assert run("--cache", "") == (2, "", "Error: --cache: expected the name of a folder, got ''\n")
 
 
@@ -176,22 +176,25 @@ def test_pages_are_written_beside_the_table_and_their_folder_is_checked_first(fo
     assert {each.name for each in (folder / "pages").iterdir()} == {"index.html", "one.html", "two.html"}
     (folder / "pages").rename(folder / "first")
     (folder / "pages").write_text("")
-    code, out, err = run("--pages", "pages", "--force")
+    code, out, err = run("--pages", "pages", "--rescore")
     assert (code, out) == (2, "")
     assert "pages: is not a folder" in err
-    code, _, _ = run("--pages", "second")
+    code, _, err = run("--pages", "second")
+    n_bytes = sum(each.stat().st_size for each in (folder / "second").iterdir())
+    assert f"wrote second/index.html and 2 reports ({n_bytes / 1e6:.1f} MB)" in err.splitlines()
     assert code == 0
     for page in (folder / "first").iterdir():
         assert page.read_bytes() == (folder / "second" / page.name).read_bytes(), "what was kept shows the same"
     code, _, err = run("--pages", "pages", "--history")
     assert code == 2
-    assert "--pages: has no effect with --history" in err
+    assert "--pages has no effect with --history" in err
 
 
 def test_a_file_is_proposed_and_runs(folder, run):
     code, shown, said = run("--init", ".")
     assert (code, shown) == (1, "")
     assert said == "Error: benchmark.toml: already exists (hint: pass --force to overwrite)\n"
+    assert "(hint: --rescore scores everything again)" in run("--force")[2]
     code, shown, said = run("--init", ".", "--force")
     lines = shown.splitlines()
     assert (code, said) == (0, "")
@@ -199,5 +202,5 @@ def test_a_file_is_proposed_and_runs(folder, run):
     assert lines[-1] == "wrote benchmark.toml (hint: name systems in it, then run xmceval benchmark)"
     code, table, _ = run()
     assert (code, table.splitlines()[1]) == (0, "one · 40 instances · 12 labels")
-    assert run("--init", ".", "--strict")[::2] == (2, "Error: --strict: has no effect with --init\n")
+    assert run("--init", ".", "--strict")[::2] == (2, "Error: --strict has no effect with --init\n")
     assert run("--init", "nowhere")[0] == 1

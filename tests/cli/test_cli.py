@@ -18,8 +18,8 @@ MADE_WITH = '"{""k"": [1], ""metrics"": [""P@1""]}"'  # as CSV has the options
 SHORT = "warning: 8 of 500 instances have fewer than 5 predictions: the missing ones count as misses\n"
 EMPTY = "warning: 6 instances have no true label: they count as 0\n"
 FROM_TRUTH = (
-    "warning: no training labels were passed: propensities come from the label frequencies of tst_X_Y.txt itself, "
-    "and such values are not comparable with published ones (hint: pass --train FILE)\n"
+    "warning: propensities are estimated from tst_X_Y.txt itself: not comparable with published values "
+    "(hint: pass --train FILE)\n"
 )
 
 
@@ -50,7 +50,8 @@ def test_several_systems_share_one_table(run):
             P@1
 model_a   68.60 ±4.08
 model_b   55.00 ±4.38
-model_b: ties across a cutoff: 1 instance @1 · P@1 55.00..55.20
+model_b: ties across a cutoff: 1 instance @1
+model_b: ties could move P@1 55.00..55.20
 """
     )
     assert err == "warning: 2 of 500 instances have fewer than 1 prediction: the missing ones count as misses\n" + EMPTY
@@ -110,7 +111,7 @@ def test_json_has_its_spine(run):
     metric = system["metrics"]["P@5"]
     assert metric["value"] == 0.374
     assert metric["low"] < metric["tie_low"] <= metric["value"] < metric["tie_high"] < metric["high"]
-    assert metric["definition"] == "hits / k; mean over rows; k = 5"
+    assert metric["definition"] == "hits / k; mean over instances; k = 5"
 
 
 def test_json_flags_propensities_of_the_truth(run):
@@ -241,7 +242,10 @@ USAGE = {
     "metric": (("-m", "ndgc"), "unknown metric 'ndgc'; did you mean nDCG? (hint: xmceval metrics lists all)"),
     "option of a metric": (("-m", "PSP(norm=x)"), "PSP(norm=x): expected one of ratio, none"),
     "data set": (("--dataset", "foo"), "'foo'"),
-    "form": (("-o", "xml"), "Invalid value for '-o': 'xml' is not one of 'table', 'md', 'latex', 'csv', 'json'"),
+    "form": (
+        ("-o", "xml"),
+        "'--output-format': 'xml' is not one of 'table', 'md', 'latex', 'csv', 'json'",
+    ),
     "choice": (("--empty-rows", "x"), "Invalid value for '--empty-rows': 'x' is not one of 'zero', 'drop'."),
     "option": (("--bogus",), "--bogus"),
     "threads": (("--threads", "0"), "threads must be a whole number of at least 1, got 0"),

@@ -344,7 +344,7 @@ def test_standard_input_is_read_whatever_packs_it(packer, which, monkeypatch):
 
 def test_standard_input_is_one_file(monkeypatch):
     monkeypatch.setattr(sys, "stdin", Stdin(TRUTH.encode()))
-    with pytest.raises(xmceval.UsageError, match="can be only one of the files"):
+    with pytest.raises(xmceval.UsageError, match="can stand for one file only"):
         scored("-", "-")
 
 

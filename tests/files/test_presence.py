@@ -30,7 +30,7 @@ def test_every_missing_file_is_reported_at_once():
 
 
 def test_files_are_checked_before_the_first_is_read():
-    for missing in (["p.txt", "nothing.txt"], ["p.txt", "--weights", "nothing.txt"]):
+    for missing in (["p.txt", "nothing.txt"], ["p.txt", "--sample-weight", "nothing.txt"]):
         ended = CliRunner().invoke(cli, ["score", "broken.txt", *missing, "--train", "broken.txt"])
         assert str(ended.exception) == "nothing.txt: no such file"
 

@@ -171,7 +171,7 @@ def test_sizes_that_fit_no_variant_are_compared_with_the_nearest():
     (line,) = mismatches("EURLex-4K", 15449, 3865, 3993)
     assert line.startswith("the sizes differ from those of EURLex-4K: 3,993 labels, not 3,956 (hint: ")
     (line,) = mismatches("Bibtex", 4881, 2514, 160)
-    assert "4,881 training instances, not 4,880, 2,514 test instances, not 2,515, 160 labels, not 159" in line
+    assert "4,881 training instances, not 4,880; 2,514 test instances, not 2,515; 160 labels, not 159" in line
     (line,) = mismatches("Bibtex", n_labels=1)
     assert ": 1 label, not 159 " in line
 
@@ -334,7 +334,7 @@ def test_values_of_another_split_are_not_ranked():
     reason = "the data are the split of AttentionXML, LightXML, whose values are not comparable"
     assert entry.forbids_ranking(Sizes(15449, 3865, 3956)) == entry.forbids_ranking(Sizes(None, 3865, None)) == reason
     assert entry.forbids_ranking(Sizes(15449, 3865, 3993)) == (
-        "the sizes differ: 15,449 training instances, not 15,539, 3,865 test instances, not 3,809"
+        "the sizes differ: 15,449 training instances, not 15,539; 3,865 test instances, not 3,809"
     )
 
 

@@ -111,7 +111,7 @@ LINES = [
     ),
     (
         case(names=["P@1", "MCC"], options={"has_threshold": False}),
-        "MCC: without a threshold, all labels with a score are decisions (hint: pass threshold)",
+        "MCC: no threshold was passed, so every label with a score counts as predicted (hint: pass threshold)",
     ),
     (
         case(names=["P@1", "LRAP"], slices=(Slice(None, figures("P@1")),)),

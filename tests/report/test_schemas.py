@@ -281,6 +281,7 @@ def test_a_field_more_or_less_breaks_the_schema(documents, command):
 
 
 TUKEY = ["--test", "randomization", "--adjust", "tukey", "--resamples", "100"]
+WEIGHTS = ("--sample-weight", "weights.txt")
 DECISIONS = ["--threshold", "0.5", "-m", "f1_score,Jaccard,MCC"]
 WRITTEN = {
     "defaults": ["score", "t.txt", "a.txt", "b.txt"],
@@ -290,7 +291,7 @@ WRITTEN = {
     "scores": ["score", "t.txt", "probable.txt", "-m", "ECE,Brier", "-k", "5"],
     "counts": ["score", "t.txt", "a.txt", "--counts", "counts.txt", "--n-train", "240", "-m", "PSDCG,PSP"],
     "expected ties": ["score", "t.txt", "a.txt", "--ties", "expected", "--empty-rows", "drop"],
-    "weights": ["score", "t.txt", "a.txt", "--weights", "weights.txt", "--by-frequency", "2,4", "--train", "train.txt"],
+    "weights": ["score", "t.txt", "a.txt", "--train", "train.txt", "--by-frequency", "2,4", *WEIGHTS],
     "inverse propensities": ["score", "t.txt", "a.txt", "--inverse-propensities", "inverse.txt", "-m", "PSP,PSnDCG"],
     "no entries": ["score", "none.txt", "none.txt", "-k", "1", "-m", "P,AUC,LRAP,macroP"],
     "one row": ["score", "one.txt", "one.txt", "-k", "1"],

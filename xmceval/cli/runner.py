@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from xmceval.api.scoring.setup import Setup
     from xmceval.scoring.comparing.testoptions import Details
 
-COMPILING = "compiling kernels that are needed for the first time on this machine: takes some seconds"
+COMPILING = "compiling for the first run on this machine: takes some seconds, once"
 UNSAVED = (
-    "compiling kernels: takes some seconds on each run, as no folder for them can be written by this user only (hint:"
-    " set NUMBA_CACHE_DIR)"
+    "compiling: takes some seconds on every run, as there is no folder to keep compiled code that only this user can "
+    "write (hint: set NUMBA_CACHE_DIR)"
 )
 LONG = 300_000_000  # rows drawn in resamples, which take about a second
 

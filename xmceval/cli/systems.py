@@ -1,4 +1,4 @@
-"""Systems: what TRUTH, PREDS, --name, --fuse, --runs, --shards and --against of a command mean."""
+"""Systems: what TRUTH, PREDS, --name, --fuse, --runs, --shard-dirs and --against of a command mean."""
 
 from __future__ import annotations
 

@@ -14,6 +14,9 @@ import click
 ELSEWHERE = {
     **dict.fromkeys(("format", "output_format", "output", "out"), ("form", "to", "dst")),
     **dict.fromkeys(("metric", "measure", "measures"), ("metrics",)),
+    "weights": ("sample_weight",),
+    "counts": ("write_counts",),
+    "truth": ("kind",),
     **dict.fromkeys(("jobs", "n_jobs", "workers", "num_threads"), ("threads",)),
 }
 OF_ENDING = {".txt": "table", ".tex": "latex"}

@@ -120,7 +120,7 @@ class Dataset:
         differences = min((split.differences(sizes) for split in self.splits), key=len)
         if differences:
             yield (
-                f"the sizes differ from those of {self.name}: {listed(differences)} "
+                f"the sizes differ from those of {self.name}: {'; '.join(differences)} "
                 f"(hint: see xmceval datasets {self.name})"
             )
         if self.has_filter and not is_filtered:
@@ -140,7 +140,7 @@ class Dataset:
         users = [split.who for split in others if not split.differences(sizes)]
         if users:
             return f"the data are the split of {listed(users)}, whose values are not comparable"
-        return f"the sizes differ: {listed(differences)}"
+        return f"the sizes differ: {'; '.join(differences)}"
 
     @property
     def constants(self) -> str:

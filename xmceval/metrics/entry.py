@@ -65,7 +65,7 @@ def format_number(value: float) -> str:
 REL = Number(1, 1, LARGEST, is_whole=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Metric:
     """One entry of the table of metrics.
 
@@ -140,6 +140,9 @@ class Metric:
     left_out: str = ""
     mergeable: bool = True
     cost: str = ""
+
+    def __repr__(self) -> str:
+        return f"<Metric {self.name}: {self.title}, {self.formula}>"
 
     @cached_property
     def options(self) -> Mapping[str, tuple[str, ...]]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
-from xmceval.errors import UsageError, listed
+from xmceval.errors import UsageError, listed, names_flags
 from xmceval.metrics.entry import Metric, Norm, format_number
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.table import DEFAULT_CUTOFFS, DEFAULT_LEVELS, METRICS
@@ -138,7 +138,7 @@ def parse(names: str | Iterable[str], ks: Iterable[int] | None = None) -> list[M
     UsageError
         An unknown name, option or choice, or a cutoff that is not a whole number above 0.
     """
-    cutoffs = None if ks is None else [check_cutoff(k) for k in ks]
+    cutoffs = None if ks is None else tuple(check_cutoff(k) for k in ks)
     measures: list[Measure] = []
     for name in (name for text in ([names] if isinstance(names, str) else names) for name in split_names(text)):
         word = name.strip().partition("(")[0]
@@ -209,7 +209,8 @@ def check_cutoff(k: object) -> int:
     return int(value)
 
 
-def _parse_name(name: str, cutoffs: list[int] | None) -> list[Measure]:
+@lru_cache(maxsize=64)
+def _parse_name(name: str, cutoffs: tuple[int, ...] | None) -> tuple[Measure, ...]:
     match = _NAME.match(name)
     if match is None:
         hint = _hint_at_commas(name)
@@ -232,8 +233,10 @@ def _parse_name(name: str, cutoffs: list[int] | None) -> list[Measure]:
         raise UsageError(f"{word} is {metric.name}@{own}, got @{at}")
     at = own if at is None else at
     if metric.level:
-        return [Measure(metric, None, {**chosen, metric.level: level}) for level in _parse_levels(metric, at, chosen)]
-    return [Measure(metric, k, chosen) for k in _parse_cutoffs(metric, at, cutoffs)]
+        return tuple(
+            Measure(metric, None, {**chosen, metric.level: level}) for level in _parse_levels(metric, at, chosen)
+        )
+    return tuple(Measure(metric, k, chosen) for k in _parse_cutoffs(metric, at, cutoffs))
 
 
 def _parse_levels(metric: Metric, at: str | None, chosen: Mapping[str, str]) -> list[str]:
@@ -245,7 +248,7 @@ def _parse_levels(metric: Metric, at: str | None, chosen: Mapping[str, str]) -> 
     return [_parse_number(metric, metric.level, part.strip()) for part in at.split(",")]
 
 
-def _parse_cutoffs(metric: Metric, at: str | None, cutoffs: list[int] | None) -> list[int | None]:
+def _parse_cutoffs(metric: Metric, at: str | None, cutoffs: tuple[int, ...] | None) -> list[int | None]:
     """Parse what follows the @; without an @ it is the given cutoffs, or the default."""
     if metric.cutoff == "none":
         if at is not None and at.lower() != metric.name.partition("@")[2]:
@@ -286,14 +289,14 @@ def _find_metric(word: str, at: str | None, name: str) -> tuple[Metric, dict[str
         meaning = _ALIASES_BY_KEY[key]
         if meaning in METRICS:
             return METRICS[meaning], {}, None
-        measure = _parse_name(meaning, [1])[0]
+        measure = _parse_name(meaning, (1,))[0]
         cutoff = meaning.partition("@")[2] if measure.metric.cutoff != "none" else ""
         return measure.metric, dict(measure.chosen), cutoff or None
     near = difflib.get_close_matches(key, [*_METRICS_BY_KEY, *_ALIASES_BY_KEY], 3, NEAR)
     meant = dict.fromkeys((_ALIASES_BY_KEY | _METRICS_BY_KEY)[each] for each in near)
     question = f"; did you mean {' or '.join(meant)}?" if meant else ""
-    hint = _hint_at_commas(name)
-    raise UsageError(f"unknown metric {name!r}{hint or f'{question} (hint: xmceval metrics lists all)'}")
+    lister = "xmceval metrics lists" if names_flags() else "print(xmceval.METRICS) shows"
+    raise UsageError(f"unknown metric {name!r}{_hint_at_commas(name) or f'{question} (hint: {lister} all)'}")
 
 
 def _hint_at_commas(text: str) -> str:

@@ -13,18 +13,20 @@ from xmceval.metrics.measure import Measure
 from xmceval.report.forms.layout import Layout
 from xmceval.report.gateoutcomes import GateOutcome
 from xmceval.report.lookup import find_name
-from xmceval.report.renderable import Readable, fit_line, join_facts, load, shorten
+from xmceval.report.renderable import Displayed, Readable, fit_line, join_facts, load, shorten
 from xmceval.report.result import Result, describe_size
 from xmceval.scoring.comparing.examples import Example
 from xmceval.scoring.comparing.overlap import Overlap
 from xmceval.scoring.comparing.testoptions import BETTER, NONE, UNTESTED, WORSE, Testing
-from xmceval.scoring.estimates import Estimate
+from xmceval.scoring.estimates import Estimate, as_bounds
 from xmceval.scoring.summary import Figure, Slice
 from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS
 from xmceval.statistics.multiplicity import LEVEL
 from xmceval.statistics.paired import mean_of_runs
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from xmceval.scoring.comparing.densities import Density
 
 ROUNDING = 1e-9  # of the middle of an interval, as a share of its width
@@ -32,8 +34,8 @@ ROUNDING = 1e-9  # of the middle of an interval, as a share of its width
 Key = tuple[str, str, str]
 
 
-@dataclass(frozen=True)
-class Difference:
+@dataclass(frozen=True, repr=False)
+class Difference(Displayed):
     """The difference of one metric between two systems: system minus baseline.
 
     Attributes
@@ -45,13 +47,13 @@ class Difference:
         The bin of labels that it is of; empty for all labels.
     difference : float
     low, high : float or None
-        The 95 % interval; None where the test gives none.
+        The 95% interval; None where the test gives none.
     p, p_adjusted : float or None
         Two-sided, and adjusted for the number of pairs.
     effect : float or None
         t / sqrt(n).
     detectable : float or None
-        The smallest difference that tests by t of as many pairs find with a power of 80 % on so many rows.
+        The smallest difference that tests by t of as many pairs find with a power of 80% on so many rows.
     wins, ties, losses : int or None
         Rows in which the system is better, as good, and worse; rows in which one of the two has no value are none.
     n : int
@@ -93,8 +95,13 @@ class Difference:
         return self.measure.name, self.system, self.baseline
 
     @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval, `low` and `high`; NaN where the test gives none."""
+        return as_bounds(self.low, self.high)
+
+    @property
     def is_detected(self) -> bool:
-        """Whether the difference is significant at 5 %, after adjustment where there is one."""
+        """Whether the difference is significant at 5%, after adjustment where there is one."""
         p = self.p if self.p_adjusted is None else self.p_adjusted
         return p is not None and p < LEVEL and self.difference != 0
 
@@ -122,6 +129,21 @@ class Difference:
         """Why the interval may be off: ``few_rows`` below 30 rows."""
         is_doubtful = self.low is not None and self.unit == "row" and self.n < FEWEST_ROWS
         return FEW_ROWS if is_doubtful else None
+
+    def _render(self, form: str, layout: Layout) -> str:
+        listing = load("sheet.differences").list_difference(self, layout)
+        return str(load("forms.registry").render_listings(form, [listing], layout))
+
+    def _describe(self) -> tuple[str, ...]:
+        pair = f"{shorten(self.system)} - {shorten(self.baseline)}"
+        in_bin = f" in {self.bin}" if self.bin else ""
+        tested = load("sheet.verdicts").describe_p(self) if self.p is not None else "not tested"
+        interval = f"{self.low:.4f} to {self.high:.4f}, " if self.low is not None and self.high is not None else ""
+        return (
+            f"Difference of {pair} on {self.measure}{in_bin}: {self.difference:.4f}",
+            f"{interval}{tested}",
+            "print() shows a table",
+        )
 
 
 @dataclass(frozen=True)
@@ -275,6 +297,11 @@ class Comparison(Readable, Mapping[Key, Difference]):
         comparison: Comparison = load("fields.comparefields").COMPARE.read(document)
         return comparison
 
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """The warnings that the Python functions issue: its own, and those of its results; see `Result.doubts`."""
+        return tuple(dict.fromkeys([*self.warnings, *(line for each in self.results for line in each.doubts)]))
+
     @cached_property
     def by_key(self) -> dict[Key, Difference]:
         """The differences over all labels."""
@@ -310,7 +337,7 @@ class Comparison(Readable, Mapping[Key, Difference]):
     def __len__(self) -> int:
         return len(self.by_key)
 
-    def to_frame(self, *, bins: bool = False) -> Any:
+    def to_frame(self, *, bins: bool = False) -> DataFrame:
         """Return the differences as a pandas DataFrame, indexed by metric, k, system and baseline.
 
         Parameters
@@ -321,7 +348,7 @@ class Comparison(Readable, Mapping[Key, Difference]):
         Returns
         -------
         pandas.DataFrame
-            Columns difference, low, high (the 95 % interval), p, p_adjusted, effect, detectable, wins, ties, losses, n
+            Columns difference, low, high (the 95% interval), p, p_adjusted, effect, detectable, wins, ties, losses, n
             and unit; missing where there is none. Differences of shares are fractions of 1.
 
         Raises
@@ -329,7 +356,8 @@ class Comparison(Readable, Mapping[Key, Difference]):
         DataError
             pandas is not installed.
         """
-        return load("forms.frame").make_comparison_frame(self, bins=bins)
+        frame: DataFrame = load("forms.frame").make_comparison_frame(self, bins=bins)
+        return frame
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
@@ -340,6 +368,12 @@ class Comparison(Readable, Mapping[Key, Difference]):
         """Return by metric how a system compares with the common baseline; None of the baseline, or without one.
 
         Each is ``better`` or ``worse`` where that was detected, else ``none``, or ``untested``.
+
+        Parameters
+        ----------
+        system : str
+        bin : str
+            A bin of labels; empty for all labels.
         """
         against = self.testing.against
         if against is None or system == against:
@@ -348,7 +382,15 @@ class Comparison(Readable, Mapping[Key, Difference]):
         return {each.name: found.get(each.name, UNTESTED) for each in self.results[0].figures} | found
 
     def of_pair(self, system: str, baseline: str, bin: str = "") -> list[Difference]:  # noqa: A002 - the JSON's word
-        """Return the differences of one pair, over all labels or within a bin."""
+        """Return the differences of one pair.
+
+        Parameters
+        ----------
+        system, baseline : str
+            Their names.
+        bin : str
+            A bin of labels; empty for all labels.
+        """
         return [each for each in self.differences if (each.system, each.baseline, each.bin) == (system, baseline, bin)]
 
     def _render(self, form: str, layout: Layout) -> str:

@@ -92,6 +92,11 @@ class Scratch:
             self._arrays[name] = array
         return array[:size]
 
+    def whole(self, name: str, size: int, dtype: type) -> NDArray[Any]:
+        """Return all of an array that has at least `size` elements."""
+        self.array(name, size, dtype)
+        return self._arrays[name]
+
     def rows(self, n_rows: int, n_entries: int) -> Rows:
         """Return arrays for a number of rows and entries."""
         return Rows(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -23,7 +24,7 @@ class Estimate:
     ----------
     value : float
     low, high : float or None
-        The 95 % confidence interval.
+        The 95% confidence interval.
     caution : str or None
         Why the interval may be off: ``few_rows`` below 30 rows, ``one_row`` where one row carries more than a fifth of
         the variance.
@@ -44,6 +45,16 @@ class Estimate:
     ceiling: float | None = None
     caution: str | None = None
 
+    @property
+    def interval(self) -> tuple[float, float]:
+        """`low` and `high`; NaN where there are none."""
+        return as_bounds(self.low, self.high)
+
+    @property
+    def tie_bounds(self) -> tuple[float, float]:
+        """`tie_low` and `tie_high`; NaN where there are none."""
+        return as_bounds(self.tie_low, self.tie_high)
+
     def without_ceiling(self) -> Estimate:
         """Return it without a ceiling."""
         return self if self.ceiling is None else replace(self, ceiling=None)
@@ -56,6 +67,11 @@ class Estimate:
     def plain(cls, value: float | None) -> Estimate:
         """Return a value alone; None is undefined and counts as 0."""
         return cls(value or 0.0, undefined=value is None)
+
+
+def as_bounds(low: float | None, high: float | None) -> tuple[float, float]:
+    """Return two bounds as Python's callers have them: NaN where there are none."""
+    return (math.nan, math.nan) if low is None or high is None else (low, high)
 
 
 def exact(words: Int64) -> Fraction:

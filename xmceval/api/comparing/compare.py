@@ -13,6 +13,8 @@ from xmceval.api.comparing.pairtests import Watch
 from xmceval.api.comparing.runs import check_lists
 from xmceval.api.extras.choose import check_plots, choose_extras
 from xmceval.api.extras.extra import Extra, Outcome, Scoring
+from xmceval.api.files.fuse import Fused
+from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import UsageError, listed, warn
@@ -26,8 +28,8 @@ from xmceval.scoring.options import Options, specs
 
 
 def compare(
-    y_true: Any,
-    systems: Mapping[str, Any],
+    y_true: MatrixLike,
+    systems: Mapping[str, MatrixLike | Fused],
     *,
     against: str | None = None,
     test: Test = "t",
@@ -37,7 +39,7 @@ def compare(
     seed: int = 0,
     overlap: bool = False,
     examples: int | None = None,
-    texts: Any = None,
+    texts: Iterable[str] | Path | None = None,
     save_rows: str | Path | None = None,
     save_labels: str | Path | None = None,
     plots: str | Iterable[str] = (),
@@ -109,7 +111,14 @@ def compare(
     Warns
     -----
     XmcevalWarning
-        What a reader must know before trusting the differences.
+        What puts the differences in doubt; see `score`.
+
+    See Also
+    --------
+    compare_rows : From saved values of rows.
+    score_all : Without tests.
+    benchmark : On several data sets.
+    check_worse : Whether a system became worse, for CI.
 
     Notes
     -----
@@ -140,7 +149,7 @@ def compare(
     extras = choose_extras(chosen, named, details=details, plots=kinds, save_rows=save_rows, save_labels=save_labels)
     setup = Setup.of(y_true, chosen, named, needs_counts=any(each.needs_counts for each in extras))
     comparison = compare_systems(setup, named, Testing.of(arguments), extras, progress=progress)
-    warn(dict.fromkeys([*comparison.warnings, *(line for each in comparison.results for line in each.warnings)]))
+    warn(comparison.doubts)
     return comparison
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from xmceval.api.comparing.matches import find_pairs, in_order, warn_of_untested
 from xmceval.api.comparing.pairtests import PairTests, Watch, adjust
 from xmceval.api.extras.choose import check_plots
-from xmceval.errors import DataError, UsageError, argument, counted, listed, warn
+from xmceval.errors import DataError, UsageError, argument, counted, listed, names_flags, warn
 from xmceval.files.io.paths import to_path
 from xmceval.files.saved.rowtable import RowTable
 from xmceval.files.saved.rowvalues import read_row_values
@@ -53,7 +53,15 @@ def compare_rows(
         or one column per measure below a header.
     names : sequence of str
         Names of the systems, in the order of the files; default those in the files.
-    against, test, adjust, adjust_over, resamples, seed
+    against : str, optional
+        Compare with this system only, as in `compare`.
+    test : {"t", "randomization", "bootstrap"}
+        As in `compare`.
+    adjust : {"holm", "none", "tukey"}
+        As in `compare`.
+    adjust_over : {"metric", "all"}
+        As in `compare`.
+    resamples, seed : int
         As in `compare`.
     plots : str or iterable of str
         ``"rows"`` collects what this picture needs, as in `compare`.
@@ -71,6 +79,10 @@ def compare_rows(
         Files of other rows, other metrics or another truth, or that lack values, with the place.
     UsageError
         Fewer than two systems, or an argument that is wrong.
+
+    See Also
+    --------
+    compare : From the predictions themselves.
     """
     testing = Testing.of(locals())
     if isinstance(files, (str, Path)):
@@ -95,7 +107,7 @@ def check_row_plots(plots: str | Iterable[str]) -> tuple[str, ...]:
     if needing := [kind for kind in kinds if kind != "rows"]:
         raise UsageError(
             f"the picture {needing[0]!r} needs lists of labels, which per-instance values do not have "
-            "(hint: pass TRUTH and PREDS)"
+            f"(hint: {'pass TRUTH and PREDS' if names_flags() else 'use compare'})"
         )
     return kinds
 

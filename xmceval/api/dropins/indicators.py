@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from xmceval.errors import DataError, UsageError, counted, listed
 from xmceval.rows.block import Float64
 
 AnyArray = NDArray[Any]
+
+MatrixAverage = Literal["micro", "macro", "weighted", "samples"]
 
 BINARY, MULTICLASS, MULTILABEL = "binary", "multiclass", "multilabel"
 
@@ -32,7 +34,7 @@ def _find_warning() -> type[UserWarning]:
     return UndefinedMetricWarning
 
 
-UndefinedMetricWarning = _find_warning()
+UndefinedMetricWarning: type[UserWarning] = _find_warning()
 
 
 @dataclass(frozen=True)

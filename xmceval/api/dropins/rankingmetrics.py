@@ -6,10 +6,12 @@ import numbers
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from xmceval.api.dropins.indicators import as_array, as_csr, as_indicator, as_weight, check_shapes, is_sparse, mean
 from xmceval.api.dropins.storedcells import SortedCells, finite_scores, iterate_cells, iterate_rows, sort_cells
+from xmceval.api.matrixlike import MatrixLike
 from xmceval.errors import DataError, UsageError
 from xmceval.kernels.metrics import wholerow as kernels
 from xmceval.rows.block import Float64
@@ -19,7 +21,9 @@ from xmceval.statistics.powers import log
 LRAP, COVERAGE, LOSS = 0, 1, 2
 
 
-def label_ranking_average_precision_score(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
+def label_ranking_average_precision_score(
+    y_true: MatrixLike, y_score: MatrixLike, *, sample_weight: ArrayLike | None = None
+) -> float:
     """Compute label ranking average precision (LRAP), as scikit-learn does.
 
     A row's value is the mean over its true labels of (true labels at this rank or above) / rank. Tied labels have their
@@ -43,6 +47,11 @@ def label_ranking_average_precision_score(y_true: Any, y_score: Any, *, sample_w
     DataError
         A truth that is no indicator, scores that are not finite, different shapes, or weights that sum to zero.
 
+    See Also
+    --------
+    score : The metric ``LRAP``, of files too, with an interval.
+    coverage_error, label_ranking_loss, average_precision_score
+
     Examples
     --------
     >>> label_ranking_average_precision_score([[1, 0, 0], [0, 0, 1]], [[0.75, 0.5, 1], [1, 0.2, 0.1]])
@@ -51,18 +60,60 @@ def label_ranking_average_precision_score(y_true: Any, y_score: Any, *, sample_w
     return _mean_of_rows(LRAP, y_true, y_score, sample_weight)
 
 
-def coverage_error(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
+def coverage_error(y_true: MatrixLike, y_score: MatrixLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Compute the mean number of top labels that cover all true ones, as scikit-learn does; 0 for a row without any.
 
-    See `label_ranking_average_precision_score` for the arguments.
+    Parameters
+    ----------
+    y_true : sparse matrix or array [n_rows, n_labels]
+        The truth as an indicator.
+    y_score : sparse matrix or array [n_rows, n_labels]
+        Scores; 0 where a sparse matrix stores none.
+    sample_weight : array [n_rows], optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        From 0 to the number of labels; less is better.
+
+    See Also
+    --------
+    label_ranking_average_precision_score, label_ranking_loss
+
+    Examples
+    --------
+    >>> coverage_error([[1, 0, 0], [0, 0, 1]], [[0.75, 0.5, 1], [1, 0.2, 0.1]])
+    2.5
     """
     return _mean_of_rows(COVERAGE, y_true, y_score, sample_weight)
 
 
-def label_ranking_loss(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
+def label_ranking_loss(y_true: MatrixLike, y_score: MatrixLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Compute the mean share of (true, false) label pairs that are tied or in the wrong order, as scikit-learn does.
 
-    See `label_ranking_average_precision_score` for the arguments.
+    Parameters
+    ----------
+    y_true : sparse matrix or array [n_rows, n_labels]
+        The truth as an indicator.
+    y_score : sparse matrix or array [n_rows, n_labels]
+        Scores; 0 where a sparse matrix stores none.
+    sample_weight : array [n_rows], optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        From 0 to 1; less is better.
+
+    See Also
+    --------
+    label_ranking_average_precision_score, coverage_error
+
+    Examples
+    --------
+    >>> label_ranking_loss([[1, 0, 0], [0, 0, 1]], [[0.75, 0.5, 1], [1, 0.2, 0.1]])
+    0.75
     """
     return _mean_of_rows(LOSS, y_true, y_score, sample_weight)
 
@@ -100,12 +151,12 @@ def _rows(matrix: Any) -> tuple[Any, ...]:
 
 
 def dcg_score(
-    y_true: Any,
-    y_score: Any,
+    y_true: MatrixLike,
+    y_score: MatrixLike,
     *,
     k: int | None = None,
     log_base: float = 2,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     ignore_ties: bool = False,
 ) -> float:
     """Compute the mean DCG, the sum over ranks r <= k of gain / log(r + 1), as scikit-learn does.
@@ -137,6 +188,11 @@ def dcg_score(
     UsageError
         A parameter that is wrong.
 
+    See Also
+    --------
+    ndcg_score
+    score : The metric ``DCG``, of files too, with an interval.
+
     Examples
     --------
     >>> round(dcg_score([[10, 0, 0, 1, 5]], [[0.1, 0.2, 0.3, 4, 70]]), 4)
@@ -149,16 +205,50 @@ def dcg_score(
 
 
 def ndcg_score(
-    y_true: Any,
-    y_score: Any,
+    y_true: MatrixLike,
+    y_score: MatrixLike,
     *,
     k: int | None = None,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
     ignore_ties: bool = False,
 ) -> float:
     """Compute mean nDCG, the DCG of a row divided by its best possible DCG, as scikit-learn does.
 
-    A row without gain counts 0. See `dcg_score` for the arguments; gains must not be negative.
+    A row without gain counts 0.
+
+    Parameters
+    ----------
+    y_true : sparse matrix or array [n_rows, n_labels]
+        Gains: finite numbers of at least 0; 0 where a sparse matrix stores none.
+    y_score : sparse matrix or array [n_rows, n_labels]
+        Scores; 0 where a sparse matrix stores none.
+    k : int, optional
+        The lowest rank that counts; default all.
+    sample_weight : array [n_rows], optional
+        Weights of the rows.
+    ignore_ties : bool
+        Order equal scores by label, as in `dcg_score`, instead of averaging over all their orders.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    DataError
+        Matrices that are not finite, of different shapes, or with only one column; a gain below 0.
+    UsageError
+        A parameter that is wrong.
+
+    See Also
+    --------
+    ndcg_at_k : With scores that are not stored below all others.
+    dcg_score
+
+    Examples
+    --------
+    >>> round(ndcg_score([[10, 0, 0, 1, 5]], [[0.1, 0.2, 0.3, 4, 70]]), 4)
+    0.6957
     """
     gains, scores, weight = _validated_gains(y_true, y_score, k, sample_weight)
     if gains.data.size and gains.data.min() < 0:

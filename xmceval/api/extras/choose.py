@@ -37,7 +37,7 @@ def choose_extras(
     has_examples = details is not None and details.examples is not None
     if options.row_ids is not None and save_rows is None and not has_examples:
         raise UsageError(
-            f"row ids have no effect without saved values or examples (hint: pass {argument('save_rows')})"
+            f"{argument('row_ids')} has no effect without {argument('save_rows')} or {argument('examples')}"
         )
     extras: list[Extra] = []
     if details is not None and details.needs_lists:

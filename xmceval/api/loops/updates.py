@@ -108,7 +108,7 @@ def _read_weights(state: State, sample_weight: Any, truth: BatchSource) -> Float
     weights, _ = take_numbers(sample_weight, name, "row")
     if weights.size != truth.n_rows:
         raise DataError(
-            f"{name} has {counted(weights.size, 'number')}, but {truth.name} {counted(truth.n_rows or 0, 'row')}; "
+            f"{name} has {counted(weights.size, 'number')}, but {truth.name} has {counted(truth.n_rows or 0, 'row')}; "
             "expected one weight per row"
         )
     wrong = np.flatnonzero(~((weights >= 0) & (weights <= greatest)))

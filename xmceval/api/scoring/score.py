@@ -6,10 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+
+from numpy.typing import ArrayLike
 
 from xmceval.api.extras.choose import check_plots, choose_extras
 from xmceval.api.extras.extra import Extra, Outcome, Scoring
+from xmceval.api.files.fuse import Fused
+from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import UsageError, warn
 from xmceval.files.io.limits import MAX_LINE
@@ -20,20 +23,20 @@ from xmceval.scoring.options import BinSpec, Duplicates, EmptyRows, Options, Tie
 
 
 def score(
-    y_true: Any,
-    y_score: Any,
+    y_true: MatrixLike,
+    y_score: MatrixLike | Fused,
     *,
     k: int | str | Iterable[int | str] | None = None,
     metrics: str | Iterable[str] | None = None,
-    train: Any = None,
-    counts: Any = None,
+    train: MatrixLike | None = None,
+    counts: ArrayLike | str | Path | None = None,
     n_train: int | None = None,
-    inverse_propensities: Any = None,
+    inverse_propensities: ArrayLike | str | Path | None = None,
     dataset: str | None = None,
     a: float | None = None,
     b: float | None = None,
     n_labels: int | None = None,
-    labels: Any = None,
+    labels: str | Path | None = None,
     duplicates: Duplicates = "error",
     max_line: int = MAX_LINE,
     empty_rows: EmptyRows = "zero",
@@ -42,9 +45,9 @@ def score(
     by_frequency: BinSpec | None = None,
     ceiling: bool = False,
     threshold: float | None = None,
-    sample_weight: Any = None,
-    row_ids: Any = None,
-    filter: Any = None,  # noqa: A002 - the field's word
+    sample_weight: ArrayLike | str | Path | None = None,
+    row_ids: Iterable[object] | str | Path | None = None,
+    filter: ArrayLike | str | Path | None = None,  # noqa: A002 - the field's word
     filter_truth: bool = False,
     threads: int | None = None,
     save_rows: str | Path | None = None,
@@ -154,7 +157,7 @@ def score(
     Returns
     -------
     Result
-        A mapping: ``result["P@5"]`` is a fraction; ``result.interval("P@5")`` its 95 % interval.
+        A mapping: ``result["P@5"]`` is a fraction; ``result.interval("P@5")`` its 95% interval.
 
     Raises
     ------
@@ -166,7 +169,16 @@ def score(
     Warns
     -----
     XmcevalWarning
-        What a reader must know before trusting the numbers; also in ``result.warnings``.
+        What puts the numbers in doubt. ``result.warnings`` has it too, and says how instances without a true label, or
+        with too few predictions, were counted.
+
+    See Also
+    --------
+    score_all : Several systems on the same truth.
+    compare : Tests of their differences.
+    Evaluator : Batch by batch, as in a training loop.
+    precision_at_k, ndcg_at_k, psp_at_k : One metric as a float.
+    inspect : What may be wrong with files.
 
     Examples
     --------
@@ -195,7 +207,7 @@ def score(
     needs_counts = any(each.needs_counts for each in extras)
     setup = Setup.of(y_true, options, systems, needs_counts=needs_counts, max_weight=max_weight)
     [result] = score_systems(setup, systems, extras, progress=progress).results
-    warn(result.warnings)
+    warn(result.doubts)
     return result
 
 

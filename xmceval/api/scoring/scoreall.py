@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from xmceval.api.extras.choose import check_plots, choose_extras
+from xmceval.api.files.fuse import Fused
+from xmceval.api.matrixlike import MatrixLike
 from xmceval.api.scoring.score import score_systems
 from xmceval.api.scoring.setup import Named, Setup
 from xmceval.errors import UsageError, listed, warn
@@ -17,8 +19,8 @@ from xmceval.scoring.options import Options, specs
 
 
 def score_all(
-    y_true: Any,
-    systems: Mapping[str, Any],
+    y_true: MatrixLike,
+    systems: Mapping[str, MatrixLike | Fused],
     *,
     save_rows: str | Path | None = None,
     save_labels: str | Path | None = None,
@@ -58,7 +60,13 @@ def score_all(
     Warns
     -----
     XmcevalWarning
-        What a reader must know before trusting the numbers.
+        What puts the numbers in doubt; see `score`.
+
+    See Also
+    --------
+    compare : The same with tests of the differences.
+    score : One system.
+    Results : Puts results that there are already into one table.
 
     Examples
     --------
@@ -78,5 +86,5 @@ def score_all(
     extras = choose_extras(chosen, named, plots=kinds, save_rows=save_rows, save_labels=save_labels)
     setup = Setup.of(y_true, chosen, named, needs_counts=any(each.needs_counts for each in extras))
     results = Results(score_systems(setup, named, extras, progress=progress).results)
-    warn(dict.fromkeys(line for each in results.values() for line in each.warnings))
+    warn(dict.fromkeys(line for each in results.values() for line in each.doubts))
     return results

@@ -19,9 +19,10 @@ from xmceval.files.io.signatures import COMPRESSED_ENDINGS, LABELS_ENDING, SCORE
 from xmceval.files.opened import Opened, Request
 from xmceval.files.sidecars.labelnames import Names, unknown_name
 from xmceval.rows.block import Int64, Rows, Scratch
+from xmceval.rows.matrices.dense import Dense
 from xmceval.rows.matrices.lists import are_ranked_lists
 from xmceval.rows.matrices.matrices import BLOCK_ENTRIES, MatrixSource
-from xmceval.rows.matrices.storage import Dense, Matrix, PaddedLists
+from xmceval.rows.matrices.storage import Matrix, PaddedLists
 from xmceval.rows.shards import parts_of
 
 AnyArray = NDArray[Any]

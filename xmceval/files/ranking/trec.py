@@ -68,8 +68,7 @@ def open_run(path: Path, request: Request) -> Opened:
     judgments = request.judgments
     if judgments is None or judgments.documents is None:
         raise DataError(
-            f"{path}: is a TREC run, whose rows are the queries of the truth; expected TREC qrels as truth "
-            f"(hint: their lines are {QRELS.names!r})"
+            f"{path}: is a TREC run, so the truth must be TREC qrels (hint: their lines are {QRELS.names!r})"
         )
     lines, form = TrecLines(path, RUN, judgments.queries), FORMATS["run"]
     facts, entries = [form.title], lines.gather(len(judgments.queries))

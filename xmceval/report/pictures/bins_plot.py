@@ -78,7 +78,7 @@ def _range(each: Bin) -> str:
 def _frequency(result: Result) -> str:
     """Say what the numbers below the names of bins are."""
     is_own = result.propensities is not None and result.propensities.from_truth
-    return "rows of the truth per label" if is_own else "training rows per label"
+    return "instances of the truth per label" if is_own else "training instances per label"
 
 
 def _name(measure: Measure, result: Result) -> str:

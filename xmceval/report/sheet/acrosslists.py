@@ -47,7 +47,7 @@ def _list_rank_tests(benchmark: Benchmark, found: Mapping[Measure, Across]) -> L
                 f"{nemenyi.critical_difference:.2f}",
             )
         )
-    title = "across data sets: Friedman test of ranks, F of Iman and Davenport · Nemenyi, 5 %"
+    title = "across data sets: Friedman test of ranks, F of Iman and Davenport · Nemenyi, 5%"
     numeric = frozenset(range(1, len(head)))
     return Listing(title, (head, *rows), numeric, tuple(_describe_nemenyi(benchmark, found)), has_head=True)
 

@@ -1,4 +1,4 @@
-"""Verdicts: what a comparison comes to, in one plain sentence per pair and metric."""
+"""Verdicts: what a comparison comes to, in plain sentences."""
 
 from __future__ import annotations
 
@@ -129,35 +129,36 @@ def find_beaten(comparison: Comparison) -> dict[tuple[str, str, str], list[str]]
 
 
 def write_verdicts(comparison: Comparison, layout: Layout = DEFAULT) -> list[str]:
-    """Write one sentence per pair of systems and metric, and one on what was not tested."""
+    """Write a sentence or two per pair of systems and metric, and one on what was not tested."""
     sentences: list[str] = []
     untested: dict[tuple[str, str], tuple[str, ...]] = {}
     for pair in comparison.pairs:
         by_head: dict[str, list[Difference]] = {}
         for each in comparison.of_pair(*pair):
             by_head.setdefault(each.measure.head, []).append(each)
-        sentences.extend(_sentence(own, layout) for own in by_head.values() if any(each.p is not None for each in own))
+        for own in by_head.values():
+            sentences.extend(_sentences(own, layout))
         untested[pair] = tuple(each.measure.name for own in by_head.values() for each in own if each.p is None)
     if len(set(untested.values())) == 1:
         untested = {("", ""): next(iter(untested.values()))}
     return sentences + [_describe_untested(names, pair) for pair, names in untested.items() if names]
 
 
-def _sentence(differences: Sequence[Difference], layout: Layout) -> str:
-    """Write what the differences of one metric at all of its cutoffs come to."""
+def _sentences(differences: Sequence[Difference], layout: Layout) -> list[str]:
+    """Write what the differences of one metric at all of its cutoffs come to; better and worse are sentences apart."""
     system, baseline = differences[0].system, differences[0].baseline
-    clauses: list[str] = []
-    for is_better in (True, False):
-        detected = [each for each in differences if each.is_detected and each.is_better == is_better]
-        if detected:
-            how = "better" if is_better else "worse"
-            found = ", ".join(_describe(each, layout) for each in detected)
-            clauses.append(f"{how} on {found}" if clauses else f"{system} is {how} than {baseline} on {found}")
-    undetected = [each for each in differences if not each.is_detected and each.p is not None]
-    if undetected:
-        about = "" if clauses else f" between {system} and {baseline}"
-        clauses.append(f"no difference{about} was detected on {_name_with_few(undetected)}")
-    return "; ".join(clauses)
+    sentences: list[str] = []
+    for how in (BETTER, WORSE):
+        found = ", ".join(_describe(each, layout) for each in differences if each.mark == how)
+        if found:
+            sentences.append(f"{system} is {how} than {baseline} on {found}")
+    undetected = [each for each in differences if each.mark == NONE]
+    if not undetected:
+        return sentences
+    names = _name_with_few(undetected)
+    if not sentences:
+        return [f"no difference between {system} and {baseline} was detected on {names}"]
+    return [*sentences[:-1], f"{sentences[-1]}; no difference was detected on {names}"]
 
 
 def _name_with_few(differences: Sequence[Difference]) -> str:

@@ -13,9 +13,9 @@ from xmceval.errors import DataError, Fault, counted
 from xmceval.rows.block import Block, Rows, Scratch, Selected, StoredRows
 from xmceval.rows.matrices import tensors
 from xmceval.rows.matrices.arrays import as_values, check_dtype
-from xmceval.rows.matrices.dense import entries_at_once, select
+from xmceval.rows.matrices.dense import Dense, select
 from xmceval.rows.matrices.lists import LabelLists, Pair, are_ranked_lists, find_lists, find_pair
-from xmceval.rows.matrices.storage import AnyArray, Csr, Dense, FilePieces, Matrix, PaddedLists, slice_rows
+from xmceval.rows.matrices.storage import AnyArray, Csr, FilePieces, Matrix, PaddedLists, slice_rows
 
 BLOCK_ENTRIES = 1 << 17  # entries per block, few enough for a block to stay in the processor's cache
 AS_MATRIX = "lists of equal length are read as a dense matrix"
@@ -158,13 +158,13 @@ class MatrixSource:
     def blocks(self) -> Generator[Block, None, None]:
         """Yield blocks of about BLOCK_ENTRIES entries, and of at most BLOCK_ROWS rows.
 
-        Those of scores that are selected where they are, without a copy, have many more entries.
+        Those of dense matrices that are read where they are, without a copy, have many more entries.
         """
         first_row = self.first_row
         for piece in self.pieces:
             n_entries = BLOCK_ENTRIES
-            if self.depth is not None and isinstance(piece, Dense):
-                n_entries = entries_at_once(piece.values, BLOCK_ENTRIES)
+            if isinstance(piece, Dense):
+                n_entries = piece.entries_at_once(BLOCK_ENTRIES, are_selected=self.depth is not None)
             start, n_rows = 0, piece.n_rows
             while start < n_rows:
                 stop = min(max(piece.stop_after(start, n_entries), start + 1), start + BLOCK_ROWS, n_rows)

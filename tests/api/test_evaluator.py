@@ -305,7 +305,7 @@ def test_options_of_files_and_unknown_ones_are_refused(name):
         (2.0, None, "batch 1 has no sample_weight, but max_weight was passed"),
         (2.0, [1, 2.5, 1], r"sample_weight of batch 1: the weight of row 1 is 2.5; expected a number from 0 to 2"),
         (2.0, [1, 1, np.nan], "the weight of row 2 is nan"),
-        (2.0, [1, 1], "sample_weight of batch 1 has 2 numbers, but y_true of batch 1 3 rows"),
+        (2.0, [1, 1], "sample_weight of batch 1 has 2 numbers, but y_true of batch 1 has 3 rows"),
         (2.0, [[1], [1], [1]], "expected one number per row"),
     ],
 )

@@ -158,7 +158,7 @@ def test_a_run_is_joined_to_judgments_and_refused_without_them():
     rows, _ = rows_of(open_scores(write("r", RUN), judgments=judgments).source)
     assert [[label for label, _ in row] for row in rows] == [[0, 1], [3, 2]]  # d9 was not judged
     for other in (None, open_truth(write("l", LETOR)).judgments):
-        with pytest.raises(DataError, match="expected TREC qrels as truth"):
+        with pytest.raises(DataError, match="the truth must be TREC qrels"):
             open_scores("r", judgments=other)
     with pytest.raises(DataError, match=r"^r: is a TREC run, which holds predictions; expected truth"):
         open_truth("r")

@@ -59,5 +59,5 @@ def test_names_that_no_file_can_have_are_refused():
 
 def test_standard_input_can_be_one_of_them():
     check_files(["-"])
-    with pytest.raises(UsageError, match="only one of the files"):
+    with pytest.raises(UsageError, match="can stand for one file only"):
         check_files(["-", "t.txt", "-"])

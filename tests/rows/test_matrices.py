@@ -395,7 +395,7 @@ def test_a_cutoff_above_the_number_of_labels_is_refused(truth, scores):
 
 
 def test_n_labels_must_be_that_of_the_truth(truth, scores):
-    refused(truth, scores, ["10 labels", "y_true has 9 labels"], n_labels=10)
+    refused(truth, scores, ["n_labels is 10, but y_true has 9 labels"], n_labels=10)
 
 
 @pytest.mark.parametrize("k", [0, -1, 1.5, True, "x", [1, 2.5], [True], [0], float("nan")])

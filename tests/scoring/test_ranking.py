@@ -291,7 +291,7 @@ def test_equal_weights_leave_intervals_alone(rng):
 @pytest.mark.parametrize(
     ("weights", "said"),
     [
-        ([1, 1], "has 2 numbers, but y_true 3 rows"),
+        ([1, 1], "has 2 numbers, but y_true has 3 rows"),
         ([1, -1, 1], r"sample_weight:2: the weight of row 1 is -1; expected a number of at least 0"),
         ([1, 1, math.nan], "weight of row 2 is nan"),
         ([1, math.inf, 1], "weight of row 1 is inf"),

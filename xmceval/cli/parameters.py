@@ -11,7 +11,7 @@ import click
 
 from xmceval.cli import settings
 from xmceval.cli.messages import say
-from xmceval.errors import UsageError
+from xmceval.errors import UsageError, naming_flags
 from xmceval.scoring.options import GROUPS
 from xmceval.scoring.spec import Spec
 
@@ -56,7 +56,8 @@ class GroupedOption(click.Option):
         text = self.default if value.text in self.elsewhere else value.text
         try:
             if self.spec is not None and self.spec.kind is int:
-                self.spec.check_whole(find_word(self), int(value.text) if value.text.isdecimal() else value.text)
+                with naming_flags(False):
+                    self.spec.check_whole(find_word(self), int(value.text) if value.text.isdecimal() else value.text)
             converted = super().process_value(ctx, text)
         except UsageError as error:
             raise UsageError(f"{value.place}: {error}") from None

@@ -115,7 +115,7 @@ def check_kind(kind: str | None) -> None:
 
 def open_either(
     path: str | Path,
-    kind: Role | None = None,
+    kind: str | None = None,
     *,
     names: Names | None = None,
     max_line: int = MAX_LINE,

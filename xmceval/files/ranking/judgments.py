@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -119,7 +119,11 @@ class Documents:
             An unknown name.
         """
         if self.names is not None:
-            return self._labels_of_names(documents.tolist(), self.names)
+            labels = self.names.words.find(documents.blob, documents.ends[:-1], documents.ends[1:])
+            if (labels < 0).any():
+                unknown = documents[int(np.argmin(labels))].decode(errors="surrogateescape")
+                raise ValueError(unknown_name(unknown[:40], self.names))
+            return labels
         if self.words is not None:
             labels = self.words.number_all(documents).astype(np.int64)
             is_judged = labels < self.places.size
@@ -133,14 +137,6 @@ class Documents:
             raise ValueError(f"{quote(other)} cannot be numbered beyond documents as large as {beyond - 1}")
         labels[is_other] = beyond + np.arange(n_others)
         return labels
-
-    @staticmethod
-    def _labels_of_names(documents: Sequence[bytes], names: Names) -> Int64:
-        words = [document.decode(errors="surrogateescape") for document in documents]
-        unknown = next((word for word in words if word not in names.labels), None)
-        if unknown is not None:
-            raise ValueError(unknown_name(unknown[:40], names))
-        return np.array([names.labels[word] for word in words], dtype=np.int64)
 
 
 @dataclass(frozen=True)

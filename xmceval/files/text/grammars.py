@@ -180,15 +180,21 @@ def _parse_ids(region: Region, scratch: Scratch) -> Rows:
 
 def _parse_names(region: Region, scratch: Scratch, *, separator: int = 0, prefix: bytes = b"") -> Rows:
     """Parse lists of label names; the kernel numbers the separators."""
-    from xmceval.kernels.text.lists import parse_names
+    from xmceval.kernels.text.lists import UNKNOWN_NAME, split_names
+    from xmceval.kernels.text.words import find_words
 
     names = region.names
     if names is None:  # such a file is not opened without names
         raise region.row_fault(0, f"has label names, not ids (hint: pass {argument('labels', kind='FILE')})")
-    rows, status = _room_for_labels(region, scratch), _status(scratch)
-    text = (region.chunk.text, region.start, region.stop)
-    parse_names(*text, separator, np.frombuffer(bytearray(prefix), dtype=np.uint8), *names.arrays, *rows, status)
-    _check_status(region, status)
+    rows = _room_for_labels(region, scratch)
+    begins, ends = (scratch.array(name, rows.indices.size, np.int64) for name in ("begins", "ends"))
+    start = np.frombuffer(bytearray(prefix), dtype=np.uint8)
+    split_names(region.chunk.text, region.start, region.stop, separator, start, rows.indptr, begins, ends, rows.values)
+    n = int(rows.indptr[region.n_rows])
+    unknown = int(find_words(region.chunk.text, begins[:n], ends[:n], *names.words.table, rows.indices))
+    if unknown >= 0:
+        row = int(np.searchsorted(rows.indptr, unknown, side="right")) - 1
+        raise region.parse_fault(UNKNOWN_NAME, int(begins[unknown]) - len(prefix), row, int(ends[unknown]))
     return rows if region.are_scores else _with_values_of_one(region, rows)
 
 

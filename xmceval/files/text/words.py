@@ -14,6 +14,8 @@ Int32 = NDArray[np.int32]
 
 FEWEST_SLOTS = 1 << 10
 
+PADDING = 8  # bytes beyond the end of text that kernels may read
+
 
 class Words:
     """Distinct words in one array of bytes, with a hash table over them; it grows as words are numbered.
@@ -34,9 +36,18 @@ class Words:
         return self._n_words
 
     @property
+    def table(self) -> tuple[Int64, Int64, NDArray[np.uint8]]:
+        """The arrays that kernels look words up in: slots, ends and blob."""
+        return self._slots, self.ends, self.blob
+
+    @property
     def ends(self) -> Int64:
         """The end of each word in the blob, after a 0: int64 [n_words + 1]."""
         return self._ends[: self._n_words + 1]
+
+    def __getitem__(self, number: int) -> bytes:
+        begin, end = self.ends[number : number + 2]
+        return self.blob[begin:end].tobytes()
 
     def tolist(self, first: int = 0) -> list[bytes]:
         """Return the words from one on."""
@@ -58,6 +69,14 @@ class Words:
         self._make_room(begins.size, int(ends.sum() - begins.sum()))
         numbers = np.empty(begins.size, dtype=np.int32)
         self._n_words = number_words(text, begins, ends, self._slots, self._ends, self.blob, self._n_words, numbers)
+        return numbers
+
+    def find(self, text: NDArray[np.uint8], begins: Int64, ends: Int64) -> Int64:
+        """Return the numbers of some words as `number` does, without adding any: -1 for those that are not here."""
+        from xmceval.kernels.text.words import find_words
+
+        numbers = np.empty(begins.size, dtype=np.int64)
+        find_words(text, begins, ends, *self.table, numbers)
         return numbers
 
     def number_all(self, words: Words) -> Int32:
@@ -86,7 +105,7 @@ class Words:
 
     def _make_room(self, n_more: int, n_bytes: int) -> None:
         """Make the arrays large enough for more words, of so many bytes."""
-        from xmceval.kernels.text.words import PADDING, fill_slots
+        from xmceval.kernels.text.words import fill_slots
 
         n_words, n_bytes = self._n_words + n_more, int(self._ends[self._n_words]) + n_bytes + PADDING
         if n_words >= self._ends.size:

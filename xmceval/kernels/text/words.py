@@ -17,8 +17,6 @@ LARGEST_LABEL = np.uint64(2**63 - 2)
 U0, U1, U2, U8, U10, U19, U32 = (np.uint64(i) for i in (0, 1, 2, 8, 10, 19, 32))
 LOWER, UPPER = np.uint64(2**32 - 1), np.uint64(2**64 - 2**32)  # halves of a word
 
-PADDING = 8  # bytes beyond the end of text that are read
-
 
 @instruction
 def word_at(text, at):
@@ -91,6 +89,13 @@ def find_slot(text, begin, end, code, slots, ends, blob):
 
 
 @helper
+def find_number(text, begin, end, code, slots, ends, blob):
+    """Return the number of a word, or FREE."""
+    found = slots[find_slot(text, begin, end, code, slots, ends, blob)]
+    return np.int64(np.uint64(found) & LOWER) if found != FREE else np.int64(FREE)
+
+
+@helper
 def _look_ahead(text, begins, stops, first, last, slots, ends, blob, codes):
     """Hash some words, and bring near what they are compared with."""
     mask = np.uint64(slots.size) - U1
@@ -144,6 +149,26 @@ def number_words(text, begins, stops, slots, ends, blob, n_words, numbers):
                 ends[n_words] = np.int64(place)
             numbers[i] = np.uint64(slots[slot]) & LOWER
     return n_words
+
+
+@kernel
+def find_words(text, begins, stops, slots, ends, blob, numbers):
+    """Write the numbers of words, FREE for the unknown ones; return the first of these, or -1.
+
+    `numbers` are int64 [n]; the others as for `number_words`.
+    """
+    codes = np.empty(GROUP, np.uint64)
+    n = np.uint64(begins.size)
+    unknown = -1
+    for first in range(U0, n, GROUP):
+        last = min(first + GROUP, n)
+        _look_ahead(text, begins, stops, first, last, slots, ends, blob, codes)
+        for i in range(first, last):
+            begin, end, code = np.uint64(begins[i]), np.uint64(stops[i]), codes[i - first]
+            numbers[i] = find_number(text, begin, end, code, slots, ends, blob)
+            if numbers[i] == FREE and unknown < 0:
+                unknown = np.int64(i)
+    return unknown
 
 
 @kernel

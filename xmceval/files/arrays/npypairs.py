@@ -374,13 +374,14 @@ class _NamedLists:
 
     def _look_up(self, words: AnyArray) -> tuple[Int64, bool]:
         """Return the same for strings of a unicode dtype; an empty one is not unknown."""
+        from xmceval.files.text.words import PADDING
         from xmceval.kernels.text.lists import find_unicode
 
         width = words.dtype.itemsize // 4
         letters = np.ascontiguousarray(words).astype(f"<U{width}", copy=False).view(np.uint32).reshape(-1, width)
         labels = np.empty(letters.shape[0], dtype=np.int64)
-        space = np.empty(4 * width + 1, dtype=np.uint8)
-        return labels, int(find_unicode(np.array(letters), *self.names.arrays, space, labels)) >= 0
+        space = np.empty(4 * width + PADDING, dtype=np.uint8)
+        return labels, int(find_unicode(np.array(letters), *self.names.words.table, space, labels)) >= 0
 
     def _check_padding(self, words: AnyArray, labels: Int64, start: int) -> None:
         """Raise a fault for the first of `words` [n_rows, width] that is neither a name nor padding."""

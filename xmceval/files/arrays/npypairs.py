@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xmceval.errors import DataError, Fault, argument
+from xmceval.errors import DataError, Fault, argument, names_flags
 from xmceval.files.arrays.npy import ArrayFile, Header, NpyFile, read_header, read_row_pieces
 from xmceval.files.formats.format import Format
 from xmceval.files.formats.formattable import FORMATS
@@ -116,6 +116,8 @@ def describe_missing(path: Path) -> str:
     if not _stem(path)[1]:
         is_cut = path.parts[:1] and path.parts[0].endswith(":") and not isinstance(path, RemotePath)
         hint = " (hint: pass an address such as s3://bucket/name as a string, not as a Path)" if is_cut else ""
+        if names_flags() and path.name.isdecimal():
+            hint = " (hint: join several cutoffs by commas: -k 1,3,5)"
         return f"{path}: no such file{hint}"
     labels, scores = _find_pair(path)
     return f"{path}: no such file; a pair is {labels.name} and {scores.name}"

@@ -223,7 +223,7 @@ def as_scores(y_score: Any, name: str = "y_score", n_labels: int | None = None) 
     if values.dtype.kind in "iu" and n_labels not in {None, values.shape[1]}:
         labels = values[:]
         if are_ranked_lists(labels, n_labels):
-            ranks = np.broadcast_to(np.arange(labels.shape[1], 0, -1), labels.shape)
+            ranks = np.broadcast_to(np.arange(labels.shape[1], 0.0, -1), labels.shape)
             return MatrixSource(name, labels.shape[0], None, [PaddedLists(labels, ranks)], is_exact=False, note=RANKED)
     pieces = [Dense(values, are_scores=True)]
     return MatrixSource(name, values.shape[0], values.shape[1], pieces, dtype=values.dtype, is_dense=True)

@@ -12,6 +12,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS, ONE_ROW, RowSums, ratio_interval
 
+ONE = 1 << (WORD * (WORDS - 2))  # as a multiple of the last bit of an exact sum
 LARGEST_SHARE = Fraction(1, 5)  # of the variance, that one row carries
 
 
@@ -60,8 +61,10 @@ class Estimate:
 
 def exact(words: Int64) -> Fraction:
     """Return the number that the words of an exact sum, int64 [WORDS], stand for."""
-    multiple = sum(int(word) << (WORD * place) for place, word in enumerate(words))
-    return Fraction(multiple, 1 << (WORD * (WORDS - 2)))
+    multiple = 0
+    for word in reversed(words.tolist()):
+        multiple = (multiple << WORD) + word
+    return Fraction(multiple, ONE)
 
 
 def estimate(measure: Measure, sums: Int64, n: int, extremes: Float64) -> Estimate:

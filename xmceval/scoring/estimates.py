@@ -77,12 +77,14 @@ def estimate(measure: Measure, sums: Int64, n: int, extremes: Float64) -> Estima
     num, den, num2, cross, den2, best, worst, most = (exact(words) for words in sums)
     if den == 0:
         return Estimate(0.0, tie_low=0.0, tie_high=0.0, undefined=True)
-    ceiling = float(most / den)
-    tie_low, tie_high = sorted(float((num + move) / den) for move in (best, worst))
     of_rows = RowSums(num, den, num2, cross, den2)
+    ceiling, value = float(most / den), float(of_rows.ratio)
+    tie_low = tie_high = value
+    if best or worst:
+        tie_low, tie_high = sorted(float((num + move) / den) for move in (best, worst))
     low, high = ratio_interval(of_rows, n, is_share=measure.is_mean_share) or (None, None)
     caution = None if low is None else _find_caution(of_rows, n, extremes)
-    return Estimate(float(of_rows.ratio), low, high, tie_low, tie_high, ceiling=ceiling, caution=caution)
+    return Estimate(value, low, high, tie_low, tie_high, ceiling=ceiling, caution=caution)
 
 
 def _find_caution(sums: RowSums, n: int, extremes: Float64) -> str | None:

@@ -54,7 +54,7 @@ class Evaluator:
         The largest sample weight that may come, which is the scale of exact sums; every batch then has weights. The
         bits are those of `score` where the largest weight that comes lies between the same powers of two.
     threads : int, optional
-        For batches of more than some 260,000 entries; default one per processor.
+        For batches of more than some 130,000 entries; default one per processor.
     **options
         Any other option of `score`, but for those that only files or whole matrices have: labels, max_line,
         sample_weight. The rows of a filter are counted over all batches, from 0 on, and totals with a filter cannot be

@@ -17,7 +17,7 @@ from xmceval.rows.matrices.dense import Dense, select
 from xmceval.rows.matrices.lists import LabelLists, Pair, are_ranked_lists, find_lists, find_pair
 from xmceval.rows.matrices.storage import AnyArray, Csr, FilePieces, Matrix, PaddedLists, slice_rows
 
-BLOCK_ENTRIES = 1 << 18  # entries per block, few enough for a block to stay in the processor's cache
+BLOCK_ENTRIES = 1 << 17  # entries per block, few enough for a block to stay in the processor's cache
 AS_MATRIX = "lists of equal length are read as a dense matrix"
 RANKED = "labels without scores, ranked by their order, best first"
 

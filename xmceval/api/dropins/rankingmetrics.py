@@ -6,9 +6,17 @@ import numbers
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from xmceval.api.dropins.indicators import as_array, as_csr, as_indicator, as_weight, check_shapes, is_sparse, mean
+from xmceval.api.dropins.indicators import (
+    as_array,
+    as_csr,
+    as_indicator,
+    as_weight,
+    check_shapes,
+    dense_to_csr,
+    is_sparse,
+    mean,
+)
 from xmceval.api.dropins.storedcells import SortedCells, finite_scores, iterate_cells, iterate_rows, sort_cells
 from xmceval.errors import DataError, UsageError
 from xmceval.kernels.metrics import wholerow as kernels
@@ -84,19 +92,12 @@ def _compute_rows(metric: int, truth: Any, scores: Any) -> Float64:
     longest = int(np.max(np.diff(truth.indptr), initial=1))
     space = working_space(lambda _, size, dtype: np.empty(size, dtype=dtype), longest)
     values = np.empty((truth.shape[0], 1, 4))
-    for start, stop, true, predicted in iterate_rows(truth, scores):
+    for rows, true, scored in iterate_rows(truth, scores):
         kernels.compute_whole_rows(
-            *(_rows(true), _rows(predicted), truth.shape[1], True, False),  # unscored labels have 0; no row is dropped
-            *(specs, no_powers, no_discounts, *space, left_out, status, values[start:stop]),
+            *(tuple(true), tuple(scored), truth.shape[1], True, False),  # unscored labels have 0; no row is dropped
+            *(specs, no_powers, no_discounts, *space, left_out, status, values[rows]),
         )
     return values[:, 0, 0]
-
-
-def _rows(matrix: Any) -> tuple[Any, ...]:
-    """Return the arrays of a CSR matrix in the types that kernels are compiled for."""
-    types = (np.int64, np.int64, np.float64)
-    arrays = zip((matrix.indptr, matrix.indices, matrix.data), types, strict=True)
-    return tuple(array.astype(dtype) for array, dtype in arrays)
 
 
 def dcg_score(
@@ -179,7 +180,7 @@ def _validated_gains(y_true: Any, y_score: Any, k: int | None, sample_weight: An
     if not is_sparse(gains):
         if not np.isfinite(gains).all():
             raise DataError("y_true: has an infinity; expected finite numbers")
-        gains = sparse.csr_matrix(gains)
+        gains = dense_to_csr(gains)
     scores = finite_scores(y_score)
     check_shapes(gains, scores, "y_score")
     return gains, scores, as_weight(sample_weight, gains.shape[0], allow_zero=True)

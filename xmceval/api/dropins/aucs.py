@@ -244,7 +244,7 @@ def rank_columns(truth: Any, scores: Any, row_weights: Float64, *, micro: bool) 
         starts, n_cells, total = np.array([0, order.size]), n_rows * n_labels, row_weights.sum() * n_labels
     else:
         cells = sort_cells(matrix.tocsc())
-        rows, is_true, ranked = cells.labels, cells.truth != 0, cells.scores
+        rows, is_true, ranked = cells.places, cells.truth != 0, cells.scores
         starts, n_cells, total = cells.starts, n_rows, row_weights.sum()
     weights = row_weights[rows]
     n_stored = np.diff(starts)

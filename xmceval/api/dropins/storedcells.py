@@ -21,14 +21,13 @@ BLOCK_CELLS = 1 << 16  # few enough for a block to stay in the processor's cache
 class SortedCells(NamedTuple):
     """Cells of groups (rows or labels): group g has ``starts[g] : starts[g + 1]``, highest score first.
 
-    ``labels`` are the cells' places in their group and ``order`` their places in the matrix, before sorting.
+    ``places`` are the cells' places in their group.
     """
 
     starts: Int64
-    labels: AnyArray
+    places: AnyArray
     truth: Float64
     scores: Float64
-    order: AnyArray
 
 
 def finite_scores(values: Any, name: str = "y_score") -> Any:
@@ -80,15 +79,9 @@ def iterate_cells(truth: Any, scores: Any) -> Iterator[tuple[int, int, Any]]:
         yield rows.start, rows.stop, cells
 
 
-def sort_cells(matrix: Any, *, by_label: bool = False) -> SortedCells:
-    """Sort the cells of each row of a complex CSR matrix (of each column, in CSC) by descending score.
-
-    Equal scores come in any order, or with `by_label` the larger label first.
-    """
+def sort_cells(matrix: Any) -> SortedCells:
+    """Sort the cells of each row of a complex CSR matrix (of each column, in CSC) by descending score."""
     groups = np.repeat(np.arange(matrix.indptr.size - 1, dtype=np.uint32), np.diff(matrix.indptr))
     truth, scores = matrix.data.real, matrix.data.imag
-    if by_label:
-        order = scores.size - 1 - sort_by_score(scores[::-1], groups[::-1], stable=True)
-    else:
-        order = sort_by_score(scores, groups)
-    return SortedCells(matrix.indptr.astype(np.int64), matrix.indices[order], truth[order], scores[order], order)
+    order = sort_by_score(scores, groups)
+    return SortedCells(matrix.indptr.astype(np.int64), matrix.indices[order], truth[order], scores[order])

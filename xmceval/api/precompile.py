@@ -153,6 +153,7 @@ def _score_matrices(files: Mapping[str, Path], folder: Path) -> None:
     evaluator.update(truth, dense)
     evaluator.compute()
     rankings.ndcg_score(np.eye(6, N_LABELS), dense)
+    rankings.ndcg_score(*np.ones((2, 6, 99)))  # many gains per row
     curves.label_roc_auc(truth, scipy.sparse.csr_matrix(dense))
     decisions.f1_score(truth, truth, average="micro")
 

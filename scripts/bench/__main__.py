@@ -30,6 +30,7 @@ from bench.measure import (
     install_revision,
     install_tree,
     measure,
+    module,
     program,
     progress,
     provenance,
@@ -42,6 +43,7 @@ from bench.measure import (
 )
 from bench.peers import agreement, can_hold, measure_tools, replaced, tools_of
 from bench.picture import FIGURES, LARGE, OURS, ROWS, UTF8, WORDS, redraw
+from bench.ranking import arguments_of
 
 # This process never imports numpy: on Linux a child's peak memory begins at that of the process that started it.
 SHAPES = ("small", "amazon-670k", "amazon-3m")
@@ -250,6 +252,25 @@ def peers(options: argparse.Namespace) -> Figures:
     return figures
 
 
+def ranking(options: argparse.Namespace) -> Figures:
+    """Measure TREC runs and qrels, one run and two with a paired test, beside pytrec_eval (and scipy) of --python."""
+    folder = options.dir or str(Path(tempfile.gettempdir()) / "xmceval-bench")
+    figures: Figures = {"measured": [], "ratios": []}
+    for n_queries in options.queries:
+        qrels, *runs = figures_of("ranking", folder, str(n_queries))
+        for files in ((qrels, runs[0]), (qrels, *runs)):
+            commands = {OURS: Command(((program(), *arguments_of(*files)),))}
+            if figures_of("ranking", python=options.python):
+                commands["pytrec_eval"] = module("ranking", "pytrec_eval", *files, python=options.python)
+            subject = f"{n_queries:,} queries x 500, {'one run' if len(files) == 2 else 'two runs, paired t-test'}"
+            found = alternate(commands, options.runs)
+            compared = ratios(subject, found, [*commands][-1])
+            figures["measured"] += entries(subject, found)
+            figures["ratios"] += compared
+            print(table(subject, entries(subject, found), compared))
+    return figures
+
+
 def milliseconds(title: str, measured: Sequence[Figures]) -> str:
     """Return entries of short calls as a table for a terminal."""
     lines = [f"{title:<32}{'cpu ms':>10}{'wall ms':>10}{'MB':>7}"]
@@ -305,6 +326,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], Figures | None]] = {
     "memory": memory,
     "startup": startup,
     "peers": peers,
+    "ranking": ranking,
     "scaling": scaling,
     "check": check,
     "picture": picture,
@@ -339,7 +361,10 @@ def parser() -> argparse.ArgumentParser:
     commands.choices["against"].add_argument("--shapes", type=words, default=["small", "amazon-670k"])
     drawn = commands.choices["picture"]
     drawn.add_argument("--measure", type=words, default=[], help=f"of {','.join((*TITLES, *LARGE))}")
-    for sub in (drawn, commands.choices["peers"]):
+    ranked = commands.choices["ranking"]
+    ranked.add_argument("dir", nargs="?", help="where made files are kept (default: below the system's temp folder)")
+    ranked.add_argument("--queries", type=numbers, default=[2000, 20_000])
+    for sub in (drawn, commands.choices["peers"], ranked):
         sub.add_argument("--python", default=sys.executable, help="the interpreter that has the other tools")
     commands.choices["check"].add_argument("--record", action="store_true", help=f"write {RECORDED.name} anew")
     for name in ("scaling", "peers"):

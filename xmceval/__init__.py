@@ -27,8 +27,8 @@ roc_auc, group_auc, auc
     AUC of flat arrays and logs, whole and within groups.
 inspect, convert, fuse, check_table, write_inverse_propensities
     What the commands of these names do.
-METRICS
-    The table of metrics.
+METRICS, metric
+    The table of metrics; a metric of your own.
 
 ``help(xmceval.score)`` describes all options, for the other functions too.
 
@@ -113,6 +113,7 @@ if TYPE_CHECKING:  # for editors and type checkers: what __getattr__ below retur
         XmcevalWarning as XmcevalWarning,
     )
     from xmceval.labels.propensity import inverse_propensity as inverse_propensity
+    from xmceval.metrics.own import metric as metric
     from xmceval.report.benchmark import Benchmark as Benchmark
     from xmceval.report.comparison import Comparison as Comparison
     from xmceval.report.gates import check_worse as check_worse
@@ -141,6 +142,7 @@ _HOME = {
     "psp_at_k": "api.scoring.at_k",
     "psr_at_k": "api.scoring.at_k",
     "psndcg_at_k": "api.scoring.at_k",
+    "metric": "metrics.own",
     "inverse_propensity": "labels.propensity",
     "coverage_error": "api.dropins.rankingmetrics",
     "label_ranking_average_precision_score": "api.dropins.rankingmetrics",

@@ -67,7 +67,9 @@ class Measure:
         return f"<Measure {self}>"
 
     def __eq__(self, other: object) -> bool:
-        return self.name == other.name if isinstance(other, Measure) else NotImplemented
+        if not isinstance(other, Measure):
+            return NotImplemented
+        return self.name == other.name and self.metric.function is other.metric.function
 
     def __hash__(self) -> int:
         return hash(self.name)

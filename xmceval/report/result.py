@@ -29,6 +29,7 @@ from xmceval.version import VERSION
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from xmceval.report.resultrows import ResultRows
     from xmceval.scoring.per_label.labelgain import LabelGain
     from xmceval.scoring.tasks.reliability import Reliability
 
@@ -75,6 +76,8 @@ class Result(Readable, Mapping[str, float]):
         What gates came to, where they were asked for.
     version : str
         The version of xmceval that computed it.
+    held_rows : ResultRows or None
+        What `rows` has, where ``rows=True``.
 
     Examples
     --------
@@ -107,6 +110,7 @@ class Result(Readable, Mapping[str, float]):
     reliability: Reliability | None = None
     gates: tuple[GateOutcome, ...] = ()
     version: str = VERSION
+    held_rows: ResultRows | None = None
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Result:
@@ -149,6 +153,22 @@ class Result(Readable, Mapping[str, float]):
     def units(self) -> dict[str, str]:
         """``share``, ``gain``, ``count`` or ``cells`` by canonical name: tables for people show shares in percent."""
         return {figure.name: figure.measure.metric.unit for figure in self.figures}
+
+    @property
+    def rows(self) -> ResultRows:
+        """The values of every row by metric: ``result.rows["P@5"]`` is float64 [n_rows], NaN where it is left out.
+
+        Raises
+        ------
+        UsageError
+            They were not held.
+        """
+        if self.held_rows is None:
+            raise UsageError(
+                f"{self.name}: the values of rows were not held (hint: score with rows=True; the means over the runs "
+                "of a system have none, each run has its own)"
+            )
+        return self.held_rows
 
     @property
     def propensity_model(self) -> dict[str, Any] | None:

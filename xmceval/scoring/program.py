@@ -20,12 +20,23 @@ from xmceval.scoring.tasks.decisions import Decisions
 from xmceval.scoring.tasks.judged import Judged
 from xmceval.scoring.tasks.labelareas import LabelAreas
 from xmceval.scoring.tasks.labelwise import Labelwise
+from xmceval.scoring.tasks.ownmetrics import OwnMetrics
 from xmceval.scoring.tasks.task import RowTask, Task
 from xmceval.scoring.tasks.topk import TopK
 from xmceval.scoring.tasks.wholerow import WholeRow
 
 MAX_CUTOFF = 10_000
-KINDS: tuple[type[Task], ...] = (TopK, WholeRow, Decisions, Labelwise, Squares, Calibration, Judged, LabelAreas)
+KINDS: tuple[type[Task], ...] = (
+    TopK,
+    WholeRow,
+    Decisions,
+    Labelwise,
+    Squares,
+    Calibration,
+    Judged,
+    LabelAreas,
+    OwnMetrics,
+)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from xmceval.api.comparing.adding import Adder, KeptRuns
 from xmceval.api.comparing.matches import Matches
 from xmceval.api.comparing.pairtests import Watch
 from xmceval.api.comparing.runs import check_lists
@@ -40,6 +41,7 @@ def compare(
     overlap: bool = False,
     examples: int | None = None,
     texts: Iterable[str] | Path | None = None,
+    rows: bool = False,
     save_rows: str | Path | None = None,
     save_labels: str | Path | None = None,
     plots: str | Iterable[str] = (),
@@ -82,6 +84,9 @@ def compare(
         values of rows, at its largest cutoff; for a ratio of sums these are the rows' own ratios.
     texts : path or sequence of str, optional
         The text of each row, for the examples; a file has one per line.
+    rows : bool
+        Hold the values of every row in memory: each of `results` has them as ``rows``, as in `score`, and `add` takes
+        further systems without scoring these again, for which `y_true` and `systems` are held too.
     save_rows : path, optional
         Write the values of every row there: .npz, .csv or .jsonl.
     save_labels : path, optional
@@ -146,9 +151,14 @@ def compare(
     check_lists(y_true, named)
     chosen, kinds = Options.of(options), check_plots(plots, has_pairs=True)
     details = Details.of(arguments)
-    extras = choose_extras(chosen, named, details=details, plots=kinds, save_rows=save_rows, save_labels=save_labels)
+    files = {"save_rows": save_rows, "save_labels": save_labels}
+    extras = choose_extras(chosen, named, details=details, plots=kinds, rows=rows, **files)
+    kept = KeptRuns(named) if rows else None
+    extras += [] if kept is None else [kept.extra]
     setup = Setup.of(y_true, chosen, named, needs_counts=any(each.needs_counts for each in extras))
     comparison = compare_systems(setup, named, Testing.of(arguments), extras, progress=progress)
+    if kept is not None:
+        comparison = replace(comparison, adder=Adder(y_true, chosen, kept.systems))
     warn(comparison.doubts)
     return comparison
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -89,10 +90,38 @@ def compare_rows(
         raise UsageError(
             f"files must be a sequence of paths, got the path {str(files)!r} (hint: pass [{str(files)!r}])"
         )
-    kinds = check_row_plots(plots)
-    comparison = compare_tables([read_row_values(path) for path in files], names, testing, threads, plots=kinds)
+    paths, kinds = tuple(files), check_row_plots(plots)
+    comparison = compare_tables([read_row_values(path) for path in paths], names, testing, threads, plots=kinds)
     warn(comparison.warnings)
-    return comparison
+    return replace(comparison, adder=RowAdder(paths, kinds, threads))
+
+
+@dataclass(frozen=True)
+class RowAdder:
+    """Adds systems to a comparison of saved values of rows, whose files are read again."""
+
+    files: tuple[str | Path, ...]
+    plots: tuple[str, ...]
+    threads: int | None
+
+    def __call__(self, comparison: Comparison, systems: Mapping[str, str | Path]) -> Comparison:
+        """Compare the systems of more files, each of which has one.
+
+        Raises
+        ------
+        UsageError
+            A file of several systems, or a name that is there already.
+        """
+        names = [each.name for each in comparison.results]
+        for name, path in systems.items():
+            own = read_row_values(path).systems
+            if name in names or len(own) > 1:
+                expected = "a file with one system" if len(own) > 1 else "another name"
+                raise UsageError(f"{path}: is added as {name!r}, and has {listed(own)}; expected {expected}")
+        files, names = [*self.files, *systems.values()], [*names, *systems]
+        return compare_rows(
+            files, names=names, plots=self.plots, threads=self.threads, **dict(vars(comparison.testing))
+        )
 
 
 def check_row_plots(plots: str | Iterable[str]) -> tuple[str, ...]:

@@ -50,6 +50,7 @@ def score(
     filter: ArrayLike | str | Path | None = None,  # noqa: A002 - the field's word
     filter_truth: bool = False,
     threads: int | None = None,
+    rows: bool = False,
     save_rows: str | Path | None = None,
     save_labels: str | Path | None = None,
     save_state: str | Path | None = None,
@@ -135,6 +136,8 @@ def score(
         Remove those pairs from the truth too.
     threads : int, optional
         Default: one per processor. The values are the same bits for any number.
+    rows : bool
+        Hold the values of every row in memory, 8 bytes per row and metric: `result.rows` has them.
     save_rows : path, optional
         Write the values of every row there: .npz, .csv or .jsonl; `compare_rows` compares such files.
     save_labels : path, optional
@@ -199,6 +202,7 @@ def score(
     extras = choose_extras(
         *(options, systems),
         plots=check_plots(plots, has_pairs=False),
+        rows=rows,
         save_rows=save_rows,
         save_labels=save_labels,
         save_state=save_state,

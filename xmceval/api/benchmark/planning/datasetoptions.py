@@ -15,6 +15,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.scoring.options import SOURCES, Options, specs
 from xmceval.scoring.program import compile_program
 from xmceval.scoring.spec import Spec
+from xmceval.scoring.tasks.ownmetrics import check_none_own
 
 T = TypeVar("T")
 
@@ -90,6 +91,7 @@ def _make_options(**values: Any) -> Options:
     options = Options(**values)
     if options.dataset is not None:
         find_dataset(options.dataset)
+    check_none_own(options.measures, "benchmark")
     compile_program(options.measures).check_ties(options.ties)
     return options
 

@@ -20,6 +20,7 @@ from xmceval.labels.catalogue import datasets
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse, parse_cutoffs
 from xmceval.metrics.table import DECISION_NAMES, DEFAULT_CUTOFFS, DEFAULT_NAMES, METRICS
+from xmceval.rows.rowgroups import RowGroups
 from xmceval.rows.rowids import RowIds
 from xmceval.rows.shards import Shards
 from xmceval.scoring.spec import Spec
@@ -194,6 +195,12 @@ class Options:
         "Break values down by training frequency: a number of bins, names such as head,torso,tail, or counts.",
         metavar="BINS",
     )
+    by_group: Any = option(
+        None,
+        "Breakdown",
+        "Also score groups of instances by themselves: one group per line, or lines of id and group.",
+        metavar="FILE",
+    )
     ceiling: bool = option(False, "Breakdown", "Add the best value that any ranking could reach on TRUTH.", kind=bool)
     threads: int | None = option(
         None,
@@ -217,7 +224,14 @@ class Options:
                 spec.check_whole(name, value)
         if self.row_ids is not None and not isinstance(self.row_ids, (str, Path, Shards, RowIds)):
             object.__setattr__(self, "row_ids", RowIds.of(self.row_ids))
+        if self.by_group is not None and not isinstance(self.by_group, (str, Path, Shards, RowGroups, Mapping)):
+            object.__setattr__(self, "by_group", RowGroups.of(self.by_group))
         _ = self.measures
+        if self.by_frequency is not None and self.by_group is not None:
+            raise UsageError(
+                f"pass one of {argument('by_frequency')} and {argument('by_group')}: a table has bins of labels or "
+                "groups of instances"
+            )
         if self.by_frequency is not None:
             read_bin_spec(self.by_frequency)
         if self.by_frequency is not None and self.ties != "label":
@@ -245,6 +259,16 @@ class Options:
             raise UsageError(f"counts need the number of training instances (hint: pass {argument('n_train')})")
         if self.inverse_propensities is not None and (self.a is not None or self.b is not None):
             raise UsageError("A and B have no effect on inverse propensities: pass one or the other")
+
+    def refuse_groups(self, what: str, hint: str = "score whole matrices or files") -> None:
+        """Refuse groups of rows where they are not known.
+
+        Raises
+        ------
+        UsageError
+        """
+        if self.by_group is not None:
+            raise UsageError(f"{argument('by_group')} is not available for {what} (hint: {hint})")
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Options:

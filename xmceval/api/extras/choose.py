@@ -35,10 +35,9 @@ def choose_extras(
         A state that cannot be saved, a shard where none is, or ids of rows that nothing shows.
     """
     has_examples = details is not None and details.examples is not None
-    if options.row_ids is not None and save_rows is None and not has_examples:
-        raise UsageError(
-            f"{argument('row_ids')} has no effect without {argument('save_rows')} or {argument('examples')}"
-        )
+    if options.row_ids is not None and save_rows is None and not has_examples and options.by_group is None:
+        ways = f"{argument('save_rows')}, {argument('examples')} or {argument('by_group')}"
+        raise UsageError(f"{argument('row_ids')} has no effect without {ways}")
     extras: list[Extra] = []
     if details is not None and details.needs_lists:
         from xmceval.api.extras.details import choose_details

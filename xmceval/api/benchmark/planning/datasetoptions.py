@@ -88,6 +88,7 @@ def read_options(
 def _make_options(**values: Any) -> Options:
     """Make options, and check what scoring would check before it reads a file."""
     options = Options(**values)
+    options.refuse_groups("benchmark", "use compare, which tests differences within groups")
     if options.dataset is not None:
         find_dataset(options.dataset)
     compile_program(options.measures).check_ties(options.ties)

@@ -344,7 +344,7 @@ class Comparison(Readable, Mapping[Key, Difference]):
         Parameters
         ----------
         bins : bool
-            Also the differences within bins of labels, with the level ``bin``, empty for all labels.
+            Also the differences within bins of labels or groups of rows, with the level ``bin``, empty for all.
 
         Returns
         -------

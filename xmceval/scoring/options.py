@@ -20,7 +20,6 @@ from xmceval.labels.catalogue import datasets
 from xmceval.metrics.measure import Measure
 from xmceval.metrics.names import parse, parse_cutoffs
 from xmceval.metrics.table import DECISION_NAMES, DEFAULT_CUTOFFS, DEFAULT_NAMES, METRICS
-from xmceval.rows.rowgroups import RowGroups
 from xmceval.rows.rowids import RowIds
 from xmceval.rows.shards import Shards
 from xmceval.scoring.spec import Spec
@@ -224,8 +223,7 @@ class Options:
                 spec.check_whole(name, value)
         if self.row_ids is not None and not isinstance(self.row_ids, (str, Path, Shards, RowIds)):
             object.__setattr__(self, "row_ids", RowIds.of(self.row_ids))
-        if self.by_group is not None and not isinstance(self.by_group, (str, Path, Shards, RowGroups, Mapping)):
-            object.__setattr__(self, "by_group", RowGroups.of(self.by_group))
+        self._take_groups()
         _ = self.measures
         if self.by_frequency is not None and self.by_group is not None:
             raise UsageError(
@@ -246,6 +244,15 @@ class Options:
             raise UsageError(
                 f"{argument('filter_truth')} needs a filter (hint: pass {argument('filter', kind='FILE')})"
             )
+
+    def _take_groups(self) -> None:
+        """Take the groups of rows in memory; those of ids are taken where the ids are known."""
+        passed = self.by_group
+        if passed is None or isinstance(passed, (str, Path, Shards, Mapping)):
+            return
+        from xmceval.rows.rowgroups import RowGroups  # it needs numpy, which help is listed without
+
+        object.__setattr__(self, "by_group", passed if isinstance(passed, RowGroups) else RowGroups.of(passed))
 
     def _check_propensities(self) -> None:
         sources = self.sources

@@ -1,4 +1,4 @@
-"""Bins: metrics of bins of labels by training frequency, such as head, torso and tail."""
+"""Bins: metrics of bins of labels by training frequency, such as head and tail, or of groups of instances."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 SHOWS = "metrics that have values of bins of labels"
 WIDTH = 0.8  # of the bars of a bin together
+MOST_UPRIGHT = 8  # bins whose names fit side by side
+NEWLINE = "\n"
 
 
 def explain_need() -> str:
@@ -62,7 +64,9 @@ def _draw(results: Sequence[Result], measure: Measure, ax: Axes) -> None:
                 errors = [[y - low], [high - y]]
                 ax.errorbar([x], [y], yerr=errors, fmt="none", ecolor=ax.xaxis.label.get_color(), elinewidth=0.8)
     bins = [part.bin for part in results[0].slices]
-    ax.set_xticks(range(len(bins)), [f"{printable(each.name)}\n{each.extent}" for each in bins])
+    are_many = len(bins) > MOST_UPRIGHT
+    names = [f"{printable(each.name)}{', ' if are_many else NEWLINE}{each.extent}" for each in bins]
+    ax.set_xticks(range(len(bins)), names, rotation=90 if are_many else 0)
     ax.tick_params(axis="x", length=0)
     ax.set_xlabel(f"{_whole(results[0]).replace(' ', 's ', 1)}, {_frequency(results[0])}")
     ax.set_ylabel(_name(measure, results[0]))

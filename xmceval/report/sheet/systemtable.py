@@ -18,6 +18,7 @@ from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS, ONE_ROW
 
 CEILING = "ceiling"
 LEAST_WITH_SECOND = 3  # systems: of two, the second is the worse one
+MOST_NAMED = 8  # groups of rows that a caution names
 LEAST_RUN = 4  # letters in a row that are written as a range
 
 
@@ -140,7 +141,8 @@ def _describe_small_groups(line: SystemLine) -> Iterator[str]:
         if about is not None:
             found.setdefault(about, []).append(part.bin.name)
     for about, names in found.items():
-        yield f"the intervals{about} in {listed(names)} are from fewer than {FEWEST_ROWS} instances"
+        where = listed(names) if len(names) <= MOST_NAMED else f"{len(names)} of {len(line.slices)} groups"
+        yield f"the intervals{about} in {where} are from fewer than {FEWEST_ROWS} instances"
 
 
 def _name_few(figures: Sequence[Figure]) -> str | None:

@@ -187,13 +187,13 @@ class Batch:
 
     def where(self, kept: NDArray[np.bool_], rooms: tuple[Scratch, Scratch, Scratch]) -> Batch:
         """Copy the rows that are kept, given as bool [n_rows]; rooms are those of truth, scores and zeros."""
-        labels, scores, n_ranked = (each[kept] for each in self.ranking.arrays)
+        ranking = self.ranking
         ends = None if self.ends is None else np.concatenate([[0], np.cumsum(np.diff(self.ends)[kept])])
         return replace(
             self,
             truth=rows_where(self.truth, kept, rooms[0]),
             scores=rows_where(self.scores, kept, rooms[1]),
-            ranking=Ranking(labels, scores, n_ranked, self.ranking.n_tied),
+            ranking=Ranking(ranking.labels[kept], ranking.scores[kept], ranking.n_ranked[kept], ranking.n_tied),
             weights=self.weights[kept] if self.weights.size else self.weights,
             kept=np.flatnonzero(kept) if self.kept is None else self.kept[kept],
             zeros=None if self.zeros is None else rows_where(self.zeros, kept, rooms[2]),

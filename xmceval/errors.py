@@ -150,9 +150,12 @@ def missing_package(purpose: str, package: str, extra: str) -> DataError:
     return DataError(f"{purpose} needs the package {package} (hint: pip install 'xmceval[{extra}]')")
 
 
-def listed(choices: object) -> str:
-    """Join choices for a message: ``a, b, c``."""
-    return ", ".join(str(choice) for choice in choices)  # type: ignore[attr-defined]
+def listed(choices: Iterable[object], last: str = "") -> str:
+    """Join choices for a message: ``a, b, c``, or with a word before the last: ``a, b and c``."""
+    words = [str(choice) for choice in choices]
+    if last and len(words) > 1:
+        words[-2:] = [f"{words[-2]} {last} {words[-1]}"]
+    return ", ".join(words)
 
 
 def counted(number: int, noun: str) -> str:

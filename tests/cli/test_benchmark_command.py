@@ -74,7 +74,7 @@ def test_a_second_run_loads_neither_numba_nor_scipy(folder, run):
 
 
 def test_wins_are_listed_where_they_are_asked_for(folder, run):
-    words = "data sets on which the system in the line is ahead of that in the column"
+    words = "data sets on which the system in the row is ahead of that in the column"
     assert words not in run("-q")[1]
     assert f"P@1 · {words}, of all with both\n       a    b\n  a       2/2\n  b  0/2\n" in run("-q", "--wins")[1]
 
@@ -130,6 +130,13 @@ def test_an_error_wins_over_a_breach_and_a_breach_is_still_said(folder, run):
     code, _, said = run("-q", "--fail-if-worse", "P@1")
     assert code == 1
     assert "breach: one: b is worse than a on P@1" in said
+
+
+def test_a_folder_in_place_of_the_file_is_answered_with_what_was_meant(folder, run):
+    (folder / "in").mkdir()
+    assert "(hint: xmceval benchmark --init in, which writes one)" in run("in")[2]
+    (folder / "in" / "benchmark.toml").write_text(FILE)
+    assert "(hint: xmceval benchmark in/benchmark.toml)" in run("in")[2]
 
 
 def test_a_gate_without_a_baseline_says_where_the_file_names_it(folder, run):

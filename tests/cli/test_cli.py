@@ -54,7 +54,7 @@ model_b: ties across a cutoff: 1 instance @1
 model_b: ties could move P@1 55.00..55.20
 """
     )
-    assert err == "warning: 2 of 500 instances have fewer than 1 prediction: the missing ones count as misses\n" + EMPTY
+    assert err == "warning: 2 of 500 instances have no prediction: each counts as a miss\n" + EMPTY
 
 
 def test_facts_that_differ_stand_at_each_system(run, tmp_path):
@@ -237,6 +237,7 @@ def test_file_names_may_be_of_any_letters(run, tmp_path):
 
 USAGE = {
     "k is 0": (("-k", "0"), "k must be a whole number of at least 1, got '0'"),
+    "k is all": (("-k", "all"), "got 'all' (hint: name the metric with it: P@all)"),
     "k is a letter": (("-k", "5,x"), "k must be a whole number of at least 1, got 'x'"),
     "k is nothing": (("-k", ""), "k must be a whole number of at least 1, got ''"),
     "metric": (("-m", "ndgc"), "unknown metric 'ndgc'; did you mean nDCG? (hint: xmceval metrics lists all)"),
@@ -271,6 +272,8 @@ def test_missing_arguments_end_with_2(run, args):
 
 def test_wrong_data_ends_with_1(run, tmp_path):
     assert run("score", TRUTH, "nothing.txt") == (1, "", "Error: nothing.txt: no such file\n")
+    commas = "Error: 3: no such file (hint: join several cutoffs by commas: -k 1,3,5)\n"
+    assert run("score", TRUTH, MODEL_A, "-k", 1, 3) == (1, "", commas)
     assert run("score", MODEL_A, TRUTH)[0] == 1
     code, out, err = run("score", TRUTH, MODEL_A, "-k", 301)
     assert (code, out) == (1, "")

@@ -290,7 +290,7 @@ def test_all_resamples_of_the_cost_are_reported(options, n_tests):
 
 def test_the_same_file_twice_ties_in_all_rows(run):
     warning = "warning: model_a (1) and model_a (2) are the same file: they tie on every instance\n"
-    few = "warning: 2 of 500 instances have fewer than 1 prediction: the missing ones count as misses\n"
+    few = "warning: 2 of 500 instances have no prediction: each counts as a miss\n"
     assert run(TRUTH, MODEL_A, MODEL_A, "-m", "P", "-k", 1) == (0, SAME_FILE, warning + few + EMPTY)
 
 
@@ -339,7 +339,7 @@ def test_seeds_have_bounds(run, test, seed):
 
 def test_what_was_not_tested_is_one_sentence(run):
     out = run(TRUTH, MODEL_A, MODEL_B, "-m", "P,macroP,macroR", "-k", 1, "-q")[1]
-    assert out.endswith("(p < 0.0001)\nmacroP@1, macroR@1 were not tested\n")
+    assert out.endswith("(p < 0.0001)\nmacroP@1 and macroR@1 were not tested\n")
 
 
 @pytest.mark.parametrize(

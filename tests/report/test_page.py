@@ -378,7 +378,10 @@ def test_the_headline_of_two_systems_is_the_finding_over_all_metrics():
     plain = {"low": None, "high": None}
     opposed = with_differences(comparison, P1={"difference": -0.5, **plain}, P2={"difference": -0.25, **plain})
     assert headline(opposed) == [
-        "a is better than b on 2 of 3 metrics and worse on 1; largest: P@1 by N points (p).",
+        (
+            "a is better than b on 2 of 3 metrics (most on P@1, by N points, p) "
+            "and worse on 1 (most on P@3, by N points, p)."
+        ),
         "a is better on P@1,2; b is better on P@3.",
     ]
     nothing = with_differences(comparison, P1=UNSURE, P2=UNSURE, P3=UNTESTED)
@@ -417,7 +420,7 @@ def test_the_headline_of_many_systems_counts_all_differences():
         "b is better than every other system on 1 of 2 metrics, and was found worse on none."
     )
     assert headline(with_differences(comparison, P1=UNSURE, P2=UNSURE)) == [
-        "No system was found to be better than every other one on any of 2 metrics; b has the most best values (2).",
+        "No system was found to be better than every other one on any of 2 metrics; b has the best value on 2.",
         "In all, none of 6 differences were detected (3 pairs, 2 metrics).",
     ]
     assert "1 pair" not in headline(with_differences(comparison, P1=UNTESTED))[1], "all pairs were tested on P@2"

@@ -498,3 +498,17 @@ def test_a_score_of_a_file_is_at_least_itself(tmp_path):
     for name in ("dense.npy", "scores.npz", "by_label.npz", "X"):
         found = xmceval.score(np.eye(2), tmp_path / name, threshold=0.7, metrics="recall_score", duplicates="max")
         assert found["recall_score"] == 1.0, name
+
+
+def test_a_label_twice_far_down_in_ranked_lists_is_reported_with_its_row():
+    ranked = np.tile([[4, 2], [0, 3]], (600, 1))
+    ranked[1100] = 3
+    with pytest.raises(DataError, match="y_score row 1100: label 3 appears twice in this row"):
+        xmceval.score(sp.csr_matrix((1200, 5)), ranked, k=1, metrics="P")
+
+
+def test_coo_in_the_order_of_its_rows_shares_its_ids():
+    coo = sp.coo_matrix((np.ones(4), ([0, 0, 2, 2], [3, 1, 0, 0])), shape=(3, 4))
+    [piece] = matrices.as_scores(coo).pieces
+    assert np.shares_memory(piece.indices, coo.col)
+    assert piece.indptr.tolist() == [0, 2, 2, 4]

@@ -67,7 +67,7 @@ class _LazyGroup(click.Group):
 @click.group(
     cls=_LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": WIDEST},
-    epilog="New here? xmceval guide start. Options that change no result can be set once: see its last section.",
+    epilog="New here? Read xmceval guide start. Its last section says how to set options once for all commands.",
 )
 @click.version_option(package_name="xmceval", prog_name="xmceval")
 def cli() -> None:

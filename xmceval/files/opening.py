@@ -17,7 +17,7 @@ from xmceval.files.io.paths import to_path
 from xmceval.files.io.streams import quote, read_first_bytes
 from xmceval.files.opened import Head, Opened, Request, Role
 from xmceval.files.ranking.judgments import Judgments
-from xmceval.files.ranking.trec import open_trec
+from xmceval.files.ranking.kinds import open_trec
 from xmceval.files.records.jsonarray import open_json_array
 from xmceval.files.records.matrixmarket import open_matrix_market
 from xmceval.files.records.triples import open_triples

@@ -194,12 +194,18 @@ def find_dataset(name: str) -> Dataset:
     return entry
 
 
-def hint_at_dataset(sizes: Sizes) -> Iterator[str]:
-    """Yield a hint at the data sets of exactly these sizes, if there are any; all three must be known."""
+def hint_at_dataset(
+    sizes: Sizes, constants: tuple[float | None, float | None] = (None, None), *, is_filtered: bool = False
+) -> Iterator[str]:
+    """Yield a hint at the data sets of exactly these sizes, if there are any; all three must be known.
+
+    There is none where all of these sets have the A and B that were used, and a filter only if there was one.
+    """
     if None in sizes:
         return
     fitting = [(entry, split) for entry in datasets().values() for split in entry.splits if split.sizes == sizes]
-    if fitting:
+    used = *constants, "yes" if is_filtered else "no"
+    if any((entry.a, entry.b, entry.filter) != used for entry, _ in fitting):
         entry, _ = fitting[0]
         names = " and ".join(
             each.name if split == each.splits[0] else f"{each.name} in the split of {split.who}"

@@ -205,7 +205,8 @@ def check_cutoff(k: object) -> int:
     except (TypeError, ValueError, OverflowError):
         is_whole = False
     if not is_whole or isinstance(k, bool) or value < 1:
-        raise UsageError(f"k must be a whole number of at least 1, got {k!r}")
+        hint = " (hint: name the metric with it: P@all)" if k == ALL else ""
+        raise UsageError(f"k must be a whole number of at least 1, got {k!r}{hint}")
     return int(value)
 
 

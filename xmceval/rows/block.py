@@ -194,7 +194,7 @@ class Block:
     def take(self, n_rows: int) -> Block:
         """Remove the first rows from this block and return them."""
         first, rest = self.stored.split(n_rows)
-        head = replace(self, stored=first)
+        head = Block(first, self.first_row, self.prefix, self.repairs, self.longest)
         self.stored, self.first_row = rest, self.first_row + n_rows
         return head
 

@@ -87,9 +87,10 @@ class Terms:
     digests_rows: bool = False
 
     @classmethod
-    def of(cls, options: Options) -> Terms:
+    def of(cls, options: Options, **found: Any) -> Terms:
         """Return the terms that options set; width, propensities, weights and filter are found beside them."""
         return cls(
+            **found,
             filter_truth=options.filter_truth,
             drop_empty=options.empty_rows == "drop",
             zero_unscored=options.unscored == "zero",
@@ -99,6 +100,8 @@ class Terms:
 
     def with_width(self, width: Width, by_frequency: BinSpec | None) -> Terms:
         """Return the terms with a number of labels, and with the bins of labels that depend on it."""
+        if width is self.width and by_frequency is None:
+            return self
         bins = None
         if by_frequency is not None and self.propensities is not NO_PROPENSITIES:
             bins = make_bins(by_frequency, self.propensities, width.n_labels)

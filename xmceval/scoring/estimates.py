@@ -13,6 +13,7 @@ from xmceval.metrics.measure import Measure
 from xmceval.rows.block import Float64, Int64
 from xmceval.statistics.intervals import FEW_ROWS, FEWEST_ROWS, ONE_ROW, RowSums, ratio_interval
 
+ONE = 1 << (WORD * (WORDS - 2))  # as a multiple of the last bit of an exact sum
 LARGEST_SHARE = Fraction(1, 5)  # of the variance, that one row carries
 
 
@@ -76,8 +77,10 @@ def as_bounds(low: float | None, high: float | None) -> tuple[float, float]:
 
 def exact(words: Int64) -> Fraction:
     """Return the number that the words of an exact sum, int64 [WORDS], stand for."""
-    multiple = sum(int(word) << (WORD * place) for place, word in enumerate(words))
-    return Fraction(multiple, 1 << (WORD * (WORDS - 2)))
+    multiple = 0
+    for word in reversed(words.tolist()):
+        multiple = (multiple << WORD) + word
+    return Fraction(multiple, ONE)
 
 
 def estimate(measure: Measure, sums: Int64, n: int, extremes: Float64) -> Estimate:
@@ -90,12 +93,14 @@ def estimate(measure: Measure, sums: Int64, n: int, extremes: Float64) -> Estima
     num, den, num2, cross, den2, best, worst, most = (exact(words) for words in sums)
     if den == 0:
         return Estimate(0.0, tie_low=0.0, tie_high=0.0, undefined=True)
-    ceiling = float(most / den)
-    tie_low, tie_high = sorted(float((num + move) / den) for move in (best, worst))
     of_rows = RowSums(num, den, num2, cross, den2)
+    ceiling, value = float(most / den), float(of_rows.ratio)
+    tie_low = tie_high = value
+    if best or worst:
+        tie_low, tie_high = sorted(float((num + move) / den) for move in (best, worst))
     low, high = ratio_interval(of_rows, n, is_share=measure.is_mean_share) or (None, None)
     caution = None if low is None else _find_caution(of_rows, n, extremes)
-    return Estimate(float(of_rows.ratio), low, high, tie_low, tie_high, ceiling=ceiling, caution=caution)
+    return Estimate(value, low, high, tie_low, tie_high, ceiling=ceiling, caution=caution)
 
 
 def _find_caution(sums: RowSums, n: int, extremes: Float64) -> str | None:

@@ -11,7 +11,13 @@ from xmceval.metrics.measure import Measure
 from xmceval.rows.rowgroups import Group
 from xmceval.scoring.batch import Terms
 from xmceval.scoring.estimates import Estimate
-from xmceval.scoring.misalignment.alignment import NO_ALIGNMENT, Alignment, measure_alignment
+from xmceval.scoring.misalignment.alignment import (
+    MIN_ROWS,
+    NO_ALIGNMENT,
+    Alignment,
+    find_grades,
+    measure_alignment,
+)
 from xmceval.scoring.program import Program
 from xmceval.scoring.tasks.task import RowTask, ScoredRows, Unscored
 from xmceval.scoring.totals import Totals
@@ -88,7 +94,9 @@ class Summary:
     alignment: Alignment = NO_ALIGNMENT
 
 
-def finish_totals(program: Program, totals: Totals, terms: Terms, *, ceiling: bool = False) -> Summary:
+def finish_totals(
+    program: Program, totals: Totals, terms: Terms, *, ceiling: bool = False, shows_alignment: bool = False
+) -> Summary:
     """Compute the numbers of a system from its totals.
 
     Parameters
@@ -99,13 +107,15 @@ def finish_totals(program: Program, totals: Totals, terms: Terms, *, ceiling: bo
         On which the system was scored, with the number of labels known.
     ceiling : bool
         Whether figures keep the best value that any ranking could have.
+    shows_alignment : bool
+        Whether the alignment is shown even of so few rows that nothing is judged.
     """
     estimates = _finish(program, totals, terms, ceiling=ceiling)
     return Summary(
         tuple(Figure(measure, estimates[measure.name]) for measure in program.measures),
         _count_input(program, totals, terms.width.n_labels),
         (*_list_bins(program, totals, terms), *_list_groups(program, totals, terms, ceiling=ceiling)),
-        _align(totals, terms, estimates.get("P@1")),
+        _align(totals, terms, estimates.get("P@1"), shows_alignment=shows_alignment),
     )
 
 
@@ -117,12 +127,14 @@ def _finish(program: Program, totals: Totals, terms: Terms, *, ceiling: bool) ->
     return estimates if ceiling else {name: each.without_ceiling() for name, each in estimates.items()}
 
 
-def _align(totals: Totals, terms: Terms, precision: Estimate | None) -> Alignment:
+def _align(totals: Totals, terms: Terms, precision: Estimate | None, *, shows_alignment: bool) -> Alignment:
     """Judge by the sample of rows whether the predictions are for the rows and labels of the truth."""
-    counts = totals.tally.counts
+    counts, rows = totals.tally.counts, totals.tally.sample.rows()
+    if rows.lengths.size < MIN_ROWS and not shows_alignment:
+        return Alignment(like_grades=find_grades(rows))
     n_empty = 0 if terms.drop_empty else int(counts[EMPTY_ROWS])
     value = None if precision is None or precision.undefined else precision.value
-    return measure_alignment(totals.tally.sample.rows(), int(counts[ROWS]) - n_empty, n_empty, precision=value)
+    return measure_alignment(rows, int(counts[ROWS]) - n_empty, n_empty, precision=value)
 
 
 def _list_bins(program: Program, totals: Totals, terms: Terms) -> Iterator[Slice]:

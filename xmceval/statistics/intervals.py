@@ -38,7 +38,7 @@ class RowSums:
     @cached_property
     def squares(self) -> Fraction:
         """The sum of e^2, e = num - R den; at least 0, also where sums were rounded."""
-        return max(self.num2 - 2 * self.ratio * self.cross + self.ratio**2 * self.den2, Fraction(0))
+        return max(self.num2 - self.ratio * (2 * self.cross - self.ratio * self.den2), Fraction(0))
 
     def hits(self, n: int) -> int | None:
         """Return in how many of `n` rows the value is 1, if it is 0 or 1 in all and all denominators are equal.

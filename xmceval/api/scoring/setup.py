@@ -133,7 +133,7 @@ class Setup(Rules):
             truth.judgments, options.train, options.counts, options.inverse_propensities, options.filter
         )
         rules = find_rules(opener, program, truth.source, needs_counts=needs_counts, max_weight=max_weight)
-        terms = replace(rules.terms, zeros_are_judged=truth.judgments is not None)
+        terms = rules.terms if truth.judgments is None else replace(rules.terms, zeros_are_judged=True)
         found = {**vars(rules), "terms": terms, "notes": (*truth.notes, *rules.notes)}
         setup = cls(**found, options=options, opener=opener, truth=truth, truth_name=name, engine=engine)
         return setup if options.by_group is None else replace(setup, terms=replace(terms, groups=setup._find_groups()))
@@ -256,6 +256,8 @@ class Setup(Rules):
         if by_frequency is not None and not width.is_known:
             raise DataError(f"bins by frequency need the number of labels (hint: pass {argument('n_labels')})")
         terms = self.terms.with_width(width, by_frequency)
+        if self.options.threshold is None:
+            return terms
         return replace(terms, threshold=rounded(terms.threshold, scores.dtype))
 
 
@@ -279,8 +281,8 @@ def find_rules(
     lookup.width.check_cutoff(program.deepest)
     has_weights = options.sample_weight is not None or max_weight is not None
     weights, unit = read_weights(options.sample_weight, truth, max_weight) if has_weights else (None, 1.0)
-    terms = replace(
-        Terms.of(options),
+    terms = Terms.of(
+        options,
         width=lookup.width,
         propensities=lookup.propensities or NO_PROPENSITIES,
         weights=weights,

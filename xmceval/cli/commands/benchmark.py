@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -98,6 +99,7 @@ def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> N
     if arguments["init"] is not None:
         _write_proposal(arguments["init"], force=arguments["force"], quiet=arguments["quiet"])
         return
+    _refuse_folder(file)
     layout = replace(options.take_layout(arguments, form), wins=arguments["wins"])
     pictures = Plots.of(plots, ())
     _check_flags(arguments["history"], plots)
@@ -131,6 +133,20 @@ def command(file: str, form: str, plots: tuple[str, ...], **arguments: Any) -> N
         summary = " · ".join([*facts, *_describe_store(runner.store, arguments["verbose"])])
         for line in () if quiet else (summary, *runner.moved):
             say(line)
+
+
+def _refuse_folder(path: str) -> None:
+    """Refuse a folder in place of the file, with what was probably meant.
+
+    Raises
+    ------
+    UsageError
+        Always for a folder.
+    """
+    if os.path.isdir(path):
+        file = os.path.join(path, FILE_NAME)
+        meant = file if os.path.exists(file) else f"--init {path}, which writes one"
+        raise UsageError(f"{path}: is a folder; expected the file of a benchmark (hint: xmceval benchmark {meant})")
 
 
 def _open_pages(folder: str | None, layout: Layout) -> Iterator[Callable[[Benchmark], Mapping[Path, int]]]:

@@ -27,7 +27,7 @@ STDOUT = "-"
 NOT_IN_COMMAND = frozenset({"open_it", "quiet", "verbose"})  # they do not change the page
 
 
-@options.command("report", short_help="Write a page of results, or of a comparison.")
+@options.command("report", short_help="Write an HTML page of results, or of a comparison.")
 @click.argument("truth", type=options.FILE)
 @click.argument("preds", nargs=-1, type=options.FILE)
 @options.option(

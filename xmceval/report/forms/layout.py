@@ -103,7 +103,7 @@ class Layout:
     )
     caption: str | None = option(None, "Output", "Caption of the LaTeX table, itself in LaTeX.", metavar="TEXT")
     label: str | None = option(
-        None, "Output", r"The \label of the LaTeX table.", flags=("--latex-label",), metavar="TEXT"
+        None, "Output", r"The \label of the LaTeX table.", flags=("--latex-label",), metavar="KEY"
     )
     siunitx: bool = option(False, "Output", "Align LaTeX columns with siunitx.", kind=bool, is_setting=True)
     wins: bool = False

@@ -63,7 +63,12 @@ def describe_data(content: PageContent) -> PageSection | None:
 def _list_predictions(results: Sequence[Result]) -> Markup:
     """List for each system its predictions, and the rows that have fewer than a cutoff."""
     cutoffs = list(dict.fromkeys(k for result in results for k, n in result.counts.short_rows.items() if n))
-    heads = ["System", "predictions", "per instance", *(f"instances with fewer than {k}" for k in cutoffs)]
+    heads = [
+        "System",
+        "predictions",
+        "per instance",
+        *(f"instances with {f'fewer than {k}' if k > 1 else 'none'}" for k in cutoffs),
+    ]
     filtered = any(result.filtered is not None for result in results)
     rows = []
     for result in results:

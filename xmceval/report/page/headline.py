@@ -126,9 +126,11 @@ def _describe_pair(ranking: SystemRanking, system: str, other: str, layout: Layo
             ["No difference between ", first, " and ", second, f" was detected on any of {number} metrics; ", size, "."]
         )
     words, most, least = ("better", better, worse) if len(better) >= len(worse) else ("worse", worse, better)
-    opposite = f" and {'worse' if most is better else 'better'} on {len(least)}" if least else ""
-    number, size = _count_metrics(len(most), ranking), _describe_largest(most, " by ", layout)
-    return join([first, f" is {words} than ", second, f" on {number}{opposite}; ", size, "."])
+    head = [first, f" is {words} than ", second, f" on {_count_metrics(len(most), ranking)}"]
+    if not least:
+        return join([*head, "; ", _describe_largest(most, " by ", layout), "."])
+    opposite = f" and {'worse' if most is better else 'better'} on {len(least)}"
+    return join([*head, _describe_most(most, layout), opposite, _describe_most(least, layout), "."])
 
 
 def _count_metrics(number: int, ranking: SystemRanking) -> str:
@@ -141,6 +143,13 @@ def _describe_largest(differences: Sequence[Difference], by: str, layout: Layout
     largest = _find_largest(differences)
     size, few = element("strong", describe_size(largest, layout, "\N{NO-BREAK SPACE}")), describe_few(largest)
     return join([f"largest: {largest.measure}{by}", size, f" ({describe_p(largest)}{few and f'; {few}'})"])
+
+
+def _describe_most(differences: Sequence[Difference], layout: Layout) -> Markup:
+    """Write, in parentheses, on which metric the systems differ most in one direction, and by how much."""
+    largest = _find_largest(differences)
+    size, few = element("strong", describe_size(largest, layout, "\N{NO-BREAK SPACE}")), describe_few(largest)
+    return join([f" (most on {largest.measure}, by ", size, f", {describe_p(largest)}{few and f', {few}'})"])
 
 
 def _find_largest(differences: Sequence[Difference]) -> Difference:
@@ -178,13 +187,13 @@ def _describe_best_against(ranking: SystemRanking, baseline: str, layout: Layout
 
 
 def _describe_best_of_all(ranking: SystemRanking) -> Markup:
-    """Write which system is better than each other one on the most metrics, or which has the most best values."""
+    """Write which system is better than each other one on the most metrics, or which has the best value on the most."""
     n_all = len(ranking.measures)
     leads = {system: ranking.leads_over_all(system) for system in ranking.names}
     best = max(ranking.names, key=lambda system: len(leads[system]))
     if not leads[best]:
         led = [(name(system), len(own)) for system, own in ranking.group_by_leader(ranking.measures).items()]
-        most: list[Child] = ["; ", led[0][0], f" has the most best values ({led[0][1]})"] if led else []
+        most: list[Child] = ["; ", led[0][0], f" has the best value on {led[0][1]}"] if led else []
         return join([f"No system was found to be better than every other one on any of {n_all} metrics", *most, "."])
     is_worse = any(ranking.split(best, other)[1] for other in ranking.names if other != best)
     number = _count_metrics(len(leads[best]), ranking)

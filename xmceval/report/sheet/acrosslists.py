@@ -117,6 +117,6 @@ def _list_matrix_of_wins(
 
     rows = ((system, *(show(system, other) for other in systems)) for system in systems)
     title = (
-        f"{measure.name} · data sets on which the system in the line is ahead of that in the column, of all with both"
+        f"{measure.name} · data sets on which the system in the row is ahead of that in the column, of all with both"
     )
     return Listing(title, (("", *systems), *rows), frozenset(range(1, len(systems) + 1)), has_head=True)

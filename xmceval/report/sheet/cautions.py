@@ -41,10 +41,11 @@ def list_conventions(counts: Counts, empty_rows: str) -> Iterator[str]:
     k = max(counts.short_rows, default=0)
     n = counts.short_rows.get(k, 0)
     if n:
-        yield (
-            f"{n:,} of {counted(counts.n_instances, 'instance')} {_have(n)} fewer than "
-            f"{counted(k, 'prediction')}: the missing ones count as misses"
-        )
+        short = f"{n:,} of {counted(counts.n_instances, 'instance')} {_have(n)}"
+        if k == 1:
+            yield f"{short} no prediction: {'it' if n == 1 else 'each'} counts as a miss"
+        else:
+            yield f"{short} fewer than {k} predictions: the missing ones count as misses"
     n = counts.empty_rows
     if n:
         it_counts, it_is = ("it counts", "it is") if n == 1 else ("they count", "they are")

@@ -88,7 +88,7 @@ def _describe_cautions(differences: Sequence[Difference]) -> Iterator[str]:
 
 
 def _list_matrix(comparison: Comparison, differences: Sequence[Difference], layout: Layout) -> Listing:
-    """List the differences of all pairs in one metric: the system in the line minus that in the column."""
+    """List the differences of all pairs in one metric: the system in the row minus that in the column."""
     letters = name_letters(dict.fromkeys(name for pair in comparison.pairs for name in reversed(pair)))
     by_pair = {(each.system, each.baseline): each for each in differences}
     systems, baselines = (dict.fromkeys(names) for names in zip(*comparison.pairs, strict=True))
@@ -102,7 +102,7 @@ def _list_matrix(comparison: Comparison, differences: Sequence[Difference], layo
     head = ("", *(f"({letters[baseline]}) " for baseline in baselines))
     title = " · ".join(
         [
-            f"{differences[0].measure.name} · line {MINUS} column",
+            f"{differences[0].measure.name} · row {MINUS} column",
             *_describe(differences, layout),
             f"{DETECTED} {describe_level(comparison)}",
         ]

@@ -58,13 +58,13 @@ def _summarise_best(differences: Sequence[Difference]) -> str:
     others = [name for name in rest if own[name] and name not in beaten]
     apart = [name for name in rest if not own[name]]
     lead = _lead(best, all(frozenset(pair) in by_pair for pair in itertools.combinations(best, 2)))
-    untested = f"; {listed(apart)} {'was' if len(apart) == 1 else 'were'} not compared with it" if apart else ""
+    untested = f"; {listed(apart, 'and')} {'was' if len(apart) == 1 else 'were'} not compared with it" if apart else ""
     if not others and beaten:
         return f"{lead} better than all others{untested}"
     after = f"{_note_few({name: own[name][0] for name in others})}{untested}"
     if not beaten:
         return f"{lead} best, but no difference from any other was detected{after}"
-    return f"{lead} better than {listed(beaten)}; no difference from {listed(others)} was detected{after}"
+    return f"{lead} better than {listed(beaten, 'and')}; no difference from {listed(others, 'or')} was detected{after}"
 
 
 def _lead(best: Sequence[str], are_compared: bool) -> str:
@@ -72,8 +72,8 @@ def _lead(best: Sequence[str], are_compared: bool) -> str:
     if len(best) == 1:
         return f"{best[0]} is"
     if are_compared:
-        return f"{' and '.join(best)} have the same value, and are"
-    return f"{' and '.join(best)}, which are not {'all ' if len(best) > 2 else ''}compared with each other, are"
+        return f"{listed(best, 'and')} have equal values and are"
+    return f"{listed(best, 'and')}, which are not {'all ' if len(best) > 2 else ''}compared with each other, are"
 
 
 def _summarise_baseline(differences: Sequence[Difference], baseline: str) -> str:
@@ -181,7 +181,7 @@ def list_untested(comparison: Comparison) -> list[str]:
 def _describe_untested(names: Sequence[str], pair: tuple[str, str] = ("", "")) -> str:
     """Write what was not tested, of one pair or, without a name, of all."""
     about = f" between {' and '.join(pair)}" if all(pair) else ""
-    return f"{listed(names)} {'was' if len(names) == 1 else 'were'} not tested{about}"
+    return f"{listed(names, 'and')} {'was' if len(names) == 1 else 'were'} not tested{about}"
 
 
 def _describe(difference: Difference, layout: Layout) -> str:

@@ -223,7 +223,7 @@ def as_scores(y_score: Any, name: str = "y_score", n_labels: int | None = None) 
     if values.dtype.kind in "iu" and n_labels not in {None, values.shape[1]}:
         labels = values[:]
         if are_ranked_lists(labels, n_labels):
-            ranks = np.broadcast_to(np.arange(labels.shape[1], 0, -1), labels.shape)
+            ranks = np.broadcast_to(np.arange(labels.shape[1], 0.0, -1), labels.shape)
             return MatrixSource(name, labels.shape[0], None, [PaddedLists(labels, ranks)], is_exact=False, note=RANKED)
     pieces = [Dense(values, are_scores=True)]
     return MatrixSource(name, values.shape[0], values.shape[1], pieces, dtype=values.dtype, is_dense=True)
@@ -288,15 +288,21 @@ def _wrap_sparse(matrix: Any, name: str, are_scores: bool) -> MatrixSource:
         raise DataError(f"{name}: expected a matrix [n_rows, n_labels], got {counted(matrix.ndim, 'dimension')}")
     check_dtype(matrix.dtype, name)
     stored = matrix.tocoo(copy=False) if matrix.format == "bsr" else matrix
-    csr = stored.tocsr()  # scipy returns the matrix itself where it is CSR already; nothing here writes to it
-    arrays = csr.indptr, csr.indices, csr.data
-    if stored.format == "coo" and csr.nnz < stored.nnz:  # scipy added duplicates up
-        arrays = _keep_duplicates(stored)
-    return csr_source(*arrays, csr.shape, name, are_scores=are_scores)
+    if stored.format == "coo":
+        arrays = _group_by_row(stored)
+    else:
+        csr = stored.tocsr()  # scipy returns the matrix itself where it is CSR already; nothing here writes to it
+        arrays = csr.indptr, csr.indices, csr.data
+    return csr_source(*arrays, stored.shape, name, are_scores=are_scores)
 
 
-def _keep_duplicates(coo: Any) -> tuple[AnyArray, AnyArray, AnyArray]:
+def _group_by_row(coo: Any) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Return indptr [n_rows + 1], indices and values [n_stored] of CSR, with every entry of COO."""
+    if (coo.row[1:] >= coo.row[:-1]).all():
+        return np.searchsorted(coo.row, np.arange(coo.shape[0] + 1, dtype=coo.row.dtype)), coo.col, coo.data
+    csr = coo.tocsr()
+    if csr.nnz == coo.nnz:  # otherwise scipy added duplicates up
+        return csr.indptr, csr.indices, csr.data
     order = np.argsort(coo.row, kind="stable")
     indptr = np.concatenate([[0], np.cumsum(np.bincount(coo.row, minlength=coo.shape[0]))])
     return indptr, coo.col[order], coo.data[order]

@@ -168,9 +168,8 @@ class PaddedLists:
         labels, scores = self.labels[start:stop], comparable(self.scores[start:stop])
         is_stored = labels != -1
         if is_stored.all():
-            rows = full_rows(labels.shape, scratch)
-            rows.indices[:], rows.values[:] = labels.ravel(), scores.ravel()
-            return rows
+            indptr = np.arange(stop - start + 1) * labels.shape[1]
+            return Csr(indptr, labels.ravel(), scores.ravel(), are_scores=True).copy_rows(0, stop - start, scratch)
         rows, places = stored_rows(scratch, is_stored)
         rows.indices[:], rows.values[:] = labels.ravel()[places], scores.ravel()[places]
         return rows

@@ -240,7 +240,12 @@ def peers(options: argparse.Namespace) -> Figures:
         figures["ratios"] += ratios(work, used, next(iter(used)))
         print(milliseconds(work, entries(work, used)))
     if options.record:
-        write(SPEED, record("peers", {"runs": options.runs}, figures))
+        whole = json.loads(SPEED.read_text(encoding="utf-8")) if SPEED.exists() else record("peers", {}, {})
+        works = list(dict.fromkeys(each["subject"] for each in (*whole["measured"], *figures["measured"])))
+        for key in ("measured", "ratios"):
+            entries_of = [each for each in whole[key] if each["subject"] not in found] + figures[key]
+            whole[key] = sorted(entries_of, key=lambda each: works.index(each["subject"]))
+        write(SPEED, whole | provenance() | {"tools": figures["tools"]})
     return figures
 
 
